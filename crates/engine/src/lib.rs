@@ -1,0 +1,1 @@
+//! The event queue, timers, named random streams and the run digest

@@ -1,0 +1,1 @@
+//! Packets, nodes, links and queue disciplines

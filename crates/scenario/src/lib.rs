@@ -1,0 +1,1 @@
+//! The scenario file: typed, checked and resolved

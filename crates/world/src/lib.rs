@@ -1,0 +1,1 @@
+//! A resolved scenario becomes a running world
