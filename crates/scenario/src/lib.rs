@@ -1,1 +1,6 @@
-//! The scenario file: typed, checked and resolved
+//! The scenario file: typed, checked and resolved.
+
+pub mod model;
+mod protocols;
+
+pub use model::Scenario;

@@ -1,0 +1,231 @@
+//! What a resolved scenario says, as plain values: the input of a run.
+//!
+//! Everything is explicit here: nodes and links are listed, ids are indices into those lists,
+//! quantities have their exact types. [`crate::Scenario::from_resolved`] builds it.
+
+use backlane_units::{Duration, Rate};
+
+pub use crate::protocols::{
+    BpMr, CodelLimits, CongestionControl, Granularity, HyStart, Metric, QueueConfig,
+    QueueDiscipline, QueueInfo, QueueLimit, Routing, RtoRule, Tcp,
+};
+
+/// A complete, checked scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The scenario's name, for reports.
+    pub name: String,
+    /// Hard stop of the traffic clock; the simulated run lasts `warm_up + duration`.
+    pub duration: Duration,
+    /// The seed written in the file; a campaign gives its own.
+    pub seed: u64,
+    /// Every node, in the order of the file; [`Link`] and the flows refer to it by index.
+    pub nodes: Vec<Node>,
+    /// Every full-duplex link, in the order of the file.
+    pub links: Vec<Link>,
+    /// The access network of the UEs, if there are any.
+    pub access: Option<Access>,
+    /// The routing protocol of the backhaul.
+    pub routing: Routing,
+    /// How long routing runs before the traffic clock starts; flow start times count from its
+    /// end.
+    pub warm_up: Duration,
+    /// The TCP endpoints' parameters, unless a flow overrides the congestion control.
+    pub tcp: Tcp,
+    /// The flows, in the order of the file.
+    pub flows: Vec<FlowGroup>,
+    /// What is sampled during the run.
+    pub record: Record,
+}
+
+/// A node of the wired network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The name that the file gives it; unique.
+    pub id: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// East and north of the origin, in metres; generators count y downwards on a grid, so row
+    /// 1 has y = 0.
+    pub position_m: Option<(f64, f64)>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A base station; UEs attach here.
+    Enodeb,
+    /// The gateway of the core network.
+    Epc,
+    /// A host outside the core network.
+    Server,
+    /// A node that only forwards.
+    Router,
+}
+
+impl NodeKind {
+    /// The word used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enodeb => "enodeb",
+            Self::Epc => "epc",
+            Self::Server => "server",
+            Self::Router => "router",
+        }
+    }
+}
+
+/// A full-duplex link; both directions are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Index of one end in [`Scenario::nodes`].
+    pub a: usize,
+    /// Index of the other end.
+    pub b: usize,
+    /// Rate of each direction; never zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The queue before each direction.
+    pub queue: QueueConfig,
+    /// Probability that a packet is lost on the way, independently of all others.
+    pub loss: f64,
+}
+
+/// An ideal access network: every eNodeB shares one rate among its UEs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Rate of an eNodeB's radio, shared by its UEs, in each direction.
+    pub rate: Rate,
+    /// One-way delay between UE and eNodeB.
+    pub delay: Duration,
+    /// Queue of one UE in one direction, in bytes.
+    pub queue_bytes: u64,
+    /// Which eNodeB serves which UE.
+    pub placement: Placement,
+    /// Number of UEs; their ids are `ue1`, `ue2`, …
+    pub ues: usize,
+}
+
+/// Which eNodeB serves which UE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// UE k at eNodeB ((k − 1) mod n) + 1, in the order of the file.
+    RoundRobin,
+    /// Drawn uniformly in every run from its seed.
+    Random,
+    /// The node index of each UE, in the order of the UEs.
+    Listed(Vec<usize>),
+}
+
+/// A group of like flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowGroup {
+    /// What the flows do.
+    pub kind: FlowKind,
+    /// Where data comes from.
+    pub from: Endpoints,
+    /// Where data goes to.
+    pub to: Endpoints,
+    /// Flows of this group between each pair of endpoints.
+    pub count: usize,
+    /// Bytes of application data per flow; `None` is endless.
+    pub size: Option<u64>,
+    /// When each flow starts, after the warm-up.
+    pub start: Start,
+    /// When the sources stop, after the warm-up; `None` is at the end.
+    pub stop: Option<Duration>,
+    /// The congestion control where it is not that of [`Scenario::tcp`].
+    pub congestion_control: Option<CongestionControl>,
+    /// The load of UDP kinds; `None` for TCP.
+    pub udp: Option<Udp>,
+}
+
+/// What a flow does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowKind {
+    /// TCP from a server to UEs.
+    Download,
+    /// TCP from UEs to a server.
+    Upload,
+    /// TCP between any two nodes.
+    Transfer,
+    /// UDP at a constant rate.
+    Udp,
+    /// UDP that alternates between a constant rate and silence.
+    OnOff,
+}
+
+impl FlowKind {
+    /// The word used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Download => "download",
+            Self::Upload => "upload",
+            Self::Transfer => "transfer",
+            Self::Udp => "udp",
+            Self::OnOff => "on-off",
+        }
+    }
+
+    /// Whether its data travels over TCP.
+    pub const fn is_tcp(self) -> bool {
+        matches!(self, Self::Download | Self::Upload | Self::Transfer)
+    }
+}
+
+/// The load of a UDP source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Udp {
+    /// Rate of the payload while the source is on.
+    pub rate: Rate,
+    /// Payload of a packet, in bytes.
+    pub packet_bytes: u32,
+    /// Mean of the exponential on and off periods; `None` is always on.
+    pub on_off: Option<(Duration, Duration)>,
+}
+
+/// One side of a flow group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoints {
+    /// Every UE, one flow each.
+    Ues,
+    /// Named UEs, counted from 0 (`ue1` is 0).
+    UeList(Vec<usize>),
+    /// Node indices, one flow each.
+    Nodes(Vec<usize>),
+}
+
+/// When the flows of a group start. Flow `i` counts from 0 within its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Batches of 25 flows, 4 s apart, 50 ms between the flows of a batch: with i counted from
+    /// 1 and m = ⌊(i − 1)/25⌋ + 1, start 4·m + 0.05·(i − 25·(m − 1)) s.
+    Paper,
+    /// All at once.
+    At(Duration),
+    /// Drawn uniformly between the two times.
+    Uniform(Duration, Duration),
+    /// The first at `first`, each next one `gap` later.
+    Every {
+        /// Start of the first flow.
+        first: Duration,
+        /// Time between two starts.
+        gap: Duration,
+    },
+}
+
+/// What is sampled during the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Congestion window series of TCP senders.
+    pub cwnd: bool,
+    /// Queue length series of link directions.
+    pub queue: bool,
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Names of the flows sampled (`ue1`, …); empty is all.
+    pub flows: Vec<String>,
+    /// Names of the links sampled (`enb1-enb2`); empty is all.
+    pub links: Vec<String>,
+}
