@@ -1,6 +1,10 @@
 //! The simulator's clock: whole picoseconds in a `u64`, which lasts 213 days.
 
+use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
+
+use crate::parse::{Quantity, Unit, UnitError, parse_unsigned, unit, write_largest};
 
 /// Picoseconds in a second.
 pub(crate) const PS_PER_S: u64 = 1_000_000_000_000;
@@ -196,5 +200,41 @@ impl Div<u64> for Duration {
     #[inline]
     fn div(self, divisor: u64) -> Self {
         Self(self.0 / divisor)
+    }
+}
+
+/// The units a time is read in, as picoseconds.
+const UNITS: &[Unit] = &[
+    unit("ps", 1),
+    unit("ns", 1_000),
+    unit("us", 1_000_000),
+    unit("µs", 1_000_000),
+    unit("μs", 1_000_000),
+    unit("ms", 1_000_000_000),
+    unit("s", PS_PER_S as u128),
+    unit("min", 60 * PS_PER_S as u128),
+    unit("h", 3_600 * PS_PER_S as u128),
+];
+
+/// Reads "4 ms", exactly.
+impl FromStr for Duration {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse_unsigned(text, Quantity::Duration, UNITS).map(Self)
+    }
+}
+
+/// Prints a whole number of the largest unit up to the second that divides the span.
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PRINTED: &[(&str, u64)] = &[
+            ("s", PS_PER_S),
+            ("ms", 1_000_000_000),
+            ("us", 1_000_000),
+            ("ns", 1_000),
+            ("ps", 1),
+        ];
+        write_largest(f, self.0, PRINTED, "s")
     }
 }
