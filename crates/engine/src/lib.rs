@@ -1,1 +1,18 @@
-//! The event queue, timers, named random streams and the run digest
+//! The engine: what every model stands on and none of them owns.
+//!
+//! - [`queue`]: the total order of events, (time, sequence), and timers that can be moved and
+//!   cancelled for nothing.
+//! - [`stream`]: random streams by name. A stream depends on the run's seed, the entity and the
+//!   purpose, and on nothing else, so that adding a node moves no other stream.
+//! - [`digest`]: one number for all that happened in a run.
+//! - [`trace`]: the log of events and draws that finds where two runs part.
+
+pub mod digest;
+pub mod queue;
+pub mod stream;
+pub mod trace;
+
+pub use digest::Digest;
+pub use queue::{EventQueue, TimerId};
+pub use stream::{Stream, Streams};
+pub use trace::{Trace, TraceEntry};

@@ -1,1 +1,29 @@
-//! Packets, nodes, links and queue disciplines
+//! Packets, nodes, links and queues, and the loop that moves one through the others.
+//!
+//! - [`packet`]: a packet is a record in a slab; its size is a number, its payload is not kept.
+//! - [`link`]: one direction of a wire: a queue, a transmitter and what is under way.
+//! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
+//! - [`network`]: nodes, their interfaces, where hosts are attached, and the packet balance.
+//! - [`router`]: the trait that a routing protocol implements.
+//! - [`application`]: the trait that sources and sinks implement.
+//! - [`simulation`]: the event loop over all of these.
+//!
+//! The way of a packet: an application sends it from a host; each router that it meets decides
+//! an interface; the interface's link queues, sends and carries it; at its exit router it
+//! leaves for the host that it is meant for.
+
+pub mod application;
+pub mod link;
+pub mod network;
+pub mod packet;
+pub mod queue;
+pub mod router;
+pub mod simulation;
+
+pub use application::Application;
+pub use link::{Link, LinkCounters};
+pub use network::{DropCause, Interface, LinkConfig, Network};
+pub use packet::{FlowId, LinkId, NodeId, Packet, PacketId, PacketStore};
+pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
+pub use router::{Context, Router};
+pub use simulation::{Event, Simulation};

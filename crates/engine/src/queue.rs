@@ -1,0 +1,361 @@
+//! The event queue.
+//!
+//! Every source of events owns a *timer*: a slot that holds the event and its deadline. The heap
+//! holds at most one live entry per timer. Moving a deadline later costs nothing: the entry stays
+//! where it is, and is put back when it comes up early. Cancelling costs nothing either. So a
+//! retransmission timer that moves with every acknowledgement never touches the heap.
+//!
+//! Events leave in the order (time, sequence), where the sequence number is given when an entry
+//! is pushed: a total order that does not depend on the shape of the heap.
+
+use backlane_units::SimTime;
+
+/// A timer of one [`EventQueue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimerId(u32);
+
+/// Bits of an entry's order word that name the slot: 16.7 million timers, 1.1·10¹² entries.
+const SLOT_BITS: u32 = 24;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+const MAX_SEQUENCE: u64 = 1 << (64 - SLOT_BITS);
+/// No entry of the heap belongs to the slot.
+const NO_ENTRY: u64 = u64::MAX;
+const ARITY: usize = 4;
+
+/// Time and order word, sixteen bytes, so that four children share a cache line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: SimTime,
+    /// Sequence number above, slot below.
+    order: u64,
+}
+
+struct Slot<E> {
+    event: E,
+    /// When it fires; [`SimTime::MAX`] while it is not armed.
+    deadline: SimTime,
+    /// The live entry: its time and order word, or [`NO_ENTRY`].
+    entry_time: SimTime,
+    entry_order: u64,
+    /// The slot is given back after it fired.
+    once: bool,
+}
+
+/// Events in time order, with the clock that they drive.
+pub struct EventQueue<E> {
+    now: SimTime,
+    sequence: u64,
+    fired: u64,
+    heap: Vec<Entry>,
+    /// The root was taken and its place is free: the next push goes there.
+    hole: bool,
+    slots: Vec<Slot<E>>,
+    free: Vec<u32>,
+}
+
+impl<E: Copy> Default for EventQueue<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Copy> EventQueue<E> {
+    /// An empty queue at time zero.
+    pub fn new() -> Self {
+        Self {
+            now: SimTime::ZERO,
+            sequence: 0,
+            fired: 0,
+            heap: Vec::new(),
+            hole: false,
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// The time of the event that fired last.
+    #[inline]
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Events fired since the start.
+    pub fn fired(&self) -> u64 {
+        self.fired
+    }
+
+    /// A timer that yields `event` each time it fires. It is not armed.
+    pub fn timer(&mut self, event: E) -> TimerId {
+        self.slot(event, false)
+    }
+
+    /// Fires `event` once, at `at`. An instant in the past counts as now.
+    pub fn once(&mut self, at: SimTime, event: E) {
+        let id = self.slot(event, true);
+        self.set(id, at);
+    }
+
+    /// Arms a timer, or moves its deadline. An instant in the past counts as now.
+    #[inline]
+    pub fn set(&mut self, id: TimerId, at: SimTime) {
+        let at = at.max(self.now);
+        let slot = &mut self.slots[id.0 as usize];
+        slot.deadline = at;
+        if slot.entry_order == NO_ENTRY || slot.entry_time > at {
+            let order = (self.sequence << SLOT_BITS) | u64::from(id.0);
+            self.sequence += 1;
+            assert!(
+                self.sequence < MAX_SEQUENCE,
+                "a run has at most 2^40 scheduled events"
+            );
+            slot.entry_time = at;
+            slot.entry_order = order;
+            self.push(Entry { time: at, order });
+        }
+    }
+
+    /// Disarms a timer.
+    #[inline]
+    pub fn cancel(&mut self, id: TimerId) {
+        self.slots[id.0 as usize].deadline = SimTime::MAX;
+    }
+
+    /// When a timer fires, if it is armed.
+    pub fn deadline(&self, id: TimerId) -> Option<SimTime> {
+        let deadline = self.slots[id.0 as usize].deadline;
+        (deadline != SimTime::MAX).then_some(deadline)
+    }
+
+    /// Takes the next event and moves the clock to it; `None` when nothing is armed or the next
+    /// event is later than `until` (the clock then stands still).
+    #[inline]
+    pub fn pop(&mut self, until: SimTime) -> Option<E> {
+        loop {
+            if self.hole {
+                self.hole = false;
+                self.remove_root();
+            }
+            let root = *self.heap.first()?;
+            if root.time > until {
+                return None;
+            }
+            let id = (root.order & SLOT_MASK) as u32;
+            let slot = &mut self.slots[id as usize];
+            if slot.entry_order != root.order {
+                // A later `set` to an earlier time replaced this entry.
+                self.remove_root();
+                continue;
+            }
+            slot.entry_order = NO_ENTRY;
+            if slot.deadline > root.time {
+                let deadline = slot.deadline;
+                self.hole = true;
+                if deadline != SimTime::MAX {
+                    self.set(TimerId(id), deadline);
+                }
+                continue;
+            }
+            assert!(root.time >= self.now, "time went back");
+            slot.deadline = SimTime::MAX;
+            let event = slot.event;
+            if slot.once {
+                self.free.push(id);
+            }
+            self.now = root.time;
+            self.fired += 1;
+            self.hole = true;
+            return Some(event);
+        }
+    }
+
+    fn slot(&mut self, event: E, once: bool) -> TimerId {
+        let slot = Slot {
+            event,
+            deadline: SimTime::MAX,
+            entry_time: SimTime::MAX,
+            entry_order: NO_ENTRY,
+            once,
+        };
+        if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = slot;
+            return TimerId(id);
+        }
+        let id = self.slots.len() as u64;
+        assert!(id < SLOT_MASK, "a run has at most 2^24 timers");
+        self.slots.push(slot);
+        TimerId(id as u32)
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.hole {
+            self.hole = false;
+            self.sift_down(0, entry);
+        } else {
+            self.heap.push(entry);
+            self.sift_up(self.heap.len() - 1, entry);
+        }
+    }
+
+    #[inline]
+    fn remove_root(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sift_down(0, last);
+        }
+    }
+
+    #[inline]
+    fn sift_up(&mut self, mut at: usize, entry: Entry) {
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if self.heap[parent] <= entry {
+                break;
+            }
+            self.heap[at] = self.heap[parent];
+            at = parent;
+        }
+        self.heap[at] = entry;
+    }
+
+    #[inline]
+    fn sift_down(&mut self, mut at: usize, entry: Entry) {
+        let len = self.heap.len();
+        loop {
+            let first = at * ARITY + 1;
+            if first >= len {
+                break;
+            }
+            let mut least = first;
+            for child in first + 1..(first + ARITY).min(len) {
+                if self.heap[child] < self.heap[least] {
+                    least = child;
+                }
+            }
+            if entry <= self.heap[least] {
+                break;
+            }
+            self.heap[at] = self.heap[least];
+            at = least;
+        }
+        self.heap[at] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(us: u64) -> SimTime {
+        SimTime::from_ps(us * 1_000_000)
+    }
+
+    fn drain(queue: &mut EventQueue<u32>) -> Vec<(u64, u32)> {
+        std::iter::from_fn(|| {
+            queue
+                .pop(SimTime::MAX)
+                .map(|e| (queue.now().as_micros(), e))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn events_at_one_instant_leave_in_the_order_they_were_armed() {
+        let mut queue = EventQueue::new();
+        for event in 0..100 {
+            queue.once(at(5), event);
+        }
+        let order: Vec<u32> = drain(&mut queue).into_iter().map(|(_, e)| e).collect();
+        assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_timer_moved_later_fires_once_at_the_later_time() {
+        let mut queue = EventQueue::new();
+        let timer = queue.timer(7);
+        queue.set(timer, at(10));
+        queue.set(timer, at(20));
+        queue.once(at(15), 1);
+        assert_eq!(drain(&mut queue), [(15, 1), (20, 7)]);
+    }
+
+    #[test]
+    fn a_timer_moved_earlier_fires_once_at_the_earlier_time() {
+        let mut queue = EventQueue::new();
+        let timer = queue.timer(7);
+        queue.set(timer, at(20));
+        queue.set(timer, at(10));
+        assert_eq!(drain(&mut queue), [(10, 7)]);
+    }
+
+    #[test]
+    fn a_cancelled_timer_does_not_fire_and_can_be_armed_again() {
+        let mut queue = EventQueue::new();
+        let timer = queue.timer(7);
+        queue.set(timer, at(10));
+        queue.cancel(timer);
+        assert_eq!(queue.deadline(timer), None);
+        queue.once(at(12), 1);
+        assert_eq!(drain(&mut queue), [(12, 1)]);
+        queue.set(timer, at(30));
+        assert_eq!(drain(&mut queue), [(30, 7)]);
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_fires_now() {
+        let mut queue = EventQueue::new();
+        queue.once(at(10), 1);
+        queue.pop(SimTime::MAX);
+        queue.once(at(3), 2);
+        assert_eq!(drain(&mut queue), [(10, 2)]);
+    }
+
+    #[test]
+    fn nothing_leaves_after_the_limit_and_the_clock_stands_still() {
+        let mut queue = EventQueue::new();
+        queue.once(at(10), 1);
+        assert_eq!(queue.pop(at(9)), None);
+        assert_eq!(queue.now(), SimTime::ZERO);
+        assert_eq!(queue.pop(at(10)), Some(1));
+    }
+
+    proptest! {
+        /// Against a model: a plain list of (deadline, arming order) per timer.
+        #[test]
+        fn any_mix_of_moves_and_cancels_fires_what_a_plain_list_would(
+            actions in prop::collection::vec((0usize..8, 0u64..50, 0u8..4), 1..200)
+        ) {
+            let mut queue = EventQueue::new();
+            let timers: Vec<TimerId> = (0..8).map(|i| queue.timer(i)).collect();
+            let mut model: Vec<Option<u64>> = vec![None; 8];
+            for (index, time, action) in actions {
+                match action {
+                    0 => {
+                        queue.cancel(timers[index]);
+                        model[index] = None;
+                    }
+                    1 => {
+                        let next = model.iter().flatten().min().copied();
+                        let fired = queue.pop(SimTime::MAX);
+                        prop_assert_eq!(fired.map(|_| queue.now().as_micros()), next);
+                        if let Some(event) = fired {
+                            prop_assert_eq!(model[event as usize], next);
+                            model[event as usize] = None;
+                        }
+                    }
+                    _ => {
+                        let time = time.max(queue.now().as_micros());
+                        queue.set(timers[index], at(time));
+                        model[index] = Some(time);
+                    }
+                }
+            }
+            let mut rest: Vec<u64> = model.into_iter().flatten().collect();
+            rest.sort_unstable();
+            let times: Vec<u64> = drain(&mut queue).into_iter().map(|(t, _)| t).collect();
+            prop_assert_eq!(times, rest);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The log of what a run did, for finding the first place where two runs part.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use backlane_units::SimTime;
+
+/// One event or one draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceEntry {
+    /// An event fired.
+    Event {
+        /// When.
+        time: SimTime,
+        /// Its debug text.
+        event: String,
+    },
+    /// A random stream gave a value.
+    Draw {
+        /// "entity/purpose".
+        stream: Rc<str>,
+        /// The raw word.
+        value: u64,
+    },
+}
+
+/// A shared log. Clones write to the same list.
+#[derive(Clone, Debug, Default)]
+pub struct Trace(Rc<RefCell<Vec<TraceEntry>>>);
+
+impl Trace {
+    /// An empty log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an entry.
+    pub fn push(&self, entry: TraceEntry) {
+        self.0.borrow_mut().push(entry);
+    }
+
+    /// The entries so far.
+    pub fn entries(&self) -> Vec<TraceEntry> {
+        self.0.borrow().clone()
+    }
+
+    /// Where two logs part first: the index and the entry of each side.
+    pub fn first_difference(
+        &self,
+        other: &Self,
+    ) -> Option<(usize, Option<TraceEntry>, Option<TraceEntry>)> {
+        let (a, b) = (self.0.borrow(), other.0.borrow());
+        let index = (0..a.len().max(b.len())).find(|&i| a.get(i) != b.get(i))?;
+        Some((index, a.get(index).cloned(), b.get(index).cloned()))
+    }
+}

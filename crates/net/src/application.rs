@@ -1,0 +1,23 @@
+//! What runs at the edge: sources and sinks.
+
+use backlane_engine::EventQueue;
+
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::simulation::Event;
+
+/// Sources and sinks of a simulation, all behind one value.
+pub trait Application {
+    /// A packet has reached its destination. It is freed when this returns; the clock is at its
+    /// arrival, and its `hops` and `path` are final.
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId);
+
+    /// An [`Event::Application`] fired.
+    fn on_event(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        token: u32,
+    );
+}

@@ -1,0 +1,395 @@
+//! One direction of a wire.
+
+use std::collections::VecDeque;
+
+use backlane_engine::{EventQueue, Stream, TimerId};
+use backlane_units::{Duration, Rate, SimTime};
+
+use crate::packet::{NodeId, PacketId, PacketStore};
+use crate::queue::QueueDiscipline;
+use crate::simulation::Event;
+
+/// What a link direction has carried and refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Bytes sent, IP headers included.
+    pub bytes: u64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Packets refused by the queue or lost on the wire.
+    pub drops: u64,
+    /// The largest backlog, in bytes; the packet in transmission does not count.
+    pub queue_max_bytes: u64,
+    /// Time integral of the backlog, in byte-picoseconds.
+    pub queue_area: u128,
+}
+
+/// A packet between the moment its departure was decided and its arrival.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    arrival: SimTime,
+    /// When its transmission starts.
+    start: SimTime,
+    id: PacketId,
+    size_bytes: u32,
+    /// It is lost on the wire.
+    lost: bool,
+}
+
+enum Queue {
+    /// Drop-tail, first in first out. A departure is known on arrival, so the packets that wait
+    /// are the tail of `under_way` and need no event of their own.
+    Fifo {
+        limit_bytes: u64,
+        limit_pkts: u32,
+        backlog_bytes: u64,
+        waiting: usize,
+    },
+    /// Everything else decides when the transmitter falls idle.
+    Scheduled {
+        discipline: Box<dyn QueueDiscipline>,
+        idle: bool,
+    },
+}
+
+/// One direction of a wire: a queue, a transmitter, and what is under way.
+pub struct Link {
+    /// The sending node.
+    pub from: NodeId,
+    /// The receiving node; [`NodeId::NONE`] where many listen and the packet's destination
+    /// tells (the downlink of a cell).
+    pub to: NodeId,
+    rate: Rate,
+    /// Picoseconds a byte, where that is a whole number, else zero.
+    ps_per_byte: u64,
+    delay: Duration,
+    queue: Queue,
+    under_way: VecDeque<UnderWay>,
+    /// When the transmitter has sent all that is decided.
+    free_at: SimTime,
+    loss: Option<(f64, Stream)>,
+    up: bool,
+    arrival: TimerId,
+    transmit: TimerId,
+    counters: LinkCounters,
+}
+
+/// What became of a packet that was given to a link.
+pub(crate) enum Enqueued {
+    Accepted,
+    Refused,
+}
+
+impl Link {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn new(
+        from: NodeId,
+        to: NodeId,
+        rate: Rate,
+        delay: Duration,
+        fifo_limit: Option<(u64, u32)>,
+        discipline: Option<Box<dyn QueueDiscipline>>,
+        arrival: TimerId,
+        transmit: TimerId,
+    ) -> Self {
+        let queue = match discipline {
+            Some(discipline) => Queue::Scheduled {
+                discipline,
+                idle: true,
+            },
+            None => {
+                let (limit_bytes, limit_pkts) = fifo_limit.unwrap_or((u64::MAX, u32::MAX));
+                Queue::Fifo {
+                    limit_bytes,
+                    limit_pkts,
+                    backlog_bytes: 0,
+                    waiting: 0,
+                }
+            }
+        };
+        let eight_tera = 8 * Duration::from_secs(1).as_ps();
+        let ps_per_byte = if eight_tera.is_multiple_of(rate.as_bps()) {
+            eight_tera / rate.as_bps()
+        } else {
+            0
+        };
+        Self {
+            from,
+            to,
+            rate,
+            ps_per_byte,
+            delay,
+            queue,
+            under_way: VecDeque::new(),
+            free_at: SimTime::ZERO,
+            loss: None,
+            up: true,
+            arrival,
+            transmit,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// The rate.
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The propagation delay.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Whether the wire is whole.
+    #[inline]
+    pub fn up(&self) -> bool {
+        self.up
+    }
+
+    /// What it has carried so far.
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    /// Packets that wait; the one in transmission does not count.
+    #[inline]
+    pub fn backlog_pkts(&mut self, now: SimTime) -> usize {
+        self.advance(now);
+        match &self.queue {
+            Queue::Fifo { waiting, .. } => *waiting,
+            Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
+        }
+    }
+
+    /// Bytes that wait; the packet in transmission does not count.
+    #[inline]
+    pub fn backlog_bytes(&mut self, now: SimTime) -> u64 {
+        self.advance(now);
+        match &self.queue {
+            Queue::Fifo { backlog_bytes, .. } => *backlog_bytes,
+            Queue::Scheduled { discipline, .. } => discipline.backlog_bytes(),
+        }
+    }
+
+    /// Packets in the queue, in transmission and on the wire.
+    pub fn held_pkts(&self) -> usize {
+        let queued = match &self.queue {
+            Queue::Fifo { .. } => 0,
+            Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
+        };
+        queued + self.under_way.len()
+    }
+
+    pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
+        self.loss = Some((probability, stream));
+    }
+
+    #[inline]
+    fn transmission_time(&self, size_bytes: u32) -> Duration {
+        if self.ps_per_byte != 0 {
+            Duration::from_ps(self.ps_per_byte * u64::from(size_bytes))
+        } else {
+            self.rate.transmission_time(u64::from(size_bytes))
+        }
+    }
+
+    /// Packets whose transmission has started by now no longer wait.
+    #[inline]
+    fn advance(&mut self, now: SimTime) {
+        if let Queue::Fifo {
+            backlog_bytes,
+            waiting,
+            ..
+        } = &mut self.queue
+        {
+            while *waiting > 0 {
+                let next = &self.under_way[self.under_way.len() - *waiting];
+                if next.start > now {
+                    break;
+                }
+                *backlog_bytes -= u64::from(next.size_bytes);
+                *waiting -= 1;
+            }
+        }
+    }
+
+    /// Takes in a packet; on refusal the caller frees it. `dropped` receives what the
+    /// discipline gave up in its place.
+    #[inline]
+    pub(crate) fn enqueue(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        id: PacketId,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) -> Enqueued {
+        let now = events.now();
+        if !self.up {
+            self.counters.drops += 1;
+            return Enqueued::Refused;
+        }
+        packets[id].queued_at = now;
+        let size_bytes = packets[id].size_bytes;
+        self.advance(now);
+        match &mut self.queue {
+            Queue::Fifo {
+                limit_bytes,
+                limit_pkts,
+                backlog_bytes,
+                waiting,
+            } => {
+                if self.free_at > now {
+                    if *backlog_bytes + u64::from(size_bytes) > *limit_bytes
+                        || *waiting >= *limit_pkts as usize
+                    {
+                        self.counters.drops += 1;
+                        return Enqueued::Refused;
+                    }
+                    *backlog_bytes += u64::from(size_bytes);
+                    *waiting += 1;
+                    self.counters.queue_max_bytes =
+                        self.counters.queue_max_bytes.max(*backlog_bytes);
+                    self.counters.queue_area +=
+                        u128::from(size_bytes) * u128::from((self.free_at - now).as_ps());
+                    let start = self.free_at;
+                    self.send(events, start, id, size_bytes);
+                } else {
+                    self.send(events, now, id, size_bytes);
+                }
+            }
+            Queue::Scheduled { discipline, idle } => {
+                discipline.enqueue(now, id, packets, dropped);
+                self.counters.drops += dropped.len() as u64;
+                self.counters.queue_max_bytes = self
+                    .counters
+                    .queue_max_bytes
+                    .max(discipline.backlog_bytes());
+                if *idle {
+                    self.serve(events, packets, dropped);
+                }
+            }
+        }
+        Enqueued::Accepted
+    }
+
+    /// The transmitter of a scheduled link is idle: sends the next packet.
+    pub(crate) fn serve(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        let now = events.now();
+        let Queue::Scheduled { discipline, idle } = &mut self.queue else {
+            return;
+        };
+        let before = dropped.len();
+        let next = discipline.dequeue(now, packets, dropped);
+        self.counters.drops += (dropped.len() - before) as u64;
+        *idle = next.is_none();
+        if let Some(id) = next {
+            let packet = &packets[id];
+            let size_bytes = packet.size_bytes;
+            self.counters.queue_area +=
+                u128::from(size_bytes) * u128::from((now - packet.queued_at).as_ps());
+            self.send(events, now, id, size_bytes);
+            events.set(self.transmit, self.free_at);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, events: &mut EventQueue<Event>, start: SimTime, id: PacketId, size: u32) {
+        self.free_at = start + self.transmission_time(size);
+        let arrival = self.free_at + self.delay;
+        let lost = match &mut self.loss {
+            Some((probability, stream)) => stream.chance(*probability),
+            None => false,
+        };
+        self.counters.bytes += u64::from(size);
+        self.counters.packets += 1;
+        self.counters.drops += u64::from(lost);
+        if self.under_way.is_empty() {
+            events.set(self.arrival, arrival);
+        }
+        self.under_way.push_back(UnderWay {
+            arrival,
+            start,
+            id,
+            size_bytes: size,
+            lost,
+        });
+    }
+
+    /// The arrival timer fired: takes the packet that arrives now, and whether the wire lost it.
+    #[inline]
+    pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<(PacketId, bool)> {
+        self.advance(events.now());
+        let arrived = self.under_way.pop_front()?;
+        debug_assert_eq!(arrived.arrival, events.now());
+        if let Some(next) = self.under_way.front() {
+            events.set(self.arrival, next.arrival);
+        }
+        Some((arrived.id, arrived.lost))
+    }
+
+    /// When fewer than `pkts` packets wait, if nothing is added.
+    #[inline]
+    pub(crate) fn ready_at(&mut self, now: SimTime, pkts: usize) -> SimTime {
+        self.advance(now);
+        match &self.queue {
+            Queue::Fifo { waiting, .. } if *waiting >= pkts => {
+                let pkts = pkts.max(1);
+                self.under_way[self.under_way.len() - pkts].start
+            }
+            _ => now,
+        }
+    }
+
+    pub(crate) fn transmit_timer(&self) -> TimerId {
+        self.transmit
+    }
+
+    pub(crate) fn is_scheduled(&self) -> bool {
+        matches!(self.queue, Queue::Scheduled { .. })
+    }
+
+    /// Cuts or mends the wire. What was in the queue and on the wire when it is cut is lost,
+    /// and handed to `dropped`.
+    pub(crate) fn set_up(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        up: bool,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        self.up = up;
+        if up {
+            return;
+        }
+        let now = events.now();
+        events.cancel(self.arrival);
+        events.cancel(self.transmit);
+        self.free_at = now;
+        dropped.extend(self.under_way.drain(..).map(|entry| entry.id));
+        match &mut self.queue {
+            Queue::Fifo {
+                backlog_bytes,
+                waiting,
+                ..
+            } => {
+                *backlog_bytes = 0;
+                *waiting = 0;
+            }
+            Queue::Scheduled { discipline, idle } => {
+                let mut refused = Vec::new();
+                while let Some(id) = discipline.dequeue(now, packets, &mut refused) {
+                    dropped.push(id);
+                }
+                dropped.append(&mut refused);
+                *idle = true;
+            }
+        }
+        self.counters.drops += dropped.len() as u64;
+    }
+}

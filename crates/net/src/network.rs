@@ -1,0 +1,446 @@
+//! Nodes, interfaces, links, and the balance of packets.
+
+use backlane_engine::{EventQueue, Stream};
+use backlane_units::{Duration, Rate};
+
+use crate::link::{Enqueued, Link};
+use crate::packet::{LinkId, NodeId, Packet, PacketId, PacketStore};
+use crate::queue::{
+    CoDel, DropTail, FqCoDel, ProportionalFair, QueueConfig, QueueDiscipline, User,
+};
+use crate::simulation::Event;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// A queue was full, or its discipline dropped the packet.
+    Queue,
+    /// The wire lost it.
+    Loss,
+    /// The wire was cut.
+    LinkDown,
+    /// The router knew no way.
+    NoRoute,
+    /// The time to live ran out.
+    TtlExpired,
+}
+
+impl DropCause {
+    /// All causes, in the order of their counters.
+    pub const ALL: [Self; 5] = [
+        Self::Queue,
+        Self::Loss,
+        Self::LinkDown,
+        Self::NoRoute,
+        Self::TtlExpired,
+    ];
+
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Loss => "loss",
+            Self::LinkDown => "link_down",
+            Self::NoRoute => "no_route",
+            Self::TtlExpired => "ttl_expired",
+        }
+    }
+}
+
+/// One end of a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// The neighbour at the other end.
+    pub peer: NodeId,
+    /// The direction that leaves from here.
+    pub outgoing: LinkId,
+    /// The direction that comes in here.
+    pub incoming: LinkId,
+    /// The rate of `outgoing`.
+    pub rate: Rate,
+    /// Whether the wire is whole.
+    pub up: bool,
+}
+
+/// A wire, both directions alike.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkConfig {
+    /// Rate of each direction; not zero.
+    pub rate: Rate,
+    /// Propagation delay of each direction.
+    pub delay: Duration,
+    /// Queue of each direction.
+    pub queue: QueueConfig,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    router: bool,
+    interfaces: Vec<Interface>,
+    /// A host's way out.
+    uplink: Option<LinkId>,
+    /// A host's router.
+    attached_to: Option<NodeId>,
+    /// A host's way in, from the router that it is attached to.
+    downlink: Option<LinkId>,
+}
+
+/// Packets counted in and out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Packets that applications and routers sent.
+    pub injected: u64,
+    /// Packets that reached their destination.
+    pub delivered: u64,
+    /// Packets dropped, by [`DropCause`].
+    pub dropped: [u64; DropCause::ALL.len()],
+    /// Packets still under way.
+    pub in_flight: u64,
+}
+
+impl Balance {
+    /// Packets dropped for any cause.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+
+    /// Injected = delivered + dropped + in flight.
+    pub fn holds(&self) -> bool {
+        self.injected == self.delivered + self.dropped_total() + self.in_flight
+    }
+}
+
+/// The nodes and wires of a simulation, and the packets on them.
+#[derive(Default)]
+pub struct Network {
+    /// All packets under way.
+    pub packets: PacketStore,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    balance: Balance,
+    /// Packets born at a router, to be given to it after the callback that made them.
+    pub(crate) born: Vec<PacketId>,
+    scratch: Vec<PacketId>,
+}
+
+impl Network {
+    /// A network without nodes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a router: a node that forwards.
+    pub fn add_router(&mut self) -> NodeId {
+        self.nodes.push(Node {
+            router: true,
+            ..Node::default()
+        });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a host: a node at the edge that is attached to one router.
+    pub fn add_host(&mut self) -> NodeId {
+        self.nodes.push(Node::default());
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Joins two routers by a wire. The interfaces are the next ones on either side.
+    pub fn connect(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        a: NodeId,
+        b: NodeId,
+        config: &LinkConfig,
+    ) -> (LinkId, LinkId) {
+        let (there, back) = self.wire(events, a, b, config);
+        let interface = |peer, outgoing, incoming| Interface {
+            peer,
+            outgoing,
+            incoming,
+            rate: config.rate,
+            up: true,
+        };
+        self.nodes[a.index()]
+            .interfaces
+            .push(interface(b, there, back));
+        self.nodes[b.index()]
+            .interfaces
+            .push(interface(a, back, there));
+        (there, back)
+    }
+
+    /// Attaches a host to a router by a wire of its own. Gives the direction from the host and
+    /// the direction to it.
+    pub fn attach(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        host: NodeId,
+        router: NodeId,
+        config: &LinkConfig,
+    ) -> (LinkId, LinkId) {
+        let (up, down) = self.wire(events, host, router, config);
+        self.attach_by(host, router, up, down);
+        (up, down)
+    }
+
+    /// Attaches hosts to a router by one shared pipe for each direction, a cell of ideal radio:
+    /// `rate` is shared among those that have something to send, proportionally fair, each
+    /// with a queue of `queue_bytes`. Gives the direction up and the direction down.
+    pub fn attach_cell(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        hosts: &[NodeId],
+        router: NodeId,
+        rate: Rate,
+        delay: Duration,
+        queue_bytes: u64,
+    ) -> (LinkId, LinkId) {
+        let fair = |user| -> Option<Box<dyn QueueDiscipline>> {
+            Some(Box::new(ProportionalFair::new(user, queue_bytes)))
+        };
+        let up = self.link(
+            events,
+            NodeId::NONE,
+            router,
+            rate,
+            delay,
+            None,
+            fair(User::Source),
+        );
+        let down = self.link(
+            events,
+            router,
+            NodeId::NONE,
+            rate,
+            delay,
+            None,
+            fair(User::Destination),
+        );
+        for &host in hosts {
+            self.attach_by(host, router, up, down);
+        }
+        (up, down)
+    }
+
+    /// Loses each packet that a link direction sends with this probability.
+    pub fn set_loss(&mut self, link: LinkId, probability: f64, stream: Stream) {
+        self.links[link.index()].set_loss(probability, stream);
+    }
+
+    /// Cuts or mends the wire of an interface, both directions. What was on it is lost.
+    pub fn set_interface_up(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        node: NodeId,
+        interface: usize,
+        up: bool,
+    ) {
+        let end = self.nodes[node.index()].interfaces[interface];
+        for link in [end.outgoing, end.incoming] {
+            let mut dropped = std::mem::take(&mut self.scratch);
+            self.links[link.index()].set_up(events, up, &mut self.packets, &mut dropped);
+            for id in dropped.drain(..) {
+                self.drop_packet(id, DropCause::LinkDown);
+            }
+            self.scratch = dropped;
+        }
+        for side in [node, end.peer] {
+            for interface in &mut self.nodes[side.index()].interfaces {
+                if interface.outgoing == end.outgoing || interface.outgoing == end.incoming {
+                    interface.up = up;
+                }
+            }
+        }
+    }
+
+    /// The number of nodes, hosts included.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether a node forwards.
+    #[inline]
+    pub fn is_router(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].router
+    }
+
+    /// A router's interfaces towards other routers.
+    #[inline]
+    pub fn mesh_interfaces(&self, node: NodeId) -> &[Interface] {
+        &self.nodes[node.index()].interfaces
+    }
+
+    /// The router where packets for a node leave the mesh: the node itself, or where the host
+    /// is attached.
+    #[inline]
+    pub fn exit_of(&self, node: NodeId) -> NodeId {
+        self.nodes[node.index()].attached_to.unwrap_or(node)
+    }
+
+    /// All link directions, by [`LinkId`].
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// One link direction, to ask its backlog.
+    #[inline]
+    pub fn link_mut(&mut self, link: LinkId) -> &mut Link {
+        &mut self.links[link.index()]
+    }
+
+    /// Counts a packet in.
+    #[inline]
+    pub fn inject(&mut self, packet: Packet) -> PacketId {
+        self.balance.injected += 1;
+        self.packets.insert(packet)
+    }
+
+    /// Sends a packet from its source: into the host's uplink, or to the router of the node.
+    #[inline]
+    pub fn send(&mut self, events: &mut EventQueue<Event>, packet: Packet) -> PacketId {
+        let source = packet.source;
+        let id = self.inject(packet);
+        match self.nodes[source.index()].uplink {
+            Some(uplink) => self.enqueue(events, uplink, id),
+            None => self.born.push(id),
+        }
+        id
+    }
+
+    /// Packets counted in and out so far.
+    pub fn balance(&self) -> Balance {
+        Balance {
+            in_flight: self.packets.live() as u64,
+            ..self.balance
+        }
+    }
+
+    /// Packets held by the links: queued, in transmission, on the wire.
+    pub fn held_by_links(&self) -> usize {
+        self.links.iter().map(Link::held_pkts).sum()
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, events: &mut EventQueue<Event>, link: LinkId, id: PacketId) {
+        let mut dropped = std::mem::take(&mut self.scratch);
+        let link = &mut self.links[link.index()];
+        match link.enqueue(events, id, &mut self.packets, &mut dropped) {
+            Enqueued::Accepted => {}
+            Enqueued::Refused => {
+                let cause = if link.up() {
+                    DropCause::Queue
+                } else {
+                    DropCause::LinkDown
+                };
+                self.drop_packet(id, cause);
+            }
+        }
+        for id in dropped.drain(..) {
+            self.drop_packet(id, DropCause::Queue);
+        }
+        self.scratch = dropped;
+    }
+
+    pub(crate) fn serve(&mut self, events: &mut EventQueue<Event>, link: LinkId) {
+        let mut dropped = std::mem::take(&mut self.scratch);
+        self.links[link.index()].serve(events, &mut self.packets, &mut dropped);
+        for id in dropped.drain(..) {
+            self.drop_packet(id, DropCause::Queue);
+        }
+        self.scratch = dropped;
+    }
+
+    pub(crate) fn call_when_ready(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+        pkts: usize,
+    ) {
+        let link = &mut self.links[link.index()];
+        debug_assert!(
+            !link.is_scheduled(),
+            "departures of a scheduled link are not known"
+        );
+        let at = link.ready_at(events.now(), pkts);
+        events.set(link.transmit_timer(), at);
+    }
+
+    #[inline]
+    pub(crate) fn drop_packet(&mut self, id: PacketId, cause: DropCause) {
+        self.balance.dropped[cause as usize] += 1;
+        self.packets.remove(id);
+    }
+
+    #[inline]
+    pub(crate) fn deliver(&mut self, id: PacketId) {
+        self.balance.delivered += 1;
+        self.packets.remove(id);
+    }
+
+    /// The way from an exit router to a host that is attached to it.
+    #[inline]
+    pub(crate) fn downlink(&self, host: NodeId) -> Option<LinkId> {
+        self.nodes[host.index()].downlink
+    }
+
+    fn attach_by(&mut self, host: NodeId, router: NodeId, up: LinkId, down: LinkId) {
+        let host = &mut self.nodes[host.index()];
+        host.uplink = Some(up);
+        host.downlink = Some(down);
+        host.attached_to = Some(router);
+    }
+
+    fn wire(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        a: NodeId,
+        b: NodeId,
+        config: &LinkConfig,
+    ) -> (LinkId, LinkId) {
+        let mut direction = |from, to| {
+            let (limit, discipline): (_, Option<Box<dyn QueueDiscipline>>) = match config.queue {
+                QueueConfig::DropTail(limit) => {
+                    (Some(limit.resolve(config.rate, config.delay)), None)
+                }
+                QueueConfig::CoDel(limit, codel) => {
+                    let fifo = DropTail::new(limit.resolve(config.rate, config.delay));
+                    (None, Some(Box::new(CoDel::new(codel, fifo))))
+                }
+                QueueConfig::FqCoDel(limit, fq) => {
+                    let limit = limit.resolve(config.rate, config.delay);
+                    (None, Some(Box::new(FqCoDel::new(fq, limit))))
+                }
+            };
+            self.link(
+                events,
+                from,
+                to,
+                config.rate,
+                config.delay,
+                limit,
+                discipline,
+            )
+        };
+        (direction(a, b), direction(b, a))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn link(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        from: NodeId,
+        to: NodeId,
+        rate: Rate,
+        delay: Duration,
+        fifo_limit: Option<(u64, u32)>,
+        discipline: Option<Box<dyn QueueDiscipline>>,
+    ) -> LinkId {
+        let id = LinkId(self.links.len() as u32);
+        let arrival = events.timer(Event::Arrival(id));
+        let transmit = events.timer(Event::Transmit(id));
+        self.links.push(Link::new(
+            from, to, rate, delay, fifo_limit, discipline, arrival, transmit,
+        ));
+        id
+    }
+}

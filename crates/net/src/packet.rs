@@ -1,0 +1,169 @@
+//! Packets: records in a slab, named by a handle.
+
+use std::sync::Arc;
+
+use backlane_units::SimTime;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// Names nothing.
+            pub const NONE: Self = Self(u32::MAX);
+
+            /// As an index.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// A node: a router, or a host at the edge.
+    NodeId
+);
+id!(
+    /// One direction of a wire, or one direction of a shared access pipe.
+    LinkId
+);
+id!(
+    /// A flow: both directions of one conversation. [`FlowId::NONE`] marks routing messages.
+    FlowId
+);
+id!(
+    /// A packet of a [`PacketStore`].
+    PacketId
+);
+
+/// Size of an IPv4 header without options, in bytes (RFC 791 §3.1).
+pub const IPV4_HEADER_BYTES: u32 = 20;
+/// Size of a UDP header, in bytes (RFC 768).
+pub const UDP_HEADER_BYTES: u32 = 8;
+/// Time to live of a packet as it leaves its source (RFC 1700; Linux and ns-3 agree).
+pub const INITIAL_TTL: u8 = 64;
+
+/// A packet under way. Transport headers are kept by whoever reads them, under the same handle.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// The flow that it belongs to.
+    pub flow: FlowId,
+    /// It travels from the flow's destination back to its source (an acknowledgement).
+    pub reverse: bool,
+    /// Time to live; a router drops the packet when it reaches zero.
+    pub ttl: u8,
+    /// Routers that have forwarded it.
+    pub hops: u8,
+    /// IP header included, link framing not.
+    pub size_bytes: u32,
+    /// The host or router that sent it.
+    pub source: NodeId,
+    /// The host or router that it is meant for.
+    pub destination: NodeId,
+    /// The last router: the destination itself, or where the destination host is attached.
+    pub exit: NodeId,
+    /// The node it came from: the last router, or the host at its first router.
+    pub previous: NodeId,
+    /// A hash of the routers passed, for counting changes of path.
+    pub path: u32,
+    /// Its number among the packets of its flow and direction, from zero.
+    pub sequence: u64,
+    /// When it entered the queue in which it waits.
+    pub queued_at: SimTime,
+    /// The bytes of a routing message.
+    pub message: Option<Arc<[u8]>>,
+}
+
+impl Packet {
+    /// The flow and the direction in one number: what a per-flow table is keyed by.
+    #[inline]
+    pub fn flow_key(&self) -> u64 {
+        u64::from(self.flow.0) << 1 | u64::from(self.reverse)
+    }
+}
+
+/// All packets of a run.
+#[derive(Debug, Default)]
+pub struct PacketStore {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl PacketStore {
+    /// Adds a packet.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        if let Some(index) = self.free.pop() {
+            self.packets[index as usize] = packet;
+            return PacketId(index);
+        }
+        let index = self.packets.len() as u32;
+        self.packets.push(packet);
+        PacketId(index)
+    }
+
+    /// Takes a packet out. The handle is dead from here on.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        let packet = &mut self.packets[id.index()];
+        debug_assert!(packet.size_bytes != 0, "packet {id:?} freed twice");
+        packet.size_bytes = 0;
+        if packet.message.is_some() {
+            packet.message = None;
+        }
+        self.free.push(id.0);
+    }
+
+    /// How many packets are under way.
+    pub fn live(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// The largest number of packets that were under way at once.
+    pub fn capacity_used(&self) -> usize {
+        self.packets.len()
+    }
+}
+
+impl std::ops::Index<PacketId> for PacketStore {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.packets[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for PacketStore {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id.index()]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests_support {
+    use super::*;
+
+    /// A packet of this size from nowhere to nowhere.
+    pub(crate) fn packet(size_bytes: u32) -> Packet {
+        Packet {
+            flow: FlowId(0),
+            reverse: false,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            size_bytes,
+            source: NodeId(0),
+            destination: NodeId(0),
+            exit: NodeId(0),
+            previous: NodeId(0),
+            path: 0,
+            sequence: 0,
+            queued_at: SimTime::ZERO,
+            message: None,
+        }
+    }
+}

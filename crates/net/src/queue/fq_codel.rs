@@ -1,0 +1,275 @@
+//! FQ-CoDel: flow queues served by deficit round robin, each under CoDel (RFC 8290).
+//!
+//! A flow queue is chosen by a fixed hash of the flow's key into `flows` buckets, as RFC 8290
+//! §4.1.1 hashes the five-tuple; two flows can share a bucket, as they do there.
+
+use std::collections::VecDeque;
+
+use backlane_units::SimTime;
+
+use super::QueueDiscipline;
+use super::codel::{CoDelConfig, Controller};
+use crate::packet::{PacketId, PacketStore};
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelConfig {
+    /// CoDel on each flow queue.
+    pub codel: CoDelConfig,
+    /// Bytes that a queue may send in one turn (RFC 8290 §4.1.2: 1514; here one IP packet).
+    pub quantum_bytes: u32,
+    /// Number of flow queues (RFC 8290 §5.2: 1024).
+    pub flows: u32,
+}
+
+impl Default for FqCoDelConfig {
+    fn default() -> Self {
+        Self {
+            codel: CoDelConfig::default(),
+            quantum_bytes: 1500,
+            flows: 1024,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    Idle,
+    New,
+    Old,
+}
+
+struct FlowQueue {
+    waiting: VecDeque<PacketId>,
+    backlog_bytes: u64,
+    deficit_bytes: i64,
+    list: List,
+    codel: Controller,
+}
+
+/// FQ-CoDel.
+pub struct FqCoDel {
+    config: FqCoDelConfig,
+    limit_bytes: u64,
+    limit_pkts: u32,
+    /// Allocated when first used: most links see few flows.
+    queues: Vec<Option<Box<FlowQueue>>>,
+    new_flows: VecDeque<u32>,
+    old_flows: VecDeque<u32>,
+    backlog_bytes: u64,
+    backlog_pkts: usize,
+}
+
+impl FqCoDel {
+    /// An empty queue with the given limits over all flows.
+    pub fn new(config: FqCoDelConfig, (limit_bytes, limit_pkts): (u64, u32)) -> Self {
+        let queues = (0..config.flows.max(1)).map(|_| None).collect();
+        Self {
+            config,
+            limit_bytes,
+            limit_pkts,
+            queues,
+            new_flows: VecDeque::new(),
+            old_flows: VecDeque::new(),
+            backlog_bytes: 0,
+            backlog_pkts: 0,
+        }
+    }
+
+    fn bucket(&self, key: u64) -> u32 {
+        // Fibonacci hashing: the upper bits of a product with 2⁶⁴/φ.
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        ((hash * self.queues.len() as u64) >> 32) as u32
+    }
+
+    /// RFC 8290 §4.1.3: over the limit, drop from the head of the longest queue.
+    fn drop_from_the_fattest(&mut self, packets: &PacketStore, dropped: &mut Vec<PacketId>) {
+        let fattest = self
+            .queues
+            .iter_mut()
+            .flatten()
+            .rev()
+            .max_by_key(|queue| queue.backlog_bytes);
+        if let Some(queue) = fattest
+            && let Some(id) = queue.waiting.pop_front()
+        {
+            let size = u64::from(packets[id].size_bytes);
+            queue.backlog_bytes -= size;
+            self.backlog_bytes -= size;
+            self.backlog_pkts -= 1;
+            dropped.push(id);
+        }
+    }
+}
+
+impl QueueDiscipline for FqCoDel {
+    fn enqueue(
+        &mut self,
+        _now: SimTime,
+        id: PacketId,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        let bucket = self.bucket(packets[id].flow_key());
+        let size = u64::from(packets[id].size_bytes);
+        let config = self.config;
+        let queue = self.queues[bucket as usize].get_or_insert_with(|| {
+            Box::new(FlowQueue {
+                waiting: VecDeque::new(),
+                backlog_bytes: 0,
+                deficit_bytes: 0,
+                list: List::Idle,
+                codel: Controller::new(config.codel),
+            })
+        });
+        queue.waiting.push_back(id);
+        queue.backlog_bytes += size;
+        if queue.list == List::Idle {
+            queue.list = List::New;
+            queue.deficit_bytes = i64::from(config.quantum_bytes);
+            self.new_flows.push_back(bucket);
+        }
+        self.backlog_bytes += size;
+        self.backlog_pkts += 1;
+        while self.backlog_bytes > self.limit_bytes || self.backlog_pkts > self.limit_pkts as usize
+        {
+            self.drop_from_the_fattest(packets, dropped);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<PacketId> {
+        // RFC 8290 §4.2.
+        loop {
+            let (bucket, from_new) = match self.new_flows.front() {
+                Some(&bucket) => (bucket, true),
+                None => (*self.old_flows.front()?, false),
+            };
+            let queue = self.queues[bucket as usize].as_mut()?;
+            let list = if from_new {
+                &mut self.new_flows
+            } else {
+                &mut self.old_flows
+            };
+            if queue.deficit_bytes <= 0 {
+                queue.deficit_bytes += i64::from(self.config.quantum_bytes);
+                list.pop_front();
+                queue.list = List::Old;
+                self.old_flows.push_back(bucket);
+                continue;
+            }
+            let before = dropped.len();
+            let (waiting, backlog) = (&mut queue.waiting, &mut queue.backlog_bytes);
+            let mut taken_bytes = 0;
+            let mut taken_pkts = 0;
+            let next = queue.codel.dequeue(now, dropped, &mut || {
+                let id = waiting.pop_front()?;
+                let size = u64::from(packets[id].size_bytes);
+                *backlog -= size;
+                taken_bytes += size;
+                taken_pkts += 1;
+                Some((id, packets[id].queued_at, *backlog))
+            });
+            debug_assert_eq!(
+                taken_pkts,
+                dropped.len() - before + usize::from(next.is_some())
+            );
+            self.backlog_bytes -= taken_bytes;
+            self.backlog_pkts -= taken_pkts;
+            match next {
+                Some(id) => {
+                    queue.deficit_bytes -= i64::from(packets[id].size_bytes);
+                    return Some(id);
+                }
+                None => {
+                    list.pop_front();
+                    if from_new && !self.old_flows.is_empty() {
+                        queue.list = List::Old;
+                        self.old_flows.push_back(bucket);
+                    } else {
+                        queue.list = List::Idle;
+                    }
+                }
+            }
+        }
+    }
+
+    fn backlog_bytes(&self) -> u64 {
+        self.backlog_bytes
+    }
+
+    fn backlog_pkts(&self) -> usize {
+        self.backlog_pkts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FlowId;
+    use crate::packet::tests_support::packet;
+
+    fn put(queue: &mut FqCoDel, packets: &mut PacketStore, flow: u32, size: u32) -> Vec<PacketId> {
+        let mut entry = packet(size);
+        entry.flow = FlowId(flow);
+        let id = packets.insert(entry);
+        let mut dropped = Vec::new();
+        queue.enqueue(SimTime::ZERO, id, packets, &mut dropped);
+        dropped
+    }
+
+    #[test]
+    fn flows_share_by_bytes_not_by_packets() {
+        let mut packets = PacketStore::default();
+        let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, u32::MAX));
+        for _ in 0..100 {
+            put(&mut queue, &mut packets, 1, 1500);
+            for _ in 0..3 {
+                put(&mut queue, &mut packets, 2, 500);
+            }
+        }
+        let mut bytes = [0u64; 3];
+        for _ in 0..200 {
+            let id = queue
+                .dequeue(SimTime::ZERO, &mut packets, &mut Vec::new())
+                .unwrap();
+            bytes[packets[id].flow.index()] += u64::from(packets[id].size_bytes);
+        }
+        assert!(bytes[1].abs_diff(bytes[2]) <= 1500, "{bytes:?}");
+    }
+
+    #[test]
+    fn a_new_flow_is_served_before_a_standing_one() {
+        let mut packets = PacketStore::default();
+        let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, u32::MAX));
+        for _ in 0..10 {
+            put(&mut queue, &mut packets, 1, 1500);
+        }
+        for _ in 0..3 {
+            queue.dequeue(SimTime::ZERO, &mut packets, &mut Vec::new());
+        }
+        put(&mut queue, &mut packets, 2, 100);
+        let id = queue
+            .dequeue(SimTime::ZERO, &mut packets, &mut Vec::new())
+            .unwrap();
+        assert_eq!(packets[id].flow, FlowId(2));
+    }
+
+    #[test]
+    fn over_the_limit_the_fattest_flow_pays() {
+        let mut packets = PacketStore::default();
+        let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, 10));
+        for _ in 0..8 {
+            put(&mut queue, &mut packets, 1, 1500);
+        }
+        put(&mut queue, &mut packets, 2, 1500);
+        put(&mut queue, &mut packets, 2, 1500);
+        let dropped = put(&mut queue, &mut packets, 2, 1500);
+        assert_eq!(dropped.len(), 1);
+        assert_eq!(packets[dropped[0]].flow, FlowId(1));
+    }
+}
