@@ -261,12 +261,12 @@ impl Link {
             Queue::Scheduled { discipline, idle } => {
                 discipline.enqueue(now, id, packets, dropped);
                 self.counters.drops += dropped.len() as u64;
-                self.counters.queue_max_bytes = self
-                    .counters
-                    .queue_max_bytes
-                    .max(discipline.backlog_bytes());
                 if *idle {
                     self.serve(events, packets, dropped);
+                } else {
+                    let backlog_bytes = discipline.backlog_bytes();
+                    self.counters.queue_max_bytes =
+                        self.counters.queue_max_bytes.max(backlog_bytes);
                 }
             }
         }

@@ -133,9 +133,8 @@ fn the_packet_in_transmission_does_not_count_against_the_limit() {
         (counters.queue_max_bytes, counters.drops, counters.packets),
         (4000, 2, 5)
     );
-    // The four wait for 1, 2, 3 and 4 ms (less the picoseconds between their arrivals).
-    let area = counters.queue_area as f64 / 1e12;
-    assert!((area - 1000.0 * 0.010).abs() < 1e-6, "{area} byte-seconds");
+    // The four wait for 1, 2, 3 and 4 ms, less the 1, 2, 3 and 4 ns by which they came later.
+    assert_eq!(counters.queue_area, 1000 * (10_000_000_000 - 10_000));
 }
 
 #[test]
