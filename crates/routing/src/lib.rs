@@ -1,1 +1,11 @@
-//! Routing protocols
+//! Routing protocols, each behind [`backlane_net::Router`], one instance per node.
+//!
+//! - [`shortest_path`]: precomputed shortest paths, known at once everywhere.
+//! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
+//! - [`backpressure`]: BP-MR, per packet and per flow.
+//! - [`graph`]: the graph that the precomputed parts are computed on.
+
+pub mod backpressure;
+pub mod graph;
+pub mod olsr;
+pub mod shortest_path;

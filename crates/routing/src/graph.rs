@@ -1,0 +1,79 @@
+//! The graph of routers, for what is computed once and shared by all of them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use backlane_net::{Network, NodeId};
+
+/// An unreachable node's distance.
+pub const UNREACHABLE: u64 = u64::MAX;
+
+/// Routers and the wires between them; neighbours in the order of their interfaces.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// (neighbour, weight) by node and interface.
+    neighbours: Vec<Vec<(NodeId, u64)>>,
+}
+
+impl Graph {
+    /// The graph of a network; `weight` gives the cost of leaving a node by an interface.
+    pub fn of(network: &Network, mut weight: impl FnMut(NodeId, usize) -> u64) -> Self {
+        let neighbours = (0..network.node_count() as u32)
+            .map(|node| {
+                let node = NodeId(node);
+                let interfaces = network.mesh_interfaces(node).iter().enumerate();
+                interfaces
+                    .map(|(index, i)| (i.peer, weight(node, index)))
+                    .collect()
+            })
+            .collect();
+        Self { neighbours }
+    }
+
+    /// The number of nodes, hosts included (they have no neighbours here).
+    pub fn node_count(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// A node's neighbours and the cost to reach each, by interface.
+    pub fn neighbours(&self, node: NodeId) -> &[(NodeId, u64)] {
+        &self.neighbours[node.index()]
+    }
+
+    /// The number of links from every node to `to`.
+    pub fn hops_to(&self, to: NodeId) -> Vec<u16> {
+        let mut hops = vec![u16::MAX; self.neighbours.len()];
+        hops[to.index()] = 0;
+        let mut reached = VecDeque::from([to]);
+        while let Some(node) = reached.pop_front() {
+            for &(neighbour, _) in self.neighbours(node) {
+                if hops[neighbour.index()] == u16::MAX {
+                    hops[neighbour.index()] = hops[node.index()].saturating_add(1);
+                    reached.push_back(neighbour);
+                }
+            }
+        }
+        hops
+    }
+
+    /// The least cost from every node to `to` (Dijkstra 1959), [`UNREACHABLE`] where there is no
+    /// way. Costs must be alike in both directions of a wire.
+    pub fn costs_to(&self, to: NodeId) -> Vec<u64> {
+        let mut costs = vec![UNREACHABLE; self.neighbours.len()];
+        costs[to.index()] = 0;
+        let mut open = BinaryHeap::from([(Reverse(0), to)]);
+        while let Some((Reverse(cost), node)) = open.pop() {
+            if cost > costs[node.index()] {
+                continue;
+            }
+            for &(neighbour, weight) in self.neighbours(node) {
+                let through = cost.saturating_add(weight);
+                if through < costs[neighbour.index()] {
+                    costs[neighbour.index()] = through;
+                    open.push((Reverse(through), neighbour));
+                }
+            }
+        }
+        costs
+    }
+}
