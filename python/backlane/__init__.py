@@ -1,0 +1,126 @@
+"""Backlane: which backhaul routing, with which TCP congestion control, serves a network best.
+
+The functions here are what the command line is made of:
+
+* `check` a scenario file, `plan` its runs,
+* `run` a single scenario and get its tables,
+* `campaign.run` a sweep over parameters and seeds,
+* `load` a results folder.
+
+Example:
+    >>> import backlane
+    >>> result = backlane.run("grid.toml", seed=3)  # doctest: +SKIP
+    >>> result.flows.select("flow", "finish_time_s")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["BacklaneError", "campaign", "check", "load", "plan", "report", "run"]
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from backlane import campaign, report
+    from backlane.campaign.plan import Plan
+    from backlane.errors import BacklaneError
+    from backlane.results import Results
+
+
+def __getattr__(name: str) -> Any:
+    """Load the larger parts when they are first asked for."""
+    from importlib import import_module
+
+    if name in ("campaign", "report"):
+        return import_module(f"backlane.{name}")
+    if name == "BacklaneError":
+        return import_module("backlane.errors").BacklaneError
+    raise AttributeError(f"module 'backlane' has no attribute {name!r}")
+
+
+def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[dict[str, Any]]:
+    """Check a scenario file.
+
+    Args:
+        file: the scenario.
+        overrides: (key, value) pairs put in place before the check.
+
+    Returns:
+        The warnings, each with code, message, line and help.
+
+    Raises:
+        ScenarioError: when it cannot be run as written; `.diagnostics` lists the problems.
+        BacklaneError: when it cannot be read.
+    """
+    from pathlib import Path
+
+    from backlane import native
+    from backlane.files import read_scenario
+
+    text = read_scenario(Path(file))
+    warnings: list[dict[str, Any]] = native.module().check(text, str(file), list(overrides))
+    return warnings
+
+
+def plan(
+    file: str | Path, overrides: Sequence[tuple[str, str]] = (), seed: int | None = None
+) -> Plan:
+    """List the cells, seeds and runs of a scenario file without carrying them out.
+
+    Raises:
+        ScenarioError: when the scenario is wrong.
+        BacklaneError: when it cannot be read.
+    """
+    from pathlib import Path
+
+    from backlane.campaign.plan import make_plan
+
+    return make_plan(Path(file), overrides, seed)
+
+
+def run(
+    file: str | Path,
+    *,
+    seed: int | None = None,
+    overrides: Sequence[tuple[str, str]] = (),
+    out: str | Path | None = None,
+) -> Results:
+    """Carry out a single scenario.
+
+    Args:
+        file: the scenario, without [sweep].
+        seed: in place of the seed in the file.
+        overrides: (key, value) pairs put in place before the run.
+        out: write a results folder here; default: keep the tables in memory only.
+
+    Raises:
+        ScenarioError: when the scenario is wrong.
+        RunError: when the run could not be carried out.
+        BacklaneError: when a file cannot be read or written, or the file is a campaign (R006).
+    """
+    from pathlib import Path
+
+    from backlane import single
+    from backlane.campaign.plan import make_plan
+
+    work = single.only_run(make_plan(Path(file), overrides, seed), file)
+    results = single.simulate(work)
+    if out is not None:
+        single.save(results, work, Path(out), overrides)
+    return results
+
+
+def load(folder: str | Path) -> Results:
+    """Open a results folder, of a run or of a campaign.
+
+    Raises:
+        BacklaneError: R008 when it holds no complete results.
+    """
+    from pathlib import Path
+
+    from backlane.results import Results
+
+    return Results.open(Path(folder))

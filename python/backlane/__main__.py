@@ -1,0 +1,5 @@
+"""`python -m backlane`."""
+
+from backlane.cli import main
+
+main()

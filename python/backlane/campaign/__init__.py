@@ -1,0 +1,234 @@
+"""Campaigns: the runs of a sweep, carried out once each, whatever interrupts them.
+
+`plan` lists the runs, `pool` carries them out, `store` keeps them, `assemble` joins them into
+tables, `merge` unites the parts of a campaign that was split over machines.
+
+Example:
+    >>> import backlane
+    >>> outcome = backlane.campaign.run("grid.toml", out="results/grid")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane import native
+from backlane.campaign.assemble import assemble
+from backlane.campaign.plan import Plan, make_plan
+from backlane.campaign.pool import Outcome, Progress, core_count, run_all
+from backlane.campaign.store import Store
+from backlane.errors import BacklaneError
+from backlane.files import make_folder, read_json, write_json, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CampaignResult", "Outcome", "merge", "run", "status"]
+
+
+@dataclass
+class CampaignResult:
+    """What a call of `run` or `merge` left behind."""
+
+    folder: Path
+    outcome: Outcome
+    manifest: dict[str, Any]
+
+
+def run(
+    file: str | Path,
+    out: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    shard: tuple[int, int] | None = None,
+    overrides: Sequence[tuple[str, str]] = (),
+    progress: Progress | None = None,
+) -> CampaignResult:
+    """Carry out all runs of a scenario file that are not finished yet, then write the tables.
+
+    Args:
+        file: the scenario.
+        out: the campaign folder; default ``results/<name>``.
+        workers: threads; default all cores this process may use.
+        shard: (i, n): only every n-th run, beginning with the i-th.
+        overrides: (key, value) pairs put in place before the sweep.
+        progress: is told how far the work is.
+
+    Raises:
+        BacklaneError: on problems with files; finished runs stay usable.
+        ScenarioError: when the scenario is wrong.
+    """
+    plan = make_plan(Path(file), overrides)
+    folder = Path(out) if out is not None else default_folder(plan)
+    return run_plan(plan, folder, workers, shard, overrides, progress)
+
+
+def default_folder(plan: Plan) -> Path:
+    """Where a campaign goes when nothing else is said."""
+    return Path("results") / plan.name
+
+
+def run_plan(
+    plan: Plan,
+    folder: Path,
+    workers: int | None = None,
+    shard: tuple[int, int] | None = None,
+    overrides: Sequence[tuple[str, str]] = (),
+    progress: Progress | None = None,
+) -> CampaignResult:
+    """`run`, for a plan that was already made."""
+    native.module()
+    make_folder(folder)
+    store = Store(folder)
+    with store.locked():
+        claim(folder, plan)
+        outcome = run_all(plan, plan.shard(shard), store, workers or core_count(), progress)
+        manifest = assemble(folder, plan, store, shard, overrides)
+    return CampaignResult(folder, outcome, manifest)
+
+
+def claim(folder: Path, plan: Plan) -> None:
+    """Write the plan into the folder.
+
+    A folder may be used again when the campaign of that name has changed (more seeds, another
+    value in the sweep): runs that are still asked for keep their ids and are not repeated.
+
+    Raises:
+        BacklaneError: R007 when the folder belongs to something else.
+    """
+    path = folder / "campaign.json"
+    if path.is_file():
+        name = read_json(path).get("name")
+        if name != plan.name:
+            raise BacklaneError(
+                "R007",
+                f'the folder holds the campaign "{name}", not "{plan.name}"',
+                folder,
+                "choose another folder with --out DIR",
+            )
+    elif (folder / "manifest.json").exists():
+        raise BacklaneError(
+            "R007",
+            "the folder holds the results of a single run",
+            folder,
+            "choose another folder with --out DIR",
+        )
+    write_json(path, plan.as_dict())
+    make_folder(folder / "cells")
+    for cell in plan.cells:
+        write_text(folder / "cells" / f"{cell.index:04}.scenario.resolved.toml", cell.resolved)
+
+
+def open_plan(folder: Path) -> Plan:
+    """The plan of a campaign folder, with the resolved scenarios.
+
+    Raises:
+        BacklaneError: R008 when the folder holds no campaign.
+    """
+    path = folder / "campaign.json"
+    if not path.is_file():
+        raise BacklaneError(
+            "R008",
+            "this folder holds no campaign",
+            folder,
+            "start one with `backlane campaign run FILE --out DIR`",
+        )
+    value = read_json(path)
+    try:
+        for cell in value["cells"]:
+            resolved = folder / "cells" / f"{cell['index']:04}.scenario.resolved.toml"
+            cell["resolved"] = resolved.read_text() if resolved.is_file() else ""
+        return Plan.from_dict(value)
+    except (KeyError, TypeError) as error:
+        raise BacklaneError(
+            "R010", f"damaged: {error} is missing", path, "start the campaign again"
+        ) from error
+
+
+def status(folder: str | Path) -> dict[str, Any]:
+    """How far a campaign is, in all and per cell."""
+    folder = Path(folder)
+    plan = open_plan(folder)
+    store = Store(folder)
+    cells = [
+        {"cell": c.index, "parameters": c.parameters, "planned": 0, "finished": 0, "failed": 0}
+        for c in plan.cells
+    ]
+    failures = []
+    for one in plan.runs:
+        row: dict[str, Any] = cells[one.cell]
+        row["planned"] += 1
+        if one.run_id in store:
+            row["finished"] += 1
+        elif (failure := store.failure(one.run_id)) is not None:
+            row["failed"] += 1
+            failures.append(failure | {"parameters": plan.cells[one.cell].parameters})
+    totals = {key: sum(int(str(row[key])) for row in cells)
+              for key in ("planned", "finished", "failed")}  # fmt: skip
+    return {
+        "name": plan.name,
+        "folder": str(folder),
+        "running": store.in_use,
+        **totals,
+        "left": totals["planned"] - totals["finished"] - totals["failed"],
+        "cells": cells,
+        "failures": failures,
+    }
+
+
+def merge(out: str | Path, parts: Sequence[str | Path]) -> CampaignResult:
+    """Unite the runs of several campaign folders in `out`.
+
+    Raises:
+        BacklaneError: R009 when the parts come from different scenarios or model versions,
+            R016 when two parts hold a run with different digests.
+    """
+    folders = [Path(part) for part in parts]
+    plans = [open_plan(folder) for folder in folders]
+    first = plans[0]
+    for folder, other in zip(folders, plans, strict=True):
+        _require_same(first, other, folder)
+    folder = Path(out)
+    make_folder(folder)
+    store = Store(folder)
+    outcome = Outcome()
+    with store.locked():
+        if (folder / "campaign.json").is_file():
+            _require_same(first, open_plan(folder), folder)
+        claim(folder, first)
+        for part in folders:
+            source = Store(part)
+            if part.resolve() == folder.resolve():
+                continue
+            for one in first.runs:
+                if one.run_id in source:
+                    new = store.adopt(source, one.run_id)
+                    outcome.reused += not new
+                    if new:
+                        outcome.finished.append(one.run_id)
+                elif (why := source.failure(one.run_id)) is not None and one.run_id not in store:
+                    store.fail(one, str(why.get("code")), str(why.get("message")))
+        manifest = assemble(folder, first, store)
+    return CampaignResult(folder, outcome, manifest)
+
+
+def _require_same(first: Plan, other: Plan, place: Path) -> None:
+    for what, mine, theirs in (
+        ("scenario", first.scenario_hash, other.scenario_hash),
+        ("model version", first.model_version, other.model_version),
+        ("list of runs", _runs_digest(first), _runs_digest(other)),
+    ):
+        if mine != theirs:
+            raise BacklaneError(
+                "R009",
+                f"the {what} differs: {theirs[:16]} here, {mine[:16]} in the first folder",
+                place,
+                "merge parts of one campaign only; `backlane report DIR1 DIR2` compares several",
+            )
+
+
+def _runs_digest(plan: Plan) -> str:
+    return hashlib.sha256("\n".join(run.run_id for run in plan.runs).encode()).hexdigest()

@@ -1,0 +1,141 @@
+"""What a scenario file asks for: cells, seeds and runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane import native
+from backlane.errors import BacklaneError
+from backlane.files import read_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Label = str | int | float | bool
+"""The value of a swept parameter, ready to print."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of the swept parameters."""
+
+    index: int
+    parameters: dict[str, Label]
+    resolved: str
+    """The complete scenario, every default filled in, as TOML."""
+    hash: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell with one seed."""
+
+    run_id: str
+    cell: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a scenario file, in the order in which tables list them."""
+
+    name: str
+    scenario_hash: str
+    model_version: str
+    parameters: list[str]
+    cells: list[Cell]
+    seeds: list[int]
+    runs: list[Run]
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Plan:
+        """Read the JSON form of the compiled module."""
+        return cls(
+            name=value["name"],
+            scenario_hash=value["scenario_hash"],
+            model_version=value["model_version"],
+            parameters=list(value["parameters"]),
+            cells=[Cell(c["index"], c["parameters"], c["resolved"], c["hash"])
+                   for c in value["cells"]],
+            seeds=list(value["seeds"]),
+            runs=[Run(r["run_id"], r["cell"], r["seed"]) for r in value["runs"]],
+        )
+
+    def shard(self, part: tuple[int, int] | None) -> list[Run]:
+        """Every n-th run, beginning with the i-th (from 1); all runs for None."""
+        if part is None:
+            return list(self.runs)
+        index, count = part
+        return self.runs[index - 1 :: count]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan without the resolved texts, which are kept as files of their own."""
+        return {
+            "name": self.name,
+            "scenario_hash": self.scenario_hash,
+            "model_version": self.model_version,
+            "parameters": self.parameters,
+            "cells": [
+                {"index": c.index, "parameters": c.parameters, "hash": c.hash} for c in self.cells
+            ],
+            "seeds": self.seeds,
+            "runs": [{"run_id": r.run_id, "cell": r.cell, "seed": r.seed} for r in self.runs],
+        }
+
+
+def parse_overrides(settings: Sequence[str]) -> list[tuple[str, str]]:
+    """Split KEY=VALUE.
+
+    Raises:
+        BacklaneError: R012.
+    """
+    pairs = []
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        if not sign or not key.strip():
+            raise BacklaneError(
+                "R012",
+                f'"{setting}" is not KEY=VALUE',
+                "--set",
+                'write for example --set access.ues=50 or --set duration="60 s"',
+            )
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def parse_shard(text: str | None) -> tuple[int, int] | None:
+    """Read ``i/n``.
+
+    Raises:
+        BacklaneError: R012.
+    """
+    if text is None:
+        return None
+    first, _, second = text.partition("/")
+    try:
+        index, count = int(first), int(second)
+    except ValueError:
+        index, count = 0, 0
+    if not 1 <= index <= count:
+        raise BacklaneError(
+            "R012", f'"{text}" is not a shard', "--shard", "write i/n with 1 ≤ i ≤ n, such as 1/4"
+        )
+    return index, count
+
+
+def make_plan(
+    file: Path, overrides: Sequence[tuple[str, str]] = (), seed: int | None = None
+) -> Plan:
+    """Read and check a scenario file and list its runs.
+
+    Raises:
+        BacklaneError: when the file cannot be read.
+        ScenarioError: when the scenario is wrong.
+    """
+    text = read_scenario(file)
+    return Plan.from_dict(
+        json.loads(native.module().plan(text, str(file), list(overrides), seed))
+    )

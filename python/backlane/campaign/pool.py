@@ -1,0 +1,168 @@
+"""Carrying out the runs of a campaign on all cores.
+
+Threads are enough: the compiled module releases the interpreter lock while it simulates, and
+each run is a world of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backlane.campaign.plan import Plan, Run
+    from backlane.campaign.store import Store
+
+
+class Progress(Protocol):
+    """Who is told how far the work is."""
+
+    def update(self, done: float, message: str) -> None:
+        """`done` runs are finished; runs in flight count with the simulated fraction."""
+
+
+class Stopped(Exception):
+    """Raised inside a run to end it early."""
+
+
+def core_count() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@dataclass
+class Outcome:
+    """What became of the runs of this call."""
+
+    finished: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    reused: int = 0
+    interrupted: bool = False
+
+
+class _Work:
+    """State shared by the workers; every access holds the lock."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
+        self.waiting = deque(runs)
+        self.fractions: dict[str, float] = {}
+        self.stop = threading.Event()
+        self.error: BaseException | None = None
+        self.alive = 0
+        self.outcome = Outcome()
+
+    def next(self) -> Run | None:
+        """The next run to carry out, or None."""
+        with self.lock:
+            if self.stop.is_set() or not self.waiting:
+                return None
+            run = self.waiting.popleft()
+            self.fractions[run.run_id] = 0.0
+            return run
+
+    def leave(self, run: Run, result: list[str] | None) -> None:
+        """A run has ended; `result` is the list it belongs to."""
+        with self.changed:
+            self.fractions.pop(run.run_id, None)
+            if result is not None:
+                result.append(run.run_id)
+            self.changed.notify()
+
+    def done(self) -> float:
+        """Finished runs, with the fractions of those in flight."""
+        with self.lock:
+            ended = len(self.outcome.finished) + len(self.outcome.failed)
+            return ended + sum(self.fractions.values())
+
+
+def _worker(work: _Work, plan: Plan, store: Store) -> None:
+    try:
+        while (run := work.next()) is not None:
+            _carry_out(work, plan, store, run)
+    except BaseException as error:
+        with work.lock:
+            work.error = work.error or error
+        work.stop.set()
+    finally:
+        with work.changed:
+            work.alive -= 1
+            work.changed.notify()
+
+
+def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
+    def on_progress(simulated_s: float, duration_s: float, _events: int) -> None:
+        if work.stop.is_set():
+            raise Stopped
+        work.fractions[run.run_id] = min(simulated_s / duration_s, 1.0) if duration_s else 0.0
+
+    from backlane._native import RunError
+    from backlane._native import run as simulate
+
+    ended: list[str] | None = None
+    try:
+        result = simulate(plan.cells[run.cell].resolved, run.seed, on_progress)
+        store.add(run, result)
+        ended = work.outcome.finished
+    except RunError as error:
+        if not work.stop.is_set():
+            store.fail(run, str(getattr(error, "code", "")), str(error))
+            ended = work.outcome.failed
+    except Exception:
+        # A stopped run may surface as any exception the module wraps `Stopped` in.
+        if not work.stop.is_set():
+            raise
+    finally:
+        work.leave(run, ended)
+
+
+def run_all(
+    plan: Plan, runs: Sequence[Run], store: Store, workers: int, progress: Progress | None
+) -> Outcome:
+    """Carry out every run that is not in the store yet.
+
+    Ctrl-C stops the runs in flight, keeps the finished ones and returns with `interrupted`.
+
+    Raises:
+        BacklaneError: when results cannot be written; finished runs stay.
+    """
+    missing = [run for run in runs if run.run_id not in store]
+    work = _Work(missing)
+    work.outcome.reused = len(runs) - len(missing)
+    count = max(1, min(workers, len(missing)))
+    work.alive = count
+    threads = [
+        threading.Thread(target=_worker, args=(work, plan, store), daemon=True, name=f"run-{i}")
+        for i in range(count)
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        while True:
+            with work.changed:
+                if work.alive == 0:
+                    break
+                work.changed.wait(0.2)
+            if progress is not None:
+                progress.update(work.outcome.reused + work.done(), _message(work))
+    except KeyboardInterrupt:
+        work.outcome.interrupted = True
+        work.stop.set()
+    finally:
+        work.stop.set()
+        for thread in threads:
+            thread.join()
+    if work.error is not None:
+        raise work.error
+    return work.outcome
+
+
+def _message(work: _Work) -> str:
+    failed = len(work.outcome.failed)
+    return f"{failed} failed" if failed else ""

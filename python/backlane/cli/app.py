@@ -1,0 +1,164 @@
+"""The command `backlane` and the looks of its verbs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from backlane import __version__
+from backlane.cli import output
+
+VERBS = {
+    "init": "Write a commented scenario file to begin with.",
+    "check": "Check a scenario file without running it.",
+    "run": "Run one scenario and write its results folder.",
+    "campaign": "Run a sweep over parameters and seeds.",
+    "report": "Draw and judge results: a table and a report.html.",
+    "schema": "Print the JSON Schema of the scenario file.",
+    "explain": "Explain an error code.",
+    "doctor": "Check this installation.",
+}
+"""Every verb with its line of help; the module of a verb is imported when it is used."""
+
+
+def _set_color(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        output.state.color = value
+
+
+def _set_debug(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    output.state.debug = output.state.debug or value
+
+
+def common_options() -> list[click.Parameter]:
+    """Options that every verb takes."""
+    return [
+        click.Option(
+            ["--color"],
+            type=click.Choice(["auto", "always", "never"]),
+            expose_value=False,
+            callback=_set_color,
+            help="When to colour; auto: on a terminal, and NO_COLOR is respected.",
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_debug,
+            help="Show the traceback of an internal error.",
+        ),
+    ]
+
+
+class _ExampleFirst:
+    """Begin the help with an example."""
+
+    example: str
+
+    def write_example(self, formatter: click.HelpFormatter) -> None:
+        formatter.write_text("Example:")
+        formatter.indent()
+        for line in self.example.splitlines():
+            formatter.write(f"{' ' * formatter.current_indent}{line}\n")
+        formatter.dedent()
+        formatter.write_paragraph()
+
+
+class Verb(click.Command, _ExampleFirst):
+    """A verb whose help begins with `example`."""
+
+    def __init__(self, *args: Any, example: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.example = example
+        self.params.extend(common_options())
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example, then what click writes."""
+        self.write_example(formatter)
+        super().format_help(ctx, formatter)
+
+
+class Verbs(click.Group, _ExampleFirst):
+    """A verb with verbs of its own."""
+
+    def __init__(self, *args: Any, example: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.example = example
+        self.params.extend(common_options())
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example, then what click writes."""
+        self.write_example(formatter)
+        super().format_help(ctx, formatter)
+
+
+class _Backlane(Verbs):
+    """The program; loads a verb when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command = import_module(f"backlane.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
+
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], VERBS, 1, 0.5)
+            hint = f', did you mean "{near[0]}"?' if near else ""
+            raise click.UsageError(f'there is no verb "{args[0]}"{hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+app = _Backlane(
+    "backlane",
+    example="backlane init grid grid.toml\nbacklane run grid.toml",
+    help="Which backhaul routing, with which TCP congestion control, serves this network best?",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=False,
+    invoke_without_command=False,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=lambda ctx, _param, value: _version(ctx) if value else None,
+            help="Print the version.",
+        )
+    ],
+)
+
+
+def _version(context: click.Context) -> None:
+    click.echo(f"backlane {__version__}")
+    context.exit()
+
+
+def json_option() -> Any:
+    """The option ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def set_option() -> Any:
+    """The option ``--set``."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Put a value in place of the one in the file; may be repeated.",
+    )

@@ -1,0 +1,192 @@
+"""`backlane campaign`: sweeps, shards, resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backlane import campaign
+from backlane.campaign import CampaignResult
+from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
+from backlane.campaign.pool import core_count
+from backlane.campaign.store import Store
+from backlane.cli import output
+from backlane.cli.app import Verb, Verbs, json_option, set_option
+from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
+
+command = Verbs(
+    "campaign",
+    example="backlane campaign run grid.toml --out results/grid",
+    help="Run a sweep over parameters and seeds; stop and go on at any time.",
+)
+
+
+@command.command(
+    "run",
+    cls=Verb,
+    example="backlane campaign run grid.toml --out results/grid\n"
+    "backlane campaign run grid.toml --shard 1/2 --out results/grid-1",
+    help="Carry out all runs that are not finished yet, then write tables and report.",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Campaign folder; default results/<name>."
+)
+@click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
+@click.option("--shard", metavar="i/n", help="Only every n-th run, beginning with the i-th.")
+@set_option()
+@click.option("--dry-run", is_flag=True, help="Only say what would be run.")
+@click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
+@json_option()
+def run(
+    file: Path,
+    out: Path | None,
+    workers: int | None,
+    shard: str | None,
+    settings: tuple[str, ...],
+    dry_run: bool,
+    no_report: bool,
+    as_json: bool,
+) -> int:
+    """Carry out a campaign."""
+    part = parse_shard(shard)
+    overrides = parse_overrides(settings)
+    plan = make_plan(file, overrides)
+    folder = out or campaign.default_folder(plan)
+    runs = plan.shard(part)
+    store = Store(folder)
+    left = sum(one.run_id not in store for one in runs)
+    if dry_run:
+        _print_plan(plan, runs, left, folder, as_json)
+        return EXIT_OK
+    output.say(
+        f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
+        f"on {min(workers or core_count(), max(left, 1))} threads -> {folder}"
+    )
+    with output.progress(plan.name, len(runs), "runs") as bar:
+        result = campaign.run_plan(plan, folder, workers, part, overrides, bar)
+    return _finish(result, as_json, no_report)
+
+
+@command.command(
+    "status",
+    cls=Verb,
+    example="backlane campaign status results/grid",
+    help="Show how far a campaign is.",
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@json_option()
+def status(folder: Path, as_json: bool) -> int:
+    """Count the finished runs."""
+    found = campaign.status(folder)
+    code = EXIT_PROBLEM if found["failed"] else EXIT_OK
+    if as_json:
+        output.emit(found)
+        return code
+    output.print_table(
+        f"{found['name']}: {found['finished']} of {found['planned']} runs finished"
+        + (f", {found['failed']} failed" if found["failed"] else "")
+        + (", running now" if found["running"] else ""),
+        ["cell", "finished", "failed", "planned"],
+        [
+            [_label(row["parameters"]), *(str(row[k]) for k in ("finished", "failed", "planned"))]
+            for row in found["cells"]
+        ],
+    )
+    _say_failures(found["failures"])
+    return code
+
+
+@command.command(
+    "merge",
+    cls=Verb,
+    example="backlane campaign merge results/grid results/grid-1 results/grid-2",
+    help="Unite the parts of a campaign, DIR..., in the folder OUT.",
+)
+@click.argument("out", type=click.Path(path_type=Path), metavar="OUT")
+@click.argument(
+    "folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="DIR..."
+)
+@click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
+@json_option()
+def merge(out: Path, folders: tuple[Path, ...], no_report: bool, as_json: bool) -> int:
+    """Unite shards."""
+    result = campaign.merge(out, folders)
+    return _finish(result, as_json, no_report)
+
+
+def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
+    manifest, outcome = result.manifest, result.outcome
+    report_path: Path | None = None
+    judged: dict[str, Any] = {}
+    if manifest["runs_finished"] and not outcome.interrupted and not no_report:
+        from backlane import report
+
+        output.say("drawing the report")
+        summary = report.write([result.folder])
+        report_path = summary.path
+        judged = summary.as_dict()
+        if not as_json:
+            report.show(summary)
+    left = manifest["runs_planned"] - manifest["runs_finished"] - len(manifest["failed"])
+    output.say(
+        f"{manifest['runs_finished']} of {manifest['runs_planned']} runs finished "
+        f"({len(outcome.finished)} now, {outcome.reused} before), "
+        f"{len(manifest['failed'])} failed, {left} left"
+    )
+    _say_failures(manifest["failed"])
+    if outcome.interrupted:
+        output.say("interrupted; start the same command again to go on")
+    if as_json:
+        output.emit(
+            {
+                "ok": not manifest["failed"] and not outcome.interrupted,
+                "folder": str(result.folder),
+                "report": None if report_path is None else str(report_path),
+                "finished_now": len(outcome.finished),
+                "reused": outcome.reused,
+                "left": left,
+                **{k: manifest[k] for k in (
+                    "name", "scenario_hash", "model_version", "runs_planned", "runs_finished",
+                    "complete", "failed", "digest", "events", "cpu_s")},
+                **judged,
+            }
+        )  # fmt: skip
+    else:
+        print(report_path or result.folder)
+    if outcome.interrupted:
+        return EXIT_INTERRUPTED
+    return EXIT_PROBLEM if manifest["failed"] else EXIT_OK
+
+
+def _say_failures(failures: list[dict[str, Any]]) -> None:
+    for failure in failures[:10]:
+        output.error(
+            f"error[{failure['code']}]: run {failure['run_id']} failed: {failure['message']}\n"
+            f"   = {_label(failure['parameters'])}, seed {failure['seed']}"
+        )
+    if len(failures) > 10:
+        output.say(f"and {len(failures) - 10} more; `backlane campaign status DIR` lists them")
+
+
+def _label(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in parameters.items()) or "all"
+
+
+def _print_plan(plan: Any, runs: Any, left: int, folder: Path, as_json: bool) -> None:
+    if as_json:
+        output.emit({"folder": str(folder), "to_do": left, **plan.as_dict()})
+        return
+    counts = [0] * len(plan.cells)
+    for one in runs:
+        counts[one.cell] += 1
+    output.print_table(
+        f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do",
+        ["cell", "runs"],
+        [
+            [_label(cell.parameters), str(count)]
+            for cell, count in zip(plan.cells, counts, strict=True)
+        ],
+    )

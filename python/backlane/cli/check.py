@@ -1,0 +1,67 @@
+"""`backlane check`: find problems before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import backlane
+from backlane.campaign.plan import parse_overrides
+from backlane.cli import output
+from backlane.cli.app import Verb, json_option, set_option
+
+
+def render(diagnostic: dict[str, Any]) -> str:
+    """A warning in the form of the errors."""
+    place = diagnostic.get("file") or ""
+    line, column = diagnostic.get("line"), diagnostic.get("column")
+    if line is not None:
+        place += f":{line}" + (f":{column}" if column is not None else "")
+    lines = [f"{diagnostic['severity']}[{diagnostic['code']}]: {diagnostic['message']}"]
+    if place:
+        lines.append(f"  --> {place}")
+    source = diagnostic.get("source_line")
+    if source is not None and line is not None:
+        margin = len(str(line))
+        lines.append(f"{line} | {source}")
+        under = " " * ((column or 1) - 1) + "^" * (diagnostic.get("length") or 1)
+        lines.append(f"{' ' * margin} | {under} {diagnostic.get('label') or ''}".rstrip())
+    if diagnostic.get("help"):
+        lines.append(f"   = {diagnostic['help']}")
+    return "\n".join(lines)
+
+
+@click.command(
+    cls=Verb,
+    example="backlane check grid.toml\nbacklane check grid.toml --set access.ues=50",
+    help="Check a scenario file: units, names, connectivity, impossible values.",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@set_option()
+@json_option()
+def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
+    """Check and list the warnings."""
+    overrides = parse_overrides(settings)
+    warnings = backlane.check(file, overrides)
+    plan = backlane.plan(file, overrides)
+    for warning in warnings:
+        output.error(render(warning))
+    if as_json:
+        output.emit(
+            {
+                "ok": True,
+                "file": str(file),
+                "name": plan.name,
+                "scenario_hash": plan.scenario_hash,
+                "cells": len(plan.cells),
+                "runs": len(plan.runs),
+                "warnings": warnings,
+            }
+        )
+        return
+    what = "1 run" if len(plan.runs) == 1 else f"{len(plan.cells)} cells, {len(plan.runs)} runs"
+    count = len(warnings)
+    noted = f"; {count} warning{'s' if count > 1 else ''}" if warnings else ""
+    print(f"{file}: fine, {what}{noted}")

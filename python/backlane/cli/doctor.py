@@ -1,0 +1,99 @@
+"""`backlane doctor`: is everything there that Backlane needs?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backlane import __version__, native
+from backlane.campaign.pool import core_count
+from backlane.cli import output
+from backlane.cli.app import Verb, json_option
+from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
+
+
+def _python() -> tuple[bool, str]:
+    return sys.version_info >= (3, 10), f"{platform.python_version()} ({sys.executable})"
+
+
+def _native() -> tuple[bool, str]:
+    try:
+        return True, f"model version {native.module().model_version()}"
+    except BacklaneError as error:
+        return False, error.message
+
+
+def _package(name: str) -> tuple[bool, str]:
+    try:
+        found = version(name)
+        import_module(name)
+    except PackageNotFoundError:
+        return False, f"not installed; pip install {name}"
+    except Exception as error:
+        return False, f"cannot be imported: {error}"
+    return True, found
+
+
+def _writable() -> tuple[bool, str]:
+    try:
+        with tempfile.TemporaryFile(dir=Path.cwd()) as file:
+            file.write(b"x")
+            file.flush()
+        status = os.statvfs(Path.cwd())
+    except OSError as error:
+        return False, f"{Path.cwd()}: {error.strerror}"
+    free = status.f_bavail * status.f_frsize
+    return free > 100e6, f"{Path.cwd()}: {free / 1e9:.1f} GB free"
+
+
+def _memory() -> tuple[bool, str]:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return total > 500e6, f"{total / 1e9:.1f} GB"
+
+
+def _fonts() -> tuple[bool, str]:
+    try:
+        from matplotlib.font_manager import findfont
+
+        return True, Path(findfont("DejaVu Sans", fallback_to_default=False)).name
+    except Exception as error:
+        return False, f"DejaVu Sans, which comes with matplotlib, was not found: {error}"
+
+
+@click.command(
+    cls=Verb,
+    example="backlane doctor",
+    help="Check this installation; exits 1 when something is missing.",
+)
+@json_option()
+def command(as_json: bool) -> int:
+    """Look at everything, then tell."""
+    checks: list[tuple[str, tuple[bool, str]]] = [
+        ("Python", _python()),
+        ("compiled module", _native()),
+        *((name, _package(name))
+          for name in ("click", "rich", "numpy", "scipy", "polars", "matplotlib")),
+        ("fonts", _fonts()),
+        ("this folder", _writable()),
+        ("cores", (core_count() >= 1, str(core_count()))),
+        ("memory", _memory()),
+    ]  # fmt: skip
+    fine = all(good for _, (good, _) in checks)
+    if as_json:
+        found: dict[str, Any] = {
+            name: {"ok": good, "found": text} for name, (good, text) in checks
+        }
+        output.emit({"ok": fine, "version": __version__, "checks": found})
+    else:
+        print(f"backlane {__version__}")
+        for name, (good, text) in checks:
+            print(f"  {'ok     ' if good else 'MISSING'} {name}: {text}")
+    return EXIT_OK if fine else EXIT_PROBLEM

@@ -1,0 +1,223 @@
+"""What goes to the terminal: data to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+
+@dataclass
+class _State:
+    color: str = "auto"
+    json: bool = False
+    debug: bool = False
+
+
+state = _State()
+"""Choices of the command line that hold everywhere."""
+
+PATIENCE_S = 2.0
+"""Work that takes longer than this shows its progress."""
+LINE_EVERY_S = 10.0
+"""Without a terminal, a line of progress this often."""
+
+
+def prepare(words: Sequence[str]) -> None:
+    """Start anew; note the options that matter even when the command line is wrong."""
+    state.color = "auto"
+    state.json = "--json" in words
+    state.debug = "--debug" in words
+
+
+def colored(stream: Any) -> bool:
+    """Whether to colour what goes to `stream`."""
+    if state.color != "auto":
+        return state.color == "always"
+    return not os.environ.get("NO_COLOR") and bool(stream.isatty())
+
+
+def say(text: str) -> None:
+    """A message on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def error(text: str) -> None:
+    """An error on stderr, coloured where wanted."""
+    if colored(sys.stderr):
+        text = re.sub(r"(?m)^(error|internal error)(\[\w+\])?:", "\033[1;31m\\g<0>\033[0m", text)
+        text = re.sub(r"(?m)^(warning)(\[\w+\])?:", "\033[1;33m\\g<0>\033[0m", text)
+        text = re.sub(r"(?m)^( +)(-->|=)", "\\1\033[1;34m\\2\033[0m", text)
+    say(text)
+
+
+def emit(value: Any) -> None:
+    """One JSON object on stdout; numbers that JSON does not have become null."""
+    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def print_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1
+) -> None:
+    """A table on stdout; the first `text_columns` columns are text, the others numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for index, name in enumerate(header):
+        table.add_column(
+            name, justify="left" if index < text_columns else "right", no_wrap=index >= text_columns
+        )
+    for row in rows:
+        table.add_row(*row)
+    terminal = sys.stdout.isatty()
+    console = Console(
+        file=sys.stdout,
+        force_terminal=colored(sys.stdout) or None,
+        no_color=not colored(sys.stdout),
+        width=None if terminal else 200,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print(table)
+
+
+class Bar:
+    """Progress of long work: a bar on a terminal, else a line now and then.
+
+    Nothing is shown, and nothing imported, before `PATIENCE_S` have passed.
+    """
+
+    def __init__(self, what: str, total: float, unit: str) -> None:
+        self._what = what
+        self._total = total
+        self._unit = unit
+        self._started_s = time.monotonic()
+        self._line_s = self._started_s
+        self._first: float | None = None
+        self._rich: tuple[RichProgress, TaskID] | None = None
+
+    def update(self, done: float, message: str = "") -> None:
+        """`done` of the total has been reached."""
+        now_s = time.monotonic()
+        if self._first is None:
+            self._first = done
+        if now_s - self._started_s < PATIENCE_S:
+            return
+        if sys.stderr.isatty():
+            self._show(done, message)
+        elif now_s - self._line_s >= LINE_EVERY_S:
+            self._line_s = now_s
+            say(self._line(done, message, now_s))
+
+    def _line(self, done: float, message: str, now_s: float) -> str:
+        gained = done - (self._first or 0.0)
+        text = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}"
+        if gained > 0:
+            left_s = (now_s - self._started_s) / gained * (self._total - done)
+            text += f", about {span(left_s)} left"
+        return f"{text}, {message}" if message else text
+
+    def _show(self, done: float, message: str) -> None:
+        if self._rich is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import TimeRemainingColumn as Remaining
+
+            bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=None),
+                MofNCompleteColumn(),
+                TextColumn(f"{self._unit}, left"),
+                Remaining(),
+                TextColumn("{task.fields[message]}"),
+                console=Console(stderr=True, no_color=not colored(sys.stderr)),
+                transient=True,
+                speed_estimate_period=120,
+            )
+            task = bar.add_task(self._what, total=self._total, message="", completed=done)
+            bar.start()
+            self._rich = (bar, task)
+        bar, task = self._rich
+        bar.update(task, completed=round(done, 2), message=message)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._rich is not None:
+            self._rich[0].stop()
+            self._rich = None
+
+
+@contextmanager
+def progress(what: str, total: float, unit: str) -> Iterator[Bar]:
+    """A `Bar` that is taken away at the end, whatever happens."""
+    bar = Bar(what, total, unit)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def span(seconds: float) -> str:
+    """A time to read: ``12 s``, ``3 min``, ``2 h 10 min``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with so many significant digits; a dash when there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    return f"{value:.{max(digits - 1 - size, 0)}f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration with a fitting unit."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{number(value)} s" if abs(value) >= 1 else f"{number(value * 1e3)} ms"
+
+
+def rate(value_bps: float | None) -> str:
+    """A data rate with a fitting unit."""
+    if value_bps is None or not math.isfinite(value_bps):
+        return "–"
+    for scale, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if abs(value_bps) >= scale:
+            return f"{number(value_bps / scale)} {unit}"
+    return f"{number(value_bps)} bit/s"

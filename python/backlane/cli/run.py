@@ -1,0 +1,116 @@
+"""`backlane run`: one scenario, one seed, one results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backlane import single
+from backlane.campaign.plan import make_plan, parse_overrides
+from backlane.cli import output
+from backlane.cli.app import Verb, json_option, set_option
+from backlane.measures import FlowMeasures, measure
+
+if TYPE_CHECKING:
+    from backlane.results import Results
+
+
+@click.command(
+    cls=Verb,
+    example="backlane run grid.toml\nbacklane run grid.toml --seed 3 --set access.ues=50",
+    help="Run one scenario and write its results folder.",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Results folder; default results/<name>-<run id>.",
+)
+@set_option()
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
+@json_option()
+def command(
+    file: Path, out: Path | None, settings: tuple[str, ...], seed: int | None, as_json: bool
+) -> None:
+    """Run and show a table."""
+    overrides = parse_overrides(settings)
+    plan = make_plan(file, overrides, seed)
+    work = single.only_run(plan, file)
+    folder = out or Path("results") / f"{plan.name}-{work.run.run_id[:8]}"
+    single.claim(folder, work)
+    if single.replaces(folder, work):
+        output.say(f"{folder}: replacing the results of another run")
+    with output.progress(plan.name, 1.0, "of the run") as bar:
+        results = single.simulate(work, lambda at, end, _events: _show(bar, at, end))
+    single.save(results, work, folder, overrides)
+    by_kind = measures_by_kind(results)
+    if as_json:
+        output.emit(_summary(results, by_kind, folder))
+    else:
+        _print(results, by_kind, folder)
+
+
+def _show(bar: output.Bar, at_s: float, end_s: float) -> None:
+    bar.update(min(at_s / end_s, 1.0) if end_s else 0.0, f"{at_s:.1f} of {end_s:.0f} simulated s")
+
+
+def measures_by_kind(results: Results) -> dict[str, FlowMeasures]:
+    """Statistics over the flows of each kind, in order of appearance."""
+    simulated_s = float(results.runs["simulated_s"][0])
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in results.flows.iter_rows(named=True):
+        groups.setdefault(str(row["kind"]), []).append(row)
+    return {kind: measure(rows, simulated_s) for kind, rows in groups.items()}
+
+
+def _summary(
+    results: Results, by_kind: dict[str, FlowMeasures], folder: Path
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    row = results.runs.row(0, named=True)
+    return {
+        "ok": True,
+        "folder": str(folder),
+        "name": results.name,
+        **{key: value for key, value in row.items() if key != "dropped_by_cause"},
+        "flows": {kind: asdict(measures) for kind, measures in by_kind.items()},
+    }
+
+
+def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> None:
+    rows = []
+    for kind, m in by_kind.items():
+        finish = m.finish_time_s
+        rows.append(
+            [
+                kind,
+                str(m.flows),
+                f"{m.finite - len(m.unfinished)} of {m.finite}" if m.finite else "–",
+                *(output.seconds(v) for v in (finish.mean, finish.p20, finish.p80, finish.maximum)),
+                output.rate(m.goodput_bps),
+                output.seconds(m.rtt_s.mean),
+                str(m.retransmits),
+                output.number(m.jain),
+            ]
+        )
+    row = results.runs.row(0, named=True)
+    output.print_table(
+        f"{results.name}, seed {row['seed']}",
+        ["flows", "count", "finished", "finish time", "P20", "P80", "max", "goodput", "RTT",
+         "retransmits", "Jain"],
+        rows,
+    )  # fmt: skip
+    for kind, m in by_kind.items():
+        if m.unfinished:
+            shown = ", ".join(m.unfinished[:5]) + (" …" if len(m.unfinished) > 5 else "")
+            output.say(f"unfinished {kind}: {len(m.unfinished)} of {m.finite} ({shown})")
+    output.say(
+        f"{row['ended']} at {output.seconds(row['simulated_s'])}; {row['events']} events in "
+        f"{output.seconds(row['wall_s'])}; {row['packets_dropped']} packets dropped; "
+        f"digest {row['digest']}"
+    )
+    output.say("the means are over flows of one seed; `backlane campaign run` gives intervals")
+    print(folder)

@@ -1,0 +1,206 @@
+"""Errors of the Python side: each has a code, the place, the cause and the mend.
+
+Problems inside a scenario file carry ``S`` codes and come from the compiled module;
+the ``R`` codes here are about files, folders and results.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXIT_OK = 0
+"""Everything went well."""
+EXIT_PROBLEM = 1
+"""A run or a check found a problem."""
+EXIT_USAGE = 2
+"""Bad usage, a bad file, or the system refused to read or write."""
+EXIT_INTERNAL = 101
+"""A defect of Backlane itself."""
+EXIT_INTERRUPTED = 130
+"""Stopped by Ctrl-C."""
+
+CODES: dict[str, tuple[str, str]] = {
+    "R001": (
+        "cannot write here",
+        "The results folder, or a file in it, cannot be created or written: it belongs to "
+        "another user, it is mounted read-only, or a file stands where a folder is needed.\n\n"
+        "Choose another place with --out DIR, or change the permissions of the folder. "
+        "Finished runs that are already in the folder stay valid.",
+    ),
+    "R002": (
+        "disk full",
+        "The file system has no space (or no quota) left. Every result is first written to a "
+        "temporary name and renamed when it is complete, so nothing half-written is taken for "
+        "finished.\n\n"
+        "Free some space and start the same command again: a campaign goes on where it "
+        "stopped. --out DIR puts the results on another disk.",
+    ),
+    "R003": (
+        "cannot read this file",
+        "The file does not exist, is a folder, or may not be read by this user.",
+    ),
+    "R004": (
+        "file is not UTF-8 text",
+        "Scenario files are UTF-8. The message names the line and the byte that is not. "
+        "Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+    ),
+    "R005": (
+        "folder is in use",
+        "Another process is running a campaign in the same folder. Two processes on one folder "
+        "would carry out the same runs twice.\n\n"
+        "Wait for the other one, give this one another --out DIR, or split the work with "
+        "--shard 1/2 and --shard 2/2 into two folders and join them with "
+        "`backlane campaign merge`.",
+    ),
+    "R006": (
+        "this file is a campaign",
+        "The scenario has a [sweep] section and describes more than one run; `backlane run` "
+        "carries out exactly one.\n\n"
+        "Use `backlane campaign run FILE`. To try a single point, take [sweep] out of the file "
+        "and give the values with --set KEY=VALUE.",
+    ),
+    "R007": (
+        "folder holds other results",
+        "The folder already holds results of something else: of a campaign with another name, "
+        "or of a campaign where a single run was asked for. They are not overwritten.\n\n"
+        "Choose another folder with --out DIR or remove the old one.",
+    ),
+    "R008": (
+        "not a results folder",
+        "The folder holds no complete results: manifest.json is missing or unreadable. "
+        "`backlane run` and `backlane campaign run` write it last. For a campaign that was "
+        "stopped, start `backlane campaign run` again, with the same folder.",
+    ),
+    "R009": (
+        "campaigns do not belong together",
+        "Only parts of the same campaign can be merged: the same scenario (its hash) carried "
+        "out by the same model version. Run the differing part again with this version, or "
+        "report on the folders side by side: `backlane report DIR1 DIR2`.",
+    ),
+    "R010": (
+        "result file is damaged",
+        "A result file exists but cannot be read. It was changed after it was written, or "
+        "the disk failed. Remove the file (for a campaign: the folder of that run below "
+        "store/) and run again; only what is missing is computed.",
+    ),
+    "R011": (
+        "file exists already",
+        "`backlane init` does not overwrite a file. Give another name, or --force.",
+    ),
+    "R012": (
+        "bad value for an option",
+        "--set takes KEY=VALUE with a dotted key, for example --set access.ues=50 or "
+        "--set routing.protocol=olsr. --shard takes i/n with 1 ≤ i ≤ n.",
+    ),
+    "R013": (
+        "compiled module is missing",
+        "The package was installed without its compiled part, or for another Python or "
+        "processor. Install it again with `pip install --force-reinstall backlane`; in a source "
+        "tree, `maturin develop --release`. `backlane doctor` shows what was found.",
+    ),
+    "R014": (
+        "unknown code",
+        "`backlane explain` without a code lists all codes.",
+    ),
+    "R015": (
+        "unknown template",
+        "`backlane init --list` lists the templates.",
+    ),
+    "R016": (
+        "parts disagree",
+        "Two folders hold the same run with different digests. The same scenario, seed and "
+        "model version always give the same bytes, so one of the results was changed, or was "
+        "computed by a build that was altered without a new version.",
+    ),
+    "R017": (
+        "input or output failed",
+        "The operating system reported an error while reading or writing.",
+    ),
+    "R018": (
+        "out of memory",
+        "The run needs more memory than there is. Use fewer --workers, record fewer series "
+        "or take a longer record interval, or make the scenario smaller.",
+    ),
+    "R019": (
+        "nothing to report",
+        "The folder holds no finished run. `backlane campaign status DIR` shows the state.",
+    ),
+}
+
+
+class BacklaneError(Exception):
+    """A problem with files, folders or results that the user can mend.
+
+    Args:
+        code: a key of `CODES`.
+        message: what happened, one line.
+        place: the file or folder, with line and column when known.
+        mend: what to do, one line.
+    """
+
+    def __init__(
+        self, code: str, message: str, place: str | Path | None = None, mend: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.place = None if place is None else str(place)
+        self.mend = mend
+
+    @property
+    def rendered(self) -> str:
+        """The text for a terminal, without colour."""
+        lines = [f"error[{self.code}]: {self.message}"]
+        if self.place is not None:
+            lines.append(f"  --> {self.place}")
+        if self.mend is not None:
+            lines.append(f"   = {self.mend}")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for ``--json``."""
+        return {
+            "code": self.code,
+            "severity": "error",
+            "message": self.message,
+            "file": self.place,
+            "help": self.mend,
+        }
+
+
+def write_error(error: OSError, path: str | Path) -> BacklaneError:
+    """Name what an `OSError` during writing means and how to mend it."""
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return BacklaneError(
+            "R002",
+            f"disk full: {reason}",
+            path,
+            "free some space and start again (finished runs are kept), or use --out DIR",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        return BacklaneError(
+            "R001",
+            f"cannot write: {reason}",
+            path,
+            "choose another folder with --out DIR, or change its permissions",
+        )
+    return BacklaneError("R017", f"cannot write: {reason}", path, "see `backlane doctor`")
+
+
+def read_error(error: OSError, path: str | Path) -> BacklaneError:
+    """Name what an `OSError` during reading means."""
+    reason = error.strerror or str(error)
+    return BacklaneError(
+        "R003", f"cannot read: {reason}", path, "check the name and the permissions"
+    )
+
+
+def explain(code: str) -> str | None:
+    """The long text of an ``R`` code, or None when there is no such code."""
+    entry = CODES.get(code.upper())
+    return None if entry is None else f"{code.upper()}: {entry[0]}\n\n{entry[1]}"

@@ -1,0 +1,129 @@
+"""Writing that is either complete or absent.
+
+A file gets its name only after its bytes have reached the disk: write to a temporary name,
+``fsync``, rename, ``fsync`` the folder. A reader, or a process started after ``kill -9``,
+therefore never meets half a result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane.errors import BacklaneError, read_error, write_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPORARY_PREFIX = ".tmp-"
+"""Names that begin so are leftovers of a process that was killed."""
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents.
+
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(error, path) from error
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames inside `path` durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Bring the bytes of a file to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path; on success it becomes `path`, on failure it is removed.
+
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
+    temporary = path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}-{path.name}"
+    try:
+        yield temporary
+        sync_file(temporary)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise write_error(error, path) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a whole file atomically."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole UTF-8 file atomically."""
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically, keys in the given order."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object that we wrote.
+
+    Raises:
+        BacklaneError: R003 when it cannot be read, R010 when it is damaged.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise read_error(error, path) from error
+    except ValueError as error:
+        raise BacklaneError("R010", f"damaged: {error}", path, "remove it and run again") from error
+    if not isinstance(value, dict):
+        raise BacklaneError("R010", "damaged: not an object", path, "remove it and run again")
+    return value
+
+
+def read_scenario(path: Path) -> str:
+    """Read a scenario file as text.
+
+    Raises:
+        BacklaneError: R003 when it cannot be read, R004 when it is not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise read_error(error, path) from error
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        raise BacklaneError(
+            "R004",
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            f"{path}:{line}:{column}",
+            "save the file as UTF-8",
+        ) from error

@@ -1,0 +1,115 @@
+"""What is measured of a run: the statistics over its flows.
+
+**Unfinished flows.** A flow with a size that has not finished when the run ends has no finish
+time. It is counted and named wherever finish times are shown, and the mean, percentiles and
+extremes are those of the finished flows. For *ranking*, where leaving it out would reward a
+routing that starves a flow, it enters with the time from its start to the end of the run: the
+least its finish time can be. A mean that contains such a bound is marked "≥".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backlane.stats import Candlestick, candlestick, jain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class FlowMeasures:
+    """Statistics over a set of flows of one run.
+
+    Attributes:
+        flows: how many.
+        finite: flows with a size, which can finish.
+        unfinished: names of finite flows that did not.
+        finish_time_s: over the finished flows.
+        ranking_s: mean finish time with bounds for unfinished flows; NaN without finite flows.
+        rtt_s: over the mean RTT of each flow that has samples.
+        goodput_bps: mean over flows.
+        jain: Jain's index of goodput over the finite flows, or over all when none is finite.
+        retransmits: segments sent again, all flows.
+        fast_retransmits: entries of fast recovery, all flows.
+        rtos: retransmission timeouts, all flows.
+        spurious_retransmits: retransmissions that were not needed, all flows.
+        segments_sent: all flows.
+        reordered_ratio: mean over flows.
+        hops_mean: mean over flows.
+        path_changes: all flows.
+    """
+
+    flows: int
+    finite: int
+    unfinished: list[str]
+    finish_time_s: Candlestick
+    ranking_s: float
+    rtt_s: Candlestick
+    goodput_bps: float
+    jain: float
+    retransmits: int
+    fast_retransmits: int
+    rtos: int
+    spurious_retransmits: int
+    segments_sent: int
+    reordered_ratio: float
+    hops_mean: float
+    path_changes: int
+
+
+def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasures:
+    """Statistics over flows.
+
+    Args:
+        rows: flows of one run, as in ``flows.parquet``.
+        simulated_s: when the run ended.
+    """
+    flows = list(rows)
+    finite = [flow for flow in flows if flow.get("size_bytes") is not None]
+    finished = [float(f["finish_time_s"]) for f in finite if f.get("finish_time_s") is not None]
+    unfinished = [flow for flow in finite if flow.get("finish_time_s") is None]
+    bounds = [max(simulated_s - float(flow.get("start_s") or 0.0), 0.0) for flow in unfinished]
+    fair = finite or flows
+    return FlowMeasures(
+        flows=len(flows),
+        finite=len(finite),
+        unfinished=[str(flow.get("flow")) for flow in unfinished],
+        finish_time_s=candlestick(finished),
+        ranking_s=_mean(finished + bounds),
+        rtt_s=candlestick(_known(flows, "rtt_mean_s")),
+        goodput_bps=_mean([_goodput_bps(flow, simulated_s) for flow in flows]),
+        jain=jain([_goodput_bps(flow, simulated_s) for flow in fair]),
+        retransmits=_total(flows, "retransmits"),
+        fast_retransmits=_total(flows, "fast_retransmits"),
+        rtos=_total(flows, "rtos"),
+        spurious_retransmits=_total(flows, "spurious_retransmits"),
+        segments_sent=_total(flows, "segments_sent"),
+        reordered_ratio=_mean(_known(flows, "reordered_ratio")),
+        hops_mean=_mean(_known(flows, "hops_mean")),
+        path_changes=_total(flows, "path_changes"),
+    )
+
+
+def _goodput_bps(flow: Mapping[str, Any], simulated_s: float) -> float:
+    """Application bits per second; of an unfinished flow over the time it had."""
+    value = flow.get("goodput_bps")
+    if value is not None:
+        return float(value)
+    active_s = simulated_s - float(flow.get("start_s") or 0.0)
+    return float(flow.get("delivered_bytes") or 0) * 8 / active_s if active_s > 0 else 0.0
+
+
+def _known(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    values = (row.get(name) for row in rows)
+    return [float(value) for value in values if value is not None and not math.isnan(value)]
+
+
+def _total(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+    return sum(int(row.get(name) or 0) for row in rows)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

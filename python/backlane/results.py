@@ -1,0 +1,116 @@
+"""A results folder as tables.
+
+Columns carry their units in their names; `docs` of the folder: one row of `runs` is a run,
+of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a node in a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane import tables
+from backlane.errors import BacklaneError
+from backlane.files import read_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from backlane.campaign.plan import Label
+
+
+@dataclass
+class Results:
+    """The tables of one run or campaign; read from disk when first used.
+
+    Attributes:
+        manifest: what was computed, by which version, from which scenario.
+        folder: where it lies, or None when it is in memory only.
+    """
+
+    manifest: dict[str, Any]
+    folder: Path | None = None
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def open(cls, folder: Path) -> Results:
+        """Open a folder.
+
+        Raises:
+            BacklaneError: R008 when there is no manifest, R010 when it is damaged.
+        """
+        path = folder / "manifest.json"
+        if not path.is_file():
+            unfinished = (folder / "campaign.json").is_file()
+            raise BacklaneError(
+                "R008",
+                "the campaign in this folder was stopped before its tables were written"
+                if unfinished
+                else "no results here (manifest.json is missing)",
+                folder,
+                "start `backlane campaign run` again with the same folder"
+                if unfinished
+                else "give a folder written by `backlane run` or `backlane campaign run`",
+            )
+        manifest = read_json(path)
+        missing = [key for key in ("name", "parameters", "cells", "seeds") if key not in manifest]
+        if missing:
+            raise BacklaneError("R010", f"damaged: {missing[0]} is missing", path, "run again")
+        return cls(manifest, folder)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its file name without ending, such as ``flows`` or ``series/cwnd``.
+
+        Raises:
+            BacklaneError: R008 when it is missing, R010 when it is damaged.
+        """
+        if name not in self.tables:
+            if self.folder is None:
+                raise BacklaneError("R008", f"{name} was not recorded", None, None)
+            self.tables[name] = tables.read(self.folder / f"{name}.parquet")
+        return self.tables[name]
+
+    @property
+    def name(self) -> str:
+        """The name in the scenario file."""
+        return str(self.manifest["name"])
+
+    @property
+    def parameters(self) -> list[str]:
+        """The swept keys."""
+        return list(self.manifest["parameters"])
+
+    @property
+    def cells(self) -> list[dict[str, Label]]:
+        """The swept values of each cell, by cell index."""
+        return [dict(cell["parameters"]) for cell in self.manifest["cells"]]
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run."""
+        return self.table("runs")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow and run."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per link direction and run."""
+        return self.table("links")
+
+    @property
+    def nodes(self) -> pl.DataFrame:
+        """One row per node and run."""
+        return self.table("nodes")
+
+    @property
+    def series(self) -> list[str]:
+        """The probes that were recorded over time."""
+        if self.folder is not None and (self.folder / "series").is_dir():
+            return sorted(path.stem for path in (self.folder / "series").glob("*.parquet"))
+        return sorted(
+            name.removeprefix("series/") for name in self.tables if name.startswith("series/")
+        )

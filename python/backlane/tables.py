@@ -1,0 +1,100 @@
+"""Columns of a run as typed tables.
+
+polars is imported inside the functions: commands that write no table do not pay for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from backlane.errors import BacklaneError
+from backlane.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+_TEXT = {
+    "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
+    "id", "attach", "entity", "digest", "ended", "dropped_by_cause",
+}  # fmt: skip
+_INTEGER = {
+    "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
+    "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bytes", "packets",
+    "drops", "packets_injected", "packets_delivered", "packets_dropped", "packets_in_flight",
+}  # fmt: skip
+_FLOAT_SUFFIXES = ("_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_pkts", "_mean_bytes")
+
+
+def frame(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
+    """A table from plain columns.
+
+    Known columns get a fixed type, so that a run without a single finished flow has the same
+    schema as any other and the two can be joined.
+    """
+    import polars as pl
+
+    types: dict[str, Any] = {}
+    for name in columns:
+        if name in _TEXT:
+            types[name] = pl.String
+        elif name in _INTEGER:
+            types[name] = pl.Int64
+        elif name.endswith(_FLOAT_SUFFIXES) or name in ("utilisation", "queue_max_bytes"):
+            types[name] = pl.Float64
+    return pl.DataFrame(dict(columns), schema_overrides=types, strict=False)
+
+
+def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
+    """The same table with `run_id` as its first column."""
+    import polars as pl
+
+    return table.select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
+
+
+def write(path: Path, table: pl.DataFrame) -> None:
+    """Write Parquet atomically; the same table always gives the same bytes."""
+    from polars.exceptions import ComputeError
+
+    with replacing(path) as temporary:
+        write_plain(temporary, table, ComputeError)
+
+
+def write_plain(path: Path, table: pl.DataFrame, error_type: type[Exception]) -> None:
+    """Write Parquet to a name that is private to the caller.
+
+    polars reports some failures of the system as its own error type; they become `OSError`
+    again, so that a full disk is called a full disk.
+    """
+    try:
+        table.write_parquet(path, compression="zstd", statistics=False)
+    except error_type as error:
+        text = str(error).lower()
+        if "no space" in text or "os error 28" in text:
+            import errno
+
+            raise OSError(errno.ENOSPC, "no space left on device") from error
+        raise
+
+
+def read(path: Path) -> pl.DataFrame:
+    """Read a Parquet file that we wrote.
+
+    Raises:
+        BacklaneError: R008 when it is missing, R010 when it is damaged.
+    """
+    import polars as pl
+
+    if not path.is_file():
+        raise BacklaneError(
+            "R008", f"{path.name} is missing", path.parent, "run the scenario again"
+        )
+    try:
+        return pl.read_parquet(path, use_statistics=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BacklaneError(
+            "R010", f"damaged: {first}", path, "remove it and run again; see `backlane explain R010`"
+        ) from error
