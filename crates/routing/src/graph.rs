@@ -77,3 +77,36 @@ impl Graph {
         costs
     }
 }
+
+/// The number of links from every node to each destination in use.
+#[derive(Debug)]
+pub struct Distances {
+    /// Position of a destination in `hops`, by node; `u32::MAX` if it is not in use.
+    column_of: Vec<u32>,
+    hops: Vec<Vec<u16>>,
+}
+
+impl Distances {
+    /// Distances to each of `exits`.
+    pub fn new(graph: &Graph, exits: impl IntoIterator<Item = NodeId>) -> Self {
+        let mut distances = Self {
+            column_of: vec![u32::MAX; graph.node_count()],
+            hops: Vec::new(),
+        };
+        for exit in exits {
+            if distances.column_of[exit.index()] == u32::MAX {
+                distances.column_of[exit.index()] = distances.hops.len() as u32;
+                distances.hops.push(graph.hops_to(exit));
+            }
+        }
+        distances
+    }
+
+    /// Links from every node to `exit`, by node; `u16::MAX` where there is no way. `None` if the
+    /// destination is not in use.
+    #[inline]
+    pub fn to(&self, exit: NodeId) -> Option<&[u16]> {
+        let column = *self.column_of.get(exit.index())?;
+        self.hops.get(column as usize).map(Vec::as_slice)
+    }
+}

@@ -140,7 +140,7 @@ mod tests {
         for _ in 0..4 {
             network.add_router();
         }
-        let mut wire = |a, b, mbps, ms| {
+        let mut wire = |a, b, mbps: u64, ms| {
             let config = LinkConfig {
                 rate: Rate::from_bps(mbps * 1_000_000),
                 delay: Duration::from_millis(ms),

@@ -1,6 +1,40 @@
-//! BP-MR: backpressure routing for multiple radios.
+//! BP-MR: backpressure routing for multiple radios (Baranda, Núñez-Martínez and
+//! Mangues-Bafalluy 2015), as it was used over a mesh of point-to-point links by Patriciello,
+//! Núñez-Martínez, Baranda, Casoni and Mangues-Bafalluy (2017, doi 10.1016/j.adhoc.2017.03.001).
+//!
+//! A node keeps one FIFO for each interface and hands its device only a few packets ahead.
+//! Every packet is *classified* into one of these queues on arrival and, when it comes to the
+//! head, *sent* to the neighbour with the best trade-off between queues and proximity:
+//!
+//! ```text
+//! w(j) = (Qᵢ − Qⱼ − V·p(j)) · Rᵢⱼ
+//! ```
+//!
+//! - `hello`: the message that carries queue lengths to the neighbours.
+//! - `weights`: the penalty p, the variable V and the weight.
+//! - `flow_table`: per flow, the first packet decides for those that follow.
+//! - `bp_mr`: the two stages and the router.
+//!
+//! Lengths of queues are in full packets of 1440 bytes, rounded down. The distance to a
+//! destination is the number of links, known beforehand. Left out: single-radio backpressure.
+//!
+//! Where this departs from the published simulations: a packet spills to a neighbour that is not
+//! closer only if that queue is strictly shorter; per flow, the first packet decides on arrival
+//! and not at the head of its queue, so that no later packet of its flow can overtake it.
 
 use backlane_units::Duration;
+
+mod bp_mr;
+mod flow_table;
+mod hello;
+mod weights;
+
+pub use bp_mr::{BpMr, Shared};
+pub use hello::Hello;
+pub use weights::{Candidate, Penalty, weight};
+
+/// The packet that queue lengths are counted in, in bytes.
+pub const FULL_PACKET_BYTES: u64 = 1440;
 
 /// What a routing decision holds for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,149 @@
+//! The forwarding table of the per-flow variant.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use backlane_units::{Duration, SimTime};
+
+/// One flow's decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    interface: usize,
+    decided_at: SimTime,
+    used_at: SimTime,
+    /// TTL of the packet that decided; another TTL means that the packet took another way here.
+    ttl: u8,
+}
+
+/// What the table says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// Leave by this interface.
+    Valid(usize),
+    /// Decide anew; this was the interface until now.
+    Expired(usize),
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Multiplies by 2⁶⁴/φ; the same everywhere, and nothing depends on the order of entries.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("keys are words");
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Decisions by flow and direction.
+pub(super) struct FlowTable {
+    entries: HashMap<u64, Entry, BuildHasherDefault<KeyHasher>>,
+    idle: Duration,
+    max_age: Duration,
+}
+
+impl FlowTable {
+    /// An empty table whose entries last as the arguments say.
+    pub(super) fn new(idle: Duration, max_age: Duration) -> Self {
+        Self {
+            entries: HashMap::default(),
+            idle,
+            max_age,
+        }
+    }
+
+    /// Looks a flow up and counts the use.
+    pub(super) fn lookup(&mut self, now: SimTime, key: u64, ttl: u8) -> Lookup {
+        match self.entries.get_mut(&key) {
+            None => Lookup::Unknown,
+            Some(entry) => {
+                let stale = entry.ttl != ttl
+                    || now - entry.used_at > self.idle
+                    || now - entry.decided_at > self.max_age;
+                entry.used_at = now;
+                if stale {
+                    Lookup::Expired(entry.interface)
+                } else {
+                    Lookup::Valid(entry.interface)
+                }
+            }
+        }
+    }
+
+    /// Stores a decision.
+    pub(super) fn store(&mut self, now: SimTime, key: u64, ttl: u8, interface: usize) {
+        self.entries.insert(
+            key,
+            Entry {
+                interface,
+                decided_at: now,
+                used_at: now,
+                ttl,
+            },
+        );
+    }
+
+    /// Forgets a flow.
+    pub(super) fn remove(&mut self, key: u64) {
+        self.entries.remove(&key);
+    }
+
+    /// Forgets everything: a neighbour came back, and every decision may be better now.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Forgets what has been idle for too long.
+    pub(super) fn purge(&mut self, now: SimTime) {
+        let idle = self.idle;
+        self.entries.retain(|_, entry| now - entry.used_at <= idle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> SimTime {
+        SimTime::ZERO + Duration::from_secs(s)
+    }
+
+    fn table() -> FlowTable {
+        let mut table = FlowTable::new(Duration::from_secs(10), Duration::from_secs(100));
+        table.store(at(0), 7, 60, 2);
+        table
+    }
+
+    #[test]
+    fn a_flow_in_use_keeps_its_interface_for_a_hundred_seconds() {
+        let mut table = table();
+        for second in (5..=100).step_by(5) {
+            assert_eq!(table.lookup(at(second), 7, 60), Lookup::Valid(2));
+        }
+        assert_eq!(table.lookup(at(105), 7, 60), Lookup::Expired(2));
+    }
+
+    #[test]
+    fn an_idle_flow_is_decided_anew_after_ten_seconds() {
+        assert_eq!(table().lookup(at(10), 7, 60), Lookup::Valid(2));
+        assert_eq!(table().lookup(at(11), 7, 60), Lookup::Expired(2));
+        let mut table = table();
+        table.purge(at(11));
+        assert_eq!(table.lookup(at(11), 7, 60), Lookup::Unknown);
+    }
+
+    #[test]
+    fn another_ttl_hints_at_a_loop_and_expires_the_entry() {
+        assert_eq!(table().lookup(at(1), 7, 58), Lookup::Expired(2));
+        assert_eq!(table().lookup(at(1), 8, 60), Lookup::Unknown);
+    }
+}
