@@ -1,1 +1,62 @@
-//! A sans-I/O TCP endpoint
+//! A TCP endpoint without I/O, that behaves like Linux 6.1.
+//!
+//! Time comes in as an argument, segments come in and go out as plain data; no clock, no
+//! socket, no randomness. The map:
+//!
+//! - [`Connection`] is the endpoint; [`Segment`] is what it exchanges; [`Config`] is all that
+//!   can be set, [`Readings`] and [`Statistics`] all that can be read.
+//! - `handshake` opens it; `sender` decides what leaves (acknowledgments, timeouts and window
+//!   validation have a file each); `receiver` puts the stream together and `delayed_ack`
+//!   decides when to acknowledge.
+//! - `recovery` knows which segments are lost and how fast the window shrinks; `rtt` computes
+//!   the retransmission timeout.
+//! - [`congestion`] holds the window laws, one file each.
+//!
+//! Left out: RACK's reordering window and timer, tail loss probes, F-RTO, undo of spurious
+//! recoveries, pacing, ECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
+//!
+//! ```
+//! use backlane_tcp::{Config, Connection};
+//! use backlane_units::SimTime;
+//!
+//! let config = Config::default();
+//! let now = SimTime::ZERO;
+//! let mut client = Connection::connect(&config, now);
+//! let mut server = Connection::listen(&config);
+//! client.write(100_000);
+//! loop {
+//!     let mut quiet = true;
+//!     while let Some(segment) = client.poll_transmit(now) {
+//!         server.on_segment(now, &segment);
+//!         quiet = false;
+//!     }
+//!     while let Some(segment) = server.poll_transmit(now) {
+//!         client.on_segment(now, &segment);
+//!         quiet = false;
+//!     }
+//!     if quiet {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(server.received_bytes(), 100_000);
+//! ```
+
+pub mod congestion;
+
+mod config;
+mod connection;
+mod delayed_ack;
+mod handshake;
+mod readings;
+mod receiver;
+mod recovery;
+mod rtt;
+mod segment;
+mod sender;
+
+pub use config::{Config, DelayedAck, RtoLaw};
+pub use congestion::CongestionControlConfig;
+pub use connection::Connection;
+pub use readings::{Readings, Statistics};
+pub use recovery::CongestionState;
+pub use segment::{Flags, SackBlock, SackBlocks, Segment};

@@ -1,0 +1,113 @@
+//! What can be set on a connection. The defaults are Linux's.
+
+use backlane_units::Duration;
+
+use crate::congestion::CongestionControlConfig;
+
+/// How the retransmission timeout follows from the RTT samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RtoLaw {
+    /// Linux: the largest deviation of each round trip, with `min_rto` as the floor of the
+    /// variance term, so that the timeout is at least the RTT plus `min_rto`.
+    #[default]
+    Linux,
+    /// RFC 6298 §2 with `min_rto` as the floor of the whole timeout, as in ns-3.
+    Rfc6298,
+}
+
+/// When a receiver acknowledges data that arrived in order (RFC 5681 §4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// Full segments one acknowledgment covers; 1 acknowledges each at once.
+    pub segments: u32,
+    /// The shortest wait for a further segment. Linux adapts the wait between this
+    /// (`TCP_ATO_MIN`, 40 ms) and `max_timeout` to the spacing of arrivals.
+    pub min_timeout: Duration,
+    /// The longest wait. Equal to `min_timeout` for a fixed timeout, such as ns-3's 200 ms.
+    pub max_timeout: Duration,
+    /// Whether the first 16 segments are acknowledged at once, as Linux does.
+    pub quick_ack: bool,
+}
+
+impl Default for DelayedAck {
+    fn default() -> Self {
+        Self {
+            segments: 2,
+            min_timeout: Duration::from_millis(40),
+            max_timeout: Duration::from_millis(200),
+            quick_ack: true,
+        }
+    }
+}
+
+/// The configuration of a connection; [`Default`] is Linux 6.1 with 1500-byte packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Payload of a full segment, in bytes (at least 1).
+    pub mss_bytes: u32,
+    /// Initial congestion window, in packets (RFC 6928).
+    pub initial_window_pkts: u32,
+    /// Initial slow-start threshold, in packets; `None`: infinite.
+    pub initial_ssthresh_pkts: Option<u32>,
+    /// How the retransmission timeout is computed.
+    pub rto: RtoLaw,
+    /// Floor of the retransmission timeout; see [`RtoLaw`] for what it bounds.
+    pub min_rto: Duration,
+    /// The timeout before the first RTT sample.
+    pub initial_rto: Duration,
+    /// Ceiling of the timeout, back-off included.
+    pub max_rto: Duration,
+    /// Retransmissions of a SYN or SYN-ACK before the connection fails.
+    pub syn_retries: u32,
+    /// Retransmission timeouts in a row before an open connection fails (`tcp_retries2`).
+    pub retries: u32,
+    /// When in-order data is acknowledged.
+    pub delayed_ack: DelayedAck,
+    /// Whether selective acknowledgments (RFC 2018) are sent and used.
+    pub sack: bool,
+    /// Whether Linux's merging of duplicate acknowledgments is on: after the first three of a
+    /// hole, up to 44 share one, sent within 1 ms or 5 % of the RTT.
+    pub sack_compression: bool,
+    /// Whether timestamps (RFC 7323) are sent; they take 12 bytes of each segment.
+    pub timestamps: bool,
+    /// Whether the first duplicate acknowledgments let new data out (RFC 3042).
+    pub limited_transmit: bool,
+    /// SACKed segments, or duplicate acknowledgments, that signal a loss.
+    pub duplicate_threshold: u32,
+    /// The receive window offered, in bytes.
+    pub receive_buffer_bytes: u32,
+    /// The most bytes sent and not yet acknowledged.
+    pub send_buffer_bytes: u64,
+    /// Whether an idle connection shrinks its window (`tcp_slow_start_after_idle`, RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// The congestion control and its parameters.
+    pub congestion_control: CongestionControlConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mss_bytes: 1448,
+            initial_window_pkts: 10,
+            initial_ssthresh_pkts: None,
+            rto: RtoLaw::Linux,
+            min_rto: Duration::from_millis(200),
+            initial_rto: Duration::from_secs(1),
+            max_rto: Duration::from_secs(120),
+            syn_retries: 6,
+            retries: 15,
+            delayed_ack: DelayedAck::default(),
+            sack: true,
+            sack_compression: true,
+            timestamps: true,
+            limited_transmit: true,
+            duplicate_threshold: 3,
+            receive_buffer_bytes: 6 << 20,
+            // Linux charges buffers per sk_buff and grows them to twice what the window
+            // needs (tcp_wmem); it does not limit a sender whose window it tracks.
+            send_buffer_bytes: u64::MAX,
+            slow_start_after_idle: true,
+            congestion_control: CongestionControlConfig::default(),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! HyStart: leaving slow start before it overflows the queue.
+//!
+//! Linux's two detectors, in the form of Linux 6.1 (microseconds, running minimum) and in the
+//! form of the 4.4 era (milliseconds, minimum of the first eight samples). Source: Ha and Rhee,
+//! "Taming the elephants: New TCP slow start", 2011; and what Linux made of it.
+
+use super::{RttSample, Window};
+
+/// Which form of HyStart CUBIC uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HyStart {
+    /// As Linux 6.1 has it.
+    #[default]
+    LinuxCurrent,
+    /// As Linux 4.4 had it: a millisecond clock, the train measured against half the minimum
+    /// RTT with no allowance for bursts, the delay taken from the first eight samples.
+    LinuxLegacy,
+    /// Slow start ends at a loss.
+    Off,
+}
+
+/// Below this window, in packets, slow start goes on whatever the detectors say.
+const LOW_WINDOW_PKTS: u32 = 16;
+/// Samples of a round before the delay detector speaks.
+const MIN_SAMPLES: u32 = 8;
+/// Acknowledgments no further apart than this form a train.
+const TRAIN_GAP_US: u64 = 2_000;
+/// The delay detector's threshold is an eighth of the minimum RTT within these bounds.
+const DELAY_MIN_US: u64 = 4_000;
+const DELAY_MAX_US: u64 = 16_000;
+/// Linux's cushion for segmentation offload in the train's length: four times the largest
+/// burst (64 KiB) at the pacing rate, at most 1 ms.
+const BURST_BYTES: u64 = 4 * 65_536;
+const MAX_BURST_US: u64 = 1_000;
+
+#[derive(Clone, Debug)]
+pub(super) struct Detector {
+    variant: HyStart,
+    found: bool,
+    started: bool,
+    round_start_us: u64,
+    last_ack_us: u64,
+    round_end_seq: u64,
+    round_min_us: u64,
+    samples: u32,
+}
+
+impl Detector {
+    pub(super) const fn new(variant: HyStart) -> Self {
+        Self {
+            variant,
+            found: false,
+            started: false,
+            round_start_us: 0,
+            last_ack_us: 0,
+            round_end_seq: 0,
+            round_min_us: u64::MAX,
+            samples: 0,
+        }
+    }
+
+    fn start_round(&mut self, now_us: u64, snd_nxt: u64) {
+        self.started = true;
+        self.round_start_us = now_us;
+        self.last_ack_us = now_us;
+        self.round_end_seq = snd_nxt;
+        self.round_min_us = u64::MAX;
+        self.samples = 0;
+    }
+
+    /// Looks at a sample; sets the threshold to the window when slow start should end.
+    #[inline]
+    pub(super) fn on_rtt_sample(
+        &mut self,
+        now_us: u64,
+        sample: &RttSample,
+        delay_min_us: u64,
+        window: &mut Window,
+    ) {
+        if self.found || self.variant == HyStart::Off || !window.in_slow_start() {
+            return;
+        }
+        if window.cwnd_pkts < LOW_WINDOW_PKTS {
+            return;
+        }
+        let legacy = self.variant == HyStart::LinuxLegacy;
+        // The old clock ticks in milliseconds.
+        let (now_us, rtt_us, delay_min_us) = if legacy {
+            (
+                now_us / 1000 * 1000,
+                u64::from(sample.rtt_us) / 1000 * 1000,
+                delay_min_us / 1000 * 1000,
+            )
+        } else {
+            (now_us, u64::from(sample.rtt_us), delay_min_us)
+        };
+        let round_is_over = !self.started || sample.snd_una > self.round_end_seq;
+        // Linux 4.4 starts the round after the sample of the same acknowledgment.
+        if round_is_over && (!legacy || !self.started) {
+            self.start_round(now_us, sample.snd_nxt);
+        }
+
+        if now_us.saturating_sub(self.last_ack_us) <= TRAIN_GAP_US {
+            self.last_ack_us = now_us;
+            let cushion_us = if legacy { 0 } else { burst_us(sample, window) };
+            if now_us - self.round_start_us > (delay_min_us + cushion_us) / 2 {
+                self.found = true;
+            }
+        }
+
+        let threshold_us = delay_min_us + (delay_min_us / 8).clamp(DELAY_MIN_US, DELAY_MAX_US);
+        if !legacy || self.samples < MIN_SAMPLES {
+            self.round_min_us = self.round_min_us.min(rtt_us);
+        }
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+        } else if self.round_min_us > threshold_us {
+            self.found = true;
+        }
+
+        if self.found {
+            window.ssthresh_pkts = window.cwnd_pkts;
+        } else if round_is_over && legacy {
+            self.start_round(now_us, sample.snd_nxt);
+        }
+    }
+}
+
+/// How long a burst of segmentation offload lasts at slow start's pacing rate of twice the
+/// window per RTT.
+fn burst_us(sample: &RttSample, window: &Window) -> u64 {
+    let window_pkts = u64::from(window.cwnd_pkts.max(sample.packets_out_pkts));
+    let bytes_per_2_rtt = window_pkts * u64::from(sample.mss_bytes) * 2;
+    (BURST_BYTES * u64::from(sample.srtt_us) / bytes_per_2_rtt.max(1)).min(MAX_BURST_US)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(rtt_us: u32, snd_una: u64, snd_nxt: u64) -> RttSample {
+        RttSample {
+            rtt_us,
+            srtt_us: rtt_us,
+            acked_pkts: 2,
+            packets_out_pkts: 100,
+            snd_una,
+            snd_nxt,
+            mss_bytes: 1448,
+        }
+    }
+
+    /// Samples every `gap_us` of one round; the time into the round at which slow start ended.
+    fn exit_us(variant: HyStart, gap_us: u64, rtt_us: u32, delay_min_us: u64) -> Option<u64> {
+        let mut detector = Detector::new(variant);
+        let mut window = Window::new(100, u32::MAX);
+        for i in 0..200 {
+            let now_us = 1_000_000 + i * gap_us;
+            detector.on_rtt_sample(now_us, &sample(rtt_us, 1, 1000), delay_min_us, &mut window);
+            if !window.in_slow_start() {
+                return Some(i * gap_us);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_train_longer_than_half_the_rtt_ends_slow_start() {
+        // (40 ms + 1 ms) / 2, first passed at the next multiple of 0.5 ms.
+        assert_eq!(
+            exit_us(HyStart::LinuxCurrent, 500, 40_000, 40_000),
+            Some(21_000)
+        );
+    }
+
+    #[test]
+    fn the_legacy_train_has_no_cushion() {
+        assert_eq!(
+            exit_us(HyStart::LinuxLegacy, 500, 40_000, 40_000),
+            Some(21_000)
+        );
+        assert_eq!(
+            exit_us(HyStart::LinuxLegacy, 250, 41_000, 41_000),
+            Some(21_000)
+        );
+    }
+
+    #[test]
+    fn acknowledgments_three_milliseconds_apart_are_no_train() {
+        assert_eq!(exit_us(HyStart::LinuxCurrent, 3_000, 40_000, 40_000), None);
+    }
+
+    #[test]
+    fn a_delay_above_the_threshold_ends_slow_start_at_the_ninth_sample() {
+        assert_eq!(
+            exit_us(HyStart::LinuxCurrent, 3_000, 45_001, 40_000),
+            Some(8 * 3_000)
+        );
+        assert_eq!(exit_us(HyStart::LinuxCurrent, 3_000, 45_000, 40_000), None);
+    }
+
+    #[test]
+    fn switched_off_it_never_speaks() {
+        assert_eq!(exit_us(HyStart::Off, 500, 90_000, 40_000), None);
+    }
+}

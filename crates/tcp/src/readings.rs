@@ -1,0 +1,71 @@
+//! What can be read from a connection: its present state and what it has counted.
+
+use backlane_units::Duration;
+
+use crate::congestion::ControlReadings;
+use crate::recovery::CongestionState;
+
+/// The state of a connection's sending half at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Readings {
+    /// Congestion window, in packets.
+    pub cwnd_pkts: u32,
+    /// Slow-start threshold, in packets; `u32::MAX`: infinite.
+    pub ssthresh_pkts: u32,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Mean deviation of the RTT.
+    pub rttvar: Duration,
+    /// Retransmission timeout, without back-off.
+    pub rto: Duration,
+    /// The smallest RTT of the connection; `None` before the first sample.
+    pub min_rtt: Option<Duration>,
+    /// Packets in flight: out, less SACKed and lost, plus retransmitted.
+    pub in_flight_pkts: u32,
+    /// Packets sent and not cumulatively acknowledged.
+    pub packets_out_pkts: u32,
+    /// Packets SACKed; without SACK, duplicate acknowledgments.
+    pub sacked_pkts: u32,
+    /// Packets marked lost and not yet acknowledged.
+    pub lost_pkts: u32,
+    /// Retransmissions in flight.
+    pub retrans_out_pkts: u32,
+    /// Packets ever delivered.
+    pub delivered_pkts: u64,
+    /// The state of loss recovery.
+    pub state: CongestionState,
+    /// What the congestion control tells about itself.
+    pub control: ControlReadings,
+}
+
+/// Counts over the life of a connection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Segments with data or FIN sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u64,
+    /// Retransmission timeouts of an open connection.
+    pub rtos: u64,
+    /// Segments the peer reported as received twice (D-SACK, RFC 2883).
+    pub spurious_retransmits: u64,
+    /// RTT samples taken.
+    pub rtt_samples: u64,
+    /// Their sum.
+    pub rtt_sum: Duration,
+    /// The smallest; `None` before the first sample.
+    pub rtt_min: Option<Duration>,
+    /// The largest.
+    pub rtt_max: Duration,
+}
+
+impl Statistics {
+    pub(crate) fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt_samples += 1;
+        self.rtt_sum = self.rtt_sum.saturating_add(rtt);
+        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        self.rtt_max = self.rtt_max.max(rtt);
+    }
+}

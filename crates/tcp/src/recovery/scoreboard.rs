@@ -1,0 +1,569 @@
+//! The scoreboard: a ring of records, one per segment in flight, with running counts.
+//!
+//! Segments are counted as Linux counts them: `packets_out` sent and not cumulatively
+//! acknowledged, `sacked_out`, `lost_out` and `retrans_out` (retransmissions in flight) among
+//! them; in flight are `packets_out − sacked_out − lost_out + retrans_out`.
+//!
+//! Loss follows RACK's order (RFC 8985 §6.2): once duplicate acknowledgments have reached the
+//! threshold, a segment is lost when one sent after it was delivered, whether it was sent for
+//! the first time or retransmitted; lost retransmissions are thereby found. The reordering
+//! window is zero. Two cursors, one over first transmissions and one over retransmissions,
+//! make the search O(1) per segment and never scan the window.
+
+use std::collections::VecDeque;
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// A retransmission is in flight.
+const RETRANSMITTED: u8 = 4;
+const EVER_RETRANSMITTED: u8 = 8;
+/// The segment carries FIN, the last of its sequence numbers.
+const FIN: u8 = 16;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    seq: u64,
+    sent_us: u64,
+    /// Sequence numbers covered, FIN included.
+    length: u32,
+    /// For the first record of a SACKed run: records before this index (its low half) are
+    /// SACKed too.
+    run_end: u32,
+    flags: u8,
+}
+
+impl Record {
+    fn end_seq(&self) -> u64 {
+        self.seq + u64::from(self.length)
+    }
+
+    fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// What one acknowledgment delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Segments newly acknowledged or SACKed.
+    pub(crate) delivered_pkts: u32,
+    /// Segments taken off by the cumulative acknowledgment.
+    pub(crate) acked_pkts: u32,
+    /// When the first and the last never retransmitted segments acknowledged were sent.
+    pub(crate) acked_sent_us: Option<(u64, u64)>,
+    /// The same for segments SACKed.
+    pub(crate) sacked_sent_us: Option<(u64, u64)>,
+    /// A retransmitted segment was acknowledged: Karn's rule.
+    pub(crate) retransmitted_acked: bool,
+    /// Any segment was newly SACKed.
+    pub(crate) newly_sacked: bool,
+}
+
+/// A segment to be sent (again).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub(crate) seq: u64,
+    pub(crate) payload_bytes: u32,
+    pub(crate) fin: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    /// A ring: the record with index i is at i mod the (power of two) length.
+    records: Vec<Record>,
+    first: u64,
+    next: u64,
+    mss_bytes: u64,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    /// Segments ever marked lost, retransmissions included.
+    lost_total: u64,
+    /// First transmissions before this index have been judged.
+    original_cursor: u64,
+    /// Retransmissions not yet judged, in the order they were sent: index and time.
+    retransmissions: VecDeque<(u64, u64)>,
+    /// No segment before this index waits for retransmission.
+    retransmit_hint: u64,
+    /// The latest-sent segment known delivered: time and end (RACK.xmit_ts, RACK.end_seq).
+    newest_delivered: (u64, u64),
+    /// The RTT of the segment delivered last (RACK.rtt).
+    rtt_us: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(mss_bytes: u32) -> Self {
+        Self {
+            records: vec![Record::default(); 64],
+            first: 0,
+            next: 0,
+            mss_bytes: u64::from(mss_bytes.max(1)),
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            lost_total: 0,
+            original_cursor: 0,
+            retransmissions: VecDeque::new(),
+            retransmit_hint: 0,
+            newest_delivered: (0, 0),
+            rtt_us: 0,
+        }
+    }
+
+    #[inline]
+    fn slot(&self, index: u64) -> usize {
+        index as usize & (self.records.len() - 1)
+    }
+
+    #[inline]
+    fn record(&self, index: u64) -> &Record {
+        &self.records[self.slot(index)]
+    }
+
+    #[inline]
+    fn record_mut(&mut self, index: u64) -> &mut Record {
+        let slot = self.slot(index);
+        &mut self.records[slot]
+    }
+
+    #[inline]
+    pub(crate) fn packets_out(&self) -> u32 {
+        (self.next - self.first) as u32
+    }
+
+    #[inline]
+    pub(crate) fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    #[inline]
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    #[inline]
+    pub(crate) fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+
+    #[inline]
+    pub(crate) fn lost_total(&self) -> u64 {
+        self.lost_total
+    }
+
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
+    }
+
+    /// Records a segment sent for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, outgoing: Outgoing, now_us: u64) {
+        if self.packets_out() as usize == self.records.len() {
+            self.grow();
+        }
+        let index = self.next;
+        *self.record_mut(index) = Record {
+            seq: outgoing.seq,
+            sent_us: now_us,
+            length: outgoing.payload_bytes + u32::from(outgoing.fin),
+            run_end: 0,
+            flags: if outgoing.fin { FIN } else { 0 },
+        };
+        self.next += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut records = vec![Record::default(); self.records.len() * 2];
+        let mask = records.len() - 1;
+        for index in self.first..self.next {
+            records[index as usize & mask] = *self.record(index);
+        }
+        self.records = records;
+    }
+
+    /// The index of the first record that starts at `seq` or later.
+    fn find(&self, seq: u64) -> u64 {
+        if self.first == self.next {
+            return self.next;
+        }
+        let first_seq = self.record(self.first).seq;
+        if seq <= first_seq {
+            return self.first;
+        }
+        // Bulk data is all full segments: the guess is nearly always right.
+        let guess = self.first + (seq - first_seq) / self.mss_bytes;
+        if guess < self.next && self.record(guess).seq == seq {
+            return guess;
+        }
+        let (mut low, mut high) = (self.first, self.next);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.record(middle).seq < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Notes that a segment was delivered (RFC 8985 §6.2 step 2). An acknowledgment sooner
+    /// than the smallest RTT after a retransmission is for the first transmission.
+    #[inline]
+    fn on_delivered(&mut self, record: Record, now_us: u64, min_rtt_us: u64) {
+        let rtt_us = now_us - record.sent_us;
+        if record.has(EVER_RETRANSMITTED) && rtt_us < min_rtt_us {
+            return;
+        }
+        self.rtt_us = rtt_us;
+        self.newest_delivered = self
+            .newest_delivered
+            .max((record.sent_us, record.end_seq()));
+    }
+
+    /// Applies a SACK block above the cumulative acknowledgment.
+    pub(crate) fn on_sack(
+        &mut self,
+        start: u64,
+        end: u64,
+        now_us: u64,
+        min_rtt_us: u64,
+        delivery: &mut Delivery,
+    ) {
+        let run = self.find(start);
+        let mut index = run;
+        while index < self.next {
+            let record = *self.record(index);
+            if record.end_seq() > end {
+                break;
+            }
+            if record.has(SACKED) {
+                let ahead = record.run_end.wrapping_sub(index as u32) as i32;
+                index += u64::from(ahead.max(1) as u32);
+                continue;
+            }
+            if record.has(LOST) {
+                self.lost_out -= 1;
+                self.retrans_out -= u32::from(record.has(RETRANSMITTED));
+            }
+            if !record.has(EVER_RETRANSMITTED) {
+                let (first_us, _) = delivery
+                    .sacked_sent_us
+                    .unwrap_or((record.sent_us, record.sent_us));
+                delivery.sacked_sent_us = Some((first_us, record.sent_us));
+            }
+            self.on_delivered(record, now_us, min_rtt_us);
+            let marked = self.record_mut(index);
+            marked.flags = (record.flags & !(LOST | RETRANSMITTED)) | SACKED;
+            marked.run_end = index as u32 + 1;
+            self.sacked_out += 1;
+            delivery.delivered_pkts += 1;
+            delivery.newly_sacked = true;
+            index += 1;
+        }
+        if index > run {
+            // The next time this block comes, its walk starts where this one ended.
+            self.record_mut(run).run_end = index as u32;
+        }
+    }
+
+    /// Takes off everything below `ack`.
+    #[inline]
+    pub(crate) fn on_ack(
+        &mut self,
+        ack: u64,
+        now_us: u64,
+        min_rtt_us: u64,
+        selective: bool,
+        delivery: &mut Delivery,
+    ) {
+        while self.first < self.next {
+            let record = *self.record(self.first);
+            if record.end_seq() > ack {
+                if record.seq < ack {
+                    let head = self.record_mut(self.first);
+                    head.length -= (ack - head.seq) as u32;
+                    head.seq = ack;
+                }
+                break;
+            }
+            if record.has(EVER_RETRANSMITTED) {
+                delivery.retransmitted_acked = true;
+                self.retrans_out -= u32::from(record.has(RETRANSMITTED));
+            } else if !record.has(SACKED) {
+                let (first_us, _) = delivery
+                    .acked_sent_us
+                    .unwrap_or((record.sent_us, record.sent_us));
+                delivery.acked_sent_us = Some((first_us, record.sent_us));
+            }
+            if record.has(SACKED) {
+                self.sacked_out -= 1;
+            } else {
+                self.on_delivered(record, now_us, min_rtt_us);
+                if selective {
+                    delivery.delivered_pkts += 1;
+                }
+            }
+            self.lost_out -= u32::from(record.has(LOST));
+            delivery.acked_pkts += 1;
+            self.first += 1;
+        }
+        self.original_cursor = self.original_cursor.max(self.first);
+        self.retransmit_hint = self.retransmit_hint.max(self.first);
+    }
+
+    /// Without SACK: a duplicate acknowledgment stands for one delivered segment, unless that
+    /// left no room for the hole. Returns whether it counted.
+    pub(crate) fn on_duplicate_ack(&mut self) -> bool {
+        let holes = self.lost_out.max(1).min(self.packets_out());
+        let counts = self.sacked_out + holes < self.packets_out();
+        self.sacked_out += u32::from(counts);
+        counts
+    }
+
+    /// Without SACK: of `acked_pkts` segments acknowledged one was the hole, the others had
+    /// been counted by duplicate acknowledgments. Returns the segments newly delivered.
+    pub(crate) fn consume_duplicate_acks(&mut self, acked_pkts: u32) -> u32 {
+        if acked_pkts == 0 {
+            return 0;
+        }
+        let delivered_pkts = acked_pkts.saturating_sub(self.sacked_out).max(1);
+        let room = self.packets_out() - self.lost_out;
+        self.sacked_out = self.sacked_out.saturating_sub(acked_pkts - 1).min(room);
+        delivered_pkts
+    }
+
+    /// Without SACK: forgets the duplicate acknowledgments.
+    pub(crate) fn forget_duplicate_acks(&mut self) {
+        self.sacked_out = 0;
+    }
+
+    fn mark_lost(&mut self, index: u64) {
+        let record = self.record_mut(index);
+        let flags = record.flags;
+        if flags & LOST == 0 {
+            record.flags |= LOST;
+            self.lost_out += 1;
+        } else if flags & RETRANSMITTED != 0 {
+            record.flags &= !RETRANSMITTED;
+            self.retrans_out -= 1;
+        } else {
+            return;
+        }
+        self.lost_total += 1;
+        self.retransmit_hint = self.retransmit_hint.min(index);
+    }
+
+    /// Marks lost what was sent before the newest segment delivered.
+    #[inline]
+    pub(crate) fn mark_overtaken_lost(&mut self) {
+        let newest = self.newest_delivered;
+        while self.original_cursor < self.next {
+            let record = self.record(self.original_cursor);
+            if record.flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
+                if (record.sent_us, record.end_seq()) >= newest {
+                    break;
+                }
+                self.mark_lost(self.original_cursor);
+            }
+            self.original_cursor += 1;
+        }
+        while let Some(&(index, sent_us)) = self.retransmissions.front() {
+            if index >= self.first {
+                let record = self.record(index);
+                if record.has(RETRANSMITTED) && record.sent_us == sent_us {
+                    if (sent_us, record.end_seq()) >= newest {
+                        break;
+                    }
+                    self.mark_lost(index);
+                }
+            }
+            self.retransmissions.pop_front();
+        }
+    }
+
+    /// Marks the first segment lost (NewReno: the hole a partial acknowledgment points at).
+    pub(crate) fn mark_head_lost(&mut self) {
+        if self.first < self.next && !self.record(self.first).has(SACKED | LOST) {
+            // The hole takes the place of one counted duplicate acknowledgment, if need be.
+            if self.sacked_out + self.lost_out >= self.packets_out() {
+                self.sacked_out -= 1;
+            }
+            self.mark_lost(self.first);
+        }
+    }
+
+    /// At a timeout: marks lost the first segment and every one not SACKed, but those sent
+    /// less than the latest RTT ago (RFC 8985 §6.3). `selective`: SACK is on; without it, the
+    /// duplicate acknowledgments are forgotten.
+    pub(crate) fn on_timeout(&mut self, now_us: u64, selective: bool) {
+        if !selective {
+            self.forget_duplicate_acks();
+        }
+        // A first segment that is SACKed and still holds up the acknowledgment was dropped by
+        // the receiver after all (RFC 2018 §8): believe none of its SACKs.
+        let reneged = self.first < self.next && self.record(self.first).has(SACKED);
+        for index in self.first..self.next {
+            if reneged && self.record(index).has(SACKED) {
+                self.record_mut(index).flags &= !SACKED;
+                self.sacked_out -= 1;
+            }
+            let record = *self.record(index);
+            if record.has(SACKED) {
+                continue;
+            }
+            if selective && !reneged && index != self.first && now_us - record.sent_us < self.rtt_us
+            {
+                continue;
+            }
+            self.mark_lost(index);
+        }
+    }
+
+    /// The next lost segment to retransmit, recorded as sent now, and whether it is the first
+    /// outstanding one.
+    pub(crate) fn retransmit(&mut self, now_us: u64) -> Option<(Outgoing, bool)> {
+        if self.lost_out == self.retrans_out {
+            return None;
+        }
+        let mut index = self.retransmit_hint;
+        while index < self.next {
+            let record = *self.record(index);
+            if record.has(LOST) && !record.has(SACKED | RETRANSMITTED) {
+                let sent = self.record_mut(index);
+                sent.sent_us = now_us;
+                sent.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
+                self.retrans_out += 1;
+                self.retransmissions.push_back((index, now_us));
+                self.retransmit_hint = index + 1;
+                return Some((outgoing(&record), index == self.first));
+            }
+            index += 1;
+        }
+        self.retransmit_hint = index;
+        None
+    }
+}
+
+fn outgoing(record: &Record) -> Outgoing {
+    let fin = record.has(FIN);
+    Outgoing {
+        seq: record.seq,
+        payload_bytes: record.length - u32::from(fin),
+        fin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scoreboard(segments: u64) -> Scoreboard {
+        let mut scoreboard = Scoreboard::new(100);
+        for i in 0..segments {
+            let outgoing = Outgoing {
+                seq: i * 100,
+                payload_bytes: 100,
+                fin: false,
+            };
+            scoreboard.push(outgoing, i);
+        }
+        scoreboard
+    }
+
+    fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> u32 {
+        let mut delivery = Delivery::default();
+        scoreboard.on_sack(start, end, 10_000, 0, &mut delivery);
+        delivery.delivered_pkts
+    }
+
+    #[test]
+    fn a_block_that_comes_again_delivers_only_what_is_new() {
+        let mut scoreboard = scoreboard(200);
+        assert_eq!(sack(&mut scoreboard, 1000, 2000), 10);
+        assert_eq!(sack(&mut scoreboard, 1000, 2500), 5);
+        assert_eq!(sack(&mut scoreboard, 500, 3000), 10);
+        assert_eq!(sack(&mut scoreboard, 500, 3000), 0);
+        assert_eq!(scoreboard.sacked_out(), 25);
+    }
+
+    #[test]
+    fn a_block_that_covers_part_of_a_segment_does_not_deliver_it() {
+        let mut scoreboard = scoreboard(10);
+        assert_eq!(sack(&mut scoreboard, 150, 450), 2);
+    }
+
+    #[test]
+    fn segments_overtaken_are_lost() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 500, 600);
+        scoreboard.mark_overtaken_lost();
+        assert_eq!((scoreboard.lost_out(), scoreboard.in_flight()), (5, 4));
+    }
+
+    #[test]
+    fn a_retransmission_overtaken_is_lost_again_and_sent_first() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 300, 400);
+        scoreboard.mark_overtaken_lost();
+        for now_us in 5000..5003 {
+            assert!(scoreboard.retransmit(now_us).is_some());
+        }
+        assert_eq!(scoreboard.retrans_out(), 3);
+        // The second retransmission arrives, so the first is lost.
+        sack(&mut scoreboard, 100, 200);
+        scoreboard.mark_overtaken_lost();
+        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (2, 1));
+        let (outgoing, is_head) = scoreboard.retransmit(6000).unwrap();
+        assert_eq!((outgoing.seq, is_head), (0, true));
+    }
+
+    #[test]
+    fn a_cumulative_acknowledgment_balances_the_counts() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 300, 900);
+        scoreboard.mark_overtaken_lost();
+        scoreboard.retransmit(5000);
+        let mut delivery = Delivery::default();
+        scoreboard.on_ack(1000, 6000, 0, true, &mut delivery);
+        assert_eq!(delivery.delivered_pkts, 4);
+        let counts = (
+            scoreboard.packets_out(),
+            scoreboard.sacked_out(),
+            scoreboard.lost_out(),
+            scoreboard.retrans_out(),
+        );
+        assert_eq!(counts, (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn a_timeout_spares_what_was_sent_within_the_last_rtt() {
+        let mut scoreboard = scoreboard(10);
+        scoreboard.rtt_us = 5;
+        scoreboard.on_timeout(10, true);
+        assert_eq!(scoreboard.lost_out(), 6);
+    }
+
+    #[test]
+    fn a_record_takes_32_bytes() {
+        assert!(size_of::<Record>() <= 32);
+    }
+
+    #[test]
+    fn the_ring_grows_without_losing_records() {
+        let mut scoreboard = scoreboard(50);
+        scoreboard.on_ack(4000, 10_000, 0, true, &mut Delivery::default());
+        for i in 50..300 {
+            let outgoing = Outgoing {
+                seq: i * 100,
+                payload_bytes: 100,
+                fin: false,
+            };
+            scoreboard.push(outgoing, i);
+        }
+        assert_eq!(sack(&mut scoreboard, 29_900, 30_000), 1);
+        assert_eq!(scoreboard.packets_out(), 260);
+    }
+}

@@ -1,0 +1,273 @@
+//! What an acknowledgment does: scoreboard, RTT, loss state, window, timer, in this order.
+
+use backlane_units::SimTime;
+
+use super::{Sender, Timer};
+use crate::congestion::{Ack, RttSample};
+use crate::recovery::CongestionState;
+use crate::recovery::prr::Prr;
+use crate::recovery::scoreboard::Delivery;
+use crate::segment::{SackBlock, Segment};
+
+impl Sender {
+    /// Takes the acknowledgment in `segment`. `now_ts`: the present value of our timestamp
+    /// clock.
+    pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32) {
+        if segment.ack > self.snd_nxt {
+            return;
+        }
+        let prior_una = self.snd_una;
+        let advanced = segment.ack > prior_una;
+        let window_changed = self.update_window(segment);
+        if self.scoreboard.packets_out() == 0 {
+            self.timeouts_in_a_row = 0;
+            self.on_window_while_idle(window_changed);
+            return;
+        }
+        if advanced {
+            self.snd_una = segment.ack;
+            self.timeouts_in_a_row = 0;
+        }
+
+        let now_us = now.as_micros();
+        let lost_before = self.scoreboard.lost_total();
+        let mut delivery = Delivery::default();
+        if self.selective && !segment.sack.is_empty() {
+            self.take_sack_blocks(now_us, segment, &mut delivery);
+        }
+        if advanced {
+            let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
+            self.scoreboard.on_ack(
+                segment.ack,
+                now_us,
+                min_rtt_us,
+                self.selective,
+                &mut delivery,
+            );
+            if !self.selective {
+                delivery.delivered_pkts =
+                    self.scoreboard.consume_duplicate_acks(delivery.acked_pkts);
+            }
+        }
+        self.measure_rtt(now, segment, now_ts, &delivery);
+
+        let is_duplicate =
+            segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed;
+        let sacked_before = self.scoreboard.sacked_out();
+        if self.state != CongestionState::Open || delivery.newly_sacked || is_duplicate {
+            self.update_state(now, advanced, is_duplicate);
+        }
+        if !self.selective && is_duplicate && self.scoreboard.sacked_out() > sacked_before {
+            delivery.delivered_pkts += 1;
+        }
+        self.delivered_pkts += u64::from(delivery.delivered_pkts);
+
+        if self.is_reducing() {
+            if delivery.delivered_pkts > 0 {
+                let progress = advanced && self.scoreboard.lost_total() == lost_before;
+                self.window.cwnd_pkts = self
+                    .prr
+                    .cwnd_pkts(
+                        delivery.delivered_pkts,
+                        self.scoreboard.in_flight(),
+                        self.window.ssthresh_pkts,
+                        progress,
+                    )
+                    .max(1);
+            }
+        } else if delivery.acked_pkts > 0 {
+            let ack = Ack {
+                acked_pkts: delivery.delivered_pkts,
+                in_flight_pkts: self.scoreboard.in_flight(),
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+                is_cwnd_limited: self.is_cwnd_limited(),
+            };
+            self.control.on_ack(now, &ack, &mut self.window);
+        }
+        if self.scoreboard.packets_out() == 0 {
+            self.timer = Timer::Off;
+        } else if delivery.acked_pkts > 0 {
+            self.arm_retransmission_timer(now);
+        }
+    }
+
+    /// The newest acknowledgment tells the window (RFC 9293 §3.10.7.4); an older one does not.
+    #[inline]
+    fn update_window(&mut self, segment: &Segment) -> bool {
+        if segment.ack < self.snd_una || segment.seq < self.window_seq {
+            return false;
+        }
+        let changed = segment.window_bytes != self.window_bytes;
+        self.window_seq = segment.seq;
+        self.window_bytes = segment.window_bytes;
+        self.window_end = segment.ack + u64::from(segment.window_bytes);
+        changed
+    }
+
+    /// Nothing is outstanding: the acknowledgment can only be about the window.
+    fn on_window_while_idle(&mut self, window_changed: bool) {
+        let next_bytes = u64::from(self.mss_bytes).min(self.write_end - self.snd_nxt);
+        if window_changed && self.snd_nxt + next_bytes <= self.window_end {
+            self.timer = Timer::Off;
+            self.backoff = 0;
+            self.probe_due = false;
+        }
+    }
+
+    fn take_sack_blocks(&mut self, now_us: u64, segment: &Segment, delivery: &mut Delivery) {
+        let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
+        let mut first: Option<SackBlock> = None;
+        for (position, block) in segment.sack.iter(segment.ack).enumerate() {
+            // RFC 2883 §4: the first block reports a duplicate if it lies below the
+            // acknowledgment or within the second.
+            let below = block.start < segment.ack;
+            let covers_first = position == 1
+                && first.is_some_and(|f| block.start <= f.start && f.end <= block.end);
+            if (position == 0 && below) || covers_first {
+                self.statistics.spurious_retransmits += 1;
+            }
+            if position == 0 {
+                first = Some(block);
+            }
+            if !below && block.end <= self.snd_nxt && block.end > self.snd_una {
+                self.scoreboard
+                    .on_sack(block.start, block.end, now_us, min_rtt_us, delivery);
+            }
+        }
+    }
+
+    /// RTT from a segment sent once (Karn), acknowledged before SACKed; else the timestamp.
+    #[inline]
+    fn measure_rtt(&mut self, now: SimTime, segment: &Segment, now_ts: u32, delivery: &Delivery) {
+        let now_us = now.as_micros();
+        let acked = delivery
+            .acked_sent_us
+            .filter(|_| !delivery.retransmitted_acked);
+        let (rtt_us, path_rtt_us) = if let Some((first_us, last_us)) = acked {
+            // SACKed segments are newer than acknowledged ones and hold the path's RTT.
+            let newest_us = delivery.sacked_sent_us.map_or(last_us, |(_, us)| us);
+            (now_us - first_us, now_us - newest_us)
+        } else if let Some((first_us, last_us)) = delivery.sacked_sent_us {
+            (now_us - first_us, now_us - last_us)
+        } else if segment.ts_ecr != 0 && delivery.acked_pkts > 0 {
+            let rtt_us = u64::from(now_ts.wrapping_sub(segment.ts_ecr));
+            (rtt_us, rtt_us)
+        } else {
+            return;
+        };
+        self.take_rtt(rtt_us, path_rtt_us);
+        let sample = RttSample {
+            rtt_us: path_rtt_us as u32,
+            srtt_us: self.rtt.srtt_us() as u32,
+            acked_pkts: delivery.acked_pkts,
+            packets_out_pkts: self.scoreboard.packets_out(),
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss_bytes: self.mss_bytes,
+        };
+        self.control.on_rtt_sample(now, &sample, &mut self.window);
+    }
+
+    pub(super) fn set_state(&mut self, now: SimTime, state: CongestionState) {
+        if self.state != state {
+            self.control.on_state_change(now, state, self.snd_nxt);
+            self.state = state;
+        }
+    }
+
+    /// The state machine of loss recovery.
+    fn update_state(&mut self, now: SimTime, advanced: bool, is_duplicate: bool) {
+        if self.state >= CongestionState::Cwr && self.snd_una >= self.high_seq {
+            if !self.selective {
+                self.scoreboard.forget_duplicate_acks();
+                // RFC 6582 §4.1: without SACK, duplicates of retransmissions would start
+                // another recovery; wait until something newer is acknowledged.
+                if self.snd_una == self.high_seq {
+                    return;
+                }
+            }
+            if self.is_reducing() {
+                self.window.cwnd_pkts = self.window.ssthresh_pkts;
+                self.control.on_recovery_exit(now, &mut self.window);
+            }
+            self.set_state(now, CongestionState::Open);
+        }
+        let retransmission_lost = match self.state {
+            CongestionState::Recovery => {
+                if !self.selective && is_duplicate {
+                    self.scoreboard.on_duplicate_ack();
+                }
+                self.look_for_losses(advanced);
+                return;
+            }
+            CongestionState::Loss => {
+                if !self.selective {
+                    if advanced {
+                        self.scoreboard.forget_duplicate_acks();
+                    } else if is_duplicate && self.snd_nxt > self.high_seq {
+                        self.scoreboard.on_duplicate_ack();
+                    }
+                }
+                let retransmission_lost = self.look_for_losses(advanced);
+                if !retransmission_lost {
+                    return;
+                }
+                true
+            }
+            _ => {
+                if !self.selective {
+                    if advanced {
+                        self.scoreboard.forget_duplicate_acks();
+                    }
+                    if is_duplicate {
+                        self.scoreboard.on_duplicate_ack();
+                    }
+                }
+                self.look_for_losses(advanced);
+                false
+            }
+        };
+        if self.scoreboard.lost_out() > 0 || retransmission_lost {
+            self.enter_recovery(now);
+        } else {
+            let calm = self.scoreboard.sacked_out() == 0;
+            let state = if calm {
+                CongestionState::Open
+            } else {
+                CongestionState::Disorder
+            };
+            if self.state != state {
+                self.high_seq = self.snd_nxt;
+            }
+            self.set_state(now, state);
+        }
+    }
+
+    /// Marks what is lost; whether a retransmission was among it.
+    fn look_for_losses(&mut self, advanced: bool) -> bool {
+        let retrans_out = self.scoreboard.retrans_out();
+        let recovering = self.state >= CongestionState::Recovery;
+        let enough = self.scoreboard.sacked_out() >= self.duplicate_threshold;
+        if self.selective {
+            if recovering || enough {
+                self.scoreboard.mark_overtaken_lost();
+            }
+        } else if (!recovering && enough) || (self.state == CongestionState::Recovery && advanced) {
+            self.scoreboard.mark_head_lost();
+        }
+        self.scoreboard.retrans_out() < retrans_out
+    }
+
+    fn enter_recovery(&mut self, now: SimTime) {
+        self.statistics.fast_retransmits += 1;
+        if !self.is_reducing() {
+            self.prr = Prr::start(self.window.cwnd_pkts);
+            let in_flight_pkts = self.scoreboard.in_flight();
+            self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
+            self.window.drop_credit();
+        }
+        self.high_seq = self.snd_nxt;
+        self.set_state(now, CongestionState::Recovery);
+    }
+}

@@ -1,0 +1,350 @@
+//! The sending half: what leaves, when, and the timer behind it.
+//!
+//! This file holds the state and decides what to transmit; [`ack`] takes acknowledgments,
+//! [`timeout`] takes expiries of the timer, [`validation`] keeps the window honest when the
+//! application and not the network limits the flow.
+
+mod ack;
+mod timeout;
+mod validation;
+
+use backlane_units::{Duration, SimTime};
+
+use crate::config::Config;
+use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, Window};
+use crate::readings::{Readings, Statistics};
+use crate::recovery::CongestionState;
+use crate::recovery::prr::Prr;
+use crate::recovery::scoreboard::{Outgoing, Scoreboard};
+use crate::rtt::RttEstimator;
+use validation::Validation;
+
+/// What the one timer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Off,
+    Retransmission(SimTime),
+    /// The peer's window is closed (RFC 9293 §3.8.6.1).
+    Persist(SimTime),
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    mss_bytes: u32,
+    initial_window_pkts: u32,
+    duplicate_threshold: u32,
+    selective: bool,
+    limited_transmit: bool,
+    send_buffer_bytes: u64,
+    retries: u32,
+
+    snd_una: u64,
+    snd_nxt: u64,
+    /// The sequence number after the last byte written.
+    write_end: u64,
+    fin_queued: bool,
+    /// The first sequence number beyond the peer's window.
+    window_end: u64,
+    window_bytes: u32,
+    /// The segment that last updated the window (RFC 9293: SND.WL1).
+    window_seq: u64,
+    /// The end of the last segment below full size (Minshall's form of Nagle's rule).
+    small_end: u64,
+
+    scoreboard: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    control: Box<dyn CongestionControl>,
+    window: Window,
+    state: CongestionState,
+    /// Recovery ends when this is acknowledged.
+    high_seq: u64,
+    prr: Prr,
+    validation: Validation,
+    last_sent: SimTime,
+    delivered_pkts: u64,
+
+    timer: Timer,
+    backoff: u32,
+    timeouts_in_a_row: u32,
+    probe_due: bool,
+    failed: bool,
+
+    statistics: Statistics,
+    last_rtt: Option<Duration>,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config) -> Self {
+        let cwnd_pkts = config.initial_window_pkts.max(1);
+        let ssthresh_pkts = config
+            .initial_ssthresh_pkts
+            .unwrap_or(INFINITE_SSTHRESH_PKTS);
+        Self {
+            mss_bytes: config.mss_bytes.max(1),
+            initial_window_pkts: cwnd_pkts,
+            duplicate_threshold: config.duplicate_threshold.max(1),
+            selective: config.sack,
+            limited_transmit: config.limited_transmit,
+            send_buffer_bytes: config.send_buffer_bytes,
+            retries: config.retries,
+            snd_una: 1,
+            snd_nxt: 1,
+            write_end: 1,
+            fin_queued: false,
+            window_end: 1,
+            window_bytes: 0,
+            window_seq: 0,
+            small_end: 0,
+            scoreboard: Scoreboard::new(config.mss_bytes),
+            rtt: RttEstimator::new(
+                config.rto,
+                config.initial_rto,
+                config.min_rto,
+                config.max_rto,
+            ),
+            control: config.congestion_control.build(),
+            window: Window::new(cwnd_pkts, ssthresh_pkts),
+            state: CongestionState::Open,
+            high_seq: 0,
+            prr: Prr::default(),
+            validation: Validation::new(config.slow_start_after_idle),
+            last_sent: SimTime::ZERO,
+            delivered_pkts: 0,
+            timer: Timer::Off,
+            backoff: 0,
+            timeouts_in_a_row: 0,
+            probe_due: false,
+            failed: false,
+            statistics: Statistics::default(),
+            last_rtt: None,
+        }
+    }
+
+    /// The handshake is done. `rtt`: its round trip, if it can be told.
+    pub(crate) fn on_established(
+        &mut self,
+        now: SimTime,
+        window_bytes: u32,
+        rtt: Option<Duration>,
+        syn_retransmits: u32,
+    ) {
+        self.window_end = self.snd_una + u64::from(window_bytes);
+        self.window_bytes = window_bytes;
+        self.last_sent = now;
+        self.validation.on_start(now);
+        match rtt {
+            Some(rtt) => self.take_rtt(rtt.as_micros(), rtt.as_micros()),
+            None if !self.rtt.has_sample() && syn_retransmits > 0 => self.rtt.fall_back(),
+            None => {}
+        }
+        if syn_retransmits > 1 {
+            // RFC 5681 §3.1: a handshake that lost more than one SYN starts from one segment.
+            self.window.cwnd_pkts = 1;
+        }
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64) {
+        if !self.fin_queued {
+            self.write_end = self.write_end.saturating_add(bytes);
+            self.validation.on_write();
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.fin_queued = true;
+    }
+
+    fn has_unsent(&self) -> bool {
+        self.snd_nxt < self.write_end || (self.fin_queued && self.snd_nxt == self.write_end)
+    }
+
+    /// Whether the FIN has been sent and acknowledged.
+    pub(crate) fn has_finished(&self) -> bool {
+        self.fin_queued && self.snd_una > self.write_end
+    }
+
+    pub(crate) fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
+    }
+
+    pub(crate) fn acked_bytes(&self) -> u64 {
+        self.snd_una - 1 - u64::from(self.has_finished())
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<SimTime> {
+        match self.timer {
+            Timer::Off => None,
+            Timer::Retransmission(at) | Timer::Persist(at) => Some(at),
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    pub(crate) fn take_rtt_sample(&mut self) -> Option<Duration> {
+        self.last_rtt.take()
+    }
+
+    fn take_rtt(&mut self, rtt_us: u64, path_rtt_us: u64) {
+        self.rtt
+            .on_sample(rtt_us, path_rtt_us, self.snd_una, self.snd_nxt);
+        self.backoff = 0;
+        let rtt = Duration::from_micros(rtt_us);
+        self.statistics.on_rtt(rtt);
+        self.last_rtt = Some(rtt);
+    }
+
+    pub(crate) fn readings(&self) -> Readings {
+        Readings {
+            cwnd_pkts: self.window.cwnd_pkts,
+            ssthresh_pkts: self.window.ssthresh_pkts,
+            srtt: Duration::from_micros(self.rtt.srtt_us()),
+            rttvar: Duration::from_micros(self.rtt.rttvar_us()),
+            rto: self.rtt.rto(),
+            min_rtt: self.rtt.min_rtt_us().map(Duration::from_micros),
+            in_flight_pkts: self.scoreboard.in_flight(),
+            packets_out_pkts: self.scoreboard.packets_out(),
+            sacked_pkts: self.scoreboard.sacked_out(),
+            lost_pkts: self.scoreboard.lost_out(),
+            retrans_out_pkts: self.scoreboard.retrans_out(),
+            delivered_pkts: self.delivered_pkts,
+            state: self.state,
+            control: self.control.readings(),
+        }
+    }
+
+    /// The next segment to leave, if any may: retransmissions first, then new data.
+    #[inline]
+    pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
+        let in_flight_pkts = self.scoreboard.in_flight();
+        if in_flight_pkts < self.window.cwnd_pkts
+            && let Some(outgoing) = self.retransmission(now)
+        {
+            return Some(outgoing);
+        }
+        if self.has_unsent() {
+            self.restart_after_idle(now);
+            if let Some(outgoing) = self.new_data(now) {
+                return Some(outgoing);
+            }
+            self.wait_for_window(now);
+        }
+        self.on_burst_end(now);
+        if self.probe_due {
+            self.probe_due = false;
+            return Some(self.window_probe(now));
+        }
+        None
+    }
+
+    fn retransmission(&mut self, now: SimTime) -> Option<Outgoing> {
+        let starts = self.scoreboard.in_flight() == 0;
+        let (outgoing, is_head) = self.scoreboard.retransmit(now.as_micros())?;
+        self.statistics.retransmits += 1;
+        self.on_sent(now, starts);
+        if is_head {
+            self.arm_retransmission_timer(now);
+        }
+        Some(outgoing)
+    }
+
+    #[inline]
+    fn new_data(&mut self, now: SimTime) -> Option<Outgoing> {
+        let packets_out = self.scoreboard.packets_out();
+        let in_flight_pkts = self.scoreboard.in_flight();
+        // RFC 3042: a duplicate acknowledgment makes room, if limited transmit is on.
+        let counted_pkts = if self.state == CongestionState::Disorder && !self.limited_transmit {
+            packets_out
+        } else {
+            in_flight_pkts
+        };
+        if counted_pkts >= self.window.cwnd_pkts {
+            return None;
+        }
+        let left_bytes = self.write_end - self.snd_nxt;
+        let payload_bytes = left_bytes.min(u64::from(self.mss_bytes));
+        let end = self.snd_nxt + payload_bytes;
+        if payload_bytes > 0 {
+            if end > self.window_end {
+                return None;
+            }
+            if packets_out > 0 && end - self.snd_una > self.send_buffer_bytes {
+                return None;
+            }
+        }
+        let fin = self.fin_queued && end == self.write_end;
+        if payload_bytes < u64::from(self.mss_bytes) && !fin {
+            if self.small_end > self.snd_una {
+                return None;
+            }
+            self.small_end = end;
+        }
+        Some(self.send_new(now, payload_bytes as u32, fin))
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: SimTime, payload_bytes: u32, fin: bool) -> Outgoing {
+        let outgoing = Outgoing {
+            seq: self.snd_nxt,
+            payload_bytes,
+            fin,
+        };
+        let starts = self.scoreboard.in_flight() == 0;
+        let was_empty = self.scoreboard.packets_out() == 0;
+        self.on_sent(now, starts);
+        self.scoreboard.push(outgoing, now.as_micros());
+        self.snd_nxt += u64::from(payload_bytes) + u64::from(fin);
+        self.validation.on_new_data();
+        if was_empty {
+            self.arm_retransmission_timer(now);
+        }
+        outgoing
+    }
+
+    /// What every data segment does on its way out; `starts`: nothing was in flight.
+    #[inline]
+    fn on_sent(&mut self, now: SimTime, starts: bool) {
+        if starts {
+            let idle = now.saturating_since(self.last_sent);
+            self.control.on_transmit_start(now, idle, self.snd_nxt);
+        }
+        self.last_sent = now;
+        self.statistics.segments_sent += 1;
+        if self.is_reducing() {
+            self.prr.on_sent();
+        }
+    }
+
+    fn is_reducing(&self) -> bool {
+        matches!(self.state, CongestionState::Cwr | CongestionState::Recovery)
+    }
+
+    /// Nothing in flight and a window too small for what waits: only a probe will tell when it
+    /// opens.
+    fn wait_for_window(&mut self, now: SimTime) {
+        if self.scoreboard.packets_out() == 0 && self.timer == Timer::Off && !self.probe_due {
+            self.arm_persist_timer(now);
+        }
+    }
+
+    /// As much as the window takes, or an empty segment below it that draws an acknowledgment.
+    fn window_probe(&mut self, now: SimTime) -> Outgoing {
+        let room_bytes = self.window_end.saturating_sub(self.snd_nxt);
+        let left_bytes = self.write_end - self.snd_nxt;
+        let payload_bytes = room_bytes.min(left_bytes).min(u64::from(self.mss_bytes));
+        if payload_bytes > 0 && self.scoreboard.packets_out() == 0 {
+            let fin = self.fin_queued && payload_bytes == left_bytes;
+            return self.send_new(now, payload_bytes as u32, fin);
+        }
+        Outgoing {
+            seq: self.snd_una - 1,
+            payload_bytes: 0,
+            fin: false,
+        }
+    }
+}
