@@ -1,0 +1,109 @@
+//! What a sink measures on the packets that arrive.
+
+use backlane_engine::Digest;
+use backlane_net::Packet;
+use backlane_units::SimTime;
+
+/// Packets of one direction of a flow, as they arrive.
+#[derive(Clone, Debug, Default)]
+pub struct Delivery {
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Bytes that arrived, IP headers included.
+    pub bytes: u64,
+    /// Packets that arrived after one that was sent later: singletons of type P-reordered
+    /// (RFC 4737 §3.3).
+    pub reordered: u64,
+    /// Times that a packet came by another path than the one before it.
+    pub path_changes: u64,
+    /// Sum of the routers passed.
+    pub hops: u64,
+    /// RFC 4737's NextExp: one more than the highest number that arrived.
+    next_expected: u64,
+    last_path: Option<u32>,
+    digest: Digest,
+}
+
+impl Delivery {
+    /// Counts an arrival.
+    #[inline]
+    pub fn add(&mut self, now: SimTime, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size_bytes);
+        self.hops += u64::from(packet.hops);
+        if packet.sequence < self.next_expected {
+            self.reordered += 1;
+        } else {
+            self.next_expected = packet.sequence + 1;
+        }
+        if self.last_path.is_some_and(|last| last != packet.path) {
+            self.path_changes += 1;
+        }
+        self.last_path = Some(packet.path);
+        self.digest.add(now.as_ps());
+        self.digest.add(packet.sequence);
+    }
+
+    /// The share of reordered packets; `None` without packets.
+    pub fn reordered_ratio(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.reordered as f64 / self.packets as f64)
+    }
+
+    /// Routers passed by a packet, on average; `None` without packets.
+    pub fn hops_mean(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.hops as f64 / self.packets as f64)
+    }
+
+    /// A number for all arrivals and their times.
+    pub fn digest(&self) -> u64 {
+        self.digest.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backlane_net::{FlowId, NodeId};
+
+    fn arrivals(sequences: &[u64]) -> Delivery {
+        let mut delivery = Delivery::default();
+        for &sequence in sequences {
+            let packet = Packet {
+                flow: FlowId(0),
+                reverse: false,
+                ttl: 64,
+                hops: 2,
+                size_bytes: 100,
+                source: NodeId(0),
+                destination: NodeId(1),
+                exit: NodeId(1),
+                previous: NodeId(0),
+                path: (sequence / 5) as u32,
+                sequence,
+                queued_at: SimTime::ZERO,
+                message: None,
+            };
+            delivery.add(SimTime::ZERO, &packet);
+        }
+        delivery
+    }
+
+    /// RFC 4737 §7.1: with source numbers in order 1,2,3,7,8,4,5,6,9,10 (delayed 4, 5, 6), the
+    /// three late ones are reordered.
+    #[test]
+    fn late_packets_are_reordered_and_early_ones_are_not() {
+        let delivery = arrivals(&[1, 2, 3, 7, 8, 4, 5, 6, 9, 10]);
+        assert_eq!(delivery.reordered, 3);
+        assert_eq!(delivery.reordered_ratio(), Some(0.3));
+    }
+
+    #[test]
+    fn a_loss_is_not_a_reordering() {
+        assert_eq!(arrivals(&[0, 1, 4, 5]).reordered, 0);
+    }
+
+    #[test]
+    fn a_path_change_is_counted_where_it_shows() {
+        assert_eq!(arrivals(&[0, 1, 5, 6, 2, 7]).path_changes, 3);
+    }
+}
