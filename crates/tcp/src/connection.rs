@@ -27,6 +27,9 @@ pub struct Connection {
     sender: Sender,
     receiver: Receiver,
     timestamps: bool,
+    /// The acknowledgment that ends the handshake has not left. It leaves alone: the
+    /// application writes when the connection stands, as after a blocking connect().
+    handshake_ack_due: bool,
 }
 
 /// The timestamp clock: microseconds, never 0 (which would say that there is no timestamp).
@@ -52,6 +55,7 @@ impl Connection {
             sender: Sender::new(config),
             receiver: Receiver::new(config),
             timestamps: config.timestamps,
+            handshake_ack_due: false,
         }
     }
 
@@ -71,7 +75,7 @@ impl Connection {
                 if segment.flags.contains(answer) && segment.ack == 1 {
                     self.receiver.on_syn(segment);
                     self.establish(now, segment);
-                    self.receiver.acks.ack_now();
+                    self.handshake_ack_due = true;
                 }
             }
             Phase::SynReceived => {
@@ -184,10 +188,15 @@ impl Connection {
         if self.sender.has_failed() {
             return None;
         }
-        let outgoing = self.sender.next_segment(now);
-        if outgoing.is_none() && !self.receiver.acks.is_due() {
+        let outgoing = if self.handshake_ack_due {
+            None
+        } else {
+            self.sender.next_segment(now)
+        };
+        if outgoing.is_none() && !self.receiver.acks.is_due() && !self.handshake_ack_due {
             return None;
         }
+        self.handshake_ack_due = false;
         let sack = self.receiver.sack_blocks(self.timestamps);
         let mut segment = self.empty_segment(now, self.sender.snd_nxt(), sack);
         if let Some(outgoing) = outgoing {

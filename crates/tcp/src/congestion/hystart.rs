@@ -103,7 +103,7 @@ impl Detector {
         if now_us.saturating_sub(self.last_ack_us) <= TRAIN_GAP_US {
             self.last_ack_us = now_us;
             let cushion_us = if legacy { 0 } else { burst_us(sample, window) };
-            if now_us - self.round_start_us > (delay_min_us + cushion_us) / 2 {
+            if now_us - self.round_start_us > u64::midpoint(delay_min_us, cushion_us) {
                 self.found = true;
             }
         }

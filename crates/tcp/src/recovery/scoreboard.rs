@@ -512,10 +512,11 @@ mod tests {
             assert!(scoreboard.retransmit(now_us).is_some());
         }
         assert_eq!(scoreboard.retrans_out(), 3);
-        // The second retransmission arrives, so the first is lost.
+        // The second retransmission arrives: the first, and the six segments sent long before
+        // and not heard of, are lost; the third is still on its way.
         sack(&mut scoreboard, 100, 200);
         scoreboard.mark_overtaken_lost();
-        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (2, 1));
+        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (8, 1));
         let (outgoing, is_head) = scoreboard.retransmit(6000).unwrap();
         assert_eq!((outgoing.seq, is_head), (0, true));
     }

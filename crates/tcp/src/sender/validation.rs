@@ -76,7 +76,8 @@ impl Sender {
     pub(super) fn on_burst_end(&mut self, now: SimTime) {
         let fills_window = self.scoreboard.in_flight() >= self.window.cwnd_pkts;
         let sent_new = std::mem::take(&mut self.validation.sent_new);
-        if !sent_new && !(fills_window && self.has_unsent()) {
+        let is_held_back = fills_window && self.has_unsent();
+        if !sent_new && !is_held_back {
             return;
         }
         let packets_out = self.scoreboard.packets_out();
@@ -106,7 +107,7 @@ impl Sender {
             let used_pkts = self.validation.used_pkts.max(self.initial_window_pkts);
             if used_pkts < self.window.cwnd_pkts {
                 self.window.ssthresh_pkts = self.ssthresh_for_unused_window();
-                self.window.cwnd_pkts = (self.window.cwnd_pkts + used_pkts) / 2;
+                self.window.cwnd_pkts = u32::midpoint(self.window.cwnd_pkts, used_pkts);
             }
             self.validation.used_pkts = 0;
         }

@@ -1,0 +1,118 @@
+//! Two endpoints over one bottleneck: a store-and-forward serialiser with a drop-tail queue,
+//! then a fixed delay; acknowledgments come back over a fixed delay alone.
+
+use std::collections::VecDeque;
+
+use backlane_tcp::{Config, Connection, Segment};
+use backlane_units::{Duration, Rate, SimTime};
+
+/// IPv4 header without options.
+const IP_HEADER_BYTES: u32 = 20;
+
+#[derive(Clone, Debug)]
+pub struct Path {
+    pub rate: Rate,
+    /// Packets that wait or are being sent.
+    pub queue_pkts: usize,
+    pub delay: Duration,
+    pub return_delay: Duration,
+}
+
+impl Path {
+    /// 50 Mb/s, 173 packets waiting and one in service, 20 ms each way.
+    pub fn clean() -> Self {
+        Self {
+            rate: Rate::from_bps(50_000_000),
+            queue_pkts: 174,
+            delay: Duration::from_millis(20),
+            return_delay: Duration::from_millis(20),
+        }
+    }
+}
+
+pub struct Dumbbell {
+    pub sender: Connection,
+    pub receiver: Connection,
+    pub now: SimTime,
+    pub drops: u64,
+    path: Path,
+    departures: VecDeque<SimTime>,
+    busy_until: SimTime,
+    forward: VecDeque<(SimTime, Segment)>,
+    back: VecDeque<(SimTime, Segment)>,
+}
+
+impl Dumbbell {
+    pub fn new(config: &Config, path: Path) -> Self {
+        let mut dumbbell = Self {
+            sender: Connection::connect(config, SimTime::ZERO),
+            receiver: Connection::listen(config),
+            now: SimTime::ZERO,
+            drops: 0,
+            path,
+            departures: VecDeque::new(),
+            busy_until: SimTime::ZERO,
+            forward: VecDeque::new(),
+            back: VecDeque::new(),
+        };
+        dumbbell.sender.write(u64::MAX / 4);
+        dumbbell.poll_sender();
+        dumbbell
+    }
+
+    fn poll_sender(&mut self) {
+        while let Some(segment) = self.sender.poll_transmit(self.now) {
+            while self.departures.front().is_some_and(|at| *at <= self.now) {
+                self.departures.pop_front();
+            }
+            if self.departures.len() >= self.path.queue_pkts {
+                self.drops += 1;
+                continue;
+            }
+            let bytes = IP_HEADER_BYTES + segment.header_bytes() + segment.payload_bytes;
+            let start = self.busy_until.max(self.now);
+            self.busy_until = start + self.path.rate.transmission_time(u64::from(bytes));
+            self.departures.push_back(self.busy_until);
+            self.forward
+                .push_back((self.busy_until + self.path.delay, segment));
+        }
+    }
+
+    fn poll_receiver(&mut self) {
+        while let Some(segment) = self.receiver.poll_transmit(self.now) {
+            self.back
+                .push_back((self.now + self.path.return_delay, segment));
+        }
+    }
+
+    /// Runs until nothing is left to happen before `end`.
+    pub fn run_until(&mut self, end: SimTime) {
+        loop {
+            let forward = self.forward.front().map_or(SimTime::MAX, |(at, _)| *at);
+            let back = self.back.front().map_or(SimTime::MAX, |(at, _)| *at);
+            let sender_timer = self.sender.next_timeout().unwrap_or(SimTime::MAX);
+            let receiver_timer = self.receiver.next_timeout().unwrap_or(SimTime::MAX);
+            let next = forward.min(back).min(sender_timer).min(receiver_timer);
+            if next >= end {
+                self.now = end;
+                return;
+            }
+            self.now = next.max(self.now);
+            if forward == next {
+                let (_, segment) = self.forward.pop_front().unwrap();
+                self.receiver.on_segment(self.now, &segment);
+                self.poll_receiver();
+            } else if back == next {
+                let (_, segment) = self.back.pop_front().unwrap();
+                self.sender.on_segment(self.now, &segment);
+                self.poll_sender();
+            } else if sender_timer == next {
+                self.sender.on_timer(self.now);
+                self.poll_sender();
+            } else {
+                self.receiver.on_timer(self.now);
+                self.poll_receiver();
+            }
+        }
+    }
+}
