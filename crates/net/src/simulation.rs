@@ -82,14 +82,15 @@ impl<A: Application> Simulation<A> {
     }
 
     /// Runs until `until`, or until nothing is scheduled or `stop` says so (asked after every
-    /// event). What is scheduled at `until` itself still happens.
-    pub fn run(&mut self, until: SimTime, mut stop: impl FnMut(&A) -> bool) {
+    /// event). What is scheduled at `until` itself still happens. True if `stop` ended it.
+    pub fn run(&mut self, until: SimTime, mut stop: impl FnMut(&A, SimTime) -> bool) -> bool {
         while let Some(event) = self.events.pop(until) {
             self.handle(event);
-            if stop(&self.application) {
-                break;
+            if stop(&self.application, self.events.now()) {
+                return true;
             }
         }
+        false
     }
 
     /// The router of a node.

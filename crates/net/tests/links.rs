@@ -102,7 +102,7 @@ fn run(queue: Option<QueueConfig>, sends: &[(u64, u32)], loss: f64) -> Simulatio
         arrivals: Vec::new(),
     };
     let mut simulation = Simulation::new(network, events, script, vec![None, None, None], None);
-    simulation.run(SimTime::MAX, |_| false);
+    simulation.run(SimTime::MAX, |_, _| false);
     let balance = simulation.network.balance();
     assert!(balance.holds(), "{balance:?}");
     assert_eq!((balance.in_flight, simulation.held_pkts()), (0, 0));

@@ -51,7 +51,7 @@ impl Flow {
 
 /// All flows of a run.
 pub struct Flows {
-    flows: Vec<Flow>,
+    all: Vec<Flow>,
     segments: Segments,
     streams: Streams,
     /// Finite flows that have neither finished nor failed.
@@ -94,7 +94,7 @@ impl Flows {
 
     /// Every flow, by number.
     pub fn flows(&self) -> &[Flow] {
-        &self.flows
+        &self.all
     }
 
     /// Whether there were finite flows and none of them is still under way; a load without
@@ -110,7 +110,7 @@ impl Application for Flows {
     fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
         let packet = &network.packets[id];
         let number = packet.flow.0;
-        let Some(flow) = self.flows.get_mut(packet.flow.index()) else {
+        let Some(flow) = self.all.get_mut(packet.flow.index()) else {
             return;
         };
         let at_destination = !packet.reverse;
@@ -149,7 +149,7 @@ impl Application for Flows {
         id: u32,
         token: u32,
     ) {
-        let Some(flow) = self.flows.get_mut(id as usize) else {
+        let Some(flow) = self.all.get_mut(id as usize) else {
             return;
         };
         let (segments, spec) = (&mut self.segments, &flow.spec);
