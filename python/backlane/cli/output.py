@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from backlane.text import span
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -186,38 +188,3 @@ def progress(what: str, total: float, unit: str) -> Iterator[Bar]:
         yield bar
     finally:
         bar.close()
-
-
-def span(seconds: float) -> str:
-    """A time to read: ``12 s``, ``3 min``, ``2 h 10 min``."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with so many significant digits; a dash when there is none."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    if value == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    return f"{value:.{max(digits - 1 - size, 0)}f}"
-
-
-def seconds(value: float | None) -> str:
-    """A duration with a fitting unit."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    return f"{number(value)} s" if abs(value) >= 1 else f"{number(value * 1e3)} ms"
-
-
-def rate(value_bps: float | None) -> str:
-    """A data rate with a fitting unit."""
-    if value_bps is None or not math.isfinite(value_bps):
-        return "–"
-    for scale, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
-        if abs(value_bps) >= scale:
-            return f"{number(value_bps / scale)} {unit}"
-    return f"{number(value_bps)} bit/s"

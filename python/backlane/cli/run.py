@@ -12,6 +12,7 @@ from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, set_option
 from backlane.measures import FlowMeasures, measure
+from backlane.text import number, rate, seconds
 
 if TYPE_CHECKING:
     from backlane.results import Results
@@ -89,11 +90,11 @@ def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> 
                 kind,
                 str(m.flows),
                 f"{m.finite - len(m.unfinished)} of {m.finite}" if m.finite else "–",
-                *(output.seconds(v) for v in (finish.mean, finish.p20, finish.p80, finish.maximum)),
-                output.rate(m.goodput_bps),
-                output.seconds(m.rtt_s.mean),
+                *(seconds(v) for v in (finish.mean, finish.p20, finish.p80, finish.maximum)),
+                rate(m.goodput_bps),
+                seconds(m.rtt_s.mean),
                 str(m.retransmits),
-                output.number(m.jain),
+                number(m.jain),
             ]
         )
     row = results.runs.row(0, named=True)
@@ -108,8 +109,8 @@ def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> 
             shown = ", ".join(m.unfinished[:5]) + (" …" if len(m.unfinished) > 5 else "")
             output.say(f"unfinished {kind}: {len(m.unfinished)} of {m.finite} ({shown})")
     output.say(
-        f"{row['ended']} at {output.seconds(row['simulated_s'])}; {row['events']} events in "
-        f"{output.seconds(row['wall_s'])}; {row['packets_dropped']} packets dropped; "
+        f"{row['ended']} at {seconds(row['simulated_s'])}; {row['events']} events in "
+        f"{seconds(row['wall_s'])}; {row['packets_dropped']} packets dropped; "
         f"digest {row['digest']}"
     )
     output.say("the means are over flows of one seed; `backlane campaign run` gives intervals")

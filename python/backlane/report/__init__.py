@@ -1,0 +1,89 @@
+"""Reports: the answer first, then the figures, then how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane.files import make_folder, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backlane.report.data import Network
+    from backlane.report.figures import Drawn
+    from backlane.report.judge import Verdict
+
+__all__ = ["Summary", "show", "write"]
+
+
+@dataclass
+class Summary:
+    """What a report says.
+
+    Attributes:
+        path: the page.
+        networks: the data behind it.
+        verdicts: a ranking per network and condition.
+        sentences: the answer, one per network.
+    """
+
+    path: Path
+    networks: list[Network]
+    verdicts: list[Verdict]
+    sentences: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "answer": self.sentences,
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+        }
+
+
+def write(folders: Sequence[str | Path], out: str | Path | None = None) -> Summary:
+    """Judge and draw one or more results folders.
+
+    Args:
+        folders: of runs or campaigns; each is a network.
+        out: the page; default ``report.html`` in the first folder. Figures go to ``figures/``
+            next to it.
+
+    Raises:
+        BacklaneError: when results are missing or damaged, or the page cannot be written.
+    """
+    from backlane.report import data, judge
+    from backlane.report.page import build
+
+    paths = [Path(folder) for folder in folders]
+    path = Path(out) if out is not None else paths[0] / "report.html"
+    networks = data.load(paths)
+    verdicts = {network.name: judge.judge(network) for network in networks}
+    sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
+    every = [verdict for network in networks for verdict in verdicts[network.name]]
+    make_folder(path.parent)
+    page, drawn = build(networks, every, sentences)
+    write_text(path, page)
+    _write_figures(path.parent / "figures", drawn)
+    return Summary(path, networks, every, sentences)
+
+
+def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
+    make_folder(folder)
+    for one in drawn:
+        write_bytes(folder / f"{one.key}.png", one.png)
+        write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
+        write_text(folder / f"{one.key}.csv", one.csv)
+
+
+def show(summary: Summary) -> None:
+    """The answer and the table of the best on stdout."""
+    from backlane.cli.output import print_table
+    from backlane.report.page import BEST_HEADER, best_rows
+
+    for sentence in summary.sentences:
+        print(sentence)
+    print()
+    title = "Best choice per network, mean over seeds with 95 % interval"
+    print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)

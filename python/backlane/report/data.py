@@ -1,0 +1,162 @@
+"""Results folders arranged for judging: networks, conditions, contenders.
+
+The swept parameters are of two kinds. What one chooses (the sections `routing` and `tcp`)
+makes a *contender*; what one is given (load, topology, traffic) makes a *condition*. A sweep
+without any choice compares its cells with each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from backlane.errors import BacklaneError
+from backlane.measures import FlowMeasures, measure
+from backlane.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from backlane.campaign.plan import Label
+
+CHOICES = ("routing", "tcp")
+"""Sections of the scenario file that are a choice of whoever builds the network."""
+
+_WORDS = {
+    "access.ues": "UEs",
+    "tcp.congestion_control": "congestion control",
+}
+
+
+@dataclass
+class CellData:
+    """One contender under one condition.
+
+    Attributes:
+        contender: name, such as ``bp-mr/flow``.
+        condition: name, such as ``100 UEs``; empty when nothing else was swept.
+        by_seed: the measures of each run.
+        run_ids: the run of each seed.
+        results: where the tables are.
+    """
+
+    contender: str
+    condition: str
+    results: Results
+    by_seed: dict[int, FlowMeasures] = field(default_factory=dict)
+    run_ids: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Flows that did not finish, with their seed."""
+        return [
+            f"{flow} (seed {seed})"
+            for seed, measures in self.by_seed.items()
+            for flow in measures.unfinished
+        ]
+
+    @property
+    def finite_flows(self) -> int:
+        """Flows with a size, over all seeds."""
+        return sum(measures.finite for measures in self.by_seed.values())
+
+
+@dataclass
+class Network:
+    """All cells of one scenario.
+
+    Attributes:
+        name: of the scenario; with the folder when two folders bear the same name.
+        choices: the swept keys that make a contender.
+        givens: the swept keys that make a condition.
+        cells: in the order of the plan.
+        results: the folder.
+    """
+
+    name: str
+    choices: list[str]
+    givens: list[str]
+    cells: list[CellData]
+    results: Results
+
+    @property
+    def contenders(self) -> list[str]:
+        """Names in the order of the plan."""
+        return list(dict.fromkeys(cell.contender for cell in self.cells))
+
+    @property
+    def conditions(self) -> list[str]:
+        """Names in the order of the plan."""
+        return list(dict.fromkeys(cell.condition for cell in self.cells))
+
+    @property
+    def seed_count(self) -> int:
+        """The fewest seeds of any cell."""
+        return min((len(cell.by_seed) for cell in self.cells), default=0)
+
+    def at(self, condition: str) -> list[CellData]:
+        """The cells under one condition."""
+        return [cell for cell in self.cells if cell.condition == condition]
+
+
+def value_text(key: str, value: Label) -> str:
+    """A swept value as words."""
+    word = _WORDS.get(key)
+    if word == "UEs":
+        return f"{value} UEs"
+    if key.split(".", 1)[0] in CHOICES and isinstance(value, str):
+        return value
+    return f"{word or key} = {value}"
+
+
+def load(folders: Sequence[Path]) -> list[Network]:
+    """Open results folders.
+
+    Raises:
+        BacklaneError: R008, R010 for folders that cannot be read, R019 when one holds no
+            finished run.
+    """
+    opened = [Results.open(folder) for folder in folders]
+    names = [results.name for results in opened]
+    return [
+        _network(
+            results,
+            results.name if names.count(results.name) == 1 else f"{results.name} ({folder.name})",
+        )
+        for results, folder in zip(opened, folders, strict=True)
+    ]
+
+
+def _network(results: Results, name: str) -> Network:
+    if not results.manifest.get("runs_finished"):
+        raise BacklaneError(
+            "R019", "no run has finished here", results.folder, "see `backlane campaign status`"
+        )
+    choices = [key for key in results.parameters if key.split(".", 1)[0] in CHOICES]
+    givens = [key for key in results.parameters if key not in choices]
+    if not choices:
+        choices, givens = givens, []
+    cells = [
+        CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
+                 results)
+        for parameters in results.cells
+    ]  # fmt: skip
+    runs = results.runs.select("run_id", "cell", "seed", "simulated_s").rows()
+    flows = _flows_by_run(results)
+    for run_id, cell, seed, simulated_s in runs:
+        cells[cell].by_seed[seed] = measure(flows.get(run_id, []), float(simulated_s))
+        cells[cell].run_ids[seed] = run_id
+    finished = [cell for cell in cells if cell.by_seed]
+    return Network(name, choices, givens, finished, results)
+
+
+def _label(keys: Sequence[str], parameters: Mapping[str, Label]) -> str:
+    return ", ".join(value_text(key, parameters[key]) for key in keys)
+
+
+def _flows_by_run(results: Results) -> dict[str, list[dict[str, Any]]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in results.flows.iter_rows(named=True):
+        groups.setdefault(row["run_id"], []).append(row)
+    return groups

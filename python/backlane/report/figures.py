@@ -1,0 +1,432 @@
+"""The figures of a report: drawn once, narrow enough for a phone.
+
+Every figure is a `Drawn`: SVG, PNG and the numbers as CSV. The colours of text, lines and
+series are taken from a small set, so that the page can exchange them for its dark scheme.
+Series colours are those of Okabe and Ito (2008), told apart with any colour vision.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backlane.stats import mean_candlestick, mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.measures import FlowMeasures
+    from backlane.report.data import CellData, Network
+    from backlane.stats import Candlestick
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6bb0")
+"""Okabe-Ito without black and yellow, which vanish on one of the backgrounds."""
+INK = "#1c1e21"
+"""Text and axes."""
+FAINT = "#c8ccd1"
+"""Grid lines."""
+PAPER = "#fefefd"
+"""Background, and the rim around markers."""
+LEVELS = ("#c3c9d1", "#eebb4d", "#ee8432", "#cc3f3a", "#7c1650")
+"""Link utilisation in steps of 20 %: lightness falls, so that it also reads in grey."""
+
+WIDTH_IN = 4.3
+HEIGHT_IN = 3.3
+_CANDLES_PER_FIGURE = 18
+_LINES_PER_FIGURE = 7
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A finished figure.
+
+    Attributes:
+        key: name of its files.
+        title: what it shows.
+        reading: one sentence: what one sees.
+        svg: without XML declaration and metadata.
+        png: at 200 dots per inch.
+        csv: the numbers in it.
+    """
+
+    key: str
+    title: str
+    reading: str
+    svg: str
+    png: bytes
+    csv: str
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "font.family": "DejaVu Sans",
+        "font.size": 9.5,
+        "axes.labelsize": 9.5,
+        "xtick.labelsize": 9,
+        "ytick.labelsize": 9,
+        "legend.fontsize": 9,
+        "legend.frameon": False,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "grid.color": FAINT,
+        "grid.linewidth": 0.6,
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "figure.facecolor": PAPER,
+        "axes.facecolor": "none",
+        "savefig.facecolor": PAPER,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "backlane",
+        "path.simplify": True,
+    }
+
+
+def draw(
+    key: str,
+    title: str,
+    reading: str,
+    rows: Sequence[Sequence[Any]],
+    paint: Callable[[Figure, Axes], None],
+    height_in: float = HEIGHT_IN,
+) -> Drawn:
+    """Paint a figure and export it; the same numbers always give the same bytes.
+
+    Args:
+        key: name of its files.
+        title: what it shows.
+        reading: one sentence.
+        rows: header and rows of the CSV.
+        paint: draws on a figure with one pair of axes.
+        height_in: height in inches.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_settings()):
+        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        paint(figure, axes)
+        png, svg = io.BytesIO(), io.StringIO()
+        # No date and no program version: the bytes depend on the numbers only.
+        figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    return Drawn(key, title, reading, _clean(svg.getvalue(), title), png.getvalue(), to_csv(rows))
+
+
+def _clean(svg: str, title: str) -> str:
+    """Drop what a page does not need: XML declaration, document type, metadata."""
+    from html import escape
+
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    head_end = svg.index(">") + 1
+    head = re.sub(r'\s(width|height)="[^"]*pt"', "", svg[:head_end])
+    return f"{head}\n <title>{escape(title)}</title>{svg[head_end:]}".rstrip() + "\n"
+
+
+def to_csv(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV text; numbers in full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow(["" if _is_nan(value) else value for value in row])
+    return text.getvalue()
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def slug(text: str) -> str:
+    """A name that fits any file system."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+def color_of(network: Network, contender: str) -> str:
+    """The colour of a contender, the same in every figure."""
+    return PALETTE[network.contenders.index(contender) % len(PALETTE)]
+
+
+def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend above the axes, in as many columns as fit."""
+    longest = max(map(len, labels), default=1)
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper left",
+        ncols=max(1, min(len(labels), int(52 / (longest + 5)))),
+        handlelength=1.0,
+        handletextpad=0.5,
+        columnspacing=1.2,
+        borderaxespad=0.1,
+    )
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A statistic shown as candlesticks.
+
+    Attributes:
+        key: part of the file name.
+        title: of the figure.
+        axis: label of the value axis, with the unit.
+        scale: from SI to the unit of the axis.
+        unit: of the axis.
+        stick: takes it from a run.
+    """
+
+    key: str
+    title: str
+    axis: str
+    scale: float
+    unit: str
+    stick: Callable[[FlowMeasures], Candlestick]
+
+
+FINISH_TIME = Metric(
+    "finish-time", "Finish time", "finish time in s", 1.0, "s", lambda m: m.finish_time_s
+)
+RTT = Metric(
+    "rtt", "Round-trip time", "mean RTT of a flow in ms", 1e3, "ms", lambda m: m.rtt_s
+)
+
+
+def positions(network: Network) -> list[tuple[str, list[str]]]:
+    """How cells are laid out: groups along the x axis, and the contenders in each.
+
+    With several conditions the groups are conditions. With a single one, each contender is a
+    group of its own.
+    """
+    if len(network.conditions) > 1:
+        return [(condition, network.contenders) for condition in network.conditions]
+    only = network.conditions[0]
+    return [(only, [contender]) for contender in network.contenders]
+
+
+def chunks(network: Network) -> list[list[tuple[str, list[str]]]]:
+    """`positions`, split so that no figure holds more candlesticks than can be read."""
+    groups: list[tuple[str, list[str]]] = []
+    for condition, names in positions(network):
+        step = _LINES_PER_FIGURE if len(names) > _LINES_PER_FIGURE else len(names)
+        groups += [(condition, names[i : i + step]) for i in range(0, len(names), step)]
+    parts: list[list[tuple[str, list[str]]]] = [[]]
+    for group in groups:
+        size = sum(len(names) for _, names in parts[-1])
+        if parts[-1] and size + len(group[1]) > _CANDLES_PER_FIGURE:
+            parts.append([])
+        parts[-1].append(group)
+    return parts
+
+
+def candlesticks(network: Network, metric: Metric) -> list[Drawn]:
+    """Box P20 to P80, whiskers minimum to maximum, line mean, dot and bar the 95 % interval."""
+    parts = chunks(network)
+    return [
+        _candlestick_part(network, metric, part, index, len(parts))
+        for index, part in enumerate(parts)
+    ]
+
+
+def _cell(network: Network, condition: str, contender: str) -> CellData | None:
+    found = (c for c in network.at(condition) if c.contender == contender)
+    return next(found, None)
+
+
+def _candlestick_part(
+    network: Network, metric: Metric, part: list[tuple[str, list[str]]], index: int, count: int
+) -> Drawn:
+    rows: list[list[Any]] = [
+        ["condition", "contender", "seeds", *(f"{name}_{metric.unit}" for name in (
+            "minimum", "p20", "mean", "p80", "maximum", "mean_low", "mean_high")), "unfinished"]
+    ]  # fmt: skip
+    sticks: list[tuple[float, str, list[float]]] = []
+    place, ticks, labels = 0.0, [], []
+    for condition, names in part:
+        first = place
+        for name in names:
+            cell = _cell(network, condition, name)
+            if cell is not None:
+                runs = [metric.stick(m) for m in cell.by_seed.values()]
+                s = mean_candlestick(runs)
+                means = [run.mean for run in runs if not math.isnan(run.mean)]
+                around = mean_interval(means)
+                numbers = [
+                    v * metric.scale
+                    for v in (s.minimum, s.p20, s.mean, s.p80, s.maximum, around.low, around.high)
+                ]
+                rows.append([condition, name, len(means), *numbers, len(cell.unfinished)])
+                if not math.isnan(s.mean):
+                    sticks.append((place, color_of(network, name), numbers))
+            place += 1
+        ticks.append((first + place - 1) / 2)
+        labels.append(condition if len(network.conditions) > 1 else names[0])
+        place += 0.7
+
+    shown = list(dict.fromkeys(name for _, names in part for name in names))
+    grouped = len(network.conditions) > 1
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        for at, color, (low, p20, mean, p80, high, mean_low, mean_high) in sticks:
+            axes.vlines(at, low, high, color=color, linewidth=1.3)
+            axes.bar(at, p80 - p20, 0.72, bottom=p20, color=color, alpha=0.35, linewidth=0)
+            axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1)
+            axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8)
+            if not math.isnan(mean_low):
+                axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.6)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel(metric.axis)
+        x_axis(axes, ticks, labels, grouped)
+        if grouped:
+            legend(figure, _patches([color_of(network, name) for name in shown]), shown)
+
+    which = f" ({index + 1} of {count})" if count > 1 else ""
+    return draw(
+        f"{slug(network.name)}-{metric.key}" + (f"-{index + 1}" if count > 1 else ""),
+        f"{metric.title}, {network.name}{which}",
+        _candlestick_reading(rows, metric),
+        rows,
+        paint,
+    )
+
+
+def x_axis(axes: Axes, ticks: Sequence[float], labels: Sequence[str], grouped: bool) -> None:
+    """Name the groups; a unit that all share goes to the axis label, long names slant."""
+    words = [label.split(" ", 1) for label in labels]
+    units = {word[1] if len(word) == 2 else "" for word in words}
+    prefixes = {label.rsplit(" = ", 1)[0] for label in labels if " = " in label}
+    if grouped and len(units) == 1 and units != {""} and all(w[0].isdigit() for w in words):
+        axes.set_xlabel(units.pop())
+        labels = [word[0] for word in words]
+    elif grouped and len(prefixes) == 1 and all(" = " in label for label in labels):
+        axes.set_xlabel(prefixes.pop())
+        labels = [label.rsplit(" = ", 1)[1] for label in labels]
+    slant = sum(len(label) + 1 for label in labels) > 48
+    axes.set_xticks(list(ticks), list(labels))
+    if slant:
+        for text in axes.get_xticklabels():
+            text.set_rotation(35)
+            text.set_horizontalalignment("right")
+            text.set_rotation_mode("anchor")
+    axes.tick_params(axis="x", length=0)
+
+
+def _patches(colors: Sequence[str]) -> list[Any]:
+    from matplotlib.patches import Patch
+
+    return [Patch(facecolor=color, edgecolor=color, alpha=0.7) for color in colors]
+
+
+def _candlestick_reading(rows: Sequence[Sequence[Any]], metric: Metric) -> str:
+    from backlane.text import number
+
+    known = [row for row in rows[1:] if not math.isnan(row[5])]
+    if not known:
+        return "No flow has this measure."
+    last = [row for row in known if row[0] == known[-1][0]]
+    low, high = min(last, key=lambda row: row[5]), max(last, key=lambda row: row[5])
+    where = f"At {last[0][0]} the" if last[0][0] else "The"
+    name = metric.title.lower()
+    if low is high:
+        text = f"{where} mean {name} is {number(low[5])} {metric.unit}."
+    else:
+        text = (
+            f"{where} mean {name} lies between {number(low[5])} {metric.unit} ({low[1]}) and "
+            f"{number(high[5])} {metric.unit} ({high[1]})."
+        )
+    unfinished = sum(row[-1] for row in known) if metric is FINISH_TIME else 0
+    if unfinished:
+        text += f" {unfinished} flows did not finish and are not in the boxes."
+    return text
+
+
+def fairness(network: Network) -> list[Drawn]:
+    """Jain's index of goodput with intervals, a line per contender."""
+    grouped = len(network.conditions) > 1
+    names = network.contenders
+    parts = [
+        names[i : i + _LINES_PER_FIGURE] for i in range(0, len(names), _LINES_PER_FIGURE)
+    ]
+    return [
+        _fairness_part(network, part, grouped, index, len(parts))
+        for index, part in enumerate(parts)
+    ]
+
+
+def _fairness_part(
+    network: Network, names: list[str], grouped: bool, index: int, count: int
+) -> Drawn:
+    rows: list[list[Any]] = [["condition", "contender", "seeds", "jain", "low", "high"]]
+    for name in names:
+        for condition in network.conditions:
+            cell = _cell(network, condition, name)
+            values = [] if cell is None else [
+                m.jain for m in cell.by_seed.values() if not math.isnan(m.jain)
+            ]  # fmt: skip
+            around = mean_interval(values)
+            rows.append([condition, name, len(values), around.mean, around.low, around.high])
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        handles = []
+        for order, name in enumerate(names):
+            mine = [row for row in rows[1:] if row[1] == name]
+            shift = (order - (len(names) - 1) / 2) * 0.09 if grouped else 0.0
+            at = [i + shift if grouped else float(order) for i in range(len(mine))]
+            means = [row[3] for row in mine]
+            errors = [
+                [0.0 if math.isnan(row[4]) else row[3] - row[4] for row in mine],
+                [0.0 if math.isnan(row[5]) else row[5] - row[3] for row in mine],
+            ]
+            handles.append(
+                axes.errorbar(
+                    at, means, yerr=errors, color=color_of(network, name), fmt="o-" if grouped
+                    else "o", markersize=5, linewidth=1.4, elinewidth=1.4, capsize=3,
+                )
+            )  # fmt: skip
+        lowest = min((row[4] if row[4] == row[4] else row[3] for row in rows[1:]), default=0.0)
+        axes.set_ylim(math.floor(max(lowest - 0.02, 0.0) * 10) / 10 if lowest == lowest else 0, 1.01)
+        axes.set_ylabel("Jain's index of goodput (1 = equal)")
+        if grouped:
+            x_axis(axes, range(len(network.conditions)), network.conditions, True)
+            legend(figure, handles, names)
+        else:
+            axes.set_xlim(-0.6, len(names) - 0.4)
+            x_axis(axes, range(len(names)), names, False)
+
+    which = f" ({index + 1} of {count})" if count > 1 else ""
+    return draw(
+        f"{slug(network.name)}-fairness" + (f"-{index + 1}" if count > 1 else ""),
+        f"Fairness, {network.name}{which}",
+        _fairness_reading(rows),
+        rows,
+        paint,
+    )
+
+
+def _fairness_reading(rows: Sequence[Sequence[Any]]) -> str:
+    known = [row for row in rows[1:] if not math.isnan(row[3])]
+    if not known:
+        return "No goodput was measured."
+    last = [row for row in known if row[0] == known[-1][0]]
+    high, low = max(last, key=lambda row: row[3]), min(last, key=lambda row: row[3])
+    where = f"At {last[0][0]} goodput" if last[0][0] else "Goodput"
+    if high is low:
+        return f"{where} has a Jain's index of {high[3]:.2f}."
+    return (
+        f"{where} is shared most evenly by {high[1]} ({high[3]:.2f}) "
+        f"and least evenly by {low[1]} ({low[3]:.2f})."
+    )

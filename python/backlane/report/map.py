@@ -1,0 +1,235 @@
+"""Where the traffic went: utilisation of the links on the map of the network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backlane.report.figures import FAINT, INK, LEVELS, PALETTE, PAPER, Drawn, draw, slug
+from backlane.text import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.report.data import CellData, Network
+
+_WIDTHS = (1.1, 1.7, 2.4, 3.2, 4.2)
+_MOST_NAMED = 30
+
+
+@dataclass(frozen=True)
+class _Place:
+    kind: str
+    x_m: float
+    y_m: float
+
+
+def maps(network: Network, condition: str) -> list[Drawn]:
+    """One map per contender under a condition; none when the nodes have no links."""
+    found = [_map(network, cell) for cell in network.at(condition)]
+    return [drawn for drawn in found if drawn is not None]
+
+
+def _mean_utilisation(cell: CellData, names: set[str]) -> list[tuple[str, str, float, float]]:
+    """(a, b, utilisation a→b, utilisation b→a), means over seeds, between named nodes."""
+    import polars as pl
+
+    links = cell.results.links.filter(pl.col("run_id").is_in(list(cell.run_ids.values())))
+    means = links.group_by("from", "to", maintain_order=True).agg(pl.col("utilisation").mean())
+    directed = {(a, b): float(u or 0.0) for a, b, u in means.rows() if a in names and b in names}
+    return [
+        (a, b, forth, directed.get((b, a), 0.0))
+        for (a, b), forth in directed.items()
+        if (b, a) not in directed or a < b
+    ]
+
+
+def _places(cell: CellData) -> dict[str, _Place]:
+    """Where each node of the backhaul is drawn.
+
+    Nodes without a position of their own are put aside: the EPC to the right of the network, at
+    the height of its neighbours, a server beyond it; if no node has a position, on a circle.
+    """
+    import polars as pl
+
+    first = next(iter(cell.run_ids.values()))
+    nodes = cell.results.nodes.filter(pl.col("run_id") == first)
+    rows = [row for row in nodes.iter_rows(named=True) if row["kind"] != "ue"]
+    known = {
+        row["id"]: _Place(row["kind"], float(row["x_m"]), float(row["y_m"]))
+        for row in rows
+        if row["x_m"] is not None and row["y_m"] is not None
+    }
+    mesh = [row for row in rows if row["id"] not in known and row["kind"] in ("enodeb", "router")]
+    if mesh:
+        radius = max((math.hypot(p.x_m, p.y_m) for p in known.values()), default=500.0) * 1.2
+        for index, row in enumerate(mesh):
+            angle = 2 * math.pi * index / len(mesh)
+            known[row["id"]] = _Place(
+                row["kind"], radius * math.cos(angle), radius * math.sin(angle)
+            )
+    right = max((p.x_m for p in known.values()), default=0.0)
+    width = max(
+        right - min((p.x_m for p in known.values()), default=0.0),
+        max((p.y_m for p in known.values()), default=0.0)
+        - min((p.y_m for p in known.values()), default=0.0),
+        1.0,
+    )
+    heights = [p.y_m for p in known.values()]
+    middle = sum(heights) / len(heights) if heights else 0.0
+    aside = [row for row in rows if row["id"] not in known]
+    for step, kind in ((0.22, "epc"), (0.42, "server")):
+        members = [row for row in aside if row["kind"] == kind]
+        for index, row in enumerate(members):
+            offset = (index - (len(members) - 1) / 2) * 0.25 * width
+            known[row["id"]] = _Place(kind, right + step * width, middle + offset)
+    return known
+
+
+def _map(network: Network, cell: CellData) -> Drawn | None:
+    places = _places(cell)
+    links = _mean_utilisation(cell, set(places))
+    if not links:
+        return None
+    epcs = {name for name, place in places.items() if place.kind == "epc"}
+    gateways = {
+        other
+        for a, b, _, _ in links
+        for hub, other in ((a, b), (b, a))
+        if hub in epcs and places[other].kind in ("enodeb", "router")
+    }
+    rows: list[list[Any]] = [["a", "b", "utilisation_a_to_b", "utilisation_b_to_a", "a_x_m",
+                              "a_y_m", "b_x_m", "b_y_m"]]  # fmt: skip
+    for a, b, forth, back in links:
+        pa, pb = places[a], places[b]
+        rows.append([a, b, forth, back, pa.x_m, pa.y_m, pb.x_m, pb.y_m])
+    span_m = max(max(p.x_m for p in places.values()) - min(p.x_m for p in places.values()),
+                 max(p.y_m for p in places.values()) - min(p.y_m for p in places.values()))  # fmt: skip
+    scale, unit = (1e-3, "km") if span_m >= 3000 else (1.0, "m")
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        _paint_links(axes, links, places, scale)
+        _paint_nodes(axes, places, gateways, scale)
+        axes.set_aspect("equal")
+        axes.set_xlabel(f"x in {unit}")
+        axes.set_ylabel(f"y in {unit}")
+        axes.grid(False)
+        axes.margins(0.06)
+        _legends(figure)
+
+    heights = [p.y_m for p in places.values()]
+    across = [p.x_m for p in places.values()]
+    tall = (max(heights) - min(heights)) / max(max(across) - min(across), 1.0)
+    where = f", {cell.condition}" if cell.condition else ""
+    return draw(
+        f"{slug(network.name)}-map-{slug(cell.contender)}",
+        f"Link utilisation, {network.name}, {cell.contender}{where}",
+        _reading(cell.contender, links),
+        rows,
+        paint,
+        height_in=min(max(3.6 * tall + 1.35, 2.6), 4.9),
+    )
+
+
+def _level(utilisation: float) -> int:
+    return min(int(max(utilisation, 0.0) * len(LEVELS)), len(LEVELS) - 1)
+
+
+def _paint_links(
+    axes: Axes,
+    links: list[tuple[str, str, float, float]],
+    places: dict[str, _Place],
+    scale: float,
+) -> None:
+    for a, b, forth, back in sorted(links, key=lambda link: max(link[2], link[3])):
+        level = _level(max(forth, back))
+        pa, pb = places[a], places[b]
+        axes.plot(
+            [pa.x_m * scale, pb.x_m * scale],
+            [pa.y_m * scale, pb.y_m * scale],
+            color=LEVELS[level],
+            linewidth=_WIDTHS[level],
+            solid_capstyle="round",
+            zorder=1 + level / 10,
+        )
+
+
+_MARKS = {
+    "node": ("o", PAPER, 22),
+    "gateway": ("s", PALETTE[0], 40),
+    "EPC": ("D", PALETTE[2], 52),
+    "server": ("^", PALETTE[4], 66),
+}
+
+
+def _role(name: str, place: _Place, gateways: set[str]) -> str:
+    if place.kind == "epc":
+        return "EPC"
+    if place.kind == "server":
+        return "server"
+    return "gateway" if name in gateways else "node"
+
+
+def _paint_nodes(
+    axes: Axes, places: dict[str, _Place], gateways: set[str], scale: float
+) -> None:
+    small = len(places) > 2 * _MOST_NAMED
+    for name, place in places.items():
+        role = _role(name, place, gateways)
+        mark, color, size = _MARKS[role]
+        axes.scatter(
+            place.x_m * scale,
+            place.y_m * scale,
+            marker=mark,
+            s=size * (0.5 if small and role == "node" else 1),
+            facecolor=color,
+            edgecolor=INK,
+            linewidth=0.7,
+            zorder=3,
+        )
+        if role != "node" or len(places) <= _MOST_NAMED:
+            axes.annotate(
+                name,
+                (place.x_m * scale, place.y_m * scale),
+                xytext=(0, 6),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7.5,
+                zorder=4,
+                bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "alpha": 0.7, "lw": 0},
+            )
+
+
+def _legends(figure: Figure) -> None:
+    from matplotlib.lines import Line2D
+
+    steps = [Line2D([], [], color=c, linewidth=w) for c, w in zip(LEVELS, _WIDTHS, strict=True)]
+    marks = [
+        Line2D([], [], marker=mark, color=FAINT, markerfacecolor=color, markeredgecolor=INK,
+               markersize=6.5, linewidth=0)
+        for mark, color, _ in _MARKS.values()
+    ]  # fmt: skip
+    figure.legend(
+        [*steps, *marks],
+        ["0–20 %", "20–40 %", "40–60 %", "60–80 %", "80–100 %", *_MARKS],
+        loc="outside upper left",
+        ncols=3,
+        handlelength=1.3,
+        columnspacing=1.2,
+        fontsize=8.5,
+        borderaxespad=0.1,
+        labelspacing=0.3,
+    )
+
+
+def _reading(contender: str, links: list[tuple[str, str, float, float]]) -> str:
+    directed = [(a, b, u) for a, b, forth, back in links for a, b, u in ((a, b, forth), (b, a, back))]
+    a, b, most = max(directed, key=lambda link: link[2])
+    busier = sorted(max(forth, back) for _, _, forth, back in links)
+    median = busier[len(busier) // 2]
+    return (
+        f"With {contender} the busiest link is {a} → {b} at {number(most * 100)} %; half of the "
+        f"links stay below {number(median * 100)} % (busier direction, mean over seeds)."
+    )

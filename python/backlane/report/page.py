@@ -1,0 +1,229 @@
+"""What the page of a report holds."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from backlane.report import figures
+from backlane.report.html import Page, Table
+from backlane.report.judge import seconds_interval
+from backlane.report.map import maps
+from backlane.report.series import queues, windows
+from backlane.stats import ENOUGH_SEEDS, RESAMPLES, mean_candlestick, mean_interval
+from backlane.text import number, rate, seconds, span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from backlane.measures import FlowMeasures
+    from backlane.report.data import CellData, Network
+    from backlane.report.figures import Drawn
+    from backlane.report.judge import Verdict
+
+BEST_HEADER = ("network", "condition", "best", "mean", "next that does not tie", "verdict")
+"""Columns of the table of the best."""
+
+_MOST_MAPS = 9
+
+
+def best_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
+    """A row per network and condition."""
+    return [
+        [v.network, v.condition or "–", v.best.name, v.value(v.best), v.behind, v.outcome]
+        for v in verdicts
+    ]
+
+
+def build(
+    networks: Sequence[Network], verdicts: Sequence[Verdict], sentences: Sequence[str]
+) -> tuple[str, list[Drawn]]:
+    """The page and its figures."""
+    page = Page(f"Backlane report: {', '.join(network.name for network in networks)}")
+    page.answer(sentences)
+    page.heading("Best choice per network")
+    metric = verdicts[0].metric if verdicts else "finish time"
+    lowest = "lowest mean finish time" if metric == "finish time" else "highest mean goodput"
+    page.text(
+        f"Best is the {lowest}: per run the mean over flows, then the mean over seeds, with its "
+        "95 % interval in brackets. Contenders are compared seed by seed; where the interval of "
+        "the difference contains zero they tie.",
+        mute=True,
+    )
+    page.table(Table(BEST_HEADER, best_rows(verdicts), text_columns=3, wide_columns=(5,)))
+    drawn: list[Drawn] = []
+    for network in networks:
+        drawn += _network(page, network, [v for v in verdicts if v.network == network.name])
+    _how(page, networks)
+    return page.html(), drawn
+
+
+def _network(page: Page, network: Network, verdicts: Sequence[Verdict]) -> list[Drawn]:
+    heaviest = network.conditions[-1]
+    finite = any(cell.finite_flows for cell in network.cells)
+    sections: list[tuple[str, str, list[Drawn]]] = []
+    if finite:
+        note = (
+            "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
+            "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds."
+        )
+        sections.append(("Finish time and round-trip time", note, [
+            *figures.candlesticks(network, figures.FINISH_TIME),
+            *figures.candlesticks(network, figures.RTT)]))  # fmt: skip
+    else:
+        sections.append(("Round-trip time", "", figures.candlesticks(network, figures.RTT)))
+    sections.append(
+        (
+            "Fairness",
+            "Jain's index of goodput: 1 when all flows get the same, 1/n when one gets all. "
+            "Bars are 95 % intervals over seeds.",
+            figures.fairness(network),
+        )
+    )
+    at = f" at {heaviest}" if heaviest else ""
+    sections.append((f"Link utilisation{at}", "", maps(network, heaviest)[:_MOST_MAPS]))
+    sections.append(
+        (f"Over time{at}", "", [*windows(network, heaviest), *queues(network, heaviest)])
+    )
+    page.heading(f"{network.name}: all cells")
+    page.table(_cells_table(network, verdicts))
+    _unfinished(page, network)
+    drawn: list[Drawn] = []
+    for title, note, found in sections:
+        if found:
+            page.heading(f"{network.name}: {title[0].lower()}{title[1:]}")
+            if note:
+                page.text(note, mute=True)
+            page.figures(found)
+            drawn += found
+    page.heading(f"{network.name}: retransmissions and reordering")
+    page.text("Totals over the flows of a run, mean over seeds.", mute=True)
+    page.table(_retransmit_table(network))
+    return drawn
+
+
+def _over_seeds(cell: CellData, value: Callable[[FlowMeasures], float]) -> list[float]:
+    found = (value(measures) for measures in cell.by_seed.values())
+    return [one for one in found if not math.isnan(one)]
+
+
+def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
+    rows, marked = [], []
+    best = {(v.condition, name) for v in verdicts for name in (v.ties or [v.best.name])}
+    for condition in network.conditions:
+        for cell in network.at(condition):
+            if (condition, cell.contender) in best and len(network.contenders) > 1:
+                marked.append(len(rows))
+            finish = mean_candlestick([m.finish_time_s for m in cell.by_seed.values()])
+            jain = mean_interval(_over_seeds(cell, lambda m: m.jain))
+            rows.append(
+                [
+                    condition or "–",
+                    cell.contender,
+                    seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.finish_time_s.mean))),
+                    f"{seconds(finish.p20)} – {seconds(finish.p80)}",
+                    seconds(finish.maximum),
+                    seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.rtt_s.mean))),
+                    rate(mean_interval(_over_seeds(cell, lambda m: m.goodput_bps)).mean),
+                    f"{number(jain.mean)} [{number(jain.low)}, {number(jain.high)}]"
+                    if jain.known else number(jain.mean),
+                    f"{len(cell.unfinished)} of {cell.finite_flows}" if cell.finite_flows else "–",
+                    str(len(cell.by_seed)),
+                ]
+            )  # fmt: skip
+    return Table(
+        ["condition", "choice", "finish time", "P20 – P80", "max", "RTT", "goodput of a flow",
+         "Jain", "unfinished", "seeds"],
+        rows,
+        text_columns=2,
+        marked=marked,
+    )  # fmt: skip
+
+
+def _unfinished(page: Page, network: Network) -> None:
+    for cell in network.cells:
+        names = cell.unfinished
+        if names:
+            listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            where = f" at {cell.condition}" if cell.condition else ""
+            page.text(
+                f"{cell.contender}{where}: {len(names)} of {cell.finite_flows} flows did not "
+                f"finish: {listed}. They are not in the finish times; the ranking counts each "
+                "with the time until the run ended, the least it can be.",
+                mute=True,
+            )
+
+
+def _retransmit_table(network: Network) -> Table:
+    rows = []
+    for condition in network.conditions:
+        for cell in network.at(condition):
+
+            def mean(value: Callable[[FlowMeasures], float], cell: CellData = cell) -> float:
+                return mean_interval(_over_seeds(cell, value)).mean
+
+            sent = mean(lambda m: m.segments_sent)
+            again = mean(lambda m: m.retransmits)
+            rows.append(
+                [
+                    condition or "–",
+                    cell.contender,
+                    f"{sent:.0f}",
+                    f"{again:.1f}",
+                    f"{again / sent * 100:.3f} %" if sent else "–",
+                    f"{mean(lambda m: m.fast_retransmits):.1f}",
+                    f"{mean(lambda m: m.rtos):.1f}",
+                    f"{mean(lambda m: m.spurious_retransmits):.1f}",
+                    f"{number(mean(lambda m: m.reordered_ratio) * 100)} %",
+                    f"{mean(lambda m: m.path_changes):.1f}",
+                    number(mean(lambda m: m.hops_mean)),
+                ]
+            )
+    return Table(
+        ["condition", "choice", "segments", "retransmitted", "share", "fast retransmits", "RTOs",
+         "spurious", "reordered", "path changes", "hops"],
+        rows,
+        text_columns=2,
+    )  # fmt: skip
+
+
+def _how(page: Page, networks: Sequence[Network]) -> None:
+    page.heading("How this was made")
+    page.text(
+        f"Intervals: Student's t below {ENOUGH_SEEDS} seeds, from there on a BCa bootstrap of the "
+        f"mean with {RESAMPLES} resamples and a fixed random stream. The same scenario, seed and "
+        "model version give the same digest on any machine.",
+        mute=True,
+    )
+    for network in networks:
+        manifest = network.results.manifest
+        page.subheading(network.name)
+        page.facts(_facts(manifest, network))
+
+
+def _facts(manifest: dict[str, Any], network: Network) -> list[tuple[str, str]]:
+    seeds = manifest["seeds"]
+    listed = (
+        f"{seeds[0]} … {seeds[-1]} ({len(seeds)})" if len(seeds) > 6 else ", ".join(map(str, seeds))
+    )
+    host = manifest.get("host", {})
+    failed = manifest.get("failed") or []
+    facts = [
+        ("command", str(manifest.get("command", "–"))),
+        ("scenario hash", str(manifest.get("scenario_hash"))),
+        ("version", f"{manifest.get('version')}, model {manifest.get('model_version')}"),
+        ("seeds", listed),
+        ("runs", f"{manifest.get('runs_finished')} of {manifest.get('runs_planned')} finished"
+                 + (f", {len(failed)} failed" if failed else "")),
+        ("digest of all runs", str(manifest.get("digest"))),
+        ("events", f"{manifest.get('events', 0):,}".replace(",", " ")),
+        ("computing time", f"{span(float(manifest.get('cpu_s') or 0))} on one core"),
+        ("host", f"{host.get('system')} {host.get('machine')}, Python {host.get('python')}"),
+        ("settings", ", ".join(manifest.get("overrides") or []) or "as in the file"),
+        ("folder", str(network.results.folder)),
+    ]  # fmt: skip
+    facts += [
+        ("failed run", f"{one['run_id']}, seed {one['seed']}: {one['message']}")
+        for one in failed[:20]
+    ]
+    return facts
