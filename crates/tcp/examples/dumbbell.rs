@@ -24,7 +24,7 @@ fn main() {
     };
     let config = Config {
         congestion_control,
-        receive_buffer_bytes: 32 << 20,
+        receive_buffer_bytes: 4 << 20,
         ..Config::default()
     };
     let mut run = Dumbbell::new(&config, Path::clean());

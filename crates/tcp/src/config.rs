@@ -74,8 +74,12 @@ pub struct Config {
     pub limited_transmit: bool,
     /// SACKed segments, or duplicate acknowledgments, that signal a loss.
     pub duplicate_threshold: u32,
-    /// The receive window offered, in bytes.
+    /// The receive window offered at most, in bytes.
     pub receive_buffer_bytes: u32,
+    /// The receive window offered at first, in bytes. As in Linux it grows by two segments for
+    /// each that arrives, and with [`DelayedAck::quick_ack`] each of those is acknowledged at
+    /// once until the window is full-grown.
+    pub initial_receive_window_bytes: u32,
     /// The most bytes sent and not yet acknowledged.
     pub send_buffer_bytes: u64,
     /// Whether an idle connection shrinks its window (`tcp_slow_start_after_idle`, RFC 2861).
@@ -103,6 +107,7 @@ impl Default for Config {
             limited_transmit: true,
             duplicate_threshold: 3,
             receive_buffer_bytes: 6 << 20,
+            initial_receive_window_bytes: 65_535,
             // Linux charges buffers per sk_buff and grows them to twice what the window
             // needs (tcp_wmem); it does not limit a sender whose window it tracks.
             send_buffer_bytes: u64::MAX,

@@ -1,7 +1,7 @@
 //! When to acknowledge: at once, with the next segment, or when a timer runs out.
 //!
 //! RFC 5681 §4.2 with Linux's additions: the first segments of a connection (and those after a
-//! long pause or a duplicate) are acknowledged at once; the delay follows the spacing of
+//! long pause or a duplicate, and those that made the window grow) are acknowledged at once; the delay follows the spacing of
 //! arrivals; duplicate acknowledgments beyond the third of a hole are merged for up to a
 //! millisecond.
 
@@ -88,6 +88,14 @@ impl AckSchedule {
         if self.config.quick_ack {
             let by_window = self.window_bytes / (2 * self.full_bytes.max(1));
             self.quick_left = self.quick_left.max(by_window.clamp(2, QUICK_ACKS));
+        }
+    }
+
+    /// The window offered has grown: tell the peer at once.
+    #[inline]
+    pub(crate) fn on_window_growth(&mut self) {
+        if self.config.quick_ack {
+            self.quick_left |= 1;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The receiving half: in-order delivery, the holes, and the SACK blocks that describe them.
 //!
-//! The application reads at once, so only out-of-order data takes up the buffer and the window
-//! offered is always the buffer.
+//! The application reads at once, so only out-of-order data takes up the buffer; the window
+//! offered starts small and grows up to the buffer.
 
 use std::collections::VecDeque;
 
@@ -15,6 +15,8 @@ use crate::segment::{Flags, SackBlock, SackBlocks, Segment};
 pub(crate) struct Receiver {
     rcv_nxt: u64,
     buffer_bytes: u32,
+    /// The window offered now (Linux: rcv_ssthresh).
+    window_bytes: u32,
     selective: bool,
     /// Data beyond `rcv_nxt`, disjoint and ascending.
     out_of_order: VecDeque<SackBlock>,
@@ -35,6 +37,9 @@ impl Receiver {
         Self {
             rcv_nxt: 0,
             buffer_bytes: config.receive_buffer_bytes,
+            window_bytes: config
+                .initial_receive_window_bytes
+                .min(config.receive_buffer_bytes),
             selective: config.sack,
             out_of_order: VecDeque::new(),
             recent: [SackBlock::default(); SackBlocks::CAPACITY],
@@ -57,7 +62,19 @@ impl Receiver {
     }
 
     pub(crate) fn window_bytes(&self) -> u32 {
-        self.buffer_bytes
+        self.window_bytes
+    }
+
+    /// Data arrived that the application will read: offer more.
+    #[inline]
+    fn grow_window(&mut self, payload_bytes: u32) {
+        if self.window_bytes < self.buffer_bytes {
+            self.window_bytes = self
+                .window_bytes
+                .saturating_add(payload_bytes.saturating_mul(2))
+                .min(self.buffer_bytes);
+            self.acks.on_window_growth();
+        }
     }
 
     pub(crate) fn ts_recent(&self) -> u32 {
@@ -95,7 +112,7 @@ impl Receiver {
             self.acks.on_duplicate();
             return;
         }
-        if end > self.rcv_nxt + u64::from(self.buffer_bytes) + 1 {
+        if end > self.rcv_nxt + u64::from(self.window_bytes) + 1 {
             // Beyond the window offered (a FIN needs none): refused.
             self.acks.ack_now();
             return;
@@ -110,6 +127,7 @@ impl Receiver {
                 self.acks.on_duplicate();
             }
             self.rcv_nxt = end;
+            self.grow_window(segment.payload_bytes);
             let filled_a_hole = !self.out_of_order.is_empty();
             if filled_a_hole {
                 self.take_what_became_in_order();
@@ -125,6 +143,7 @@ impl Receiver {
             }
         } else {
             self.take_out_of_order(SackBlock { start, end });
+            self.grow_window(segment.payload_bytes);
             self.acks.on_out_of_order(now, self.rcv_nxt);
         }
     }
