@@ -203,6 +203,8 @@ impl CongestionControl for Cubic {
         }
         let mut left = ack.acked_pkts;
         if window.in_slow_start() {
+            self.hystart
+                .on_ack(now.as_micros(), ack.snd_una, ack.snd_nxt);
             left = window.slow_start(left);
             if left == 0 {
                 return;

@@ -37,7 +37,6 @@ const MAX_BURST_US: u64 = 1_000;
 pub(super) struct Detector {
     variant: HyStart,
     found: bool,
-    started: bool,
     round_start_us: u64,
     last_ack_us: u64,
     round_end_seq: u64,
@@ -50,7 +49,6 @@ impl Detector {
         Self {
             variant,
             found: false,
-            started: false,
             round_start_us: 0,
             last_ack_us: 0,
             round_end_seq: 0,
@@ -59,8 +57,19 @@ impl Detector {
         }
     }
 
-    fn start_round(&mut self, now_us: u64, snd_nxt: u64) {
-        self.started = true;
+    /// Starts a round when the last one has been acknowledged; comes after the sample of the
+    /// same acknowledgment and only in slow start.
+    #[inline]
+    pub(super) fn on_ack(&mut self, now_us: u64, snd_una: u64, snd_nxt: u64) {
+        if snd_una <= self.round_end_seq {
+            return;
+        }
+        // The old clock ticks in milliseconds.
+        let now_us = if self.variant == HyStart::LinuxLegacy {
+            now_us / 1000 * 1000
+        } else {
+            now_us
+        };
         self.round_start_us = now_us;
         self.last_ack_us = now_us;
         self.round_end_seq = snd_nxt;
@@ -84,7 +93,6 @@ impl Detector {
             return;
         }
         let legacy = self.variant == HyStart::LinuxLegacy;
-        // The old clock ticks in milliseconds.
         let (now_us, rtt_us, delay_min_us) = if legacy {
             (
                 now_us / 1000 * 1000,
@@ -94,12 +102,6 @@ impl Detector {
         } else {
             (now_us, u64::from(sample.rtt_us), delay_min_us)
         };
-        let round_is_over = !self.started || sample.snd_una > self.round_end_seq;
-        // Linux 4.4 starts the round after the sample of the same acknowledgment.
-        if round_is_over && (!legacy || !self.started) {
-            self.start_round(now_us, sample.snd_nxt);
-        }
-
         if now_us.saturating_sub(self.last_ack_us) <= TRAIN_GAP_US {
             self.last_ack_us = now_us;
             let cushion_us = if legacy { 0 } else { burst_us(sample, window) };
@@ -120,8 +122,6 @@ impl Detector {
 
         if self.found {
             window.ssthresh_pkts = window.cwnd_pkts;
-        } else if round_is_over && legacy {
-            self.start_round(now_us, sample.snd_nxt);
         }
     }
 }
@@ -154,6 +154,7 @@ mod tests {
     fn exit_us(variant: HyStart, gap_us: u64, rtt_us: u32, delay_min_us: u64) -> Option<u64> {
         let mut detector = Detector::new(variant);
         let mut window = Window::new(100, u32::MAX);
+        detector.on_ack(1_000_000, 1, 1000);
         for i in 0..200 {
             let now_us = 1_000_000 + i * gap_us;
             detector.on_rtt_sample(now_us, &sample(rtt_us, 1, 1000), delay_min_us, &mut window);

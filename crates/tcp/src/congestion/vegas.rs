@@ -85,13 +85,13 @@ impl Vegas {
         if window.in_slow_start() {
             if diff > self.config.gamma_pkts {
                 window.cwnd_pkts = window.cwnd_pkts.min(target + 1);
-                window.ssthresh_pkts = window.ssthresh_pkts.min(window.cwnd_pkts - 1);
+                window.ssthresh_pkts = window.ssthresh_pkts.min(window.cwnd_pkts);
             } else {
                 window.slow_start(ack.acked_pkts);
             }
         } else if diff > self.config.beta_pkts {
             window.cwnd_pkts -= 1;
-            window.ssthresh_pkts = window.ssthresh_pkts.min(window.cwnd_pkts.max(1) - 1);
+            window.ssthresh_pkts = window.ssthresh_pkts.min(window.cwnd_pkts);
         } else if diff < self.config.alpha_pkts {
             window.cwnd_pkts += 1;
         }
