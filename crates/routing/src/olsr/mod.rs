@@ -1,6 +1,48 @@
-//! OLSR: optimized link state routing (RFC 3626).
+//! OLSR: optimized link state routing (RFC 3626), with real messages on the links.
+//!
+//! - [`message`]: the bytes of packets, HELLO and TC.
+//! - `state`: what a node remembers: links, neighbours, 2-hop neighbours, MPR selectors,
+//!   messages seen, topology.
+//! - `mpr`: which neighbours relay for a node.
+//! - `table`: the routing table.
+//!
+//! Every `hello_interval` a node tells each neighbour whom it hears; a link is used when both
+//! ends list each other. From its neighbours' lists a node knows what lies two hops away, and
+//! chooses the multipoint relays (MPRs) among its neighbours that reach all of it. A node that
+//! was chosen floods a TC with those who chose it every `tc_interval`; only relays forward it.
+//! Routes are shortest in hops, know no load, and among equals the lowest address wins.
+//!
+//! Start-up: the first HELLO leaves at a random instant within `jitter`. The TC timer starts in
+//! the same way (the RFC leaves it open, ns-3 does it so), when no node is a relay yet, so that
+//! the first TCs come about one `tc_interval` later: routes of one and two hops are there after
+//! three HELLOs, longer ones only then.
+//!
+//! What is left out: MID and HNA messages (wires are unnumbered and a node has one address;
+//! hosts are reached through their exit router, which the packet names), link hysteresis (§14),
+//! link-layer notification (§13: links are sensed by HELLOs alone), redundant topology
+//! information (§15), redundant MPRs (§16), and the optional TC sent early when the MPR selector
+//! set changes (§9.3). Every node has the default willingness. Messages share the queues with
+//! the data and may be lost there.
 
-use backlane_units::Duration;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use backlane_engine::{Stream, TimerId};
+use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
+use backlane_units::{Duration, SimTime};
+
+pub mod message;
+mod mpr;
+mod state;
+mod table;
+
+use message::{
+    HELLO, Hello, MESSAGE_HEADER_BYTES, Message, PACKET_HEADER_BYTES, TC, TimeCode,
+    TopologyControl, WILL_DEFAULT,
+};
+use state::State;
+use table::Table;
 
 /// Timers of OLSR. The defaults are those of RFC 3626 §18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,9 +51,12 @@ pub struct Config {
     pub hello_interval: Duration,
     /// `TC_INTERVAL`, 5 s.
     pub tc_interval: Duration,
-    /// `MAXJITTER`, `HELLO_INTERVAL` / 4: each emission comes earlier by up to this much.
+    /// `MAXJITTER`, `HELLO_INTERVAL` / 4: each emission comes earlier by up to this much, and a
+    /// message to be forwarded waits for up to this long. An emission never comes earlier by
+    /// more than half of its interval.
     pub jitter: Duration,
-    /// `NEIGHB_HOLD_TIME`, three HELLO intervals.
+    /// `NEIGHB_HOLD_TIME`, three HELLO intervals. Like all times in messages it is rounded up
+    /// to the next that can be written, by less than a sixteenth.
     pub neighbour_hold: Duration,
     /// `TOP_HOLD_TIME`, three TC intervals.
     pub topology_hold: Duration,
@@ -26,5 +71,314 @@ impl Default for Config {
             neighbour_hold: Duration::from_secs(6),
             topology_hold: Duration::from_secs(15),
         }
+    }
+}
+
+/// A TC travels through the whole network (RFC 3626 §9.1).
+const TC_TTL: u8 = 255;
+/// Messages share a packet up to this size: an Ethernet frame less IP and UDP headers.
+const PACKET_BYTES: usize = 1472;
+/// An interval of zero would stop the clock.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
+const ON_HELLO: u32 = 0;
+const ON_TC: u32 = 1;
+/// Nothing to do but what [`Olsr::expire`] does at every event.
+const ON_EXPIRY: u32 = 2;
+const ON_FORWARD: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Timers {
+    hello: TimerId,
+    tc: TimerId,
+    expiry: TimerId,
+    forward: TimerId,
+}
+
+/// OLSR on one node.
+pub struct Olsr {
+    node: NodeId,
+    config: Config,
+    jitter: Stream,
+    state: RefCell<State>,
+    table: RefCell<Table>,
+    /// The time of the last event here.
+    now: SimTime,
+    timers: Option<Timers>,
+    next_expiry: SimTime,
+    /// Messages to be forwarded, each with the time at which it must leave, in that order.
+    pending: VecDeque<(SimTime, Vec<u8>)>,
+    message_sequence: u16,
+    /// By interface (RFC 3626 §3.3).
+    packet_sequences: Vec<u16>,
+    /// Empty TCs are sent until then (RFC 3626 §9.3).
+    empty_tc_until: SimTime,
+}
+
+impl Olsr {
+    /// The router of `node`, which draws its jitter from a stream of its own.
+    pub fn new(node: NodeId, config: Config, jitter: Stream) -> Self {
+        Self {
+            node,
+            config,
+            jitter,
+            state: RefCell::new(State::new(node, config.neighbour_hold)),
+            table: RefCell::default(),
+            now: SimTime::ZERO,
+            timers: None,
+            next_expiry: SimTime::MAX,
+            pending: VecDeque::new(),
+            message_sequence: 0,
+            packet_sequences: Vec::new(),
+            empty_tc_until: SimTime::ZERO,
+        }
+    }
+
+    /// Uniform between zero and `most`.
+    fn draw(&mut self, most: Duration) -> Duration {
+        Duration::from_ps(self.jitter.below(most.as_ps().saturating_add(1).max(1)))
+    }
+
+    /// When the next emission is due: an interval less jitter (RFC 3626 §18.1).
+    fn next_emission(&mut self, interval: Duration) -> SimTime {
+        let interval = interval.max(SHORTEST_INTERVAL);
+        let jitter = self.draw(self.config.jitter.min(interval / 2));
+        self.now.saturating_add(interval - jitter)
+    }
+
+    fn message(&mut self, kind: u8, hold: Duration, ttl: u8, body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(MESSAGE_HEADER_BYTES + body.len());
+        Message {
+            kind,
+            validity: TimeCode::encode(hold),
+            originator: self.node,
+            ttl,
+            hops: 0,
+            sequence: self.message_sequence,
+            body,
+        }
+        .encode(&mut bytes);
+        bytes
+    }
+
+    fn send_hello(&mut self, context: &mut Context<'_>) {
+        let forwarded = self.take_pending(SimTime::MAX);
+        let interval = TimeCode::encode(self.config.hello_interval);
+        for interface in 0..context.interfaces().len() {
+            let list = self.state.get_mut().hello(self.now, interface);
+            let body = Hello::encode(interval, WILL_DEFAULT, &list);
+            let hello = self.message(HELLO, self.config.neighbour_hold, 1, &body);
+            self.send(context, interface, Some(&hello), &forwarded);
+        }
+        self.message_sequence = self.message_sequence.wrapping_add(1);
+    }
+
+    /// Sends a TC to all if this node is a relay, or was until lately (RFC 3626 §9.3).
+    fn send_tc(&mut self, context: &mut Context<'_>) {
+        let state = self.state.get_mut();
+        if state.selectors().len() > 0 {
+            self.empty_tc_until = self.now.saturating_add(self.config.topology_hold);
+        } else if self.empty_tc_until <= self.now {
+            return;
+        }
+        let body = TopologyControl::encode(state.advertised_sequence(), state.selectors());
+        let tc = self.message(TC, self.config.topology_hold, TC_TTL, &body);
+        self.message_sequence = self.message_sequence.wrapping_add(1);
+        let forwarded = self.take_pending(SimTime::MAX);
+        for interface in 0..context.interfaces().len() {
+            self.send(context, interface, Some(&tc), &forwarded);
+        }
+    }
+
+    /// Messages to be forwarded that must leave at `until` at the latest. Whoever sends anyway
+    /// takes all of them: the jitter is an upper bound, and packets are to be shared
+    /// (RFC 3626 §3.4.1).
+    fn take_pending(&mut self, until: SimTime) -> Vec<Vec<u8>> {
+        let count = self.pending.partition_point(|(due, _)| *due <= until);
+        self.pending
+            .drain(..count)
+            .map(|(_, bytes)| bytes)
+            .collect()
+    }
+
+    /// Sends messages to one neighbour, in as few packets as they fit into.
+    fn send(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        own: Option<&Vec<u8>>,
+        forwarded: &[Vec<u8>],
+    ) {
+        if self.packet_sequences.len() <= interface {
+            self.packet_sequences.resize(interface + 1, 0);
+        }
+        let sequence = &mut self.packet_sequences[interface];
+        let mut flush = |batch: &mut Vec<&[u8]>| {
+            if !batch.is_empty() {
+                let bytes = message::encode_packet(*sequence, batch);
+                *sequence = sequence.wrapping_add(1);
+                context.send_message(interface, Arc::from(bytes));
+                batch.clear();
+            }
+        };
+        let mut batch: Vec<&[u8]> = Vec::with_capacity(1 + forwarded.len());
+        let mut size = PACKET_HEADER_BYTES;
+        for message in own.into_iter().chain(forwarded) {
+            if size + message.len() > PACKET_BYTES {
+                flush(&mut batch);
+                size = PACKET_HEADER_BYTES;
+            }
+            size += message.len();
+            batch.push(message);
+        }
+        flush(&mut batch);
+    }
+
+    /// A message that is not a HELLO (RFC 3626 §3.4).
+    fn on_flooded(&mut self, interface: usize, sender: NodeId, message: &Message<'_>) {
+        let now = self.now;
+        let state = self.state.get_mut();
+        // Neither processed (§9.5) nor forwarded (§3.4.1) unless both ends hear each other.
+        if !state.is_symmetric(sender) {
+            return;
+        }
+        let name = (message.originator, message.sequence);
+        if message.kind == TC
+            && !state.is_duplicate(now, name.0, name.1)
+            && let Some(tc) = TopologyControl::decode(message.body)
+        {
+            state.on_topology_control(now, name.0, message.validity.decode(), &tc);
+        }
+        if state.must_forward(now, interface, sender, name, message.ttl) {
+            let onward = Message {
+                ttl: message.ttl - 1,
+                hops: message.hops.saturating_add(1),
+                ..*message
+            };
+            let mut bytes = Vec::with_capacity(MESSAGE_HEADER_BYTES + message.body.len());
+            onward.encode(&mut bytes);
+            let due = now.saturating_add(self.draw(self.config.jitter));
+            let at = self.pending.partition_point(|(other, _)| *other <= due);
+            self.pending.insert(at, (due, bytes));
+        }
+    }
+
+    fn arm(&self, context: &mut Context<'_>, timer: impl Fn(Timers) -> TimerId, at: SimTime) {
+        if let Some(timers) = self.timers {
+            if at == SimTime::MAX {
+                context.cancel_timer(timer(timers));
+            } else {
+                context.set_timer(timer(timers), at);
+            }
+        }
+    }
+
+    fn arm_forward(&self, context: &mut Context<'_>) {
+        let due = self.pending.front().map_or(SimTime::MAX, |(due, _)| *due);
+        self.arm(context, |timers| timers.forward, due);
+    }
+
+    /// Forgets what is due, before anything else happens at this instant.
+    fn expire(&mut self, context: &mut Context<'_>) {
+        self.now = context.now();
+        if self.next_expiry > self.now {
+            return;
+        }
+        self.next_expiry = self.state.get_mut().expire(self.now);
+        self.arm(context, |timers| timers.expiry, self.next_expiry);
+    }
+}
+
+/// Looks a route up, in a table computed anew if need be.
+#[inline]
+fn route(node: NodeId, state: &mut State, table: &mut Table, exit: NodeId) -> Option<usize> {
+    if state.take_routes_stale() {
+        table.compute(node, state);
+    }
+    table.interface(exit)
+}
+
+impl Router for Olsr {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.now = context.now();
+        self.timers = Some(Timers {
+            hello: context.timer(ON_HELLO),
+            tc: context.timer(ON_TC),
+            expiry: context.timer(ON_EXPIRY),
+            forward: context.timer(ON_FORWARD),
+        });
+        let hello = self.now.saturating_add(self.draw(self.config.jitter));
+        self.arm(context, |timers| timers.hello, hello);
+        let tc = self.now.saturating_add(self.draw(self.config.jitter));
+        self.arm(context, |timers| timers.tc, tc);
+    }
+
+    #[inline]
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let exit = context.packet(id).exit;
+        match route(self.node, self.state.get_mut(), self.table.get_mut(), exit) {
+            Some(interface) => context.transmit(interface, id),
+            None => context.drop(id, DropCause::NoRoute),
+        }
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+        self.expire(context);
+        let sender = context.interfaces()[interface].peer;
+        let mut nearest = SimTime::MAX;
+        for message in message::messages(bytes) {
+            if message.ttl == 0 || message.originator == self.node {
+                continue;
+            }
+            let validity = message.validity.decode();
+            nearest = nearest.min(self.now.saturating_add(validity));
+            if message.kind == HELLO {
+                if let Some(hello) = Hello::decode(message.body) {
+                    let state = self.state.get_mut();
+                    state.on_hello(self.now, interface, message.originator, validity, &hello);
+                }
+            } else {
+                self.on_flooded(interface, sender, &message);
+            }
+        }
+        // What was refreshed expires later than the timer says; that is found when it fires.
+        if nearest < self.next_expiry {
+            self.next_expiry = nearest;
+            self.arm(context, |timers| timers.expiry, nearest);
+        }
+        self.arm_forward(context);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        self.expire(context);
+        match token {
+            ON_HELLO => {
+                self.send_hello(context);
+                let next = self.next_emission(self.config.hello_interval);
+                self.arm(context, |timers| timers.hello, next);
+            }
+            ON_TC => {
+                self.send_tc(context);
+                let next = self.next_emission(self.config.tc_interval);
+                self.arm(context, |timers| timers.tc, next);
+            }
+            ON_FORWARD => {
+                let due = self.take_pending(self.now);
+                for interface in 0..context.interfaces().len() {
+                    self.send(context, interface, None, &due);
+                }
+            }
+            _ => {}
+        }
+        self.arm_forward(context);
+    }
+
+    fn next_hop(&self, exit: NodeId) -> Option<usize> {
+        route(
+            self.node,
+            &mut self.state.borrow_mut(),
+            &mut self.table.borrow_mut(),
+            exit,
+        )
     }
 }

@@ -1,0 +1,434 @@
+//! What a node remembers of its neighbours and of the network: the repositories of
+//! RFC 3626 §4.
+//!
+//! A tuple holds until its time is reached and not at that instant any more. An instant of zero
+//! has always passed.
+
+use std::collections::BTreeMap;
+
+use backlane_net::NodeId;
+use backlane_units::{Duration, SimTime};
+
+use super::message::{
+    Hello, LinkCode, LinkType, NeighbourType, TopologyControl, WILL_NEVER, newer,
+};
+use super::mpr::{self, Candidate};
+
+/// `DUP_HOLD_TIME` (RFC 3626 §18.3).
+pub(super) const DUPLICATE_HOLD: Duration = Duration::from_secs(30);
+
+/// A link tuple (RFC 3626 §4.2.1); one interface is one wire with one neighbour.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    neighbour: NodeId,
+    /// `L_SYM_time` is ahead; kept in step with it by [`State::expire`].
+    symmetric: bool,
+    /// `L_SYM_time`.
+    symmetric_until: SimTime,
+    /// `L_ASYM_time`.
+    heard_until: SimTime,
+    /// `L_time`.
+    until: SimTime,
+}
+
+/// A neighbour tuple (RFC 3626 §4.3.1).
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    symmetric: bool,
+    willingness: u8,
+}
+
+/// A duplicate tuple (RFC 3626 §3.4).
+#[derive(Clone, Debug)]
+struct Duplicate {
+    until: SimTime,
+    retransmitted: bool,
+    interfaces: Vec<usize>,
+}
+
+/// A topology tuple (RFC 3626 §4.4), under its last hop and destination.
+#[derive(Clone, Copy, Debug)]
+struct Advertised {
+    sequence: u16,
+    until: SimTime,
+}
+
+/// The repositories of one node.
+#[derive(Debug)]
+pub(super) struct State {
+    node: NodeId,
+    neighbour_hold: Duration,
+    /// By interface.
+    links: Vec<Option<Link>>,
+    neighbours: BTreeMap<NodeId, Neighbour>,
+    /// When the tuple (neighbour, its neighbour) expires (RFC 3626 §4.3.2).
+    two_hops: BTreeMap<(NodeId, NodeId), SimTime>,
+    /// When an MPR selector expires (RFC 3626 §4.3.4).
+    selectors: BTreeMap<NodeId, SimTime>,
+    duplicates: BTreeMap<(NodeId, u16), Duplicate>,
+    /// By (last hop, destination).
+    topology: BTreeMap<(NodeId, NodeId), Advertised>,
+    relays: Vec<NodeId>,
+    /// The neighbourhood changed since `relays` was computed.
+    relays_stale: bool,
+    /// The routing table is no longer what the repositories say.
+    routes_stale: bool,
+    /// `ANSN`: counts the changes of the MPR selector set.
+    advertised_sequence: u16,
+}
+
+impl State {
+    pub(super) fn new(node: NodeId, neighbour_hold: Duration) -> Self {
+        Self {
+            node,
+            neighbour_hold,
+            links: Vec::new(),
+            neighbours: BTreeMap::new(),
+            two_hops: BTreeMap::new(),
+            selectors: BTreeMap::new(),
+            duplicates: BTreeMap::new(),
+            topology: BTreeMap::new(),
+            relays: Vec::new(),
+            relays_stale: false,
+            routes_stale: false,
+            advertised_sequence: 0,
+        }
+    }
+
+    /// A HELLO came in (RFC 3626 §7.1.1, §8.1.1, §8.2.1, §8.4.1).
+    pub(super) fn on_hello(
+        &mut self,
+        now: SimTime,
+        interface: usize,
+        originator: NodeId,
+        validity: Duration,
+        hello: &Hello<'_>,
+    ) {
+        let until = now.saturating_add(validity);
+        self.sense(interface, originator, until, hello);
+        let willingness = hello.willingness;
+        let neighbour = self.neighbours.entry(originator).or_insert(Neighbour {
+            symmetric: false,
+            willingness,
+        });
+        if neighbour.willingness != willingness {
+            neighbour.willingness = willingness;
+            self.relays_stale = true;
+            self.routes_stale = true;
+        }
+        let symmetric = self.refresh_neighbour(originator);
+
+        for (code, node) in hello.neighbours() {
+            if node == self.node {
+                if code.neighbour == NeighbourType::Mpr
+                    && self.selectors.insert(originator, until).is_none()
+                {
+                    self.advertised_sequence = self.advertised_sequence.wrapping_add(1);
+                }
+                continue;
+            }
+            if !symmetric {
+                continue;
+            }
+            let tuple = (originator, node);
+            let changed = match code.neighbour {
+                NeighbourType::Not => self.two_hops.remove(&tuple).is_some(),
+                _ => self.two_hops.insert(tuple, until).is_none(),
+            };
+            self.relays_stale |= changed;
+            self.routes_stale |= changed;
+        }
+    }
+
+    /// Link sensing (RFC 3626 §7.1.1).
+    fn sense(&mut self, interface: usize, originator: NodeId, until: SimTime, hello: &Hello<'_>) {
+        if self.links.len() <= interface {
+            self.links.resize(interface + 1, None);
+        }
+        let link = self.links[interface].get_or_insert(Link {
+            neighbour: originator,
+            symmetric: false,
+            symmetric_until: SimTime::ZERO,
+            heard_until: until,
+            until,
+        });
+        link.heard_until = until;
+        let was = link.symmetric;
+        let mine = hello
+            .neighbours()
+            .find(|(code, node)| *node == self.node && code.link != LinkType::Unspecified);
+        match mine.map(|(code, _)| code.link) {
+            Some(LinkType::Lost) => {
+                link.symmetric = false;
+                link.symmetric_until = SimTime::ZERO;
+            }
+            Some(_) => {
+                link.symmetric = true;
+                link.symmetric_until = until;
+                link.until = until.saturating_add(self.neighbour_hold);
+            }
+            None => {}
+        }
+        link.until = link.until.max(link.heard_until);
+        self.routes_stale |= link.symmetric != was;
+    }
+
+    /// A neighbour is symmetric as long as one of its links is, and is forgotten with its last
+    /// link (RFC 3626 §8.1). What is known through it goes with the symmetry (§8.5).
+    fn refresh_neighbour(&mut self, node: NodeId) -> bool {
+        let mut known = false;
+        let mut symmetric = false;
+        for link in self.links.iter().flatten() {
+            if link.neighbour == node {
+                known = true;
+                symmetric |= link.symmetric;
+            }
+        }
+        let Some(neighbour) = self.neighbours.get_mut(&node) else {
+            return false;
+        };
+        let was = std::mem::replace(&mut neighbour.symmetric, symmetric);
+        if !known {
+            self.neighbours.remove(&node);
+        }
+        if was != symmetric {
+            self.relays_stale = true;
+            self.routes_stale = true;
+        }
+        if was && !symmetric {
+            self.two_hops.retain(|(through, _), _| *through != node);
+            if self.selectors.remove(&node).is_some() {
+                self.advertised_sequence = self.advertised_sequence.wrapping_add(1);
+            }
+        }
+        symmetric
+    }
+
+    /// A TC came in that was not processed before (RFC 3626 §9.5).
+    pub(super) fn on_topology_control(
+        &mut self,
+        now: SimTime,
+        originator: NodeId,
+        validity: Duration,
+        tc: &TopologyControl<'_>,
+    ) {
+        let until = now.saturating_add(validity);
+        let of_originator = (originator, NodeId(0))..=(originator, NodeId(u32::MAX));
+        let mut held = self.topology.range(of_originator.clone());
+        if held.any(|(_, tuple)| newer(tuple.sequence, tc.sequence)) {
+            return;
+        }
+        let outdated: Vec<_> = self
+            .topology
+            .range(of_originator)
+            .filter(|(_, tuple)| tuple.sequence != tc.sequence)
+            .map(|(key, _)| *key)
+            .collect();
+        let sequence = tc.sequence;
+        let tuple = Advertised { sequence, until };
+        let mut changed = false;
+        for destination in tc.neighbours() {
+            let key = (originator, destination);
+            changed |= self.topology.insert(key, tuple).is_none();
+        }
+        for key in outdated {
+            if self
+                .topology
+                .get(&key)
+                .is_some_and(|t| t.sequence != sequence)
+            {
+                self.topology.remove(&key);
+                changed = true;
+            }
+        }
+        self.routes_stale |= changed;
+    }
+
+    /// Whether a message was processed before (RFC 3626 §3.4).
+    pub(super) fn is_duplicate(&self, now: SimTime, originator: NodeId, sequence: u16) -> bool {
+        let duplicate = self.duplicates.get(&(originator, sequence));
+        duplicate.is_some_and(|duplicate| duplicate.until > now)
+    }
+
+    /// The default forwarding algorithm (RFC 3626 §3.4.1): notes the message, and tells whether
+    /// it must be sent on. The sender is the neighbour on `interface`, and symmetric.
+    pub(super) fn must_forward(
+        &mut self,
+        now: SimTime,
+        interface: usize,
+        sender: NodeId,
+        (originator, sequence): (NodeId, u16),
+        ttl: u8,
+    ) -> bool {
+        let relays = ttl > 1 && self.selectors.get(&sender).is_some_and(|at| *at > now);
+        let until = now.saturating_add(DUPLICATE_HOLD);
+        let new = || Duplicate {
+            until,
+            retransmitted: false,
+            interfaces: Vec::new(),
+        };
+        let duplicate = self
+            .duplicates
+            .entry((originator, sequence))
+            .or_insert_with(new);
+        if duplicate.until <= now {
+            *duplicate = new();
+        }
+        if duplicate.retransmitted || duplicate.interfaces.contains(&interface) {
+            return false;
+        }
+        duplicate.until = until;
+        duplicate.interfaces.push(interface);
+        duplicate.retransmitted = relays;
+        relays
+    }
+
+    /// Forgets what has expired; gives the next instant at which something will.
+    pub(super) fn expire(&mut self, now: SimTime) -> SimTime {
+        let mut next = SimTime::MAX;
+        let mut lives = |until: SimTime| {
+            if until > now {
+                next = next.min(until);
+            }
+            until > now
+        };
+        let mut expired = Vec::new();
+        for slot in &mut self.links {
+            let Some(link) = slot else { continue };
+            if link.symmetric && !lives(link.symmetric_until) {
+                link.symmetric = false;
+                self.routes_stale = true;
+                expired.push(link.neighbour);
+            }
+            if !lives(link.until) {
+                expired.push(link.neighbour);
+                *slot = None;
+            }
+        }
+        let before = self.two_hops.len();
+        self.two_hops.retain(|_, until| lives(*until));
+        let changed = self.two_hops.len() != before;
+        self.relays_stale |= changed;
+        self.routes_stale |= changed;
+
+        let before = self.selectors.len();
+        self.selectors.retain(|_, until| lives(*until));
+        if self.selectors.len() != before {
+            self.advertised_sequence = self.advertised_sequence.wrapping_add(1);
+        }
+
+        let before = self.topology.len();
+        self.topology.retain(|_, tuple| lives(tuple.until));
+        self.routes_stale |= self.topology.len() != before;
+
+        // Their time is looked at when they are asked for, so they need no event of their own.
+        self.duplicates.retain(|_, duplicate| duplicate.until > now);
+        for node in expired {
+            self.refresh_neighbour(node);
+        }
+        next
+    }
+
+    /// What a HELLO on `interface` says (RFC 3626 §6.2), equal codes together.
+    pub(super) fn hello(&mut self, now: SimTime, interface: usize) -> Vec<(LinkCode, NodeId)> {
+        self.select_relays();
+        let here = self.links.get(interface).copied().flatten();
+        let mut list: Vec<_> = self
+            .neighbours
+            .iter()
+            .map(|(&node, neighbour)| {
+                let link = match here.filter(|link| link.neighbour == node) {
+                    None => LinkType::Unspecified,
+                    Some(link) if link.symmetric => LinkType::Symmetric,
+                    Some(link) if link.heard_until > now => LinkType::Asymmetric,
+                    Some(_) => LinkType::Lost,
+                };
+                let neighbour = if self.relays.binary_search(&node).is_ok() {
+                    NeighbourType::Mpr
+                } else if neighbour.symmetric {
+                    NeighbourType::Symmetric
+                } else {
+                    NeighbourType::Not
+                };
+                (LinkCode { link, neighbour }, node)
+            })
+            .collect();
+        list.sort_unstable();
+        list
+    }
+
+    fn select_relays(&mut self) {
+        if !std::mem::take(&mut self.relays_stale) {
+            return;
+        }
+        let candidates: Vec<Candidate> = self
+            .relaying_neighbours()
+            .map(|(node, willingness)| Candidate {
+                node,
+                willingness,
+                reaches: self
+                    .neighbours_of(node)
+                    .filter(|two_hop| !self.is_symmetric(*two_hop))
+                    .collect(),
+            })
+            .collect();
+        self.relays = mpr::select(&candidates);
+    }
+
+    /// Symmetric neighbours that forward at all, with their willingness.
+    fn relaying_neighbours(&self) -> impl Iterator<Item = (NodeId, u8)> + '_ {
+        self.neighbours
+            .iter()
+            .filter(|(_, neighbour)| neighbour.symmetric && neighbour.willingness != WILL_NEVER)
+            .map(|(&node, neighbour)| (node, neighbour.willingness))
+    }
+
+    /// Symmetric neighbours that may forward, in the order of their numbers.
+    pub(super) fn next_hops(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.relaying_neighbours().map(|(node, _)| node)
+    }
+
+    /// Whether a symmetric link leads to a node.
+    pub(super) fn is_symmetric(&self, node: NodeId) -> bool {
+        self.neighbours.get(&node).is_some_and(|n| n.symmetric)
+    }
+
+    /// Every symmetric link as (neighbour, interface), in the order of the interfaces.
+    pub(super) fn symmetric_links(&self) -> impl Iterator<Item = (NodeId, usize)> + '_ {
+        self.links
+            .iter()
+            .enumerate()
+            .filter_map(|(interface, link)| {
+                let link = (*link)?;
+                link.symmetric.then_some((link.neighbour, interface))
+            })
+    }
+
+    /// The neighbours that a neighbour says it has, in the order of their numbers.
+    pub(super) fn neighbours_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.two_hops
+            .range((node, NodeId(0))..=(node, NodeId(u32::MAX)))
+            .map(|((_, two_hop), _)| *two_hop)
+    }
+
+    /// The nodes that `last` advertises in its TCs, in the order of their numbers.
+    pub(super) fn advertised_by(&self, last: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.topology
+            .range((last, NodeId(0))..=(last, NodeId(u32::MAX)))
+            .map(|((_, destination), _)| *destination)
+    }
+
+    /// The neighbours that chose this node as a relay.
+    pub(super) fn selectors(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
+        self.selectors.keys().copied()
+    }
+
+    pub(super) fn advertised_sequence(&self) -> u16 {
+        self.advertised_sequence
+    }
+
+    /// Whether the table must be computed anew; asks once.
+    pub(super) fn take_routes_stale(&mut self) -> bool {
+        std::mem::take(&mut self.routes_stale)
+    }
+}

@@ -1,0 +1,74 @@
+//! The routing table (RFC 3626 §10).
+
+use backlane_net::NodeId;
+
+use super::state::State;
+
+const NONE: u16 = u16::MAX;
+
+/// The interface towards each node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// By node number; [`NONE`] where there is no route.
+    interfaces: Vec<u16>,
+    /// The nodes at the distance that is being filled in, and at the next.
+    reached: Vec<NodeId>,
+    next: Vec<NodeId>,
+}
+
+impl Table {
+    #[inline]
+    pub(super) fn interface(&self, destination: NodeId) -> Option<usize> {
+        let interface = *self.interfaces.get(destination.index())?;
+        (interface != NONE).then_some(usize::from(interface))
+    }
+
+    /// Computes the table anew. Where several routes are equally short, the RFC takes the first
+    /// that it comes upon; tuples are gone through in the order of addresses here, so the one
+    /// over the lowest neighbour (two hops) or the lowest last hop (more) wins.
+    pub(super) fn compute(&mut self, node: NodeId, state: &State) {
+        self.interfaces.clear();
+        self.next.clear();
+        for (neighbour, interface) in state.symmetric_links() {
+            self.add(node, neighbour, interface as u16);
+        }
+        self.advance();
+        for neighbour in state.next_hops() {
+            let interface = self.interfaces[neighbour.index()];
+            for two_hop in state.neighbours_of(neighbour) {
+                self.add(node, two_hop, interface);
+            }
+        }
+        // Every round adds a node, so there are fewer rounds than nodes.
+        loop {
+            self.advance();
+            if self.reached.is_empty() {
+                break;
+            }
+            for index in 0..self.reached.len() {
+                let last = self.reached[index];
+                let interface = self.interfaces[last.index()];
+                for destination in state.advertised_by(last) {
+                    self.add(node, destination, interface);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, node: NodeId, destination: NodeId, interface: u16) {
+        let index = destination.index();
+        if self.interfaces.len() <= index {
+            self.interfaces.resize(index + 1, NONE);
+        }
+        if destination != node && self.interfaces[index] == NONE {
+            self.interfaces[index] = interface;
+            self.next.push(destination);
+        }
+    }
+
+    fn advance(&mut self) {
+        std::mem::swap(&mut self.reached, &mut self.next);
+        self.next.clear();
+        self.reached.sort_unstable();
+    }
+}
