@@ -11,13 +11,13 @@ import json
 import os
 import secrets
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError, read_error, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TEMPORARY_PREFIX = ".tmp-"
 """Names that begin so are leftovers of a process that was killed."""

@@ -7,7 +7,6 @@ of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane import tables
@@ -15,6 +14,8 @@ from backlane.errors import BacklaneError
 from backlane.files import read_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from backlane.campaign.plan import Label

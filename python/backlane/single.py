@@ -43,9 +43,7 @@ def only_run(plan: Plan, file: str | Path) -> Work:
     return Work(plan, plan.cells[plan.runs[0].cell], plan.runs[0])
 
 
-def simulate(
-    work: Work, progress: Callable[[float, float, int], None] | None = None
-) -> Results:
+def simulate(work: Work, progress: Callable[[float, float, int], None] | None = None) -> Results:
     """Carry out the run.
 
     Args:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,11 +78,12 @@ def mean_interval(values: Sequence[float]) -> Interval:
         deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (count - 1))
         half = float(stdtrit(count - 1, 0.5 + LEVEL / 2)) * deviation / math.sqrt(count)
         return Interval(mean, mean - half, mean + half, count, method)
-    low, high = _bootstrap(values)
+    low, high = _bootstrap(tuple(values))
     return Interval(mean, low, high, count, method)
 
 
-def _bootstrap(values: Sequence[float]) -> tuple[float, float]:
+@lru_cache(maxsize=4096)
+def _bootstrap(values: tuple[float, ...]) -> tuple[float, float]:
     import warnings
 
     import numpy as np

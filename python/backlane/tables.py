@@ -96,5 +96,8 @@ def read(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BacklaneError(
-            "R010", f"damaged: {first}", path, "remove it and run again; see `backlane explain R010`"
+            "R010",
+            f"damaged: {first}",
+            path,
+            "remove it and run again; see `backlane explain R010`",
         ) from error

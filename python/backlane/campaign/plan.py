@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane import native
@@ -13,6 +12,7 @@ from backlane.files import read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 Label = str | int | float | bool
 """The value of a swept parameter, ready to print."""
@@ -58,8 +58,9 @@ class Plan:
             scenario_hash=value["scenario_hash"],
             model_version=value["model_version"],
             parameters=list(value["parameters"]),
-            cells=[Cell(c["index"], c["parameters"], c["resolved"], c["hash"])
-                   for c in value["cells"]],
+            cells=[
+                Cell(c["index"], c["parameters"], c["resolved"], c["hash"]) for c in value["cells"]
+            ],
             seeds=list(value["seeds"]),
             runs=[Run(r["run_id"], r["cell"], r["seed"]) for r in value["runs"]],
         )
@@ -136,6 +137,4 @@ def make_plan(
         ScenarioError: when the scenario is wrong.
     """
     text = read_scenario(file)
-    return Plan.from_dict(
-        json.loads(native.module().plan(text, str(file), list(overrides), seed))
-    )
+    return Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))

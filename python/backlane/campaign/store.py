@@ -201,4 +201,3 @@ class Store:
         """The probes that were recorded."""
         found = (self.runs / run_id).glob("series-*.parquet")
         return sorted(path.stem.removeprefix("series-") for path in found)
-

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from backlane import __version__
 from backlane.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 VERBS = {
     "init": "Write a commented scenario file to begin with.",
@@ -148,17 +153,17 @@ def _version(context: click.Context) -> None:
     context.exit()
 
 
-def json_option() -> Any:
-    """The option ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def json_option(function: Function) -> Function:
+    """Add the option ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(function)
 
 
-def set_option() -> Any:
-    """The option ``--set``."""
+def set_option(function: Function) -> Function:
+    """Add the option ``--set``."""
     return click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="KEY=VALUE",
         help="Put a value in place of the one in the file; may be repeated.",
-    )
+    )(function)

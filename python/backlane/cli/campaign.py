@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from backlane import campaign
-from backlane.campaign import CampaignResult
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.cli import output
 from backlane.cli.app import Verb, Verbs, json_option, set_option
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
+
+if TYPE_CHECKING:
+    from backlane.campaign import CampaignResult
 
 command = Verbs(
     "campaign",
@@ -36,10 +38,10 @@ command = Verbs(
 )
 @click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
 @click.option("--shard", metavar="i/n", help="Only every n-th run, beginning with the i-th.")
-@set_option()
+@set_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run.")
 @click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
-@json_option()
+@json_option
 def run(
     file: Path,
     out: Path | None,
@@ -77,7 +79,7 @@ def run(
     help="Show how far a campaign is.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@json_option()
+@json_option
 def status(folder: Path, as_json: bool) -> int:
     """Count the finished runs."""
     found = campaign.status(folder)
@@ -110,7 +112,7 @@ def status(folder: Path, as_json: bool) -> int:
     "folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="DIR..."
 )
 @click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
-@json_option()
+@json_option
 def merge(out: Path, folders: tuple[Path, ...], no_report: bool, as_json: bool) -> int:
     """Unite shards."""
     result = campaign.merge(out, folders)

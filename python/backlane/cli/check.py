@@ -39,8 +39,8 @@ def render(diagnostic: dict[str, Any]) -> str:
     help="Check a scenario file: units, names, connectivity, impossible values.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@set_option()
-@json_option()
+@set_option
+@json_option
 def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     """Check and list the warnings."""
     overrides = parse_overrides(settings)

@@ -73,7 +73,7 @@ def _fonts() -> tuple[bool, str]:
     example="backlane doctor",
     help="Check this installation; exits 1 when something is missing.",
 )
-@json_option()
+@json_option
 def command(as_json: bool) -> int:
     """Look at everything, then tell."""
     checks: list[tuple[str, tuple[bool, str]]] = [
@@ -88,9 +88,7 @@ def command(as_json: bool) -> int:
     ]  # fmt: skip
     fine = all(good for _, (good, _) in checks)
     if as_json:
-        found: dict[str, Any] = {
-            name: {"ok": good, "found": text} for name, (good, text) in checks
-        }
+        found: dict[str, Any] = {name: {"ok": good, "found": text} for name, (good, text) in checks}
         output.emit({"ok": fine, "version": __version__, "checks": found})
     else:
         print(f"backlane {__version__}")

@@ -22,7 +22,7 @@ def _text(code: str) -> str | None:
     help="Explain an error code; without one, list all.",
 )
 @click.argument("code", required=False)
-@json_option()
+@json_option
 def command(code: str | None, as_json: bool) -> None:
     """Explain a code or list them."""
     known = [*native.module().codes(), *errors.CODES]
@@ -31,8 +31,9 @@ def command(code: str | None, as_json: bool) -> None:
         if as_json:
             output.emit({"codes": texts})
             return
-        for name, text in texts.items():
-            print(f"{name}  {text.splitlines()[0].removeprefix(f'{name}: ') if text else ''}")
+        for name, long in texts.items():
+            title = long.splitlines()[0] if long else ""
+            print(f"{name}  {title.removeprefix(f'{name}: ')}")
         return
     code = code.upper()
     text = _text(code)

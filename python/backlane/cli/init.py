@@ -25,7 +25,7 @@ SCHEMA_NAME = "backlane.schema.json"
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_NAME} next to it, for editors.")
 @click.option("--list", "list_them", is_flag=True, help="List the templates.")
-@json_option()
+@json_option
 def command(
     template: str, file: Path | None, force: bool, schema: bool, list_them: bool, as_json: bool
 ) -> None:

@@ -167,7 +167,7 @@ class Bar:
                 transient=True,
                 speed_estimate_period=120,
             )
-            task = bar.add_task(self._what, total=self._total, message="", completed=done)
+            task = bar.add_task(self._what, total=self._total, message="", completed=int(done))
             bar.start()
             self._rich = (bar, task)
         bar, task = self._rich

@@ -22,7 +22,7 @@ from backlane.cli.app import Verb, json_option
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The page; default report.html in the first DIR."
 )
-@json_option()
+@json_option
 def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Write the page and show the table."""
     from backlane import report

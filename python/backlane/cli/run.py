@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Results folder; default results/<name>-<run id>.",
 )
-@set_option()
+@set_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
-@json_option()
+@json_option
 def command(
     file: Path, out: Path | None, settings: tuple[str, ...], seed: int | None, as_json: bool
 ) -> None:
@@ -66,9 +66,7 @@ def measures_by_kind(results: Results) -> dict[str, FlowMeasures]:
     return {kind: measure(rows, simulated_s) for kind, rows in groups.items()}
 
 
-def _summary(
-    results: Results, by_kind: dict[str, FlowMeasures], folder: Path
-) -> dict[str, Any]:
+def _summary(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> dict[str, Any]:
     from dataclasses import asdict
 
     row = results.runs.row(0, named=True)

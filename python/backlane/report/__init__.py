@@ -80,10 +80,10 @@ def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
 def show(summary: Summary) -> None:
     """The answer and the table of the best on stdout."""
     from backlane.cli.output import print_table
-    from backlane.report.page import BEST_HEADER, best_rows
+    from backlane.report.page import BEST_HEADER, best_rows, best_title
 
     for sentence in summary.sentences:
         print(sentence)
     print()
-    title = "Best choice per network, mean over seeds with 95 % interval"
+    title = f"{best_title(summary.networks)}, mean over seeds with 95 % interval"
     print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.stats import mean_candlestick, mean_interval
+from backlane.stats import mean_candlestick, mean_interval, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -116,7 +116,7 @@ def draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_settings()):
+    with mpl.rc_context(rc=_settings()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
@@ -124,6 +124,7 @@ def draw(
         png, svg = io.BytesIO(), io.StringIO()
         # No date and no program version: the bytes depend on the numbers only.
         figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
+        figure.set_layout_engine("none")
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return Drawn(key, title, reading, _clean(svg.getvalue(), title), png.getvalue(), to_csv(rows))
 
@@ -201,9 +202,7 @@ class Metric:
 FINISH_TIME = Metric(
     "finish-time", "Finish time", "finish time in s", 1.0, "s", lambda m: m.finish_time_s
 )
-RTT = Metric(
-    "rtt", "Round-trip time", "mean RTT of a flow in ms", 1e3, "ms", lambda m: m.rtt_s
-)
+RTT = Metric("rtt", "Round-trip time", "mean RTT of a flow in ms", 1e3, "ms", lambda m: m.rtt_s)
 
 
 def positions(network: Network) -> list[tuple[str, list[str]]]:
@@ -358,9 +357,7 @@ def fairness(network: Network) -> list[Drawn]:
     """Jain's index of goodput with intervals, a line per contender."""
     grouped = len(network.conditions) > 1
     names = network.contenders
-    parts = [
-        names[i : i + _LINES_PER_FIGURE] for i in range(0, len(names), _LINES_PER_FIGURE)
-    ]
+    parts = [names[i : i + _LINES_PER_FIGURE] for i in range(0, len(names), _LINES_PER_FIGURE)]
     return [
         _fairness_part(network, part, grouped, index, len(parts))
         for index, part in enumerate(parts)
@@ -398,7 +395,9 @@ def _fairness_part(
                 )
             )  # fmt: skip
         lowest = min((row[4] if row[4] == row[4] else row[3] for row in rows[1:]), default=0.0)
-        axes.set_ylim(math.floor(max(lowest - 0.02, 0.0) * 10) / 10 if lowest == lowest else 0, 1.01)
+        axes.set_ylim(
+            math.floor(max(lowest - 0.02, 0.0) * 10) / 10 if lowest == lowest else 0, 1.01
+        )
         axes.set_ylabel("Jain's index of goodput (1 = equal)")
         if grouped:
             x_axis(axes, range(len(network.conditions)), network.conditions, True)
@@ -411,22 +410,33 @@ def _fairness_part(
     return draw(
         f"{slug(network.name)}-fairness" + (f"-{index + 1}" if count > 1 else ""),
         f"Fairness, {network.name}{which}",
-        _fairness_reading(rows),
+        _fairness_reading(network, names, rows),
         rows,
         paint,
     )
 
 
-def _fairness_reading(rows: Sequence[Sequence[Any]]) -> str:
+def _fairness_reading(network: Network, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     known = [row for row in rows[1:] if not math.isnan(row[3])]
     if not known:
         return "No goodput was measured."
-    last = [row for row in known if row[0] == known[-1][0]]
+    condition = known[-1][0]
+    last = [row for row in known if row[0] == condition]
     high, low = max(last, key=lambda row: row[3]), min(last, key=lambda row: row[3])
-    where = f"At {last[0][0]} goodput" if last[0][0] else "Goodput"
+    where = f"At {condition} goodput" if condition else "Goodput"
     if high is low:
         return f"{where} has a Jain's index of {high[3]:.2f}."
+    by_seed = {
+        name: {seed: m.jain for seed, m in cell.by_seed.items() if not math.isnan(m.jain)}
+        for name in names
+        if (cell := _cell(network, condition, name)) is not None
+    }
+    if paired_difference(by_seed[high[1]], by_seed[low[1]]).has_zero:
+        return (
+            f"{where} is shared alike: the indices, {low[3]:.3f} to {high[3]:.3f}, "
+            "cannot be told apart."
+        )
     return (
-        f"{where} is shared most evenly by {high[1]} ({high[3]:.2f}) "
-        f"and least evenly by {low[1]} ({low[3]:.2f})."
+        f"{where} is shared most evenly by {high[1]} ({high[3]:.3f}) "
+        f"and least evenly by {low[1]} ({low[3]:.3f})."
     )

@@ -53,8 +53,8 @@ margin:16px 0;border-radius:0 6px 6px 0}
 .answer p{margin:.25em 0;font-size:1.08rem;max-width:none}
 .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
-th,td{padding:6px 12px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
-th{font-weight:600;color:var(--mute)}
+th,td{padding:6px 10px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+th{font-weight:600;color:var(--mute);white-space:normal;vertical-align:bottom}
 tr:last-child td{border-bottom:0}
 td.t,th.t{text-align:left}
 td.w{text-align:left;white-space:normal;min-width:12em}
@@ -72,7 +72,7 @@ dt{color:var(--mute)}dd{margin:0;overflow-wrap:anywhere}
 code{font:.9em ui-monospace,"DejaVu Sans Mono",monospace}
 details{margin:12px 0}summary{cursor:pointer;padding:4px 0}
 @media (max-width:560px){main{padding:12px 10px 40px}dl{grid-template-columns:1fr}
-dt{margin-top:6px}figure{padding:10px 8px 6px}th,td{padding:6px 9px}}
+dt{margin-top:6px}figure{padding:10px 8px 6px}table{font-size:.86rem}th,td{padding:6px 7px}}
 @media print{body{background:none}figure,.scroll{break-inside:avoid}}
 """
 
@@ -138,11 +138,11 @@ class Page:
     def text(self, text: str, mute: bool = False) -> None:
         """A paragraph."""
         opening = '<p class="mute">' if mute else "<p>"
-        self.parts.append(f"{opening}{escape(text)}</p>\n")
+        self.parts.append(f"{opening}{_words(text)}</p>\n")
 
     def answer(self, sentences: Sequence[str]) -> None:
         """The answer, set off."""
-        inner = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+        inner = "".join(f"<p>{_words(sentence)}</p>" for sentence in sentences)
         self.parts.append(f'<div class="answer">{inner}</div>\n')
 
     def table(self, table: Table) -> None:
@@ -174,7 +174,7 @@ class Page:
             )
         )
         return (
-            f'<figure id="{one.key}"><h3>{escape(one.title)}</h3><p>{escape(one.reading)}</p>\n'
+            f'<figure id="{one.key}"><h3>{escape(one.title)}</h3><p>{_words(one.reading)}</p>\n'
             f'{_inline(one, self._number)}<p class="links">{links}</p></figure>\n'
         )
 
@@ -189,6 +189,11 @@ class Page:
             f"<title>{escape(self.title)}</title>\n<style>{style}</style></head>\n<body><main>\n"
             f"<h1>{escape(self.title)}</h1>\n{''.join(self.parts)}</main></body></html>\n"
         )
+
+
+def _words(text: str) -> str:
+    """Escaped text in which a number keeps its unit on its line."""
+    return re.sub(r"(?<=\d) (?=%|[A-Za-z])", "\u00a0", escape(text))
 
 
 def _variable(color: str) -> str:

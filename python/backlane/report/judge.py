@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.text import number, rate, seconds
 from backlane.stats import ENOUGH_SEEDS, Interval, Standing, rank
+from backlane.text import number, rate, seconds
 
 if TYPE_CHECKING:
     from backlane.measures import FlowMeasures
@@ -71,8 +71,10 @@ class Verdict:
         if other is None or other.behind is None:
             return "–"
         share = abs(other.behind.mean / self.best.value.mean) * 100
-        return f"{other.name}: +{number(share, 2)} %" if self.metric == "finish time" else (
-            f"{other.name}: −{number(share, 2)} %"
+        return (
+            f"{other.name}: +{number(share, 2)} %"
+            if self.metric == "finish time"
+            else (f"{other.name}: −{number(share, 2)} %")
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -209,15 +211,16 @@ def _group(names: tuple[str, ...], members: list[Verdict], total: int) -> str:
     if len(names) > 1:
         word = "the lowest" if last.metric == "finish time" else "the highest"
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        return (
-            f"{listed} tie for {word} mean {last.metric}{where} "
-            f"({at}{last.best.name}: {last.value(last.best)})"
-        )
-    return (
-        f"{_first(last)}{where} ({at}{last.value(last.best)}"
-        + (f"; {last.behind}" if last.behind != "–" else "")
-        + ")"
-    )
+        text = f"{listed} tie for {word} mean {last.metric}{where}: {at}{last.best.name} has "
+    else:
+        text = f"{_first(last)}{where}: {at}"
+    text += last.value(last.best)
+    other = next((s for s in last.standings[1:] if not s.tie), None)
+    if other is not None and other.behind is not None:
+        share = number(abs(other.behind.mean / last.best.value.mean) * 100, 2)
+        word = "more" if last.metric == "finish time" else "less"
+        text += f"; {other.name} has {share} % {word}"
+    return text
 
 
 def _unfinished(verdicts: list[Verdict]) -> str:

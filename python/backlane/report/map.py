@@ -112,9 +112,9 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
     def paint(figure: Figure, axes: Axes) -> None:
         _paint_links(axes, links, places, scale)
         _paint_nodes(axes, places, gateways, scale)
-        axes.set_aspect("equal")
+        axes.set_aspect("equal", anchor="N")
         axes.set_xlabel(f"x in {unit}")
-        axes.set_ylabel(f"y in {unit}")
+        axes.set_ylabel(f"y in {unit}", labelpad=6)
         axes.grid(False)
         axes.margins(0.06)
         _legends(figure)
@@ -129,7 +129,7 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
         _reading(cell.contender, links),
         rows,
         paint,
-        height_in=min(max(3.6 * tall + 1.35, 2.6), 4.9),
+        height_in=min(max(3.45 * tall + 1.3, 2.6), 4.9),
     )
 
 
@@ -172,9 +172,7 @@ def _role(name: str, place: _Place, gateways: set[str]) -> str:
     return "gateway" if name in gateways else "node"
 
 
-def _paint_nodes(
-    axes: Axes, places: dict[str, _Place], gateways: set[str], scale: float
-) -> None:
+def _paint_nodes(axes: Axes, places: dict[str, _Place], gateways: set[str], scale: float) -> None:
     small = len(places) > 2 * _MOST_NAMED
     for name, place in places.items():
         role = _role(name, place, gateways)
@@ -196,7 +194,7 @@ def _paint_nodes(
                 xytext=(0, 6),
                 textcoords="offset points",
                 ha="center",
-                fontsize=7.5,
+                fontsize=8,
                 zorder=4,
                 bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "alpha": 0.7, "lw": 0},
             )
@@ -225,7 +223,9 @@ def _legends(figure: Figure) -> None:
 
 
 def _reading(contender: str, links: list[tuple[str, str, float, float]]) -> str:
-    directed = [(a, b, u) for a, b, forth, back in links for a, b, u in ((a, b, forth), (b, a, back))]
+    directed = [
+        (a, b, u) for a, b, forth, back in links for a, b, u in ((a, b, forth), (b, a, back))
+    ]
     a, b, most = max(directed, key=lambda link: link[2])
     busier = sorted(max(forth, back) for _, _, forth, back in links)
     median = busier[len(busier) // 2]

@@ -27,6 +27,12 @@ BEST_HEADER = ("network", "condition", "best", "mean", "next that does not tie",
 _MOST_MAPS = 9
 
 
+def best_title(networks: Sequence[Network]) -> str:
+    """The heading of that table, after what was chosen from."""
+    sections = {key.split(".", 1)[0] for network in networks for key in network.choices}
+    return f"Best {'routing' if sections == {'routing'} else 'choice'} per network"
+
+
 def best_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """A row per network and condition."""
     return [
@@ -41,7 +47,7 @@ def build(
     """The page and its figures."""
     page = Page(f"Backlane report: {', '.join(network.name for network in networks)}")
     page.answer(sentences)
-    page.heading("Best choice per network")
+    page.heading(best_title(networks))
     metric = verdicts[0].metric if verdicts else "finish time"
     lowest = "lowest mean finish time" if metric == "finish time" else "highest mean goodput"
     page.text(
@@ -62,24 +68,19 @@ def _network(page: Page, network: Network, verdicts: Sequence[Verdict]) -> list[
     heaviest = network.conditions[-1]
     finite = any(cell.finite_flows for cell in network.cells)
     sections: list[tuple[str, str, list[Drawn]]] = []
-    if finite:
-        note = (
-            "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
-            "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds."
-        )
-        sections.append(("Finish time and round-trip time", note, [
-            *figures.candlesticks(network, figures.FINISH_TIME),
-            *figures.candlesticks(network, figures.RTT)]))  # fmt: skip
-    else:
-        sections.append(("Round-trip time", "", figures.candlesticks(network, figures.RTT)))
-    sections.append(
-        (
-            "Fairness",
-            "Jain's index of goodput: 1 when all flows get the same, 1/n when one gets all. "
-            "Bars are 95 % intervals over seeds.",
-            figures.fairness(network),
-        )
+    note = (
+        "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
+        "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds. "
+        "Jain's index of goodput is 1 when all flows get the same and 1/n when one gets all."
     )
+    if finite:
+        sections.append(("Finish time, round-trip time, fairness", note, [
+            *figures.candlesticks(network, figures.FINISH_TIME),
+            *figures.candlesticks(network, figures.RTT),
+            *figures.fairness(network)]))  # fmt: skip
+    else:
+        sections.append(("Round-trip time, fairness", note, [
+            *figures.candlesticks(network, figures.RTT), *figures.fairness(network)]))  # fmt: skip
     at = f" at {heaviest}" if heaviest else ""
     sections.append((f"Link utilisation{at}", "", maps(network, heaviest)[:_MOST_MAPS]))
     sections.append(
@@ -108,19 +109,21 @@ def _over_seeds(cell: CellData, value: Callable[[FlowMeasures], float]) -> list[
 
 
 def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
-    rows, marked = [], []
+    rows: list[list[str]] = []
+    marked: list[int] = []
     best = {(v.condition, name) for v in verdicts for name in (v.ties or [v.best.name])}
     for condition in network.conditions:
         for cell in network.at(condition):
             if (condition, cell.contender) in best and len(network.contenders) > 1:
                 marked.append(len(rows))
+            finish_mean = mean_interval(_over_seeds(cell, lambda m: m.finish_time_s.mean))
             finish = mean_candlestick([m.finish_time_s for m in cell.by_seed.values()])
             jain = mean_interval(_over_seeds(cell, lambda m: m.jain))
             rows.append(
                 [
                     condition or "–",
                     cell.contender,
-                    seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.finish_time_s.mean))),
+                    seconds_interval(finish_mean),
                     f"{seconds(finish.p20)} – {seconds(finish.p80)}",
                     seconds(finish.maximum),
                     seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.rtt_s.mean))),
@@ -144,7 +147,9 @@ def _unfinished(page: Page, network: Network) -> None:
     for cell in network.cells:
         names = cell.unfinished
         if names:
-            listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            listed = ", ".join(names[:8]) + (
+                f" and {len(names) - 8} more" if len(names) > 8 else ""
+            )
             where = f" at {cell.condition}" if cell.condition else ""
             page.text(
                 f"{cell.contender}{where}: {len(names)} of {cell.finite_flows} flows did not "
