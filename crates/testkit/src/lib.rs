@@ -1,1 +1,7 @@
-//! Fixtures and checks shared by the tests
+//! Fixtures and checks shared by tests and benchmarks.
+//!
+//! [`dumbbell`] is the one network on which TCP has textbook answers.
+
+pub mod dumbbell;
+
+pub use dumbbell::Dumbbell;

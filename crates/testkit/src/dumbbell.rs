@@ -1,0 +1,130 @@
+//! The dumbbell: senders, one bottleneck, receivers.
+
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Streams, Trace};
+use backlane_net::{LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Simulation};
+use backlane_routing::shortest_path::{self, ShortestPath, Tables};
+use backlane_traffic::{FlowSpec, Flows, TransportSpec};
+use backlane_units::{Duration, Rate, SimTime};
+
+/// Flows over one bottleneck. Each flow has hosts of its own; their wires are so fast that they
+/// do not matter, and have no delay.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// One-way delay of the bottleneck.
+    pub delay: Duration,
+    /// Its queue, in each direction.
+    pub queue: QueueConfig,
+    /// Probability that the bottleneck loses a data packet.
+    pub loss: f64,
+    /// TCP of each flow.
+    pub flows: Vec<backlane_tcp::Config>,
+    /// Time between the starts of two flows.
+    pub stagger: Duration,
+    /// Bytes of each flow; `None` is endless.
+    pub size_bytes: Option<u64>,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+impl Default for Dumbbell {
+    /// The path of the recorded kernel traces: 50 Mb/s, 20 ms each way, 173 packets of queue.
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(50_000_000),
+            delay: Duration::from_millis(20),
+            queue: QueueConfig::DropTail(QueueLimit::Packets(173)),
+            loss: 0.0,
+            flows: vec![backlane_tcp::Config::default()],
+            stagger: Duration::from_millis(10),
+            size_bytes: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Dumbbell {
+    /// The direction of the bottleneck that carries data.
+    pub const BOTTLENECK: LinkId = LinkId(0);
+
+    /// Puts it together.
+    pub fn build(&self, trace: Option<Trace>) -> Simulation<Flows> {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        let mut streams = Streams::new(self.seed);
+        if let Some(trace) = &trace {
+            streams = streams.with_trace(trace.clone());
+        }
+        let left = network.add_router();
+        let right = network.add_router();
+        let bottleneck = LinkConfig {
+            rate: self.rate,
+            delay: self.delay,
+            queue: self.queue,
+        };
+        network.connect(&mut events, left, right, &bottleneck);
+        if self.loss > 0.0 {
+            network.set_loss(
+                Self::BOTTLENECK,
+                self.loss,
+                streams.stream("bottleneck", "loss"),
+            );
+        }
+        let wire = LinkConfig {
+            rate: Rate::from_bps(1_000_000_000_000),
+            delay: Duration::ZERO,
+            queue: QueueConfig::DropTail(QueueLimit::Packets(u32::MAX)),
+        };
+        let specs = self
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(index, config)| {
+                let source = network.add_host();
+                let destination = network.add_host();
+                network.attach(&mut events, source, left, &wire);
+                network.attach(&mut events, destination, right, &wire);
+                FlowSpec {
+                    source,
+                    destination,
+                    size_bytes: self.size_bytes,
+                    start: SimTime::ZERO + self.stagger * index as u64,
+                    stop: None,
+                    transport: TransportSpec::Tcp(config.clone()),
+                }
+            })
+            .collect();
+        let tables = Rc::new(Tables::new(
+            &network,
+            shortest_path::Config::default(),
+            [left, right],
+        ));
+        let routers = (0..network.node_count() as u32)
+            .map(NodeId)
+            .map(|node| -> Option<Box<dyn backlane_net::Router>> {
+                network.is_router(node).then(|| {
+                    let router: Box<dyn backlane_net::Router> =
+                        Box::new(ShortestPath::new(node, tables.clone()));
+                    router
+                })
+            })
+            .collect();
+        let flows = Flows::new(&mut events, streams, specs);
+        Simulation::new(network, events, flows, routers, trace)
+    }
+
+    /// Runs it for a while.
+    pub fn run(&self, span: Duration) -> Simulation<Flows> {
+        let mut simulation = self.build(None);
+        simulation.run(SimTime::ZERO + span, |_, _| false);
+        assert!(simulation.network.balance().holds());
+        assert_eq!(
+            simulation.network.balance().in_flight,
+            simulation.held_pkts() as u64
+        );
+        simulation
+    }
+}

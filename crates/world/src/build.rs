@@ -1,0 +1,417 @@
+//! From a resolved scenario to a simulation that is ready to run.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Streams, Trace};
+use backlane_net::{
+    Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
+};
+use backlane_routing::backpressure::{BpMr, Shared};
+use backlane_routing::graph::{Distances, Graph};
+use backlane_routing::olsr::Olsr;
+use backlane_routing::shortest_path::{ShortestPath, Tables};
+use backlane_scenario::model::{Endpoints, FlowGroup, FlowKind, NodeKind, Placement, Scenario};
+use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
+use backlane_units::SimTime;
+
+use crate::convert::{self, Routing};
+use crate::names::Names;
+use crate::outcome::sampler::Sampler;
+use crate::starts::start;
+
+/// Room for HELLOs behind the packets that BP-MR hands to a device.
+const BP_DEVICE_SLACK_PKTS: u32 = 64;
+
+/// A scenario that cannot be built. A scenario that passed its checks never gives one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError(pub String);
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// What is known of a node besides its number.
+pub(crate) struct NodeInfo {
+    pub id: String,
+    pub kind: &'static str,
+    pub position_m: Option<(f64, f64)>,
+    pub attached_to: Option<NodeId>,
+}
+
+/// What is known of a link direction besides its number.
+pub(crate) struct LinkInfo {
+    pub from: String,
+    pub to: String,
+}
+
+/// What is known of a flow besides its number.
+pub(crate) struct FlowInfo {
+    pub name: String,
+    pub kind: &'static str,
+    pub congestion_control: Option<&'static str>,
+}
+
+/// A world that is ready to run.
+pub struct World {
+    /// Network, routers and flows.
+    pub simulation: Simulation<Flows>,
+    pub(crate) nodes: Vec<NodeInfo>,
+    pub(crate) links: Vec<LinkInfo>,
+    pub(crate) flows: Vec<FlowInfo>,
+    pub(crate) end: SimTime,
+    pub(crate) warm_up: SimTime,
+    pub(crate) sampler: Sampler,
+}
+
+impl World {
+    /// Builds the world of a scenario for one seed. `trace` logs every event and draw.
+    ///
+    /// # Errors
+    /// If the scenario contradicts itself in a way that its checks should have found.
+    pub fn new(scenario: &Scenario, seed: u64, trace: Option<Trace>) -> Result<Self, BuildError> {
+        let mut streams = Streams::new(seed);
+        if let Some(trace) = &trace {
+            streams = streams.with_trace(trace.clone());
+        }
+        let mut builder = Builder {
+            scenario,
+            streams,
+            events: EventQueue::new(),
+            network: Network::new(),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            ues: Vec::new(),
+        };
+        builder.add_nodes();
+        builder.add_links()?;
+        builder.add_cells()?;
+        builder.finish(trace)
+    }
+
+    /// The number of a node by its name.
+    pub fn node(&self, id: &str) -> Option<NodeId> {
+        self.nodes
+            .iter()
+            .position(|node| node.id == id)
+            .map(|index| NodeId(index as u32))
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    streams: Streams,
+    events: EventQueue<Event>,
+    network: Network,
+    nodes: Vec<NodeInfo>,
+    links: Vec<LinkInfo>,
+    ues: Vec<NodeId>,
+}
+
+impl Builder<'_> {
+    fn add_nodes(&mut self) {
+        for node in &self.scenario.nodes {
+            if node.kind == NodeKind::Server {
+                self.network.add_host();
+            } else {
+                self.network.add_router();
+            }
+            self.nodes.push(NodeInfo {
+                id: node.id.clone(),
+                kind: node.kind.name(),
+                position_m: node.position_m,
+                attached_to: None,
+            });
+        }
+    }
+
+    fn add_links(&mut self) -> Result<(), BuildError> {
+        for link in &self.scenario.links {
+            let [a, b] = [link.a, link.b].map(|index| NodeId(index as u32));
+            let config = LinkConfig {
+                rate: link.rate,
+                delay: link.delay,
+                queue: convert::queue(link.queue),
+            };
+            let there = match [a, b].map(|node| self.network.is_router(node)) {
+                [true, true] => {
+                    let config = LinkConfig {
+                        queue: self.mesh_queue(config.queue),
+                        ..config
+                    };
+                    self.network.connect(&mut self.events, a, b, &config).0
+                }
+                [false, true] => self.attach(a, b, &config)?,
+                [true, false] => self.attach(b, a, &config)?,
+                [false, false] => {
+                    let message = format!("{} and {} are both hosts", self.id(a), self.id(b));
+                    return Err(BuildError(message));
+                }
+            };
+            // The link of a host goes up first, whatever its order in the file.
+            let (from, to) = if self.network.is_router(a) || !self.network.is_router(b) {
+                if self.network.is_router(b) {
+                    (a, b)
+                } else {
+                    (b, a)
+                }
+            } else {
+                (a, b)
+            };
+            for (offset, (from, to)) in [(from, to), (to, from)].into_iter().enumerate() {
+                let info = LinkInfo {
+                    from: self.id(from),
+                    to: self.id(to),
+                };
+                if link.loss > 0.0 {
+                    let stream = self
+                        .streams
+                        .stream(&format!("{}-{}", info.from, info.to), "loss");
+                    let id = LinkId(there.0 + offset as u32);
+                    self.network.set_loss(id, link.loss, stream);
+                }
+                self.links.push(info);
+            }
+        }
+        Ok(())
+    }
+
+    fn attach(
+        &mut self,
+        host: NodeId,
+        router: NodeId,
+        config: &LinkConfig,
+    ) -> Result<LinkId, BuildError> {
+        let info = &mut self.nodes[host.index()];
+        if info.attached_to.is_some() {
+            return Err(BuildError(format!("{} has more than one link", info.id)));
+        }
+        info.attached_to = Some(router);
+        Ok(self
+            .network
+            .attach(&mut self.events, host, router, config)
+            .0)
+    }
+
+    /// Backpressure keeps its queues itself and hands the device a few packets at a time.
+    fn mesh_queue(&self, queue: QueueConfig) -> QueueConfig {
+        match convert::routing(self.scenario.routing) {
+            Routing::BpMr(config) => QueueConfig::DropTail(QueueLimit::Packets(
+                config.device_queue_pkts + BP_DEVICE_SLACK_PKTS,
+            )),
+            _ => queue,
+        }
+    }
+
+    fn add_cells(&mut self) -> Result<(), BuildError> {
+        let Some(access) = &self.scenario.access else {
+            return Ok(());
+        };
+        let enodebs: Vec<NodeId> = (0..self.scenario.nodes.len())
+            .filter(|&index| self.scenario.nodes[index].kind == NodeKind::Enodeb)
+            .map(|index| NodeId(index as u32))
+            .collect();
+        if access.ues > 0 && enodebs.is_empty() {
+            return Err(BuildError("UEs need an eNodeB".to_owned()));
+        }
+        let mut cells: Vec<Vec<NodeId>> = vec![Vec::new(); self.scenario.nodes.len()];
+        for index in 0..access.ues {
+            let id = format!("ue{}", index + 1);
+            let enodeb = match &access.placement {
+                Placement::RoundRobin => enodebs[index % enodebs.len()],
+                Placement::Random => {
+                    let mut stream = self.streams.stream(&id, "placement");
+                    enodebs[stream.below(enodebs.len() as u64) as usize]
+                }
+                Placement::Listed(nodes) => NodeId(nodes[index] as u32),
+            };
+            let ue = self.network.add_host();
+            cells[enodeb.index()].push(ue);
+            self.ues.push(ue);
+            self.nodes.push(NodeInfo {
+                id,
+                kind: "ue",
+                position_m: self.nodes[enodeb.index()].position_m,
+                attached_to: Some(enodeb),
+            });
+        }
+        for enodeb in enodebs {
+            let hosts = &cells[enodeb.index()];
+            if hosts.is_empty() {
+                continue;
+            }
+            self.network.attach_cell(
+                &mut self.events,
+                hosts,
+                enodeb,
+                access.rate,
+                access.delay,
+                access.queue_bytes,
+            );
+            let (cell, enodeb) = (format!("{}:ues", self.id(enodeb)), self.id(enodeb));
+            self.links.push(LinkInfo {
+                from: cell.clone(),
+                to: enodeb.clone(),
+            });
+            self.links.push(LinkInfo {
+                from: enodeb,
+                to: cell,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
+        let (infos, specs) = self.flows()?;
+        let exits: BTreeSet<NodeId> = specs
+            .iter()
+            .flat_map(|spec| [spec.source, spec.destination])
+            .map(|node| self.network.exit_of(node))
+            .collect();
+        let routers = self.routers(&exits);
+        let warm_up = SimTime::ZERO + self.scenario.warm_up;
+        let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
+        let flows = Flows::new(&mut self.events, self.streams, specs);
+        Ok(World {
+            simulation: Simulation::new(self.network, self.events, flows, routers, trace),
+            nodes: self.nodes,
+            links: self.links,
+            flows: infos,
+            end: warm_up.saturating_add(self.scenario.duration),
+            warm_up,
+            sampler,
+        })
+    }
+
+    fn routers(&self, exits: &BTreeSet<NodeId>) -> Vec<Option<Box<dyn Router>>> {
+        let network = &self.network;
+        let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
+            match convert::routing(self.scenario.routing) {
+                Routing::ShortestPath(config) => {
+                    let tables = Rc::new(Tables::new(network, config, exits.iter().copied()));
+                    Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
+                }
+                Routing::Olsr(config) => Box::new(move |node| {
+                    let jitter = self.streams.stream(&self.id(node), "olsr");
+                    Box::new(Olsr::new(node, config, jitter))
+                }),
+                Routing::BpMr(config) => {
+                    let graph = Graph::of(network, |_, _| 1);
+                    let distances = Distances::new(&graph, exits.iter().copied());
+                    let gateways: Vec<NodeId> = (0..self.scenario.nodes.len() as u32)
+                        .map(NodeId)
+                        .filter(|node| self.scenario.nodes[node.index()].kind == NodeKind::Epc)
+                        .collect();
+                    let mut shared = Shared::new(network.node_count(), distances, &gateways);
+                    for node in (0..network.node_count() as u32).map(NodeId) {
+                        shared.add_node(node, network.mesh_interfaces(node).len());
+                    }
+                    let shared = Rc::new(shared);
+                    Box::new(move |node| {
+                        let id = self.id(node);
+                        let stream = |purpose| self.streams.stream(&id, purpose);
+                        Box::new(BpMr::new(
+                            node,
+                            config,
+                            gateways.contains(&node),
+                            shared.clone(),
+                            stream("ties"),
+                            stream("hello"),
+                        ))
+                    })
+                }
+            };
+        (0..network.node_count() as u32)
+            .map(NodeId)
+            .map(|node| network.is_router(node).then(|| make(node)))
+            .collect()
+    }
+
+    fn flows(&self) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), BuildError> {
+        let mut names = Names::default();
+        let mut infos = Vec::new();
+        let mut specs = Vec::new();
+        for group in &self.scenario.flows {
+            let mut index = 0;
+            for (source, destination) in self.pairs(group)? {
+                for _ in 0..group.count {
+                    let name = names.unique(&match group.kind {
+                        FlowKind::Download => self.id(destination),
+                        FlowKind::Upload => self.id(source),
+                        _ => format!("{}-{}", self.id(source), self.id(destination)),
+                    });
+                    let warm_up = SimTime::ZERO + self.scenario.warm_up;
+                    let at = |after| warm_up.saturating_add(after);
+                    let (transport, congestion_control) = self.transport(group);
+                    specs.push(FlowSpec {
+                        source,
+                        destination,
+                        size_bytes: group.size,
+                        start: at(start(group.start, index, &name, &self.streams)),
+                        stop: group.stop.map(at),
+                        transport,
+                    });
+                    infos.push(FlowInfo {
+                        name,
+                        kind: group.kind.name(),
+                        congestion_control,
+                    });
+                    index += 1;
+                }
+            }
+        }
+        Ok((infos, specs))
+    }
+
+    fn transport(&self, group: &FlowGroup) -> (TransportSpec, Option<&'static str>) {
+        match &group.udp {
+            Some(udp) => {
+                let config = UdpConfig {
+                    rate: udp.rate,
+                    packet_bytes: udp.packet_bytes,
+                    on_off: udp.on_off,
+                };
+                (TransportSpec::Udp(config), None)
+            }
+            None => {
+                let mut config = convert::tcp(&self.scenario.tcp);
+                if let Some(control) = group.congestion_control {
+                    let hystart = self.scenario.tcp.hystart;
+                    config.congestion_control = convert::congestion_control(control, hystart);
+                }
+                let name = config.congestion_control.name();
+                (TransportSpec::Tcp(config), Some(name))
+            }
+        }
+    }
+
+    /// Sources and destinations side by side; a single one serves all of the other side.
+    fn pairs(&self, group: &FlowGroup) -> Result<Vec<(NodeId, NodeId)>, BuildError> {
+        let (from, to) = (self.endpoints(&group.from), self.endpoints(&group.to));
+        match (from.len(), to.len()) {
+            (a, b) if a == b => Ok(from.into_iter().zip(to).collect()),
+            (1, _) => Ok(to.into_iter().map(|to| (from[0], to)).collect()),
+            (_, 1) => Ok(from.into_iter().map(|from| (from, to[0])).collect()),
+            (a, b) => Err(BuildError(format!(
+                "{a} sources do not pair with {b} destinations"
+            ))),
+        }
+    }
+
+    fn endpoints(&self, endpoints: &Endpoints) -> Vec<NodeId> {
+        match endpoints {
+            Endpoints::Ues => self.ues.clone(),
+            Endpoints::UeList(ues) => ues.iter().map(|&index| self.ues[index]).collect(),
+            Endpoints::Nodes(nodes) => nodes.iter().map(|&index| NodeId(index as u32)).collect(),
+        }
+    }
+
+    fn id(&self, node: NodeId) -> String {
+        self.nodes[node.index()].id.clone()
+    }
+}

@@ -1,0 +1,255 @@
+//! What came of a run.
+
+use backlane_net::DropCause;
+use backlane_record::Table;
+use backlane_traffic::{Flow, Transport};
+use backlane_units::SimTime;
+
+use crate::build::World;
+
+pub(crate) mod sampler;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every finite flow has finished, or was given up.
+    FlowsFinished,
+    /// The scenario's duration is over.
+    TimeLimit,
+}
+
+impl Ended {
+    /// The words in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FlowsFinished => "flows finished",
+            Self::TimeLimit => "time limit",
+        }
+    }
+}
+
+/// A run in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Simulated time at the end, warm-up included, in seconds.
+    pub simulated_s: f64,
+    /// Events that fired.
+    pub events: u64,
+    /// Packets that applications and routers sent.
+    pub packets_injected: u64,
+    /// Packets that reached their destination.
+    pub packets_delivered: u64,
+    /// Packets dropped, by cause.
+    pub dropped_by_cause: Vec<(&'static str, u64)>,
+    /// Packets under way at the end.
+    pub packets_in_flight: u64,
+    /// Sum over delivered and dropped packets of the link directions that they entered.
+    pub packet_hops: u64,
+    /// A number for all events and their times.
+    pub digest: u64,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// A finished run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// One row for each flow.
+    pub flows: Table,
+    /// One row for each link direction.
+    pub links: Table,
+    /// One row for each node.
+    pub nodes: Table,
+    /// What was sampled: name of the probe, and one row for each sample.
+    pub series: Vec<(&'static str, Table)>,
+}
+
+impl Outcome {
+    /// # Panics
+    /// If packets were lost track of: that is a bug, and no result may come of it.
+    pub(crate) fn of(mut world: World, ended: Ended) -> Self {
+        let now = match ended {
+            Ended::FlowsFinished => world.simulation.events.now(),
+            Ended::TimeLimit => world.end,
+        };
+        let balance = world.simulation.network.balance();
+        assert!(balance.holds(), "packets are conserved: {balance:?}");
+        assert_eq!(
+            balance.in_flight,
+            world.simulation.held_pkts() as u64,
+            "every packet in flight is on a link or in a router"
+        );
+        let summary = Summary {
+            simulated_s: now.as_secs_f64(),
+            events: world.simulation.events.fired(),
+            packets_injected: balance.injected,
+            packets_delivered: balance.delivered,
+            dropped_by_cause: DropCause::ALL
+                .iter()
+                .map(|&cause| (cause.name(), balance.dropped[cause as usize]))
+                .collect(),
+            packets_in_flight: balance.in_flight,
+            packet_hops: world
+                .simulation
+                .network
+                .links()
+                .iter()
+                .map(|link| link.counters().packets)
+                .sum(),
+            digest: world.simulation.digest(),
+            ended,
+        };
+        Self {
+            summary,
+            flows: flows(&world, now),
+            links: links(&world, now),
+            nodes: nodes(&world),
+            series: world.sampler.take(),
+        }
+    }
+}
+
+/// `span` in seconds; the clock of results starts after the warm-up.
+fn traffic_s(world: &World, at: SimTime) -> f64 {
+    at.as_secs_f64() - world.warm_up.as_secs_f64()
+}
+
+fn flows(world: &World, now: SimTime) -> Table {
+    let mut table = Table::new();
+    let node = |node: backlane_net::NodeId| world.nodes[node.index()].id.as_str();
+    for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
+        let finish_time_s = flow.finished.map(|at| (at - flow.spec.start).as_secs_f64());
+        let active_until = flow.spec.stop.map_or(now, |stop| stop.min(now));
+        let active_s = finish_time_s
+            .unwrap_or_else(|| active_until.saturating_since(flow.spec.start).as_secs_f64());
+        let delivered_bytes = flow.delivered_bytes();
+        let goodput_bps = (active_s > 0.0).then(|| delivered_bytes as f64 * 8.0 / active_s);
+        let sent = Sent::of(flow);
+        table.push([
+            ("flow", info.name.as_str().into()),
+            ("kind", info.kind.into()),
+            ("source", node(flow.spec.source).into()),
+            ("destination", node(flow.spec.destination).into()),
+            (
+                "congestion_control",
+                info.congestion_control.map(str::to_owned).into(),
+            ),
+            ("size_bytes", flow.spec.size_bytes.into()),
+            ("start_s", traffic_s(world, flow.spec.start).into()),
+            (
+                "finish_s",
+                flow.finished.map(|at| traffic_s(world, at)).into(),
+            ),
+            ("finish_time_s", finish_time_s.into()),
+            ("goodput_bps", goodput_bps.into()),
+            ("delivered_bytes", delivered_bytes.into()),
+            ("rtt_mean_s", sent.rtt_s[0].into()),
+            ("rtt_p50_s", sent.rtt_s[1].into()),
+            ("rtt_p95_s", sent.rtt_s[2].into()),
+            ("segments_sent", sent.packets.into()),
+            ("retransmits", sent.retransmits.into()),
+            ("fast_retransmits", sent.fast_retransmits.into()),
+            ("rtos", sent.rtos.into()),
+            ("spurious_retransmits", sent.spurious_retransmits.into()),
+            ("packets_received", flow.delivery.packets.into()),
+            ("reordered_ratio", flow.delivery.reordered_ratio().into()),
+            ("path_changes", flow.delivery.path_changes.into()),
+            ("hops_mean", flow.delivery.hops_mean().into()),
+            (
+                "digest",
+                format!("{:016x}", flow.delivery.digest()).as_str().into(),
+            ),
+        ]);
+    }
+    table
+}
+
+/// What the source of a flow counted; only TCP counts retransmissions.
+#[derive(Default)]
+struct Sent {
+    packets: u64,
+    retransmits: Option<u64>,
+    fast_retransmits: Option<u64>,
+    rtos: Option<u64>,
+    spurious_retransmits: Option<u64>,
+    /// Mean, median, 95th percentile.
+    rtt_s: [Option<f64>; 3],
+}
+
+impl Sent {
+    fn of(flow: &Flow) -> Self {
+        match &flow.transport {
+            None => Self::default(),
+            Some(Transport::Udp(udp)) => Self {
+                packets: udp.packets_sent,
+                ..Self::default()
+            },
+            Some(Transport::Tcp(tcp)) => {
+                let statistics = tcp.sender().statistics();
+                Self {
+                    packets: statistics.segments_sent,
+                    retransmits: Some(statistics.retransmits),
+                    fast_retransmits: Some(statistics.fast_retransmits),
+                    rtos: Some(statistics.rtos),
+                    spurious_retransmits: Some(statistics.spurious_retransmits),
+                    rtt_s: [
+                        tcp.rtt.mean_s(),
+                        tcp.rtt.quantile_s(0.5),
+                        tcp.rtt.quantile_s(0.95),
+                    ],
+                }
+            }
+        }
+    }
+}
+
+fn links(world: &World, now: SimTime) -> Table {
+    let mut table = Table::new();
+    let span_s = now.as_secs_f64();
+    for (info, link) in world.links.iter().zip(world.simulation.network.links()) {
+        let counters = link.counters();
+        let rate_bps = link.rate().as_bps();
+        let queue_mean_bytes = if span_s > 0.0 {
+            counters.queue_area as f64 / 1e12 / span_s
+        } else {
+            0.0
+        };
+        let utilisation = if span_s > 0.0 {
+            (counters.bytes as f64 * 8.0 / rate_bps as f64 / span_s).min(1.0)
+        } else {
+            0.0
+        };
+        table.push([
+            ("from", info.from.as_str().into()),
+            ("to", info.to.as_str().into()),
+            ("rate_bps", rate_bps.into()),
+            ("delay_s", link.delay().as_secs_f64().into()),
+            ("bytes", counters.bytes.into()),
+            ("packets", counters.packets.into()),
+            ("drops", counters.drops.into()),
+            ("utilisation", utilisation.into()),
+            ("queue_mean_bytes", queue_mean_bytes.into()),
+            ("queue_max_bytes", counters.queue_max_bytes.into()),
+        ]);
+    }
+    table
+}
+
+fn nodes(world: &World) -> Table {
+    let mut table = Table::new();
+    for node in &world.nodes {
+        let attach = node
+            .attached_to
+            .map(|router| world.nodes[router.index()].id.clone());
+        table.push([
+            ("id", node.id.as_str().into()),
+            ("kind", node.kind.into()),
+            ("x_m", node.position_m.map(|(x, _)| x).into()),
+            ("y_m", node.position_m.map(|(_, y)| y).into()),
+            ("attach", attach.into()),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,111 @@
+//! Samples of congestion windows and queues at fixed intervals.
+//!
+//! Sampling is no event: the run loop stops at each instant, looks, and goes on, so that a run
+//! with samples does exactly what it does without.
+
+use backlane_net::{LinkId, Simulation};
+use backlane_record::Table;
+use backlane_scenario::model::Record;
+use backlane_traffic::{Flows, Transport};
+use backlane_units::{Duration, SimTime};
+
+use crate::build::{FlowInfo, LinkInfo};
+
+/// What to sample and when.
+#[derive(Default)]
+pub(crate) struct Sampler {
+    interval: Duration,
+    next: Option<SimTime>,
+    flows: Vec<(usize, String)>,
+    links: Vec<(LinkId, String)>,
+    cwnd: Table,
+    queue: Table,
+}
+
+impl Sampler {
+    pub(crate) fn new(
+        record: &Record,
+        from: SimTime,
+        flows: &[FlowInfo],
+        links: &[LinkInfo],
+    ) -> Self {
+        let wanted = |list: &[String], name: &String| list.is_empty() || list.contains(name);
+        let flows = flows.iter().enumerate().filter(|(_, flow)| {
+            record.cwnd && flow.congestion_control.is_some() && wanted(&record.flows, &flow.name)
+        });
+        let links = links.iter().enumerate().filter_map(|(index, link)| {
+            let name = format!("{}-{}", link.from, link.to);
+            (record.queue && wanted(&record.links, &name)).then_some((LinkId(index as u32), name))
+        });
+        let flows: Vec<_> = flows
+            .map(|(index, flow)| (index, flow.name.clone()))
+            .collect();
+        let links: Vec<_> = links.collect();
+        let idle = (flows.is_empty() && links.is_empty()) || record.interval == Duration::ZERO;
+        Self {
+            interval: record.interval,
+            next: (!idle).then(|| from.saturating_add(record.interval)),
+            flows,
+            links,
+            ..Self::default()
+        }
+    }
+
+    /// The instant of the next sample.
+    pub(crate) fn next_sample(&self) -> SimTime {
+        self.next.unwrap_or(SimTime::MAX)
+    }
+
+    /// Looks at everything; times count from the end of the warm-up.
+    pub(crate) fn sample(
+        &mut self,
+        simulation: &mut Simulation<Flows>,
+        now: SimTime,
+        warm_up: SimTime,
+    ) {
+        self.next = Some(now.saturating_add(self.interval));
+        let time_s = now.saturating_since(warm_up).as_secs_f64();
+        for (index, name) in &self.flows {
+            let flow = &simulation.application.flows()[*index];
+            let Some(Transport::Tcp(tcp)) = &flow.transport else {
+                continue;
+            };
+            if flow.finished.is_some_and(|at| at < now) {
+                continue;
+            }
+            let readings = tcp.sender().readings();
+            let ssthresh = readings.ssthresh_pkts;
+            self.cwnd.push([
+                ("entity", name.as_str().into()),
+                ("time_s", time_s.into()),
+                ("cwnd_pkts", u64::from(readings.cwnd_pkts).into()),
+                (
+                    "ssthresh_pkts",
+                    (ssthresh < 1 << 30).then_some(u64::from(ssthresh)).into(),
+                ),
+                ("srtt_s", readings.srtt.as_secs_f64().into()),
+                ("in_flight_pkts", u64::from(readings.in_flight_pkts).into()),
+            ]);
+        }
+        for (link, name) in &self.links {
+            let link = simulation.network.link_mut(*link);
+            self.queue.push([
+                ("entity", name.as_str().into()),
+                ("time_s", time_s.into()),
+                ("queue_bytes", link.backlog_bytes(now).into()),
+                ("queue_pkts", (link.backlog_pkts(now) as u64).into()),
+            ]);
+        }
+    }
+
+    /// The samples, by name of the probe; probes without samples are left out.
+    pub(crate) fn take(&mut self) -> Vec<(&'static str, Table)> {
+        [
+            ("cwnd", std::mem::take(&mut self.cwnd)),
+            ("queue", std::mem::take(&mut self.queue)),
+        ]
+        .into_iter()
+        .filter(|(_, table)| table.rows() > 0)
+        .collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! The run loop: time moves from sample to sample until all is done.
+
+use backlane_units::SimTime;
+
+use crate::build::World;
+use crate::outcome::{Ended, Outcome};
+
+/// The caller wants the run to end now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt;
+
+/// Events between two calls of the caller's watch.
+const WATCH_EVENTS: u32 = 1 << 15;
+
+impl World {
+    /// Runs to the end. `watch` is called now and then with the simulated time and the number
+    /// of events so far, and may end the run.
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `watch` returned it.
+    pub fn run(
+        mut self,
+        mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    ) -> Result<Outcome, Interrupt> {
+        let mut interrupted = false;
+        let mut countdown = WATCH_EVENTS;
+        let mut fired = 0;
+        let ended = loop {
+            let until = self.sampler.next_sample().min(self.end);
+            let stopped = self.simulation.run(until, |flows, now| {
+                countdown -= 1;
+                if countdown == 0 {
+                    countdown = WATCH_EVENTS;
+                    fired += u64::from(WATCH_EVENTS);
+                    interrupted = watch(now, fired).is_err();
+                }
+                interrupted || flows.done()
+            });
+            if interrupted {
+                return Err(Interrupt);
+            }
+            if stopped {
+                break Ended::FlowsFinished;
+            }
+            if until == self.end {
+                break Ended::TimeLimit;
+            }
+            self.sampler
+                .sample(&mut self.simulation, until, self.warm_up);
+        };
+        Ok(Outcome::of(self, ended))
+    }
+}
