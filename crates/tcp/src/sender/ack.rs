@@ -107,7 +107,7 @@ impl Sender {
 
     /// Nothing is outstanding: the acknowledgment can only be about the window.
     fn on_window_while_idle(&mut self, window_changed: bool) {
-        let next_bytes = u64::from(self.mss_bytes).min(self.write_end - self.snd_nxt);
+        let next_bytes = u64::from(self.mss_bytes).min(self.write_end.saturating_sub(self.snd_nxt));
         if window_changed && self.snd_nxt + next_bytes <= self.window_end {
             self.timer = Timer::Off;
             self.backoff = 0;

@@ -335,7 +335,7 @@ impl Sender {
     /// As much as the window takes, or an empty segment below it that draws an acknowledgment.
     fn window_probe(&mut self, now: SimTime) -> Outgoing {
         let room_bytes = self.window_end.saturating_sub(self.snd_nxt);
-        let left_bytes = self.write_end - self.snd_nxt;
+        let left_bytes = self.write_end.saturating_sub(self.snd_nxt);
         let payload_bytes = room_bytes.min(left_bytes).min(u64::from(self.mss_bytes));
         if payload_bytes > 0 && self.scoreboard.packets_out() == 0 {
             let fin = self.fin_queued && payload_bytes == left_bytes;

@@ -1,0 +1,216 @@
+//! When a receiver acknowledges, and what a closed window does, by packet scripts.
+
+mod script;
+
+use backlane_tcp::{Config, DelayedAck};
+use script::{client, config, server};
+
+const OPEN: &str = "0   < S 0
+    0   > S 0 ack 1
+    40  < ack 1
+    ";
+
+fn open(rest: &str) -> String {
+    format!("{OPEN}{rest}")
+}
+
+fn without_quick_ack() -> Config {
+    Config {
+        delayed_ack: DelayedAck {
+            quick_ack: false,
+            ..DelayedAck::default()
+        },
+        ..config()
+    }
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_at_once_and_a_last_one_after_40_ms() {
+    server(
+        &without_quick_ack(),
+        &open(
+            "50  < 1:1001
+             51  < 1001:2001
+             51  > ack 2001
+             52  < 2001:3001
+             92  > ack 3001",
+        ),
+    );
+}
+
+#[test]
+fn the_first_segments_are_acknowledged_at_once() {
+    server(
+        &config(),
+        &open(
+            "50  < 1:1001
+             50  > ack 1001
+             51  < 1001:2001
+             51  > ack 2001",
+        ),
+    );
+}
+
+#[test]
+fn a_fixed_timeout_waits_as_long_as_it_says() {
+    let config = Config {
+        delayed_ack: DelayedAck {
+            min_timeout: backlane_units::Duration::from_millis(200),
+            quick_ack: false,
+            ..DelayedAck::default()
+        },
+        ..config()
+    };
+    server(
+        &config,
+        &open(
+            "50   < 1:1001
+             250  > ack 1001",
+        ),
+    );
+}
+
+#[test]
+fn a_hole_is_reported_at_once_and_so_is_its_end() {
+    server(
+        &without_quick_ack(),
+        &open(
+            "50  < 1001:2001
+             50  > ack 1 sack 1001-2001
+             51  < 3001:4001
+             51  > ack 1 sack 3001-4001 1001-2001
+             52  < 1:1001
+             52  > ack 2001 sack 3001-4001
+             53  < 2001:3001
+             53  > ack 4001",
+        ),
+    );
+}
+
+#[test]
+fn the_fourth_duplicate_of_a_hole_is_merged_with_those_of_the_next_millisecond() {
+    server(
+        &without_quick_ack(),
+        &open(
+            "50    < 1001:2001
+             50    > ack 1 sack 1001-2001
+             50.1  < 2001:3001
+             50.1  > ack 1 sack 1001-3001
+             50.2  < 3001:4001
+             50.2  > ack 1 sack 1001-4001
+             50.3  < 4001:5001
+             50.4  < 5001:6001
+             51.3  > ack 1 sack 1001-6001",
+        ),
+    );
+}
+
+#[test]
+fn a_duplicate_is_reported_first() {
+    server(
+        &without_quick_ack(),
+        &open(
+            "50  < 1:1001
+             51  < 1001:2001
+             51  > ack 2001
+             52  < 1:1001
+             52  > ack 2001 sack 1-1001",
+        ),
+    );
+}
+
+#[test]
+fn a_closed_window_is_probed_with_growing_gaps_until_it_opens() {
+    client(
+        &config(),
+        "0     > S 0
+         0     write 3000
+         40    < S 0 ack 1 win 1000
+         40    > ack 1
+         40    > 1:1001 ack 1
+         80    < ack 1001 win 0
+         320   > ack 1
+         360   < ack 1001 win 0
+         800   > ack 1
+         840   < ack 1001 win 5000
+         840   > 1001:2001 ack 1
+         840   > 2001:3001 ack 1",
+    );
+}
+
+#[test]
+fn a_window_smaller_than_a_segment_is_filled_after_the_timer() {
+    client(
+        &config(),
+        "0     > S 0
+         0     write 3000
+         40    < S 0 ack 1 win 500
+         40    > ack 1
+         280   > 1:501 ack 1",
+    );
+}
+
+#[test]
+fn the_window_of_the_peer_limits_what_is_out() {
+    client(
+        &config(),
+        "0   > S 0
+         0   write 9000
+         40  < S 0 ack 1 win 2500
+         40  > ack 1
+         40  > 1:1001 ack 1
+         40  > 1001:2001 ack 1
+         80  < ack 1001 win 2500
+         80  > 2001:3001 ack 1",
+    );
+}
+
+#[test]
+fn a_small_segment_waits_for_an_earlier_small_one() {
+    client(
+        &config(),
+        "0   > S 0
+         40  < S 0 ack 1
+         40  > ack 1
+         50  write 100
+         50  > 1:101 ack 1
+         51  write 100
+         90  < ack 101
+         90  > 101:201 ack 1",
+    );
+}
+
+#[test]
+fn an_idle_window_is_halved_per_timeout_down_to_the_initial_one() {
+    let config = Config {
+        initial_window_pkts: 4,
+        ..config()
+    };
+    let endpoint = client(
+        &config,
+        "0   > S 0
+         40  < S 0 ack 1
+         40  > ack 1
+         50  write 4000
+         50  > 1:1001 ack 1
+         50  > 1001:2001 ack 1
+         50  > 2001:3001 ack 1
+         50  > 3001:4001 ack 1
+         90  < ack 4001
+         100 write 8000
+         100 > 4001:5001 ack 1
+         100 > 5001:6001 ack 1
+         100 > 6001:7001 ack 1
+         100 > 7001:8001 ack 1
+         100 > 8001:9001 ack 1
+         100 > 9001:10001 ack 1
+         100 > 10001:11001 ack 1
+         100 > 11001:12001 ack 1
+         140 < ack 12001
+         400 write 1000
+         400 > 12001:13001 ack 1",
+    );
+    // 16 packets, idle for one timeout (242 ms) and a bit: 300 ms.
+    assert_eq!(endpoint.readings().cwnd_pkts, 8);
+    assert_eq!(endpoint.readings().ssthresh_pkts, u32::MAX);
+}
