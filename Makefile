@@ -1,0 +1,58 @@
+# `make demo` and `make test` are all that a fresh machine needs: each sets up what it uses.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DEMO   := results/demo
+
+.PHONY: demo test bench validate format clean
+
+# The main job: two networks, three routings, one answer with a picture.
+demo: $(VENV)/.installed
+	$(BIN)/backlane campaign run examples/demo/grid.toml --out $(DEMO)/grid
+	$(BIN)/backlane campaign run examples/demo/backhaul.toml --out $(DEMO)/backhaul
+	$(BIN)/backlane report $(DEMO)/grid $(DEMO)/backhaul --out $(DEMO)/report.html
+
+# Formatting, lints, types, layering, licences, docs and every test.
+test: $(VENV)/.installed-dev
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(BIN)/ruff format --check python tests validation
+	$(BIN)/ruff check python tests validation
+	$(BIN)/mypy
+	cargo test --workspace --quiet
+	$(BIN)/pytest -q tests/python
+
+# CPU time of whole scenarios; see docs/performance.md.
+bench: $(VENV)/.installed
+	cargo run --release --quiet -p backlane-bench
+	$(BIN)/python -m validation.bench
+
+# Our TCP against the kernel's traces, with plots; see validation/linux/README.md.
+validate: $(VENV)/.installed
+	$(BIN)/python -m validation.linux
+
+format:
+	cargo fmt --all
+	$(BIN)/ruff format python tests validation
+	$(BIN)/ruff check --fix python tests validation
+
+clean:
+	rm -rf target $(VENV) results
+
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+$(BIN)/python:
+	@command -v cargo >/dev/null || { echo "Backlane needs a Rust toolchain (cargo): install one with rustup"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Backlane needs Python 3.10 or newer: set PYTHON=python3.x"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
+	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(BIN)/maturin develop --release --quiet
+	@touch $@
+
+$(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
+	$(BIN)/maturin develop --release --quiet --extras dev
+	@touch $@ $(VENV)/.installed
