@@ -1,8 +1,8 @@
 //! OLSR: optimized link state routing (RFC 3626), with real messages on the links.
 //!
 //! - [`message`]: the bytes of packets, HELLO and TC.
-//! - `state`: what a node remembers: links, neighbours, 2-hop neighbours, MPR selectors,
-//!   messages seen, topology.
+//! - `neighbourhood`: what HELLOs tell: links, neighbours, 2-hop neighbours, MPR selectors.
+//! - `topology`: what TCs tell, and which messages were seen before.
 //! - `mpr`: which neighbours relay for a node.
 //! - `table`: the routing table.
 //!
@@ -24,7 +24,7 @@
 //! set changes (§9.3). Every node has the default willingness. Messages share the queues with
 //! the data and may be lost there.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -34,15 +34,17 @@ use backlane_units::{Duration, SimTime};
 
 pub mod message;
 mod mpr;
-mod state;
+mod neighbourhood;
 mod table;
+mod topology;
 
 use message::{
     HELLO, Hello, MESSAGE_HEADER_BYTES, Message, PACKET_HEADER_BYTES, TC, TimeCode,
     TopologyControl, WILL_DEFAULT,
 };
-use state::State;
+use neighbourhood::Neighbourhood;
 use table::Table;
+use topology::{Seen, Topology};
 
 /// Timers of OLSR. The defaults are those of RFC 3626 §18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +102,12 @@ pub struct Olsr {
     node: NodeId,
     config: Config,
     jitter: Stream,
-    state: RefCell<State>,
+    near: Neighbourhood,
+    far: Topology,
+    seen: Seen,
+    /// Computed when it is asked for, after a change.
     table: RefCell<Table>,
+    table_stale: Cell<bool>,
     /// The time of the last event here.
     now: SimTime,
     timers: Option<Timers>,
@@ -122,8 +128,11 @@ impl Olsr {
             node,
             config,
             jitter,
-            state: RefCell::new(State::new(node, config.neighbour_hold)),
+            near: Neighbourhood::new(node, config.neighbour_hold),
+            far: Topology::default(),
+            seen: Seen::default(),
             table: RefCell::default(),
+            table_stale: Cell::new(false),
             now: SimTime::ZERO,
             timers: None,
             next_expiry: SimTime::MAX,
@@ -165,7 +174,7 @@ impl Olsr {
         let forwarded = self.take_pending(SimTime::MAX);
         let interval = TimeCode::encode(self.config.hello_interval);
         for interface in 0..context.interfaces().len() {
-            let list = self.state.get_mut().hello(self.now, interface);
+            let list = self.near.hello(self.now, interface);
             let body = Hello::encode(interval, WILL_DEFAULT, &list);
             let hello = self.message(HELLO, self.config.neighbour_hold, 1, &body);
             self.send(context, interface, Some(&hello), &forwarded);
@@ -175,13 +184,13 @@ impl Olsr {
 
     /// Sends a TC to all if this node is a relay, or was until lately (RFC 3626 §9.3).
     fn send_tc(&mut self, context: &mut Context<'_>) {
-        let state = self.state.get_mut();
-        if state.selectors().len() > 0 {
+        let near = &self.near;
+        if near.selectors().len() > 0 {
             self.empty_tc_until = self.now.saturating_add(self.config.topology_hold);
         } else if self.empty_tc_until <= self.now {
             return;
         }
-        let body = TopologyControl::encode(state.advertised_sequence(), state.selectors());
+        let body = TopologyControl::encode(near.advertised_sequence(), near.selectors());
         let tc = self.message(TC, self.config.topology_hold, TC_TTL, &body);
         self.message_sequence = self.message_sequence.wrapping_add(1);
         let forwarded = self.take_pending(SimTime::MAX);
@@ -237,19 +246,21 @@ impl Olsr {
     /// A message that is not a HELLO (RFC 3626 §3.4).
     fn on_flooded(&mut self, interface: usize, sender: NodeId, message: &Message<'_>) {
         let now = self.now;
-        let state = self.state.get_mut();
         // Neither processed (§9.5) nor forwarded (§3.4.1) unless both ends hear each other.
-        if !state.is_symmetric(sender) {
+        if !self.near.is_symmetric(sender) {
             return;
         }
         let name = (message.originator, message.sequence);
         if message.kind == TC
-            && !state.is_duplicate(now, name.0, name.1)
+            && !self.seen.contains(now, name)
             && let Some(tc) = TopologyControl::decode(message.body)
         {
-            state.on_topology_control(now, name.0, message.validity.decode(), &tc);
+            let validity = message.validity.decode();
+            self.far.on_tc(now, message.originator, validity, &tc);
         }
-        if state.must_forward(now, interface, sender, name, message.ttl) {
+        let from_selector = self.near.is_selector(sender);
+        let seen = &mut self.seen;
+        if seen.must_forward(now, interface, name, message.ttl, from_selector) {
             let onward = Message {
                 ttl: message.ttl - 1,
                 hops: message.hops.saturating_add(1),
@@ -284,18 +295,26 @@ impl Olsr {
         if self.next_expiry > self.now {
             return;
         }
-        self.next_expiry = self.state.get_mut().expire(self.now);
+        let near = self.near.expire(self.now);
+        self.next_expiry = near.min(self.far.expire(self.now));
+        self.seen.expire(self.now);
+        self.note_changes();
         self.arm(context, |timers| timers.expiry, self.next_expiry);
     }
-}
 
-/// Looks a route up, in a table computed anew if need be.
-#[inline]
-fn route(node: NodeId, state: &mut State, table: &mut Table, exit: NodeId) -> Option<usize> {
-    if state.take_routes_stale() {
-        table.compute(node, state);
+    fn note_changes(&mut self) {
+        // Both are asked, so that both forget.
+        if self.near.take_changed() | self.far.take_changed() {
+            self.table_stale.set(true);
+        }
     }
-    table.interface(exit)
+
+    #[cold]
+    fn compute_table(&self) {
+        let mut table = self.table.borrow_mut();
+        table.compute(self.node, &self.near, &self.far);
+        self.table_stale.set(false);
+    }
 }
 
 impl Router for Olsr {
@@ -316,7 +335,10 @@ impl Router for Olsr {
     #[inline]
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         let exit = context.packet(id).exit;
-        match route(self.node, self.state.get_mut(), self.table.get_mut(), exit) {
+        if self.table_stale.get() {
+            self.compute_table();
+        }
+        match self.table.get_mut().interface(exit) {
             Some(interface) => context.transmit(interface, id),
             None => context.drop(id, DropCause::NoRoute),
         }
@@ -334,13 +356,14 @@ impl Router for Olsr {
             nearest = nearest.min(self.now.saturating_add(validity));
             if message.kind == HELLO {
                 if let Some(hello) = Hello::decode(message.body) {
-                    let state = self.state.get_mut();
-                    state.on_hello(self.now, interface, message.originator, validity, &hello);
+                    self.near
+                        .on_hello(self.now, interface, message.originator, validity, &hello);
                 }
             } else {
                 self.on_flooded(interface, sender, &message);
             }
         }
+        self.note_changes();
         // What was refreshed expires later than the timer says; that is found when it fires.
         if nearest < self.next_expiry {
             self.next_expiry = nearest;
@@ -374,11 +397,9 @@ impl Router for Olsr {
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {
-        route(
-            self.node,
-            &mut self.state.borrow_mut(),
-            &mut self.table.borrow_mut(),
-            exit,
-        )
+        if self.table_stale.get() {
+            self.compute_table();
+        }
+        self.table.borrow().interface(exit)
     }
 }

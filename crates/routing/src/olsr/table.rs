@@ -2,7 +2,8 @@
 
 use backlane_net::NodeId;
 
-use super::state::State;
+use super::neighbourhood::Neighbourhood;
+use super::topology::Topology;
 
 const NONE: u16 = u16::MAX;
 
@@ -26,16 +27,16 @@ impl Table {
     /// Computes the table anew. Where several routes are equally short, the RFC takes the first
     /// that it comes upon; tuples are gone through in the order of addresses here, so the one
     /// over the lowest neighbour (two hops) or the lowest last hop (more) wins.
-    pub(super) fn compute(&mut self, node: NodeId, state: &State) {
+    pub(super) fn compute(&mut self, node: NodeId, near: &Neighbourhood, far: &Topology) {
         self.interfaces.clear();
         self.next.clear();
-        for (neighbour, interface) in state.symmetric_links() {
+        for (neighbour, interface) in near.symmetric_links() {
             self.add(node, neighbour, interface as u16);
         }
         self.advance();
-        for neighbour in state.next_hops() {
+        for neighbour in near.next_hops() {
             let interface = self.interfaces[neighbour.index()];
-            for two_hop in state.neighbours_of(neighbour) {
+            for two_hop in near.neighbours_of(neighbour) {
                 self.add(node, two_hop, interface);
             }
         }
@@ -48,7 +49,7 @@ impl Table {
             for index in 0..self.reached.len() {
                 let last = self.reached[index];
                 let interface = self.interfaces[last.index()];
-                for destination in state.advertised_by(last) {
+                for destination in far.advertised_by(last) {
                     self.add(node, destination, interface);
                 }
             }

@@ -1,5 +1,5 @@
-//! What a node remembers of its neighbours and of the network: the repositories of
-//! RFC 3626 §4.
+//! What a node knows of the nodes up to two hops away: links, neighbours, 2-hop neighbours,
+//! MPRs and MPR selectors (RFC 3626 §4.2, §4.3).
 //!
 //! A tuple holds until its time is reached and not at that instant any more. An instant of zero
 //! has always passed.
@@ -9,19 +9,14 @@ use std::collections::BTreeMap;
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
-use super::message::{
-    Hello, LinkCode, LinkType, NeighbourType, TopologyControl, WILL_NEVER, newer,
-};
+use super::message::{Hello, LinkCode, LinkType, NeighbourType, WILL_NEVER};
 use super::mpr::{self, Candidate};
-
-/// `DUP_HOLD_TIME` (RFC 3626 §18.3).
-pub(super) const DUPLICATE_HOLD: Duration = Duration::from_secs(30);
 
 /// A link tuple (RFC 3626 §4.2.1); one interface is one wire with one neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     neighbour: NodeId,
-    /// `L_SYM_time` is ahead; kept in step with it by [`State::expire`].
+    /// `L_SYM_time` is ahead; kept in step with it by [`Neighbourhood::expire`].
     symmetric: bool,
     /// `L_SYM_time`.
     symmetric_until: SimTime,
@@ -38,24 +33,9 @@ struct Neighbour {
     willingness: u8,
 }
 
-/// A duplicate tuple (RFC 3626 §3.4).
-#[derive(Clone, Debug)]
-struct Duplicate {
-    until: SimTime,
-    retransmitted: bool,
-    interfaces: Vec<usize>,
-}
-
-/// A topology tuple (RFC 3626 §4.4), under its last hop and destination.
-#[derive(Clone, Copy, Debug)]
-struct Advertised {
-    sequence: u16,
-    until: SimTime,
-}
-
-/// The repositories of one node.
+/// The local repositories of one node.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct Neighbourhood {
     node: NodeId,
     neighbour_hold: Duration,
     /// By interface.
@@ -65,19 +45,16 @@ pub(super) struct State {
     two_hops: BTreeMap<(NodeId, NodeId), SimTime>,
     /// When an MPR selector expires (RFC 3626 §4.3.4).
     selectors: BTreeMap<NodeId, SimTime>,
-    duplicates: BTreeMap<(NodeId, u16), Duplicate>,
-    /// By (last hop, destination).
-    topology: BTreeMap<(NodeId, NodeId), Advertised>,
     relays: Vec<NodeId>,
     /// The neighbourhood changed since `relays` was computed.
     relays_stale: bool,
-    /// The routing table is no longer what the repositories say.
-    routes_stale: bool,
+    /// What the routing table is computed from changed.
+    changed: bool,
     /// `ANSN`: counts the changes of the MPR selector set.
     advertised_sequence: u16,
 }
 
-impl State {
+impl Neighbourhood {
     pub(super) fn new(node: NodeId, neighbour_hold: Duration) -> Self {
         Self {
             node,
@@ -86,11 +63,9 @@ impl State {
             neighbours: BTreeMap::new(),
             two_hops: BTreeMap::new(),
             selectors: BTreeMap::new(),
-            duplicates: BTreeMap::new(),
-            topology: BTreeMap::new(),
             relays: Vec::new(),
             relays_stale: false,
-            routes_stale: false,
+            changed: false,
             advertised_sequence: 0,
         }
     }
@@ -114,7 +89,7 @@ impl State {
         if neighbour.willingness != willingness {
             neighbour.willingness = willingness;
             self.relays_stale = true;
-            self.routes_stale = true;
+            self.changed = true;
         }
         let symmetric = self.refresh_neighbour(originator);
 
@@ -136,7 +111,7 @@ impl State {
                 _ => self.two_hops.insert(tuple, until).is_none(),
             };
             self.relays_stale |= changed;
-            self.routes_stale |= changed;
+            self.changed |= changed;
         }
     }
 
@@ -170,7 +145,7 @@ impl State {
             None => {}
         }
         link.until = link.until.max(link.heard_until);
-        self.routes_stale |= link.symmetric != was;
+        self.changed |= link.symmetric != was;
     }
 
     /// A neighbour is symmetric as long as one of its links is, and is forgotten with its last
@@ -193,7 +168,7 @@ impl State {
         }
         if was != symmetric {
             self.relays_stale = true;
-            self.routes_stale = true;
+            self.changed = true;
         }
         if was && !symmetric {
             self.two_hops.retain(|(through, _), _| *through != node);
@@ -202,85 +177,6 @@ impl State {
             }
         }
         symmetric
-    }
-
-    /// A TC came in that was not processed before (RFC 3626 §9.5).
-    pub(super) fn on_topology_control(
-        &mut self,
-        now: SimTime,
-        originator: NodeId,
-        validity: Duration,
-        tc: &TopologyControl<'_>,
-    ) {
-        let until = now.saturating_add(validity);
-        let of_originator = (originator, NodeId(0))..=(originator, NodeId(u32::MAX));
-        let mut held = self.topology.range(of_originator.clone());
-        if held.any(|(_, tuple)| newer(tuple.sequence, tc.sequence)) {
-            return;
-        }
-        let outdated: Vec<_> = self
-            .topology
-            .range(of_originator)
-            .filter(|(_, tuple)| tuple.sequence != tc.sequence)
-            .map(|(key, _)| *key)
-            .collect();
-        let sequence = tc.sequence;
-        let tuple = Advertised { sequence, until };
-        let mut changed = false;
-        for destination in tc.neighbours() {
-            let key = (originator, destination);
-            changed |= self.topology.insert(key, tuple).is_none();
-        }
-        for key in outdated {
-            if self
-                .topology
-                .get(&key)
-                .is_some_and(|t| t.sequence != sequence)
-            {
-                self.topology.remove(&key);
-                changed = true;
-            }
-        }
-        self.routes_stale |= changed;
-    }
-
-    /// Whether a message was processed before (RFC 3626 §3.4).
-    pub(super) fn is_duplicate(&self, now: SimTime, originator: NodeId, sequence: u16) -> bool {
-        let duplicate = self.duplicates.get(&(originator, sequence));
-        duplicate.is_some_and(|duplicate| duplicate.until > now)
-    }
-
-    /// The default forwarding algorithm (RFC 3626 §3.4.1): notes the message, and tells whether
-    /// it must be sent on. The sender is the neighbour on `interface`, and symmetric.
-    pub(super) fn must_forward(
-        &mut self,
-        now: SimTime,
-        interface: usize,
-        sender: NodeId,
-        (originator, sequence): (NodeId, u16),
-        ttl: u8,
-    ) -> bool {
-        let relays = ttl > 1 && self.selectors.get(&sender).is_some_and(|at| *at > now);
-        let until = now.saturating_add(DUPLICATE_HOLD);
-        let new = || Duplicate {
-            until,
-            retransmitted: false,
-            interfaces: Vec::new(),
-        };
-        let duplicate = self
-            .duplicates
-            .entry((originator, sequence))
-            .or_insert_with(new);
-        if duplicate.until <= now {
-            *duplicate = new();
-        }
-        if duplicate.retransmitted || duplicate.interfaces.contains(&interface) {
-            return false;
-        }
-        duplicate.until = until;
-        duplicate.interfaces.push(interface);
-        duplicate.retransmitted = relays;
-        relays
     }
 
     /// Forgets what has expired; gives the next instant at which something will.
@@ -297,7 +193,7 @@ impl State {
             let Some(link) = slot else { continue };
             if link.symmetric && !lives(link.symmetric_until) {
                 link.symmetric = false;
-                self.routes_stale = true;
+                self.changed = true;
                 expired.push(link.neighbour);
             }
             if !lives(link.until) {
@@ -309,7 +205,7 @@ impl State {
         self.two_hops.retain(|_, until| lives(*until));
         let changed = self.two_hops.len() != before;
         self.relays_stale |= changed;
-        self.routes_stale |= changed;
+        self.changed |= changed;
 
         let before = self.selectors.len();
         self.selectors.retain(|_, until| lives(*until));
@@ -317,12 +213,6 @@ impl State {
             self.advertised_sequence = self.advertised_sequence.wrapping_add(1);
         }
 
-        let before = self.topology.len();
-        self.topology.retain(|_, tuple| lives(tuple.until));
-        self.routes_stale |= self.topology.len() != before;
-
-        // Their time is looked at when they are asked for, so they need no event of their own.
-        self.duplicates.retain(|_, duplicate| duplicate.until > now);
         for node in expired {
             self.refresh_neighbour(node);
         }
@@ -411,24 +301,22 @@ impl State {
             .map(|((_, two_hop), _)| *two_hop)
     }
 
-    /// The nodes that `last` advertises in its TCs, in the order of their numbers.
-    pub(super) fn advertised_by(&self, last: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        self.topology
-            .range((last, NodeId(0))..=(last, NodeId(u32::MAX)))
-            .map(|((_, destination), _)| *destination)
-    }
-
     /// The neighbours that chose this node as a relay.
     pub(super) fn selectors(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
         self.selectors.keys().copied()
     }
 
+    pub(super) fn is_selector(&self, node: NodeId) -> bool {
+        self.selectors.contains_key(&node)
+    }
+
+    /// The number of the selector set: it grows with every change.
     pub(super) fn advertised_sequence(&self) -> u16 {
         self.advertised_sequence
     }
 
-    /// Whether the table must be computed anew; asks once.
-    pub(super) fn take_routes_stale(&mut self) -> bool {
-        std::mem::take(&mut self.routes_stale)
+    /// Whether the routing table must be computed anew; tells it once.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
     }
 }

@@ -1,0 +1,423 @@
+//! OLSR on whole networks: what its tables hold, and when.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Stream, Streams};
+use backlane_net::{
+    Application, Context, Event, LinkConfig, Network, NodeId, PacketId, QueueConfig, QueueLimit,
+    Router, Simulation,
+};
+use backlane_routing::olsr::message::{TC, messages};
+use backlane_routing::olsr::{Config, Olsr};
+use backlane_units::{Duration, Rate, SimTime};
+
+/// No traffic.
+struct Idle;
+
+impl Application for Idle {
+    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
+    fn on_event(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: u32, _: u32) {}
+}
+
+/// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
+type Floods = Rc<RefCell<BTreeMap<(u32, usize, u32, u16), u32>>>;
+
+/// OLSR, with an eye on what it receives.
+struct Watched(Olsr, Floods);
+
+impl Router for Watched {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.0.start(context);
+    }
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        self.0.on_packet(context, id);
+    }
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+        let node = context.node().0;
+        for message in messages(bytes).filter(|message| message.kind == TC) {
+            let copy = (node, interface, message.originator.0, message.sequence);
+            *self.1.borrow_mut().entry(copy).or_default() += 1;
+        }
+        self.0.on_message(context, interface, bytes);
+    }
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        self.0.on_timer(context, token);
+    }
+    fn next_hop(&self, exit: NodeId) -> Option<usize> {
+        self.0.next_hop(exit)
+    }
+}
+
+struct Net {
+    simulation: Simulation<Idle>,
+    nodes: u32,
+    floods: Floods,
+}
+
+impl Net {
+    fn new(nodes: u32, wires: &[(u32, u32)], config: Config, seed: u64) -> Self {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        for _ in 0..nodes {
+            network.add_router();
+        }
+        let link = LinkConfig {
+            rate: Rate::from_bps(100_000_000),
+            delay: Duration::from_millis(1),
+            queue: QueueConfig::DropTail(QueueLimit::Packets(1000)),
+        };
+        for &(a, b) in wires {
+            network.connect(&mut events, NodeId(a), NodeId(b), &link);
+        }
+        let streams = Streams::new(seed);
+        let floods = Floods::default();
+        let routers = (0..nodes)
+            .map(|node| {
+                let stream = streams.stream(&format!("n{node}"), "jitter");
+                let olsr = Olsr::new(NodeId(node), config, stream);
+                Some(Box::new(Watched(olsr, floods.clone())) as Box<dyn Router>)
+            })
+            .collect();
+        Self {
+            simulation: Simulation::new(network, events, Idle, routers, None),
+            nodes,
+            floods,
+        }
+    }
+
+    fn run(&mut self, until: SimTime) {
+        self.simulation.run(until, |_, _| false);
+    }
+
+    fn interface(&self, from: u32, to: u32) -> Option<usize> {
+        self.simulation.router(NodeId(from))?.next_hop(NodeId(to))
+    }
+
+    /// The hops of the way that the tables give now over whole wires; `None` if they give none.
+    fn way(&self, from: u32, to: u32) -> Option<u16> {
+        let mut here = NodeId(from);
+        let mut hops = 0;
+        while here != NodeId(to) {
+            let interface = self.interface(here.0, to)?;
+            let interface = self.simulation.network.mesh_interfaces(here)[interface];
+            if !interface.up || u32::from(hops) > self.nodes {
+                return None;
+            }
+            here = interface.peer;
+            hops += 1;
+        }
+        Some(hops)
+    }
+
+    /// Distances over whole wires, by breadth-first search.
+    fn hops(&self) -> Vec<Vec<u16>> {
+        let from = |start: usize| {
+            let mut hops = vec![u16::MAX; self.nodes as usize];
+            hops[start] = 0;
+            let mut reached = vec![NodeId(start as u32)];
+            let mut index = 0;
+            while let Some(&node) = reached.get(index) {
+                index += 1;
+                for interface in self.simulation.network.mesh_interfaces(node) {
+                    if interface.up && hops[interface.peer.index()] == u16::MAX {
+                        hops[interface.peer.index()] = hops[node.index()] + 1;
+                        reached.push(interface.peer);
+                    }
+                }
+            }
+            hops
+        };
+        (0..self.nodes as usize).map(from).collect()
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let nodes = self.nodes;
+        (0..nodes).flat_map(move |a| (0..nodes).map(move |b| (a, b)))
+    }
+
+    /// How many pairs at most `within` hops apart lack a shortest way, and how many that are
+    /// not joined have a route.
+    fn wrong(&self, within: u16) -> usize {
+        let hops = self.hops();
+        let is_wrong = |&(a, b): &(u32, u32)| match hops[a as usize][b as usize] {
+            u16::MAX => self.interface(a, b).is_some(),
+            distance => distance <= within && self.way(a, b) != Some(distance),
+        };
+        self.pairs().filter(is_wrong).count()
+    }
+
+    fn diameter(&self) -> u64 {
+        let all = self.hops().into_iter().flatten();
+        u64::from(all.filter(|hops| *hops != u16::MAX).max().unwrap_or(0))
+    }
+
+    /// The first time, to 10 ms, at which nothing within `within` hops is wrong.
+    fn right_at(&mut self, within: u16, from: SimTime, to: SimTime) -> Option<SimTime> {
+        let mut at = from;
+        while at <= to {
+            self.run(at);
+            if self.wrong(within) == 0 {
+                return Some(at);
+            }
+            at = at + Duration::from_millis(10);
+        }
+        None
+    }
+
+    fn tables(&self) -> Vec<Option<usize>> {
+        self.pairs().map(|(a, b)| self.interface(a, b)).collect()
+    }
+}
+
+/// A random tree and some more wires.
+fn connected(stream: &mut Stream, nodes: u32) -> Vec<(u32, u32)> {
+    let mut wires: Vec<_> = (1..nodes)
+        .map(|node| (stream.below(u64::from(node)) as u32, node))
+        .collect();
+    for _ in 0..stream.below(u64::from(nodes) * 2) {
+        let a = stream.below(u64::from(nodes)) as u32;
+        let b = stream.below(u64::from(nodes)) as u32;
+        if a < b && !wires.contains(&(a, b)) {
+            wires.push((a, b));
+        }
+    }
+    wires
+}
+
+fn grid(rows: u32, columns: u32) -> Vec<(u32, u32)> {
+    let mut wires = Vec::new();
+    for node in 0..rows * columns {
+        if node % columns + 1 < columns {
+            wires.push((node, node + 1));
+        }
+        if node / columns + 1 < rows {
+            wires.push((node, node + columns));
+        }
+    }
+    wires
+}
+
+/// HELLOs every 100 ms, the rest as in the RFC: how backhaul studies run ns-3's OLSR.
+fn fast_hellos() -> Config {
+    Config {
+        hello_interval: Duration::from_millis(100),
+        jitter: Duration::from_millis(25),
+        neighbour_hold: Duration::from_millis(300),
+        ..Config::default()
+    }
+}
+
+/// Propagation and a few microseconds of transmission, for each hop.
+const WIRE: Duration = Duration::from_millis(2);
+
+fn at_secs(s: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_secs(s)
+}
+
+/// The second HELLO makes a neighbour symmetric, the third tells who its neighbours are.
+fn two_hops_by(config: &Config) -> SimTime {
+    SimTime::ZERO + config.jitter + config.hello_interval * 2 + WIRE
+}
+
+/// The fourth HELLO tells the relays that they are; the TC after that reaches every node.
+fn all_by(config: &Config, diameter: u64) -> SimTime {
+    let chosen = config.jitter + config.hello_interval * 3 + WIRE;
+    SimTime::ZERO + chosen + config.tc_interval + (config.jitter + WIRE) * diameter
+}
+
+#[test]
+fn every_route_on_a_random_graph_is_a_shortest_path() {
+    let mut stream = Streams::new(1).stream("graphs", "shape");
+    for seed in 0..100 {
+        let nodes = 2 + stream.below(29) as u32;
+        let wires = connected(&mut stream, nodes);
+        let config = Config::default();
+        let mut net = Net::new(nodes, &wires, config, seed);
+        net.run(two_hops_by(&config));
+        assert_eq!(net.wrong(2), 0, "two hops, graph {seed}");
+        let by = all_by(&config, net.diameter());
+        net.run(by);
+        assert_eq!(net.wrong(u16::MAX), 0, "graph {seed}");
+        // And it stays so, over many holding times.
+        for later in 1..20 {
+            net.run(by + Duration::from_millis(2300 * later));
+            assert_eq!(net.wrong(u16::MAX), 0, "later, graph {seed}");
+        }
+        let balance = net.simulation.network.balance();
+        assert!(
+            balance.holds() && balance.dropped_total() == 0,
+            "{balance:?}"
+        );
+    }
+}
+
+#[test]
+fn long_routes_wait_for_the_second_tc_timer() {
+    let config = fast_hellos();
+    let mut net = Net::new(25, &grid(5, 5), config, 7);
+    let near = net.right_at(2, SimTime::ZERO, two_hops_by(&config));
+    let second_tc = SimTime::ZERO + config.tc_interval - config.jitter;
+    net.run(second_tc);
+    assert!(net.wrong(3) > 0);
+    // Every relay has long been told by then, so the second expiry of all timers settles it.
+    let last_tc = SimTime::ZERO + config.jitter + config.tc_interval;
+    let by = last_tc + (config.jitter + WIRE) * net.diameter();
+    let all = net.right_at(u16::MAX, second_tc, by);
+    println!("5x5 grid, HELLO 100 ms: two hops {near:?}, all {all:?}, bound {by:?}");
+    assert!(near.is_some() && all.is_some());
+}
+
+#[test]
+fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
+    let config = Config::default();
+    let mut slowest = [Duration::ZERO; 2];
+    for seed in 0..20 {
+        let mut net = Net::new(25, &grid(5, 5), config, seed);
+        let cut = all_by(&config, 8) + Duration::from_millis(seed * 331);
+        net.run(cut);
+        let before = net.tables();
+        let (a, b) = (NodeId(12), NodeId(13));
+        assert!(net.simulation.set_wire_up(a, b, false));
+        assert_eq!(net.tables(), before, "nothing is noticed at once");
+        assert!(net.wrong(u16::MAX) > 0, "and packets are lost");
+        // The ends miss HELLOs for the holding time; their next tells their neighbours, who
+        // choose relays and tell those in their next; then everybody's next TC is right.
+        let told = config.neighbour_hold + config.hello_interval * 2;
+        let by = cut + told + config.tc_interval + (config.jitter + WIRE) * net.diameter();
+        let healed = net.right_at(u16::MAX, cut, by).expect("healed in time");
+        assert!(healed >= cut + config.neighbour_hold - config.hello_interval);
+        slowest[0] = slowest[0].max(healed - cut);
+
+        net.run(by);
+        assert!(net.simulation.set_wire_up(a, b, true));
+        let start = all_by(&config, net.diameter()) - SimTime::ZERO;
+        let back = net.right_at(u16::MAX, by, by + start).expect("back");
+        slowest[1] = slowest[1].max(back - by);
+        // What was learned in between expires.
+        net.run(by + start + config.topology_hold);
+        assert_eq!(net.wrong(u16::MAX), 0, "seed {seed}");
+    }
+    println!("5x5 grid, slowest of 20: healed after, back after {slowest:?}");
+}
+
+#[test]
+fn what_is_cut_off_leaves_all_tables() {
+    let config = fast_hellos();
+    let chain = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)];
+    let mut net = Net::new(6, &chain, config, 3);
+    let cut = all_by(&config, 5);
+    net.run(cut);
+    assert_eq!(net.way(0, 5), Some(5));
+    net.simulation.set_wire_up(NodeId(3), NodeId(4), false);
+    // 3 loses 4 after the holding time (300 ms are written as 312.5 ms), and its next TC says
+    // so; what 4 said of 5 leads nowhere then.
+    let hold = Duration::from_micros(312_500);
+    let by = cut + hold + config.tc_interval + (config.jitter + WIRE) * 4;
+    let gone = net.right_at(u16::MAX, cut, by);
+    println!("chain of 6, cut off: gone {gone:?}, cut {cut:?}");
+    assert!(gone.is_some());
+}
+
+#[test]
+fn no_node_sends_a_tc_twice_on_a_wire() {
+    let mut stream = Streams::new(2).stream("graphs", "shape");
+    for seed in 0..10 {
+        let wires = connected(&mut stream, 25);
+        let mut net = Net::new(25, &wires, Config::default(), seed);
+        net.run(at_secs(60));
+        let floods = net.floods.borrow();
+        assert!(floods.len() > 1000, "{}", floods.len());
+        assert!(floods.values().all(|&copies| copies == 1), "graph {seed}");
+    }
+}
+
+#[test]
+fn every_tc_reaches_every_node() {
+    let config = Config::default();
+    let mut net = Net::new(25, &grid(5, 5), config, 5);
+    // Nodes that were relays at the start only send empty TCs for a while.
+    let settled = all_by(&config, 8) + config.neighbour_hold + config.topology_hold;
+    net.run(settled);
+    net.floods.borrow_mut().clear();
+    net.run(settled + Duration::from_secs(60));
+    let mut receivers: BTreeMap<(u32, u16), BTreeSet<u32>> = BTreeMap::new();
+    for &(node, _, originator, sequence) in net.floods.borrow().keys() {
+        let nodes = receivers.entry((originator, sequence)).or_default();
+        if node != originator {
+            nodes.insert(node);
+        }
+    }
+    let originators: BTreeSet<u32> = receivers
+        .keys()
+        .map(|&(originator, _)| originator)
+        .collect();
+    for originator in &originators {
+        let mine = receivers.range((*originator, 0)..=(*originator, u16::MAX));
+        let reached: Vec<usize> = mine.map(|(_, nodes)| nodes.len()).collect();
+        // The first and the last may have been under way at the ends of the interval.
+        assert!(reached.len() >= 12, "{reached:?}");
+        let inner = &reached[1..reached.len() - 1];
+        assert!(inner.iter().all(|&nodes| nodes == 24), "{reached:?}");
+    }
+    println!("5x5 grid: {} of 25 nodes are relays", originators.len());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history_and_another_gives_another() {
+    let history = |seed| {
+        let mut net = Net::new(25, &grid(5, 5), Config::default(), seed);
+        let tables: Vec<_> = (0..120)
+            .map(|step| {
+                net.run(SimTime::ZERO + Duration::from_millis(125 * step));
+                net.tables()
+            })
+            .collect();
+        (tables, net.simulation.digest())
+    };
+    assert_eq!(history(1), history(1));
+    assert_ne!(history(1).0, history(2).0);
+}
+
+#[test]
+fn parallel_wires_stand_in_for_each_other() {
+    let config = fast_hellos();
+    let mut net = Net::new(3, &[(0, 1), (0, 1), (1, 2)], config, 1);
+    let cut = all_by(&config, 2);
+    net.run(cut);
+    assert_eq!(net.interface(0, 2), Some(0));
+    net.simulation.set_wire_up(NodeId(0), NodeId(1), false);
+    // 300 ms are written as 312.5 ms, the next time that a message can carry.
+    net.run(cut + Duration::from_micros(312_500) + WIRE);
+    assert_eq!(
+        (net.interface(0, 1), net.interface(0, 2)),
+        (Some(1), Some(1))
+    );
+}
+
+#[test]
+fn the_overhead_of_a_grid_is_what_the_intervals_say() {
+    let configs = [("RFC", Config::default()), ("HELLO 100 ms", fast_hellos())];
+    for (name, config) in configs {
+        let mut net = Net::new(25, &grid(5, 5), config, 1);
+        let sent = |net: &Net| {
+            let counters = net.simulation.network.links().iter().map(|l| *l.counters());
+            counters.fold((0, 0), |sum, c| (sum.0 + c.packets, sum.1 + c.bytes))
+        };
+        net.run(at_secs(20));
+        let before = sent(&net);
+        net.run(at_secs(120));
+        let after = sent(&net);
+        let packets_per_s = (after.0 - before.0) as f64 / 100.0;
+        let bytes_per_s = (after.1 - before.1) as f64 / 100.0;
+        println!("5x5 grid, {name}: {packets_per_s} packets/s, {bytes_per_s} bytes/s");
+        // A HELLO for each of the 80 interfaces; jitter makes intervals shorter by its half.
+        let mean = |interval: Duration| (interval - config.jitter / 2).as_secs_f64();
+        let hellos_per_s = 80.0 / mean(config.hello_interval);
+        assert!(packets_per_s >= hellos_per_s * 0.99, "{hellos_per_s}");
+        // A TC leaves a node at most once on each interface, often along with others.
+        let tcs_per_s = 25.0 * 80.0 / mean(config.tc_interval);
+        assert!(packets_per_s <= (hellos_per_s + tcs_per_s) * 1.01);
+    }
+}
