@@ -132,12 +132,12 @@ impl Connection {
     /// When [`Self::on_timer`] is next due; `None` when no timer runs.
     #[inline]
     pub fn next_timeout(&self) -> Option<SimTime> {
-        let timeouts = [
-            self.handshake.next_timeout(),
-            self.sender.next_timeout(),
-            self.receiver.acks.next_timeout(),
-        ];
-        timeouts.into_iter().flatten().min()
+        let at = self
+            .handshake
+            .next_timeout()
+            .min(self.sender.next_timeout())
+            .min(self.receiver.acks.next_timeout());
+        (at != SimTime::MAX).then_some(at)
     }
 
     /// The next segment to put on the wire, or `None` when nothing more may leave now.

@@ -25,8 +25,9 @@ pub(crate) struct AckSchedule {
     /// Acknowledged so far (Linux: rcv_wup).
     acknowledged: u64,
     due_now: bool,
-    delayed_until: Option<SimTime>,
-    merged_until: Option<SimTime>,
+    /// When an acknowledgment held back is due; [`SimTime::MAX`]: none is.
+    delayed_until: SimTime,
+    merged_until: SimTime,
     merged: u32,
     hole_seq: u64,
     hole_duplicates: u32,
@@ -51,8 +52,8 @@ impl AckSchedule {
             merging: config.sack && config.sack_compression,
             acknowledged: 0,
             due_now: false,
-            delayed_until: None,
-            merged_until: None,
+            delayed_until: SimTime::MAX,
+            merged_until: SimTime::MAX,
             merged: 0,
             hole_seq: 0,
             hole_duplicates: 0,
@@ -159,11 +160,11 @@ impl AckSchedule {
             timeout = timeout.min(self.rtt.max(minimum));
         }
         let until = now + timeout.min(self.config.max_timeout);
-        match self.delayed_until {
+        if self.delayed_until <= now + timeout / 4 {
             // Nearly due already: send it rather than start again.
-            Some(pending) if pending <= now + timeout / 4 => self.due_now = true,
-            Some(pending) if pending <= until => {}
-            _ => self.delayed_until = Some(until),
+            self.due_now = true;
+        } else {
+            self.delayed_until = self.delayed_until.min(until);
         }
     }
 
@@ -183,8 +184,8 @@ impl AckSchedule {
             return;
         }
         self.merged += 1;
-        if self.merged_until.is_none() {
-            self.merged_until = Some(now + (self.rtt / 20).min(MERGED_WAIT));
+        if self.merged_until == SimTime::MAX {
+            self.merged_until = now + (self.rtt / 20).min(MERGED_WAIT);
         }
     }
 
@@ -199,29 +200,26 @@ impl AckSchedule {
         }
         self.acknowledged = rcv_nxt;
         self.due_now = false;
-        self.delayed_until = None;
-        self.merged_until = None;
+        self.delayed_until = SimTime::MAX;
+        self.merged_until = SimTime::MAX;
         self.merged = 0;
     }
 
     #[inline]
-    pub(crate) fn next_timeout(&self) -> Option<SimTime> {
-        match (self.delayed_until, self.merged_until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+    pub(crate) fn next_timeout(&self) -> SimTime {
+        self.delayed_until.min(self.merged_until)
     }
 
     pub(crate) fn on_timer(&mut self, now: SimTime) {
-        if self.merged_until.is_some_and(|at| at <= now) {
-            self.merged_until = None;
+        if self.merged_until <= now {
+            self.merged_until = SimTime::MAX;
             self.due_now = true;
         }
-        if self.delayed_until.is_some_and(|at| at <= now) {
+        if self.delayed_until <= now {
             // The peer did not send a second segment: wait longer the next time.
             let timeout = self.timeout.unwrap_or(self.config.min_timeout);
             self.timeout = Some((timeout * 2).min(self.rto));
-            self.delayed_until = None;
+            self.delayed_until = SimTime::MAX;
             self.due_now = true;
         }
     }

@@ -28,7 +28,8 @@ pub(crate) struct Handshake {
     pub(crate) sent_at: SimTime,
     pub(crate) retransmits: u32,
     retries: u32,
-    deadline: Option<SimTime>,
+    /// When the SYN is sent again; [`SimTime::MAX`]: never.
+    deadline: SimTime,
 }
 
 impl Handshake {
@@ -39,7 +40,7 @@ impl Handshake {
             sent_at: SimTime::ZERO,
             retransmits: 0,
             retries: config.syn_retries,
-            deadline: None,
+            deadline: SimTime::MAX,
         }
     }
 
@@ -48,24 +49,25 @@ impl Handshake {
         self.syn_due = false;
         self.sent_at = now;
         // A repeated SYN of the peer is answered without touching the timer.
-        if self.deadline.is_none() {
-            self.deadline = Some(now.saturating_add(rtt.backed_off_rto(self.retransmits)));
+        if self.deadline == SimTime::MAX {
+            self.deadline = now.saturating_add(rtt.backed_off_rto(self.retransmits));
         }
     }
 
     pub(crate) fn on_established(&mut self) {
         self.phase = Phase::Established;
         self.syn_due = false;
-        self.deadline = None;
+        self.deadline = SimTime::MAX;
     }
 
-    pub(crate) fn next_timeout(&self) -> Option<SimTime> {
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> SimTime {
         self.deadline
     }
 
     pub(crate) fn on_timer(&mut self, now: SimTime) {
-        if self.deadline.is_some_and(|at| at <= now) {
-            self.deadline = None;
+        if self.deadline <= now {
+            self.deadline = SimTime::MAX;
             if self.retransmits >= self.retries {
                 self.phase = Phase::Failed;
             } else {

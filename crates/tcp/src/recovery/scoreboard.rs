@@ -422,12 +422,15 @@ impl Scoreboard {
         }
     }
 
+    /// Whether a lost segment waits for retransmission.
+    #[inline]
+    pub(crate) fn has_retransmissions(&self) -> bool {
+        self.lost_out != self.retrans_out
+    }
+
     /// The next lost segment to retransmit, recorded as sent now, and whether it is the first
     /// outstanding one.
     pub(crate) fn retransmit(&mut self, now_us: u64) -> Option<(Outgoing, bool)> {
-        if self.lost_out == self.retrans_out {
-            return None;
-        }
         let mut index = self.retransmit_hint;
         while index < self.next {
             let record = *self.record(index);

@@ -152,6 +152,9 @@ impl Sender {
             (now_us - first_us, now_us - last_us)
         } else if segment.ts_ecr != 0 && delivery.acked_pkts > 0 {
             let rtt_us = u64::from(now_ts.wrapping_sub(segment.ts_ecr));
+            // Linux 6.1's timestamps tick in milliseconds, and so does what they measure.
+            let rtt_ms = now_us / 1000 - now_us.saturating_sub(rtt_us) / 1000;
+            let rtt_us = rtt_ms.max(1) * 1000;
             (rtt_us, rtt_us)
         } else {
             return;

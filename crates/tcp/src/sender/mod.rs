@@ -175,10 +175,12 @@ impl Sender {
         self.failed
     }
 
-    pub(crate) fn next_timeout(&self) -> Option<SimTime> {
+    /// When the timer is due; [`SimTime::MAX`]: it does not run.
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> SimTime {
         match self.timer {
-            Timer::Off => None,
-            Timer::Retransmission(at) | Timer::Persist(at) => Some(at),
+            Timer::Off => SimTime::MAX,
+            Timer::Retransmission(at) | Timer::Persist(at) => at,
         }
     }
 
@@ -221,8 +223,8 @@ impl Sender {
     /// The next segment to leave, if any may: retransmissions first, then new data.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
-        let in_flight_pkts = self.scoreboard.in_flight();
-        if in_flight_pkts < self.window.cwnd_pkts
+        if self.scoreboard.has_retransmissions()
+            && self.scoreboard.in_flight() < self.window.cwnd_pkts
             && let Some(outgoing) = self.retransmission(now)
         {
             return Some(outgoing);
