@@ -84,7 +84,7 @@ impl Flows {
             })
             .collect();
         Self {
-            flows,
+            all: flows,
             segments: Segments::default(),
             streams,
             unfinished,
