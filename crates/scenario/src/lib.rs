@@ -1,6 +1,48 @@
-//! The scenario file: typed, checked and resolved.
+//! The scenario file: typed, unit-checked and resolved.
+//!
+//! A file goes through these rooms:
+//!
+//! 1. `tree` reads TOML into values that remember their place; `sweep` applies overrides and the
+//!    values of a campaign's cell to it.
+//! 2. `normal` checks it against the one table of keys in `spec` and fills in defaults, collecting
+//!    every problem as a [`Diagnostic`].
+//! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself.
+//! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
+//!    [`Scenario`] of plain values; `print` writes the normal form as TOML.
+//!
+//! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign,
+//! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no
+//! input makes any of this panic.
 
+mod codes;
+mod csv;
+mod diagnostic;
+mod files;
+mod flows;
 pub mod model;
+mod normal;
+mod phrases;
+mod plan;
+mod print;
 mod protocols;
+mod read;
+mod reference;
+mod resolve;
+mod schema;
+mod spec;
+mod sweep;
+mod templates;
+mod topology;
+mod tree;
 
+pub use codes::{codes, errors_page, explain};
+pub use diagnostic::{Diagnostic, Report, Severity};
 pub use model::Scenario;
+pub use plan::{Cell, Plan, Run, check, plan, read_file};
+pub use reference::reference_page;
+pub use schema::schema;
+pub use templates::{template, template_names};
+
+/// The version of the models. It changes whenever the same scenario and seed give other results,
+/// and is part of every run's name.
+pub const MODEL_VERSION: &str = "1";

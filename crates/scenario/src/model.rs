@@ -215,6 +215,63 @@ pub enum Start {
     },
 }
 
+/// One end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A UE, counted from 0.
+    Ue(usize),
+    /// A node, by its index in [`Scenario::nodes`].
+    Node(usize),
+}
+
+impl Endpoints {
+    /// The number of ends, where there are `ues` UEs.
+    pub fn len(&self, ues: usize) -> usize {
+        match self {
+            Self::Ues => ues,
+            Self::UeList(list) | Self::Nodes(list) => list.len(),
+        }
+    }
+
+    /// End `index`, where a single end stands for any index.
+    fn end(&self, index: usize) -> End {
+        let of = |list: &[usize]| list.get(index).or(list.first()).copied().unwrap_or(0);
+        match self {
+            Self::Ues => End::Ue(index),
+            Self::UeList(list) => End::Ue(of(list)),
+            Self::Nodes(list) => End::Node(of(list)),
+        }
+    }
+}
+
+impl FlowGroup {
+    /// The pairs of ends, from and to, where there are `ues` UEs. Each pair has
+    /// [`FlowGroup::count`] flows; flow `i` of the group belongs to pair `i / count`.
+    pub fn pairs(&self, ues: usize) -> impl Iterator<Item = (End, End)> + '_ {
+        let (from, to) = (self.from.len(ues), self.to.len(ues));
+        let pairs = if from == 0 || to == 0 {
+            0
+        } else {
+            from.max(to)
+        };
+        let at = |ends: &Endpoints, count: usize, index: usize| {
+            ends.end(if count == 1 { 0 } else { index })
+        };
+        (0..pairs).map(move |index| (at(&self.from, from, index), at(&self.to, to, index)))
+    }
+}
+
+impl Start {
+    /// The start of flow `number` (from 1) in the batches of [`Start::Paper`].
+    pub fn paper(number: u64) -> Duration {
+        let batch = number.saturating_sub(1) / 25;
+        let within = number.saturating_sub(25 * batch);
+        Duration::from_secs(4)
+            .saturating_mul(batch + 1)
+            .saturating_add(Duration::from_millis(50).saturating_mul(within))
+    }
+}
+
 /// What is sampled during the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {

@@ -84,7 +84,7 @@ fn what_cannot_be_kept_exactly_is_refused() {
             quantity: Quantity::Duration
         })
     );
-    assert_eq!("300 days".parse::<Duration>().is_err(), true);
+    assert!("300 days".parse::<Duration>().is_err());
     assert_eq!(
         "1e9 h".parse::<Duration>(),
         Err(UnitError::Overflow {

@@ -1,5 +1,7 @@
 //! The parameters of queues, routing protocols and TCP as a scenario states them.
 
+pub(crate) mod read;
+
 use backlane_units::{Bytes, Duration};
 
 /// The queue before a link direction.
@@ -147,14 +149,20 @@ pub struct Tcp {
     pub rto_rule: RtoRule,
     /// How often a SYN is sent again.
     pub syn_retries: u32,
+    /// Timeouts in a row before a connection fails.
+    pub retries: u32,
     /// Segments acknowledged together; 1 acknowledges each at once.
     pub delayed_ack_segments: u32,
-    /// How long an acknowledgement waits for a second segment.
-    pub delayed_ack_timeout: Duration,
+    /// Shortest wait of an acknowledgement for a further segment.
+    pub delayed_ack_min: Duration,
+    /// Longest wait; equal to the shortest for a fixed one.
+    pub delayed_ack_max: Duration,
     /// Whether the first segments are acknowledged at once.
     pub quick_ack: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: bool,
+    /// Whether duplicate acknowledgements of a hole are merged.
+    pub sack_compression: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
     /// Limited transmit (RFC 3042).
@@ -163,8 +171,10 @@ pub struct Tcp {
     pub duplicate_threshold: u32,
     /// Receive buffer, in bytes.
     pub receive_buffer_bytes: u64,
-    /// Send buffer, in bytes.
+    /// Most bytes sent and not yet acknowledged; `u64::MAX` is unlimited.
     pub send_buffer_bytes: u64,
+    /// Whether an idle connection shrinks its window.
+    pub slow_start_after_idle: bool,
     /// How CUBIC leaves slow start.
     pub hystart: HyStart,
 }

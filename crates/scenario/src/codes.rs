@@ -1,0 +1,591 @@
+//! The codes of all problems, with their long explanations.
+
+/// A kind of problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    Syntax,
+    Unreadable,
+    NotUtf8,
+    TooLarge,
+    UnknownKey,
+    MissingKey,
+    WrongType,
+    UnknownWord,
+    MissingUnit,
+    UnknownUnit,
+    NotAQuantity,
+    Range,
+    Negative,
+    Lossy,
+    Zero,
+    BadStart,
+    BadQueue,
+    Empty,
+    BadName,
+    DuplicateId,
+    UnknownNode,
+    SelfLink,
+    Disconnected,
+    TooManyNodes,
+    NoNodes,
+    ParallelLink,
+    Joined,
+    ShortQueue,
+    NoEnodeb,
+    NotEnodeb,
+    RuleBroken,
+    UnknownEndpoint,
+    NoUes,
+    NoServer,
+    LateStart,
+    EarlyStop,
+    SameEnds,
+    NoFlows,
+    UnequalLists,
+    UnknownRecorded,
+    TooManyFlows,
+    UnknownSweepKey,
+    EmptySweep,
+    TooManyRuns,
+    BadSeeds,
+    PlanTooLarge,
+    SweepInRun,
+    BadOverride,
+    CsvColumn,
+    CsvRow,
+    CsvNumber,
+    CsvRange,
+    CsvDuplicate,
+    CsvEmpty,
+    CsvSite,
+    CsvQuote,
+}
+
+/// What is known of a code.
+pub(crate) struct Entry {
+    pub(crate) code: Code,
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) explanation: &'static str,
+    pub(crate) example: Option<&'static str>,
+}
+
+const fn entry(
+    code: Code,
+    name: &'static str,
+    title: &'static str,
+    explanation: &'static str,
+    example: Option<&'static str>,
+) -> Entry {
+    Entry {
+        code,
+        name,
+        title,
+        explanation,
+        example,
+    }
+}
+
+/// Every code, in the order of its number and of [`Code`].
+pub(crate) const ENTRIES: &[Entry] = &[
+    entry(
+        Code::Syntax,
+        "S001",
+        "The text is not valid TOML",
+        "A scenario is a TOML 1.1 document. The mark shows where the reader lost the thread; \
+         the cause is often a missing quote, a missing bracket or a key that stands twice.",
+        Some("duration = \"120 s"),
+    ),
+    entry(
+        Code::Unreadable,
+        "S002",
+        "A file cannot be read",
+        "The scenario or a file that it names does not exist, is a folder, or may not be read. \
+         A relative path counts from the folder of the scenario file. A resolved scenario names \
+         no files.",
+        Some("file = \"no-such-file.csv\""),
+    ),
+    entry(
+        Code::NotUtf8,
+        "S003",
+        "A file is not UTF-8",
+        "Scenario files and CSV files are text in UTF-8. Save the file again with that \
+         encoding.",
+        None,
+    ),
+    entry(
+        Code::TooLarge,
+        "S004",
+        "A file is too large",
+        "A scenario file may have 64 MiB and a CSV file 256 MiB. A network of that size is \
+         better described by a generator.",
+        None,
+    ),
+    entry(
+        Code::UnknownKey,
+        "S010",
+        "A key is not known",
+        "Every key is checked, so that a misspelled one is not silently ignored. The nearest \
+         known key is named; `backlane schema` lists them all. Which keys a section knows may \
+         depend on its `kind`, `protocol`, `rule` or `discipline`.",
+        Some("rowz = 5"),
+    ),
+    entry(
+        Code::MissingKey,
+        "S011",
+        "A required key is missing",
+        "The section cannot be understood without this key, and no default would be right for \
+         everybody.",
+        Some("[topology]\nkind = \"grid\"   # rows, columns, link are missing"),
+    ),
+    entry(
+        Code::WrongType,
+        "S012",
+        "A value has the wrong type",
+        "For instance a text where a number is expected, or one value where a list is expected.",
+        Some("rows = \"five\""),
+    ),
+    entry(
+        Code::UnknownWord,
+        "S013",
+        "A word is not one of those known here",
+        "The key takes one of a few words; the nearest is named.",
+        Some("protocol = \"ospf\""),
+    ),
+    entry(
+        Code::MissingUnit,
+        "S014",
+        "A quantity needs a unit",
+        "A physical quantity is a text with a number and a unit (\"500 Mbit/s\", \"4 ms\", \"10 \
+         MB\"). A bare number would leave the unit to guesswork.",
+        Some("rate = 500"),
+    ),
+    entry(
+        Code::UnknownUnit,
+        "S015",
+        "A unit is not known or is not one of this quantity",
+        "Times: ps, ns, us, ms, s, min, h. Rates: bit/s and B/s with k, M, G, T or Ki, Mi, Gi. \
+         Sizes: B with k to E or Ki to Ei, and bit with k, M, G. Lengths: um, mm, cm, m, km. \
+         Upper and lower case matter: \"MB\" is a megabyte, \"mb\" is nothing.",
+        Some("delay = \"4 sec\""),
+    ),
+    entry(
+        Code::NotAQuantity,
+        "S016",
+        "A text is not a quantity",
+        "The text must begin with a decimal number.",
+        Some("delay = \"fast\""),
+    ),
+    entry(
+        Code::Range,
+        "S017",
+        "A value is out of range",
+        "The value is larger or smaller than this key allows. Limits: one exabyte, one hour of \
+         delay, 30 days of simulated time, a million nodes, links, UEs or flows.",
+        Some("size = \"2 EB\""),
+    ),
+    entry(
+        Code::Negative,
+        "S018",
+        "A value is negative",
+        "The key takes zero or a positive value.",
+        Some("delay = \"-4 ms\""),
+    ),
+    entry(
+        Code::Lossy,
+        "S019",
+        "A value is finer than can be kept",
+        "Times are whole picoseconds, rates whole bits per second and sizes whole bytes. A \
+         value between two of them is refused rather than rounded in silence.",
+        Some("delay = \"0.3 ps\""),
+    ),
+    entry(
+        Code::Zero,
+        "S020",
+        "A value must not be zero",
+        "A rate, a size or an interval of zero would stop the simulation or let it run forever.",
+        Some("rate = \"0 bit/s\""),
+    ),
+    entry(
+        Code::BadStart,
+        "S021",
+        "A start time cannot be read",
+        "A start is \"paper\", a time (\"4 s\"), \"uniform 0 s 5 s\" or \"every 50 ms from 4 \
+         s\".",
+        Some("start = \"soon\""),
+    ),
+    entry(
+        Code::BadQueue,
+        "S022",
+        "A queue limit cannot be read",
+        "A queue limit is a number of bandwidth-delay products (\"1 bdp\"), a size (\"500 kB\") \
+         or a number of packets (\"340 packets\").",
+        Some("queue = \"large\""),
+    ),
+    entry(
+        Code::Empty,
+        "S023",
+        "A value is empty",
+        "An empty list, text or table stands where at least one element is needed.",
+        Some("from = []"),
+    ),
+    entry(
+        Code::BadName,
+        "S024",
+        "A name has a character that names cannot have",
+        "Names of nodes are 1 to 64 letters, digits, '-', '_' and '.', so that they can stand \
+         in column and file names.",
+        Some("id = \"a b\""),
+    ),
+    entry(
+        Code::DuplicateId,
+        "S030",
+        "Two nodes have the same id",
+        "Ids are unique over generators, gateways and servers, and none is \"ues\" or a UE's \
+         name (ue1, ue2, …).",
+        Some("[[topology.node]]\nid = \"a\"   # twice"),
+    ),
+    entry(
+        Code::UnknownNode,
+        "S031",
+        "A link or gateway names a node that does not exist",
+        "Links name the ids of nodes, gateways and servers; the nearest known id is named.",
+        Some("b = \"enb99\""),
+    ),
+    entry(
+        Code::SelfLink,
+        "S032",
+        "A link joins a node to itself",
+        "Write two different ends.",
+        Some("a = \"n1\"\nb = \"n1\""),
+    ),
+    entry(
+        Code::Disconnected,
+        "S033",
+        "A part of the network cannot be reached",
+        "The network must be one piece; the message names a node that no link leads to from the \
+         first node. With generated links, `connect = true` joins the pieces.",
+        None,
+    ),
+    entry(
+        Code::TooManyNodes,
+        "S034",
+        "The network is too large",
+        "A network may have a million nodes and a million links.",
+        Some("rows = 5000\ncolumns = 5000"),
+    ),
+    entry(
+        Code::NoNodes,
+        "S035",
+        "The network has no nodes",
+        "A topology must give at least one node.",
+        None,
+    ),
+    entry(
+        Code::ParallelLink,
+        "S036",
+        "Two links join the same nodes",
+        "Both are used, as parallel links. If that is not meant, remove one.",
+        None,
+    ),
+    entry(
+        Code::Joined,
+        "S037",
+        "Pieces of the network were joined",
+        "The rule for the links left the network in pieces; the shortest links that join them \
+         were added. Write `connect = false` to refuse such a network instead.",
+        None,
+    ),
+    entry(
+        Code::ShortQueue,
+        "S038",
+        "A queue holds less than one full packet",
+        "A queue of less than 1500 bytes drops every full packet that has to wait. A bandwidth- \
+         delay product is that small on short or slow links.",
+        Some("queue = \"100 B\""),
+    ),
+    entry(
+        Code::NoEnodeb,
+        "S040",
+        "There is no eNodeB for the UEs",
+        "UEs attach to nodes of kind \"enodeb\". In a graph, that is the default kind of a \
+         node.",
+        None,
+    ),
+    entry(
+        Code::NotEnodeb,
+        "S041",
+        "UEs are placed at a node that is not an eNodeB",
+        "Only nodes of kind \"enodeb\" serve UEs.",
+        Some("per_enodeb = { epc = 3 }"),
+    ),
+    entry(
+        Code::RuleBroken,
+        "S042",
+        "A rule for links could not be kept everywhere",
+        "The spanning tree needed one node more than the degree cap allows, since otherwise a \
+         site would have stayed without a link.",
+        None,
+    ),
+    entry(
+        Code::UnknownEndpoint,
+        "S050",
+        "A flow names a node that does not exist",
+        "The ends of a flow are node ids, \"ues\", single UEs (\"ue7\") or \"server\".",
+        Some("from = \"servr\""),
+    ),
+    entry(
+        Code::NoUes,
+        "S051",
+        "A flow needs UEs but there are none",
+        "Add `ues` to [access], with kind = \"ideal\".",
+        None,
+    ),
+    entry(
+        Code::NoServer,
+        "S052",
+        "A flow needs a server but there is none",
+        "Add a [[server]] with the node it attaches to, or name another node.",
+        None,
+    ),
+    entry(
+        Code::LateStart,
+        "S053",
+        "A flow starts after the end of the run",
+        "No packet of it would ever be sent. Start times count from the end of the warm-up, as \
+         does `duration`.",
+        Some("duration = \"10 s\"\nstart = \"20 s\""),
+    ),
+    entry(
+        Code::EarlyStop,
+        "S054",
+        "A flow stops before it starts",
+        "`stop` is a time on the same clock as `start`, not a length.",
+        Some("start = \"5 s\"\nstop = \"4 s\""),
+    ),
+    entry(
+        Code::SameEnds,
+        "S055",
+        "A flow leads from a node to itself",
+        "Name two different nodes.",
+        None,
+    ),
+    entry(
+        Code::NoFlows,
+        "S056",
+        "There are no flows",
+        "The run would only carry routing messages.",
+        None,
+    ),
+    entry(
+        Code::UnequalLists,
+        "S057",
+        "The ends of a flow are lists of different lengths",
+        "With lists on both sides, the flows join the first to the first, the second to the \
+         second and so on; a single end is joined to each of the other side.",
+        Some("from = [\"a\", \"b\"]\nto = [\"c\", \"d\", \"e\"]"),
+    ),
+    entry(
+        Code::UnknownRecorded,
+        "S058",
+        "A flow or link to be recorded does not exist",
+        "`record.flows` names UEs or other ends of flows, `record.links` names links as \
+         \"a-b\".",
+        None,
+    ),
+    entry(
+        Code::TooManyFlows,
+        "S059",
+        "There are too many flows",
+        "A run may have a million flows.",
+        None,
+    ),
+    entry(
+        Code::UnknownSweepKey,
+        "S060",
+        "A swept or overridden key does not exist",
+        "A sweep key is the path of a key in the file, with dots: \"access.ues\", \
+         \"tcp.congestion_control\", \"flow.size\" (every flow), \"flow.0.size\" (the first).",
+        Some("\"acces.ues\" = [25, 50]"),
+    ),
+    entry(
+        Code::EmptySweep,
+        "S061",
+        "A sweep list is empty",
+        "A sweep over no values has no runs.",
+        Some("\"access.ues\" = []"),
+    ),
+    entry(
+        Code::TooManyRuns,
+        "S062",
+        "The sweep has too many runs",
+        "The product of the lists and the seeds is limited to 1 000 000 runs. Split the \
+         campaign.",
+        Some("seeds = 1000001"),
+    ),
+    entry(
+        Code::BadSeeds,
+        "S063",
+        "The seeds are not usable",
+        "`seeds` is a number of seeds of at least 1, or a list of different non-negative \
+         integers.",
+        Some("seeds = 0"),
+    ),
+    entry(
+        Code::PlanTooLarge,
+        "S064",
+        "The plan is too large",
+        "Every cell of a sweep is written out in full; all of them together may have 1 GiB of \
+         text. Split the campaign, or take a smaller network.",
+        None,
+    ),
+    entry(
+        Code::SweepInRun,
+        "S065",
+        "A resolved scenario cannot have a sweep",
+        "A resolved scenario is one cell of a campaign.",
+        None,
+    ),
+    entry(
+        Code::BadOverride,
+        "S066",
+        "An override cannot be read",
+        "An override is KEY=VALUE, where the key is a path with dots.",
+        Some("--set access.ues"),
+    ),
+    entry(
+        Code::CsvColumn,
+        "S070",
+        "A CSV file lacks a column",
+        "Sites need id and either latitude_deg and longitude_deg or x_m and y_m; links need \
+         site_a and site_b, and may have length_km.",
+        None,
+    ),
+    entry(
+        Code::CsvRow,
+        "S071",
+        "A CSV row has the wrong number of fields",
+        "The row is cut short or has a stray comma.",
+        None,
+    ),
+    entry(
+        Code::CsvNumber,
+        "S072",
+        "A CSV field is not a number",
+        "Numbers are plain decimal, with a point; NaN and infinities are not accepted.",
+        None,
+    ),
+    entry(
+        Code::CsvRange,
+        "S073",
+        "A CSV coordinate is out of range",
+        "Latitudes lie between -90 and 90 degrees, longitudes between -180 and 180 degrees, \
+         metres within 100 000 km.",
+        None,
+    ),
+    entry(
+        Code::CsvDuplicate,
+        "S074",
+        "A CSV id stands twice",
+        "Every site has its own id.",
+        None,
+    ),
+    entry(
+        Code::CsvEmpty,
+        "S075",
+        "A CSV file has no rows",
+        "At least one site is needed below the header.",
+        None,
+    ),
+    entry(
+        Code::CsvSite,
+        "S076",
+        "A CSV row names a site that does not exist",
+        "The links file names sites of the sites file.",
+        None,
+    ),
+    entry(
+        Code::CsvQuote,
+        "S077",
+        "A CSV quote is not closed",
+        "A field in double quotes ends with a double quote on the same line.",
+        None,
+    ),
+];
+
+impl Code {
+    /// The name shown in brackets.
+    pub(crate) fn name(self) -> &'static str {
+        ENTRIES
+            .iter()
+            .find(|entry| entry.code == self)
+            .map_or("S000", |entry| entry.name)
+    }
+}
+
+/// Every code, such as "S014".
+pub fn codes() -> Vec<&'static str> {
+    ENTRIES.iter().map(|entry| entry.name).collect()
+}
+
+/// The long explanation of a code, or `None` for an unknown one.
+pub fn explain(code: &str) -> Option<String> {
+    let entry = ENTRIES
+        .iter()
+        .find(|entry| entry.name.eq_ignore_ascii_case(code.trim()))?;
+    let mut text = format!("{}: {}\n\n{}\n", entry.name, entry.title, entry.explanation);
+    if let Some(example) = entry.example {
+        text.push_str("\nAn example that gives it:\n\n");
+        for line in example.lines() {
+            text.push_str("    ");
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    Some(text)
+}
+
+/// All explanations as one Markdown page.
+pub fn errors_page() -> String {
+    let mut page = String::from(
+        "# Errors and warnings of the scenario file\n\n\
+         Every problem has a code, a place and a mend. `backlane explain CODE` prints the same \
+         texts.\n",
+    );
+    for entry in ENTRIES {
+        page.push_str(&format!(
+            "\n## {}: {}\n\n{}\n",
+            entry.name, entry.title, entry.explanation
+        ));
+        if let Some(example) = entry.example {
+            page.push_str(&format!("\n```toml\n{example}\n```\n"));
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entries_stand_in_the_order_of_the_codes() {
+        for (index, entry) in ENTRIES.iter().enumerate() {
+            assert_eq!(entry.code as usize, index, "{}", entry.name);
+        }
+        assert!(ENTRIES.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+
+    #[test]
+    fn every_code_has_a_title_and_an_explanation() {
+        for entry in ENTRIES {
+            assert!(
+                entry.title.len() > 8 && entry.explanation.len() > 30,
+                "{}",
+                entry.name
+            );
+            assert!(explain(entry.name).unwrap().contains(entry.title));
+        }
+        assert_eq!(explain("S999"), None);
+    }
+}

@@ -1,0 +1,301 @@
+//! Problems of a scenario: collected, placed in their file and rendered.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::codes::Code;
+
+/// At most this many problems are kept; a file with more has one cause.
+const MOST_KEPT: usize = 200;
+
+/// The widest part of a source line that is shown.
+const MOST_SHOWN_CHARS: usize = 120;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The scenario cannot be run.
+    Error,
+    /// It can be run, but probably says something else than was meant.
+    Warning,
+}
+
+/// One problem, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// The code that [`crate::explain`] knows.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// The file, as it was named by the caller or in the scenario.
+    pub file: String,
+    /// Line, counted from 1; `None` where the problem has no place.
+    pub line: Option<usize>,
+    /// Column in characters, counted from 1.
+    pub column: Option<usize>,
+    /// The line's text.
+    pub source_line: Option<String>,
+    /// Length of the place on that line, in characters; at least 1.
+    pub length: Option<usize>,
+    /// What to write instead, shown at the place.
+    pub label: Option<String>,
+    /// Further advice.
+    pub help: Option<String>,
+}
+
+/// Every problem found, at least one of them an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// In the order of the files' text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        write!(f, "{severity}[{}]: {}", self.code, self.message)?;
+        let gutter = self.line.map_or(1, |line| line.to_string().len());
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => {
+                write!(f, "\n{:gutter$}--> {}:{line}:{column}", "", self.file)?;
+                if let Some(source) = &self.source_line {
+                    self.write_source(f, source, line, column, gutter)?;
+                }
+            }
+            _ => {
+                write!(f, "\n{:gutter$}--> {}", "", self.file)?;
+                if let Some(label) = &self.label {
+                    write!(f, "\n{:gutter$} = {label}", "")?;
+                }
+            }
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n{:gutter$} = help: {help}", "")?;
+        }
+        Ok(())
+    }
+}
+
+impl Diagnostic {
+    /// Writes the source line and the mark under it, cut to a readable width.
+    fn write_source(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        source: &str,
+        line: usize,
+        column: usize,
+        gutter: usize,
+    ) -> fmt::Result {
+        let before = column - 1;
+        let skip = before.saturating_sub(MOST_SHOWN_CHARS / 2);
+        // A tab or another control character would move the mark away from its place.
+        let shown: String = source
+            .chars()
+            .skip(skip)
+            .take(MOST_SHOWN_CHARS)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let room = (skip + MOST_SHOWN_CHARS).saturating_sub(before).max(1);
+        let marks = "^".repeat(self.length.unwrap_or(1).clamp(1, room));
+        let cut = if skip > 0 { "…" } else { "" };
+        let pad = before - skip + cut.chars().count();
+        write!(f, "\n{line} | {cut}{}", shown.trim_end())?;
+        write!(f, "\n{:gutter$} | {:pad$}{marks}", "", "")?;
+        match &self.label {
+            Some(label) => write!(f, " {label}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "\n\n" };
+            write!(f, "{gap}{diagnostic}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// A place in one of the texts that make up a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    /// Index of the text in [`Sources`].
+    pub(crate) source: usize,
+    /// First byte.
+    pub(crate) start: usize,
+    /// One past the last byte.
+    pub(crate) end: usize,
+}
+
+/// A text that a problem may lie in.
+#[derive(Clone, Debug)]
+struct Source {
+    name: String,
+    text: String,
+    /// First byte of each line.
+    line_starts: Vec<usize>,
+}
+
+/// The texts read so far and the problems found in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Problems {
+    sources: Vec<Source>,
+    found: Vec<(Span, Diagnostic)>,
+    errors: usize,
+}
+
+impl Problems {
+    /// Adds a text; the result is its index.
+    pub(crate) fn add_source(&mut self, name: &str, text: &str) -> usize {
+        let line_starts = std::iter::once(0)
+            .chain(
+                text.bytes()
+                    .enumerate()
+                    .filter(|(_, byte)| *byte == b'\n')
+                    .map(|(i, _)| i + 1),
+            )
+            .collect();
+        self.sources.push(Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            line_starts,
+        });
+        self.sources.len() - 1
+    }
+
+    /// The span of line `line` (from 1) of a text.
+    pub(crate) fn line_span(&self, source: usize, line: usize) -> Span {
+        let Some(Source {
+            text, line_starts, ..
+        }) = self.sources.get(source)
+        else {
+            return Span::default();
+        };
+        let start = line_starts
+            .get(line.saturating_sub(1))
+            .copied()
+            .unwrap_or(text.len());
+        let end = line_starts.get(line).map_or(text.len(), |next| next - 1);
+        Span {
+            source,
+            start,
+            end: end.max(start),
+        }
+    }
+
+    /// Records an error; `label` is what to write at the place.
+    pub(crate) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) {
+        self.add(Severity::Error, code, span, message.into(), label.into());
+    }
+
+    /// Records a warning.
+    pub(crate) fn warning(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) {
+        self.add(Severity::Warning, code, span, message.into(), label.into());
+    }
+
+    /// Records an error about `file` as a whole.
+    pub(crate) fn file_error(&mut self, code: Code, file: &str, message: String, label: String) {
+        self.errors += 1;
+        self.found.push((
+            Span::default(),
+            Diagnostic {
+                code: code.name(),
+                severity: Severity::Error,
+                message,
+                file: file.to_owned(),
+                line: None,
+                column: None,
+                source_line: None,
+                length: None,
+                label: Some(label),
+                help: None,
+            },
+        ));
+    }
+
+    fn add(&mut self, severity: Severity, code: Code, span: Span, message: String, label: String) {
+        if severity == Severity::Error {
+            self.errors += 1;
+        }
+        if self.found.len() >= MOST_KEPT {
+            return;
+        }
+        let Some(source) = self.sources.get(span.source) else {
+            return;
+        };
+        let line = source
+            .line_starts
+            .partition_point(|start| *start <= span.start)
+            .max(1);
+        let whole = self.line_span(span.source, line);
+        let text = source
+            .text
+            .get(whole.start..whole.end)
+            .unwrap_or("")
+            .trim_end_matches('\r');
+        let chars_to = |byte: usize| {
+            let byte = byte.clamp(whole.start, whole.end) - whole.start;
+            text.char_indices().take_while(|(at, _)| *at < byte).count()
+        };
+        let column = chars_to(span.start);
+        let diagnostic = Diagnostic {
+            code: code.name(),
+            severity,
+            message,
+            file: source.name.clone(),
+            line: Some(line),
+            column: Some(column + 1),
+            source_line: Some(text.to_owned()),
+            length: Some(chars_to(span.end).saturating_sub(column).max(1)),
+            label: Some(label).filter(|label| !label.is_empty()),
+            help: None,
+        };
+        // The cells of a sweep share most of their text, and with it their problems.
+        if !self.found.iter().any(|(_, known)| *known == diagnostic) {
+            self.found.push((span, diagnostic));
+        }
+    }
+
+    /// Whether an error was recorded.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// The problems in the order of the text: warnings alone, or a report with an error.
+    pub(crate) fn finish(mut self) -> Result<Vec<Diagnostic>, Report> {
+        self.found.sort_by_key(|(span, _)| *span);
+        let diagnostics = self
+            .found
+            .into_iter()
+            .map(|(_, diagnostic)| diagnostic)
+            .collect();
+        if self.errors > 0 {
+            Err(Report { diagnostics })
+        } else {
+            Ok(diagnostics)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The flow groups of a file.
+
+use std::collections::BTreeSet;
+
+use backlane_units::{Bytes, Duration};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::{Endpoints, FlowGroup, FlowKind, NodeKind, Start, Udp};
+use crate::phrases;
+use crate::protocols::read::congestion_control;
+use crate::resolve::{Names, ue_index};
+use crate::spec::tables::MOST_NODES;
+use crate::topology::is_ue_name;
+use crate::tree::{Item, Table, Value};
+
+/// Reads the groups, and writes the ends of each in their normal form into the tree.
+pub(crate) fn read(
+    tree: &mut Table,
+    names: &Names<'_>,
+    duration: Option<Duration>,
+    problems: &mut Problems,
+) -> Vec<FlowGroup> {
+    let mut groups = Vec::new();
+    let mut flows = 0_u64;
+    let Some(Value::Array(items)) = tree.get_mut("flow").map(|item| &mut item.value) else {
+        let place = tree
+            .entries
+            .first()
+            .map_or(Span::default(), |entry| entry.key_span);
+        problems.warning(Code::NoFlows, place, "there are no flows", "add a [[flow]]");
+        return groups;
+    };
+    for item in items {
+        let span = item.span;
+        let Value::Table(table) = &mut item.value else {
+            continue;
+        };
+        let from = endpoints(table, "from", span, names, problems);
+        let to = endpoints(table, "to", span, names, problems);
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        let Some(group) = group(table, from, to) else {
+            continue;
+        };
+        let Some(pairs) = pairs(&group, table, span, names, problems) else {
+            continue;
+        };
+        flows = flows.saturating_add(pairs.saturating_mul(group.count as u64));
+        times(
+            &group,
+            pairs * group.count as u64,
+            table,
+            span,
+            duration,
+            problems,
+        );
+        if flows > MOST_NODES as u64 {
+            let message = format!("there are {flows} flows");
+            problems.error(
+                Code::TooManyFlows,
+                span,
+                message,
+                format!("at most {MOST_NODES} are possible"),
+            );
+            break;
+        }
+        groups.push(group);
+    }
+    groups
+}
+
+/// The plain values of a group.
+fn group(table: &Table, from: Endpoints, to: Endpoints) -> Option<FlowGroup> {
+    let kind = match table.text("kind")? {
+        "download" => FlowKind::Download,
+        "upload" => FlowKind::Upload,
+        "transfer" => FlowKind::Transfer,
+        "udp" => FlowKind::Udp,
+        _ => FlowKind::OnOff,
+    };
+    let udp = if kind.is_tcp() {
+        None
+    } else {
+        let on_off = match kind {
+            FlowKind::OnOff => Some((table.quantity("on")?, table.quantity("off")?)),
+            _ => None,
+        };
+        Some(Udp {
+            rate: table.quantity("rate")?,
+            packet_bytes: u32::try_from(table.quantity::<Bytes>("packet_size")?.get()).ok()?,
+            on_off,
+        })
+    };
+    Some(FlowGroup {
+        kind,
+        from,
+        to,
+        count: table.integer("count")?,
+        size: match table.text("size")? {
+            "endless" => None,
+            text => Some(text.parse::<Bytes>().ok()?.get()),
+        },
+        start: phrases::start(table.text("start")?).ok()?,
+        stop: match table.text("stop")? {
+            "end" => None,
+            text => Some(text.parse().ok()?),
+        },
+        congestion_control: table
+            .text("congestion_control")
+            .and_then(congestion_control),
+        udp,
+    })
+}
+
+/// The ends under `key`; "server" becomes the servers' ids.
+fn endpoints(
+    table: &mut Table,
+    key: &str,
+    group: Span,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Option<Endpoints> {
+    let place = table.place(key, group);
+    let texts: Vec<(String, Span)> = table
+        .texts(key)
+        .into_iter()
+        .map(|(text, span)| (text.to_owned(), span))
+        .collect();
+    if texts.is_empty() {
+        return None;
+    }
+    if texts.iter().any(|(text, _)| is_ue_name(text)) && names.ues == 0 {
+        // With the access section refused, its own problem says enough.
+        if !problems.has_errors() {
+            let message = "the flow needs UEs, but there are none";
+            problems.error(
+                Code::NoUes,
+                place,
+                message,
+                "write kind = \"ideal\" and ues = … in [access]",
+            );
+        }
+        return None;
+    }
+    if let [(text, _)] = texts.as_slice()
+        && text == "ues"
+    {
+        return Some(Endpoints::Ues);
+    }
+    let (mut nodes, mut ues, mut canonical) = (Vec::new(), Vec::new(), Vec::new());
+    for (text, span) in &texts {
+        if let Some(node) = names.ids.get(text.as_str()) {
+            nodes.push(*node);
+            canonical.push(Item::text(text, *span));
+        } else if let Some(ue) = ue_index(text, names.ues) {
+            ues.push(ue);
+            canonical.push(Item::text(text, *span));
+        } else if text == "server" {
+            let servers = names.of_kind(NodeKind::Server);
+            if servers.is_empty() {
+                problems.error(
+                    Code::NoServer,
+                    *span,
+                    "the flow needs a server, but there is none",
+                    "add a [[server]]",
+                );
+                return None;
+            }
+            canonical.extend(
+                servers
+                    .iter()
+                    .map(|s| Item::text(&names.network.nodes[*s].id, *span)),
+            );
+            nodes.extend(servers);
+        } else {
+            let message = match is_ue_name(text) {
+                true if text == "ues" => "\"ues\" cannot be one of a list".to_owned(),
+                true => format!("there is no \"{text}\" among {} UEs", names.ues),
+                false => format!("there is no node \"{text}\""),
+            };
+            let label = match is_ue_name(text) {
+                true if text == "ues" => "write it alone".to_owned(),
+                true => format!("write ue1 to ue{}", names.ues),
+                false => names.suggestion(text),
+            };
+            problems.error(Code::UnknownEndpoint, *span, message, label);
+            return None;
+        }
+    }
+    if !nodes.is_empty() && !ues.is_empty() {
+        let message = "the list mixes nodes and UEs";
+        problems.error(
+            Code::UnknownEndpoint,
+            place,
+            message,
+            "write two flow groups",
+        );
+        return None;
+    }
+    // A default stays marked as one.
+    if let Some(item) = table.get_mut(key) {
+        item.value = match canonical.as_slice() {
+            [single] => single.value.clone(),
+            _ => Value::Array(canonical),
+        };
+    }
+    Some(if ues.is_empty() {
+        Endpoints::Nodes(nodes)
+    } else {
+        Endpoints::UeList(ues)
+    })
+}
+
+/// The number of pairs of ends; lists of different lengths and equal ends are problems.
+fn pairs(
+    group: &FlowGroup,
+    table: &Table,
+    span: Span,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Option<u64> {
+    let (from, to) = (group.from.len(names.ues), group.to.len(names.ues));
+    if from != to && from != 1 && to != 1 {
+        let message = format!("the flow leads from {from} ends to {to}");
+        problems.error(
+            Code::UnequalLists,
+            table.place("to", span),
+            message,
+            "write lists of the same length, or a single end on one side",
+        );
+        return None;
+    }
+    if group.pairs(names.ues).any(|(from, to)| from == to) {
+        let message = "the flow leads from an end to itself";
+        problems.error(
+            Code::SameEnds,
+            table.place("to", span),
+            message,
+            "write another end",
+        );
+        return None;
+    }
+    Some(from.max(to) as u64)
+}
+
+/// Checks that the flows start before the end and stop after their start.
+fn times(
+    group: &FlowGroup,
+    flows: u64,
+    table: &Table,
+    span: Span,
+    duration: Option<Duration>,
+    problems: &mut Problems,
+) {
+    let place = table.place("start", span);
+    let last = last_start(group.start, flows);
+    if let Some(duration) = duration
+        && last >= duration
+    {
+        let message = format!("a flow starts at {last}, after the end of the run at {duration}");
+        problems.error(
+            Code::LateStart,
+            place,
+            message,
+            "start it earlier, or raise `duration`",
+        );
+    } else if let Some(stop) = group.stop
+        && stop <= last
+    {
+        let message = format!("a flow starts at {last} but stops at {stop}");
+        problems.error(
+            Code::EarlyStop,
+            table.place("stop", span),
+            message,
+            "`stop` is a time on the clock of `start`",
+        );
+    }
+}
+
+/// The latest start of a group of `flows` flows.
+fn last_start(start: Start, flows: u64) -> Duration {
+    match start {
+        Start::At(time) | Start::Uniform(_, time) => time,
+        Start::Every { first, gap } => {
+            first.saturating_add(gap.saturating_mul(flows.saturating_sub(1)))
+        }
+        Start::Paper => (1..=flows)
+            .rev()
+            .take(25)
+            .map(Start::paper)
+            .max()
+            .unwrap_or_default(),
+    }
+}
+
+/// The names of all ends of flows.
+pub(crate) fn ends(flows: &[FlowGroup], names: &Names<'_>) -> BTreeSet<String> {
+    flows
+        .iter()
+        .flat_map(|group| group.pairs(names.ues))
+        .flat_map(|(from, to)| [from, to])
+        .map(|end| match end {
+            crate::model::End::Ue(ue) => format!("ue{}", ue + 1),
+            crate::model::End::Node(node) => names.network.nodes[node].id.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,813 @@
+//! Checks a tree against the tables of keys and brings it into its normal form: every default
+//! filled in, every value written in its one canonical way, keys in the order of the tables.
+//!
+//! All problems of a file are collected in one pass; what is wrong is left out, so that later
+//! steps see only values of the right kind.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use backlane_units::{Bytes, Duration, Length, Quantity, Rate, UnitError};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::phrases::{self, PhraseError};
+use crate::spec::{Key, Kind, Presence, Section, nearest, tables};
+use crate::tree::{Entry, Item, Table, Value, parse_value};
+
+/// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
+const FARTHEST_UM: i64 = 100_000_000_000_000;
+
+/// The normal form of `table`; `None` stands for a value that was refused.
+pub(crate) fn section(
+    section: &'static Section,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) -> Table {
+    let mut normal = Table::default();
+    let mut variant_keys: &'static [Key] = &[];
+    let mut known_tag = true;
+    if let Some(tag) = &section.tag {
+        let words: Vec<_> = tag.variants.iter().map(|variant| variant.name).collect();
+        let entry = table.entry(tag.key);
+        let word = match entry {
+            Some(entry) => word(&entry.item, &words, &[], &noun(section, tag.key), problems),
+            None if tag.default.is_none() => {
+                missing(section, tag.key, &one_of(&words), table, span, problems);
+                None
+            }
+            None => tag.default.map(str::to_owned),
+        };
+        known_tag = word.is_some();
+        if let Some(word) = word {
+            variant_keys = section.variant(&word).map_or(&[], |variant| variant.keys);
+            let is_default = tag.default == Some(word.as_str());
+            let (key_span, item_span) = entry.map_or((span, span), |e| (e.key_span, e.item.span));
+            normal.entries.push(Entry {
+                key: tag.key.to_owned(),
+                key_span,
+                item: Item::text(word, item_span),
+                is_default,
+            });
+        }
+    }
+    // Without its tag it is not known which keys a section has, so all are allowed.
+    let keys: Vec<&'static Key> = if known_tag {
+        section.keys.iter().chain(variant_keys).collect()
+    } else {
+        section.keys.iter().collect()
+    };
+    for entry in &table.entries {
+        let is_tag = section.tag.as_ref().is_some_and(|tag| tag.key == entry.key);
+        let is_known = if known_tag {
+            keys.iter().any(|key| key.name == entry.key)
+        } else {
+            section.find(&entry.key).is_some()
+        };
+        if !is_tag && !is_known {
+            unknown_key(section, &keys, entry, &normal, problems);
+        }
+    }
+    // The common keys frame those of the variant, as a person would write them.
+    for key in keys {
+        if let Some(entry) = table.entry(key.name) {
+            let item = value(&key.kind, &noun(section, key.name), &entry.item, problems);
+            if let Some(item) = item {
+                let is_default = is_default(key, &item);
+                normal.entries.push(Entry {
+                    key: key.name.to_owned(),
+                    key_span: entry.key_span,
+                    item,
+                    is_default,
+                });
+            }
+        } else if let Some((item, is_default)) = absent(key, section, table, span, problems) {
+            normal.entries.push(Entry {
+                key: key.name.to_owned(),
+                key_span: span,
+                item,
+                is_default,
+            });
+        }
+    }
+    normal
+}
+
+/// The value of a key that is left out.
+fn absent(
+    key: &Key,
+    section: &Section,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<(Item, bool)> {
+    match key.presence {
+        Presence::Optional => None,
+        Presence::Required => {
+            missing(
+                section,
+                key.name,
+                &key.kind.describe(),
+                table,
+                span,
+                problems,
+            );
+            None
+        }
+        Presence::Default(toml) => default_value(key, toml, span).map(|item| (item, true)),
+        Presence::Section => {
+            let inner = key.kind.section()?;
+            let table = self::section(inner, &Table::default(), span, problems);
+            Some((
+                Item {
+                    value: Value::Table(table),
+                    span,
+                },
+                false,
+            ))
+        }
+    }
+}
+
+/// The canonical item of a default.
+fn default_value(key: &Key, toml: &str, span: Span) -> Option<Item> {
+    let mut none = Problems::default();
+    let item = parse_value(toml, 0, 0, &mut none);
+    let mut item = value(&key.kind, key.name, &item, &mut none)?;
+    item.span = span;
+    Some(item)
+}
+
+/// Whether `item` is what leaving the key out would mean.
+fn is_default(key: &Key, item: &Item) -> bool {
+    match key.presence {
+        Presence::Default(toml) => default_value(key, toml, item.span)
+            .is_some_and(|default| same_value(&default.value, &item.value)),
+        _ => false,
+    }
+}
+
+fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(&a.value, &b.value))
+        }
+        _ => a == b,
+    }
+}
+
+/// "link rate", or "`duration`" at the top of the file.
+fn noun(section: &Section, key: &str) -> String {
+    if section.noun.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{} {key}", section.noun)
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    words
+        .iter()
+        .map(|word| format!("\"{word}\""))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn missing(
+    section: &Section,
+    key: &str,
+    describe: &str,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) {
+    // The header of an implicit table has no text of its own; its first key does.
+    let place = if span.end > span.start {
+        span
+    } else {
+        table.entries.first().map_or(span, |entry| entry.key_span)
+    };
+    let message = format!("{} is missing", noun(section, key));
+    problems.error(
+        Code::MissingKey,
+        place,
+        message,
+        format!("add `{key} = …`: {describe}"),
+    );
+}
+
+fn unknown_key(
+    section: &Section,
+    keys: &[&'static Key],
+    entry: &Entry,
+    normal: &Table,
+    problems: &mut Problems,
+) {
+    let mut known: Vec<_> = keys.iter().map(|key| key.name).collect();
+    known.extend(section.tag.iter().map(|tag| tag.key));
+    let label = match nearest(&entry.key, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => "remove it".to_owned(),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    let tag = section
+        .tag
+        .as_ref()
+        .and_then(|tag| normal.get(tag.key)?.as_text().map(|w| (tag.key, w)));
+    let place = match (section.noun, tag) {
+        ("", _) => "at the top of a scenario".to_owned(),
+        (noun, Some((key, word))) => format!("in {noun} with {key} = \"{word}\""),
+        (noun, None) => format!("in {noun}"),
+    };
+    problems.error(
+        Code::UnknownKey,
+        entry.key_span,
+        format!("`{}` is not a key {place}", entry.key),
+        label,
+    );
+}
+
+/// One of `words`, with aliases replaced.
+fn word(
+    item: &Item,
+    words: &[&str],
+    aliases: &[(&str, &str)],
+    noun: &str,
+    problems: &mut Problems,
+) -> Option<String> {
+    let Some(text) = item.as_text() else {
+        wrong_type(item, noun, &one_of(words), problems);
+        return None;
+    };
+    if let Some((_, word)) = aliases.iter().find(|(alias, _)| *alias == text) {
+        return Some((*word).to_owned());
+    }
+    if words.contains(&text) {
+        return Some(text.to_owned());
+    }
+    let all = words
+        .iter()
+        .copied()
+        .chain(aliases.iter().map(|(alias, _)| *alias));
+    let label = match nearest(text, all) {
+        Some(nearest) => format!("did you mean \"{nearest}\"?"),
+        None => format!("write one of {}", one_of(words)),
+    };
+    problems.error(
+        Code::UnknownWord,
+        item.span,
+        format!("\"{}\" is not a known {noun}", shorten(text)),
+        label,
+    );
+    None
+}
+
+fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) {
+    let message = format!("{noun} is {}", item.value.type_name());
+    problems.error(
+        Code::WrongType,
+        item.span,
+        message,
+        format!("write {describe}"),
+    );
+}
+
+/// Texts in messages are cut, since a file may hold anything.
+fn shorten(text: &str) -> String {
+    let mut short: String = text
+        .chars()
+        .take(40)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// The canonical form of one value.
+fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Option<Item> {
+    let span = item.span;
+    let text = |text: String| Some(Item::text(text, span));
+    match kind {
+        Kind::Text => match item.as_text() {
+            Some("") => {
+                problems.error(
+                    Code::Empty,
+                    span,
+                    format!("{noun} is empty"),
+                    "write a text",
+                );
+                None
+            }
+            Some(content) => text(content.to_owned()),
+            None => {
+                wrong_type(item, noun, &kind.describe(), problems);
+                None
+            }
+        },
+        Kind::Id => id(item, noun, problems).and_then(text),
+        Kind::Boolean => match item.value {
+            Value::Boolean(_) => Some(item.clone()),
+            _ => {
+                wrong_type(item, noun, &kind.describe(), problems);
+                None
+            }
+        },
+        Kind::Integer { min, max } => integer(item, *min, *max, noun, &kind.describe(), problems),
+        Kind::Number { min, max } => number(item, *min, *max, noun, &kind.describe(), problems),
+        Kind::Duration { min_ps, max_ps } => {
+            let time: Duration = quantity(item, Quantity::Duration, noun, problems)?;
+            in_range(
+                time.as_ps(),
+                *min_ps,
+                *max_ps,
+                Duration::from_ps,
+                noun,
+                span,
+                problems,
+            )?;
+            text(time.to_string())
+        }
+        Kind::Rate => {
+            let rate: Rate = quantity(item, Quantity::Rate, noun, problems)?;
+            in_range(
+                rate.as_bps(),
+                1,
+                1_000_000_000_000_000,
+                Rate::from_bps,
+                noun,
+                span,
+                problems,
+            )?;
+            text(rate.to_string())
+        }
+        Kind::Bytes { min, max } => {
+            let size: Bytes = quantity(item, Quantity::Bytes, noun, problems)?;
+            in_range(size.get(), *min, *max, Bytes::new, noun, span, problems)?;
+            text(size.to_string())
+        }
+        Kind::Length { min_um } => {
+            let length: Length = quantity(item, Quantity::Length, noun, problems)?;
+            length_in_range(length, *min_um, noun, span, problems)?;
+            text(length.to_string())
+        }
+        Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
+        Kind::OrWord(word, _) if item.as_text() == Some(word) => Some(item.clone()),
+        Kind::OrWord(word, inner) => {
+            // A word that is neither is told about both.
+            let looks_like_word = item
+                .as_text()
+                .is_some_and(|text| text.starts_with(char::is_alphabetic));
+            if looks_like_word {
+                let content = item.as_text().unwrap_or_default();
+                problems.error(
+                    Code::UnknownWord,
+                    span,
+                    format!("\"{}\" is not a known {noun}", shorten(content)),
+                    format!("write \"{word}\" or {}", inner.describe()),
+                );
+                return None;
+            }
+            value(inner, noun, item, problems)
+        }
+        Kind::Start => start(item, noun, problems).and_then(text),
+        Kind::Queue => queue(item, problems),
+        Kind::List(inner) => match item.as_array() {
+            Some(items) => {
+                let items = items
+                    .iter()
+                    .filter_map(|item| value(inner, noun, item, problems))
+                    .collect();
+                Some(Item {
+                    value: Value::Array(items),
+                    span,
+                })
+            }
+            None => {
+                wrong_type(item, noun, &kind.describe(), problems);
+                None
+            }
+        },
+        Kind::OneOrMany(inner) => match item.as_array() {
+            Some([]) => {
+                problems.error(
+                    Code::Empty,
+                    span,
+                    format!("{noun} is an empty list"),
+                    format!("write {}", inner.describe()),
+                );
+                None
+            }
+            Some([single]) => value(inner, noun, single, problems),
+            Some(items) => {
+                let items = items
+                    .iter()
+                    .filter_map(|item| value(inner, noun, item, problems))
+                    .collect();
+                Some(Item {
+                    value: Value::Array(items),
+                    span,
+                })
+            }
+            None => value(inner, noun, item, problems),
+        },
+        Kind::Table(inner) => match item.as_table() {
+            Some(table) => {
+                let table = section(inner, table, span, problems);
+                Some(Item {
+                    value: Value::Table(table),
+                    span,
+                })
+            }
+            None => {
+                wrong_type(item, noun, "a table", problems);
+                None
+            }
+        },
+        Kind::TableOrTag(inner) => match (&inner.tag, &item.value) {
+            (Some(tag), Value::Text(_)) => {
+                let mut table = Table::default();
+                table.set(tag.key, span, item.clone());
+                let table = section(inner, &table, span, problems);
+                Some(Item {
+                    value: Value::Table(table),
+                    span,
+                })
+            }
+            _ => value(&Kind::Table(inner), noun, item, problems),
+        },
+        Kind::Tables(inner) => match &item.value {
+            Value::Array(items) => {
+                let items = items
+                    .iter()
+                    .filter_map(|item| value(&Kind::Table(inner), noun, item, problems))
+                    .collect();
+                Some(Item {
+                    value: Value::Array(items),
+                    span,
+                })
+            }
+            // `[flow]` in place of `[[flow]]` can only mean one thing.
+            Value::Table(_) => {
+                let item = value(&Kind::Table(inner), noun, item, problems)?;
+                Some(Item {
+                    value: Value::Array(vec![item]),
+                    span,
+                })
+            }
+            _ => {
+                wrong_type(item, noun, "an array of tables", problems);
+                None
+            }
+        },
+        Kind::Map(inner) => match item.as_table() {
+            Some(table) => {
+                let mut normal = Table::default();
+                for entry in &table.entries {
+                    if let Some(item) = value(inner, &entry.key, &entry.item, problems) {
+                        normal.set(&entry.key, entry.key_span, item);
+                    }
+                }
+                Some(Item {
+                    value: Value::Table(normal),
+                    span,
+                })
+            }
+            None => {
+                wrong_type(item, noun, &kind.describe(), problems);
+                None
+            }
+        },
+        Kind::Sweep => Some(item.clone()),
+    }
+}
+
+/// Whether `name` can be a node's name.
+pub(crate) fn is_id(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+fn id(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
+    let Some(name) = item.as_text() else {
+        wrong_type(item, noun, "a name in quotes", problems);
+        return None;
+    };
+    if is_id(name) {
+        return Some(name.to_owned());
+    }
+    problems.error(
+        Code::BadName,
+        item.span,
+        format!("\"{}\" cannot be a name", shorten(name)),
+        "use 1 to 64 letters, digits, '-', '_' and '.'",
+    );
+    None
+}
+
+fn integer(
+    item: &Item,
+    min: i64,
+    max: i64,
+    noun: &str,
+    describe: &str,
+    problems: &mut Problems,
+) -> Option<Item> {
+    let Value::Integer(value) = item.value else {
+        wrong_type(item, noun, describe, problems);
+        return None;
+    };
+    if (min..=max).contains(&value) {
+        return Some(item.clone());
+    }
+    let (code, message) = match value {
+        0 => (Code::Zero, format!("{noun} is zero")),
+        _ if value < 0 && min >= 0 => (Code::Negative, format!("{noun} is negative")),
+        _ => (Code::Range, format!("{noun} is out of range")),
+    };
+    problems.error(code, item.span, message, format!("write {describe}"));
+    None
+}
+
+fn number(
+    item: &Item,
+    min: f64,
+    max: f64,
+    noun: &str,
+    describe: &str,
+    problems: &mut Problems,
+) -> Option<Item> {
+    let value = match item.value {
+        Value::Integer(value) => value as f64,
+        Value::Number(value) => value,
+        _ => {
+            wrong_type(item, noun, describe, problems);
+            return None;
+        }
+    };
+    if (min..=max).contains(&value) {
+        // Minus zero would print differently from zero and mean the same.
+        return Some(Item {
+            value: Value::Number(value + 0.0),
+            span: item.span,
+        });
+    }
+    let code = if value < 0.0 {
+        Code::Negative
+    } else {
+        Code::Range
+    };
+    problems.error(
+        code,
+        item.span,
+        format!("{noun} is out of range"),
+        format!("write {describe}"),
+    );
+    None
+}
+
+/// Reads a quantity, and says what is wrong with it.
+fn quantity<T: FromStr<Err = UnitError>>(
+    item: &Item,
+    quantity: Quantity,
+    noun: &str,
+    problems: &mut Problems,
+) -> Option<T> {
+    let number = match &item.value {
+        Value::Text(text) => match text.parse() {
+            Ok(value) => return Some(value),
+            Err(error) => {
+                unit_error(&error, noun, item.span, problems);
+                return None;
+            }
+        },
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        _ => {
+            let (unit, _) = quantity.usual_units();
+            wrong_type(
+                item,
+                noun,
+                &format!("a {} such as \"10 {unit}\"", quantity.name()),
+                problems,
+            );
+            return None;
+        }
+    };
+    let error = UnitError::MissingUnit { quantity, number };
+    unit_error(&error, noun, item.span, problems);
+    None
+}
+
+fn unit_error(error: &UnitError, noun: &str, span: Span, problems: &mut Problems) {
+    let code = match error {
+        UnitError::MissingUnit { .. } => Code::MissingUnit,
+        UnitError::UnknownUnit { .. } => Code::UnknownUnit,
+        UnitError::Negative { .. } => Code::Negative,
+        UnitError::Overflow { .. } => Code::Range,
+        UnitError::Lossy { .. } => Code::Lossy,
+        _ => Code::NotAQuantity,
+    };
+    let message = match error {
+        UnitError::UnknownUnit { unit, .. } => {
+            format!(
+                "{noun} has a unit that is not known here: \"{}\"",
+                shorten(unit)
+            )
+        }
+        _ => format!("{noun} {error}"),
+    };
+    problems.error(code, span, message, error.help());
+}
+
+fn in_range<T: Display>(
+    value: u64,
+    min: u64,
+    max: u64,
+    quantity: impl Fn(u64) -> T,
+    noun: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<()> {
+    if (min..=max).contains(&value) {
+        return Some(());
+    }
+    if value == 0 {
+        problems.error(
+            Code::Zero,
+            span,
+            format!("{noun} is zero"),
+            "write a value above zero",
+        );
+    } else if value < min {
+        problems.error(
+            Code::Range,
+            span,
+            format!("{noun} is too small"),
+            format!("write at least \"{}\"", quantity(min)),
+        );
+    } else {
+        problems.error(
+            Code::Range,
+            span,
+            format!("{noun} is too large"),
+            format!("write at most \"{}\"", quantity(max)),
+        );
+    }
+    None
+}
+
+fn length_in_range(
+    length: Length,
+    min_um: i64,
+    noun: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<()> {
+    let um = length.as_um();
+    if um >= min_um && (-FARTHEST_UM..=FARTHEST_UM).contains(&um) {
+        return Some(());
+    }
+    let (code, what, label) = if um == 0 {
+        (Code::Zero, "is zero", "write a value above zero")
+    } else if um < 0 && min_um >= 0 {
+        (
+            Code::Negative,
+            "is negative",
+            "write a value of zero or more",
+        )
+    } else {
+        (Code::Range, "is out of range", "write at most 100 000 km")
+    };
+    problems.error(code, span, format!("{noun} {what}"), label);
+    None
+}
+
+fn phrase_error(
+    error: &PhraseError,
+    shape: Code,
+    noun: &str,
+    label: &str,
+    span: Span,
+    problems: &mut Problems,
+) {
+    match error {
+        PhraseError::Shape => problems.error(shape, span, format!("{noun} cannot be read"), label),
+        PhraseError::Unit(error) => unit_error(error, noun, span, problems),
+    }
+}
+
+fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
+    let text = match &item.value {
+        Value::Text(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        _ => {
+            wrong_type(item, noun, &Kind::Start.describe(), problems);
+            return None;
+        }
+    };
+    match phrases::start(&text) {
+        Ok(start) => {
+            use crate::model::Start;
+            let latest = match start {
+                Start::Paper => Duration::ZERO,
+                Start::At(time) | Start::Uniform(_, time) => time,
+                Start::Every { first, gap } => first.max(gap),
+            };
+            in_range(
+                latest.as_ps(),
+                0,
+                tables::LONGEST_PS,
+                Duration::from_ps,
+                noun,
+                item.span,
+                problems,
+            )?;
+            Some(phrases::start_text(start))
+        }
+        Err(error) => {
+            let label = format!("write {}", Kind::Start.describe());
+            phrase_error(&error, Code::BadStart, noun, &label, item.span, problems);
+            None
+        }
+    }
+}
+
+/// A queue: the limit alone where the discipline is drop-tail, else a table.
+fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
+    let table = match &item.value {
+        Value::Table(table) => section(&tables::QUEUE, table, item.span, problems),
+        Value::Text(_) => {
+            let mut table = Table::default();
+            table.set("limit", item.span, item.clone());
+            section(&tables::QUEUE, &table, item.span, problems)
+        }
+        Value::Integer(number) => {
+            let message = "queue limit needs a unit";
+            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
+            problems.error(Code::MissingUnit, item.span, message, label);
+            return None;
+        }
+        _ => {
+            wrong_type(item, "queue", &Kind::Queue.describe(), problems);
+            return None;
+        }
+    };
+    let limit_item = table.get("limit")?;
+    let limit = match phrases::limit(limit_item.as_text().unwrap_or_default()) {
+        Ok(limit) => limit,
+        Err(PhraseError::Unit(UnitError::NotANumber { .. }) | PhraseError::Shape) => {
+            problems.error(
+                Code::BadQueue,
+                limit_item.span,
+                "queue limit cannot be read",
+                "write \"1 bdp\", \"500 kB\" or \"340 packets\"",
+            );
+            return None;
+        }
+        Err(PhraseError::Unit(UnitError::MissingUnit { number, .. })) => {
+            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
+            problems.error(
+                Code::MissingUnit,
+                limit_item.span,
+                "queue limit needs a unit",
+                label,
+            );
+            return None;
+        }
+        Err(PhraseError::Unit(error)) => {
+            unit_error(&error, "queue limit", limit_item.span, problems);
+            return None;
+        }
+    };
+    if limit.is_zero() {
+        problems.error(
+            Code::Zero,
+            limit_item.span,
+            "queue limit is zero",
+            "write a limit above zero",
+        );
+        return None;
+    }
+    let limit = Item::text(limit.to_string(), limit_item.span);
+    if table.get("discipline").and_then(Item::as_text) == Some("drop-tail") {
+        return Some(Item {
+            span: item.span,
+            ..limit
+        });
+    }
+    let mut table = table;
+    table.set("limit", item.span, limit);
+    for entry in &mut table.entries {
+        entry.is_default = false;
+    }
+    Some(Item {
+        value: Value::Table(table),
+        span: item.span,
+    })
+}

@@ -1,0 +1,218 @@
+//! Short phrases of the file that are more than a quantity: start times and queue limits.
+
+use std::fmt;
+use std::str::FromStr;
+
+use backlane_units::{Bytes, Duration, Rate, UnitError};
+
+use crate::model::{QueueLimit, Start};
+
+/// Picoseconds in a second times bits in a byte.
+const PS_BITS: u128 = 8_000_000_000_000;
+
+/// A queue limit as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Thousandths of the bandwidth-delay product of the link.
+    Bdp {
+        thousandths: u64,
+    },
+    Bytes(Bytes),
+    Packets(u64),
+}
+
+/// Reads "1 bdp", "500 kB" or "340 packets"; the error is a sentence about it.
+pub(crate) fn limit(text: &str) -> Result<Limit, PhraseError> {
+    let text = text.trim();
+    let word =
+        text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | ' '));
+    let number = text[..text.len() - word.len()].trim();
+    match word {
+        "bdp" => bdp_thousandths(number)
+            .map(|thousandths| Limit::Bdp { thousandths })
+            .ok_or(PhraseError::Shape),
+        "packets" | "packet" | "pkts" => match number.parse::<u64>() {
+            Ok(packets) if packets <= 1_000_000_000_000 => Ok(Limit::Packets(packets)),
+            _ => Err(PhraseError::Shape),
+        },
+        _ => text.parse().map(Limit::Bytes).map_err(PhraseError::Unit),
+    }
+}
+
+/// A decimal with up to three decimals, at most a million, in thousandths.
+fn bdp_thousandths(number: &str) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.len() > 3 {
+        return None;
+    }
+    let digits = |text: &str| {
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("0{text}").parse::<u64>().ok()
+        } else {
+            None
+        }
+    };
+    let thousandths = digits(whole)?.checked_mul(1000)? + digits(&format!("{fraction:0<3}"))?;
+    (thousandths <= 1_000_000_000).then_some(thousandths)
+}
+
+impl Limit {
+    /// The limit on a link of this rate and delay. The bandwidth-delay product is
+    /// rate × 2 · delay (P1), rounded down to the byte.
+    pub(crate) fn on(self, rate: Rate, delay: Duration) -> QueueLimit {
+        match self {
+            Self::Bytes(bytes) => QueueLimit::Bytes(bytes),
+            Self::Packets(packets) => QueueLimit::Packets(packets),
+            Self::Bdp { thousandths } => {
+                let bits_ps =
+                    u128::from(rate.as_bps()).saturating_mul(2 * u128::from(delay.as_ps()));
+                let bytes = bits_ps.saturating_mul(u128::from(thousandths)) / (1000 * PS_BITS);
+                QueueLimit::Bytes(Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX)))
+            }
+        }
+    }
+
+    /// Whether it holds nothing on any link.
+    pub(crate) fn is_zero(self) -> bool {
+        matches!(self, Self::Bdp { thousandths: 0 } | Self::Packets(0))
+            || self == Self::Bytes(Bytes::new(0))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bdp { thousandths } => {
+                let fraction = format!("{:03}", thousandths % 1000);
+                let fraction = fraction.trim_end_matches('0');
+                let point = if fraction.is_empty() { "" } else { "." };
+                write!(f, "{}{point}{fraction} bdp", thousandths / 1000)
+            }
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+        }
+    }
+}
+
+impl From<QueueLimit> for Limit {
+    fn from(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Bytes(bytes) => Self::Bytes(bytes),
+            QueueLimit::Packets(packets) => Self::Packets(packets),
+        }
+    }
+}
+
+/// Why a phrase cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PhraseError {
+    /// It is not of a known shape.
+    Shape,
+    /// A quantity in it cannot be read.
+    Unit(UnitError),
+}
+
+/// Reads "paper", "4 s", "uniform 0 s 5 s" or "every 50 ms from 4 s".
+pub(crate) fn start(text: &str) -> Result<Start, PhraseError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.split_first() {
+        Some((&"paper", [])) => Ok(Start::Paper),
+        Some((&"uniform", rest)) => {
+            let (first, last) = two_times(rest)?;
+            if first > last {
+                Err(PhraseError::Shape)
+            } else {
+                Ok(Start::Uniform(first, last))
+            }
+        }
+        Some((&"every", rest)) => {
+            let from = rest
+                .iter()
+                .position(|word| *word == "from")
+                .ok_or(PhraseError::Shape)?;
+            let gap = time(&rest[..from].join(" "))?;
+            let first = time(&rest[from + 1..].join(" "))?;
+            Ok(Start::Every { first, gap })
+        }
+        Some((word, _)) if word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            time(&words.join(" ")).map(Start::At)
+        }
+        _ => Err(PhraseError::Shape),
+    }
+}
+
+fn time(text: &str) -> Result<Duration, PhraseError> {
+    Duration::from_str(text).map_err(PhraseError::Unit)
+}
+
+/// Two times one after the other, each with or without a space before its unit.
+fn two_times(words: &[&str]) -> Result<(Duration, Duration), PhraseError> {
+    let mut error = PhraseError::Shape;
+    for at in 1..words.len().min(4) {
+        match (time(&words[..at].join(" ")), time(&words[at..].join(" "))) {
+            (Ok(first), Ok(last)) => return Ok((first, last)),
+            (Err(unit), Ok(_)) | (Ok(_), Err(unit)) => error = unit,
+            _ => {}
+        }
+    }
+    Err(error)
+}
+
+/// Prints what [`start`] reads.
+pub(crate) fn start_text(start: Start) -> String {
+    match start {
+        Start::Paper => "paper".to_owned(),
+        Start::At(time) => time.to_string(),
+        Start::Uniform(first, last) => format!("uniform {first} {last}"),
+        Start::Every { first, gap } => format!("every {gap} from {first}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mesh_link_of_the_paper_has_a_bdp_of_500_kb() {
+        let rate = Rate::from_bps(500_000_000);
+        let limit = limit("1 bdp").unwrap().on(rate, Duration::from_millis(4));
+        assert_eq!(limit, QueueLimit::Bytes(Bytes::new(500_000)));
+    }
+
+    #[test]
+    fn queue_limits_print_as_they_are_read() {
+        for text in ["1 bdp", "0.5 bdp", "1.125 bdp", "500 kB", "340 packets"] {
+            assert_eq!(limit(text).unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "large",
+            "1.2345 bdp",
+            "-1 bdp",
+            "1.5 packets",
+            ". bdp",
+            "bdp",
+        ] {
+            assert!(limit(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn starts_print_as_they_are_read() {
+        for text in ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s"] {
+            assert_eq!(start_text(start(text).unwrap()), text);
+        }
+        assert_eq!(start("uniform 0s 5s"), start("uniform 0 s 5 s"));
+        for text in [
+            "",
+            "soon",
+            "uniform 5 s 0 s",
+            "uniform 5 s",
+            "every 4 s",
+            "4",
+            "every from",
+        ] {
+            assert!(start(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The reference page of the file, made from the table of keys.
+
+use std::fmt::Write;
+
+use crate::spec::{Key, Kind, Presence, Section, tables};
+
+/// The reference of every section and key, in Markdown.
+pub fn reference_page() -> String {
+    let mut page = String::from(
+        "# The scenario file\n\n\
+         A scenario is a TOML file. A physical quantity is a text with its unit (\"500 Mbit/s\", \
+         \"4 ms\", \"10 MB\"); a bare number is refused. An unknown key is refused, and the nearest \
+         known one is named. `backlane check` lists everything that is wrong with a file, \
+         `backlane schema` prints its JSON Schema. This page is made from the same table.\n",
+    );
+    let sections: &[(&str, &'static Section)] = &[
+        ("The top of the file", &tables::FILE),
+        ("[topology]", &tables::TOPOLOGY),
+        ("Link", &tables::LINK),
+        ("Link between sites", &tables::SITE_LINK),
+        ("Queue", &tables::QUEUE),
+        ("Rule for sites", &tables::SITE_RULE),
+        ("[[topology.node]]", &tables::NODE),
+        ("[[topology.link]]", &tables::GRAPH_LINK),
+        ("[[gateway]]", &tables::GATEWAY),
+        ("[[server]]", &tables::SERVER),
+        ("[access]", &tables::ACCESS),
+        ("[routing]", &tables::ROUTING),
+        ("[tcp]", &tables::TCP),
+        ("[[flow]]", &tables::FLOW),
+        ("[record]", &tables::RECORD),
+    ];
+    for (title, section) in sections {
+        write_section(&mut page, title, section);
+    }
+    page.push_str(SWEEP);
+    page
+}
+
+const SWEEP: &str = "\n## [sweep]\n\n\
+    Each key is the path of a key of the file, with dots, and each value a list; every combination \
+    is a cell, and every cell is run with every seed. A path through an array of tables takes a \
+    number (`flow.0.size`, the first) or means all of them (`flow.size`). A table in a list is \
+    merged over the section it names; when it changes the section's kind or protocol, keys that \
+    belong to the old one go. `seeds` is a number of seeds, counted from `seed`, or a list. At \
+    most 1 000 000 runs are possible.\n\n\
+    ```toml\n[sweep]\n\"routing\" = [{ protocol = \"olsr\" }, { protocol = \"bp-mr\", granularity = \"flow\" }]\n\
+    \"access.ues\" = [25, 50, 75, 100]\nseeds = 10\n```\n";
+
+fn write_section(page: &mut String, title: &str, section: &Section) {
+    let _ = write!(page, "\n## {title}\n\n{}\n", section.doc);
+    let common: Vec<&Key> = section.keys.iter().collect();
+    if let Some(tag) = &section.tag {
+        let words: Vec<String> = tag
+            .variants
+            .iter()
+            .map(|v| format!("`\"{}\"`", v.name))
+            .collect();
+        let default = match tag.default {
+            Some(default) => format!("default `\"{default}\"`"),
+            None => "required".to_owned(),
+        };
+        let _ = write!(
+            page,
+            "\n`{}`: {} ({default}) {}\n",
+            tag.key,
+            words.join(", "),
+            tag.doc
+        );
+    }
+    write_keys(page, &common);
+    for variant in section.tag.iter().flat_map(|tag| tag.variants) {
+        let _ = write!(
+            page,
+            "\n### {} = \"{}\"\n\n{}\n",
+            section.tag.as_ref().map_or("", |tag| tag.key),
+            variant.name,
+            variant.doc
+        );
+        write_keys(page, &variant.keys.iter().collect::<Vec<_>>());
+    }
+}
+
+fn write_keys(page: &mut String, keys: &[&Key]) {
+    if keys.is_empty() {
+        return;
+    }
+    page.push_str("\n| key | value | default | meaning |\n|---|---|---|---|\n");
+    for key in keys {
+        let default = match &key.presence {
+            Presence::Required => "required".to_owned(),
+            Presence::Optional => "–".to_owned(),
+            Presence::Section => "its keys' defaults".to_owned(),
+            Presence::Default(toml) => format!("`{toml}`"),
+        };
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {default} | {} |",
+            key.name,
+            value(&key.kind),
+            key.doc
+        );
+    }
+}
+
+/// A kind with the limits that messages leave out.
+fn value(kind: &Kind) -> String {
+    kind.describe().replace('|', "\\|")
+}

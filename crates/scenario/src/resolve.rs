@@ -1,0 +1,399 @@
+//! From a tree to its normal form and to plain values.
+//!
+//! The normal form is itself a scenario: its topology is a graph that lists every node and link,
+//! gateways and servers included, and every key is written out. Resolving it again gives the
+//! same text.
+
+use std::collections::BTreeMap;
+
+use backlane_units::{Bytes, Duration, Length};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::files::Files;
+use crate::flows;
+use crate::model::{Access, Link, NodeKind, Placement, QueueDiscipline, Record, Scenario};
+use crate::normal;
+use crate::phrases::Limit;
+use crate::protocols::read::{read_routing, read_tcp};
+use crate::spec::{nearest, tables};
+use crate::topology::{self, Network, is_ue_name};
+use crate::tree::{Entry, Item, Table, Value};
+
+/// A scenario in both of its resolved forms.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// The normal form.
+    pub(crate) tree: Table,
+    /// The same as plain values.
+    pub(crate) scenario: Scenario,
+}
+
+/// The nodes that flows and UEs refer to.
+pub(crate) struct Names<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) ids: BTreeMap<&'a str, usize>,
+    /// Number of UEs.
+    pub(crate) ues: usize,
+}
+
+impl Names<'_> {
+    /// The indices of all nodes of a kind.
+    pub(crate) fn of_kind(&self, kind: NodeKind) -> Vec<usize> {
+        (0..self.network.nodes.len())
+            .filter(|i| self.network.nodes[*i].kind == kind)
+            .collect()
+    }
+
+    /// "did you mean …" for an unknown name.
+    pub(crate) fn suggestion(&self, name: &str) -> String {
+        let words = ["server", "ues"];
+        match nearest(name, self.ids.keys().copied().chain(words)) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => "name a node of the network".to_owned(),
+        }
+    }
+}
+
+/// Resolves one cell; `None` if there are errors.
+pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
+    let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
+    tree.remove("sweep");
+    let network = topology::build(&tree, files, problems);
+    let scenario = network.as_ref().and_then(|network| {
+        let ids = network
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(i, node)| (node.id.as_str(), i))
+            .collect();
+        let mut names = Names {
+            network,
+            ids,
+            ues: 0,
+        };
+        let access = access(&mut tree, &mut names, problems);
+        let duration: Option<Duration> = tree.quantity("duration");
+        let flows = flows::read(&mut tree, &names, duration, problems);
+        let record = record(&tree, &names, &flows, problems)?;
+        let routing = tree.table("routing")?;
+        Some(Scenario {
+            name: tree.text("name")?.to_owned(),
+            duration: duration?,
+            seed: tree.integer("seed")?,
+            nodes: topology::nodes(network),
+            links: network.links.iter().map(|(link, _)| link.clone()).collect(),
+            access: access?,
+            routing: read_routing(routing)?,
+            warm_up: routing.quantity("warm_up")?,
+            tcp: read_tcp(tree.table("tcp")?)?,
+            flows,
+            record,
+        })
+    });
+    if problems.has_errors() {
+        return None;
+    }
+    let (network, scenario) = (network?, scenario?);
+    let span = tree.place("topology", Span::default());
+    let graph = graph(&network, &scenario);
+    tree.set(
+        "topology",
+        span,
+        Item {
+            value: Value::Table(graph),
+            span,
+        },
+    );
+    tree.remove("gateway");
+    tree.remove("server");
+    Some(Resolved { tree, scenario })
+}
+
+/// The UEs and where they attach; the outer `None` if that cannot be told.
+fn access(
+    tree: &mut Table,
+    names: &mut Names<'_>,
+    problems: &mut Problems,
+) -> Option<Option<Access>> {
+    let span = tree.place("access", Span::default());
+    let Some(Value::Table(table)) = tree.get_mut("access").map(|item| &mut item.value) else {
+        return None;
+    };
+    if table.text("kind")? != "ideal" {
+        return Some(None);
+    }
+    let enodebs = names.of_kind(NodeKind::Enodeb);
+    let stated: Option<usize> = table.integer("ues");
+    let placement = if let Some(map) = table.table("per_enodeb") {
+        let listed = per_enodeb(map, names, problems)?;
+        if stated.is_some_and(|ues| ues != listed.len()) {
+            let place = table.place("ues", span);
+            let message = format!("access ues is not the sum of per_enodeb, {}", listed.len());
+            problems.error(
+                Code::Range,
+                place,
+                message,
+                format!("write {} or leave it out", listed.len()),
+            );
+            return None;
+        }
+        let ues = Item {
+            value: Value::Integer(listed.len() as i64),
+            span,
+        };
+        table.set("ues", span, ues);
+        Placement::Listed(listed)
+    } else if stated.is_none() {
+        let has_ues = table.get("ues").is_some();
+        if !has_ues {
+            let message = "access ues is missing";
+            problems.error(
+                Code::MissingKey,
+                span,
+                message,
+                "add `ues = …`: the number of UEs",
+            );
+        }
+        return None;
+    } else if table.text("placement")? == "random" {
+        Placement::Random
+    } else {
+        Placement::RoundRobin
+    };
+    let ues = table.integer::<usize>("ues")?;
+    names.ues = ues;
+    if ues > tables::MOST_NODES as usize {
+        let message = format!("there are {ues} UEs");
+        problems.error(Code::Range, span, message, "at most a million are possible");
+        return None;
+    }
+    if ues > 0 && enodebs.is_empty() {
+        let message = "there is no eNodeB for the UEs";
+        problems.error(
+            Code::NoEnodeb,
+            span,
+            message,
+            "give a node the kind \"enodeb\"",
+        );
+        return None;
+    }
+    Some(Some(Access {
+        rate: table.quantity("rate")?,
+        delay: table.quantity("delay")?,
+        queue_bytes: table.quantity::<Bytes>("queue")?.get(),
+        placement,
+        ues,
+    }))
+}
+
+/// The node of each UE where the file gives their number at each eNodeB.
+fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
+    let mut listed = Vec::new();
+    for Entry {
+        key,
+        key_span,
+        item,
+        ..
+    } in &map.entries
+    {
+        let Value::Integer(count) = item.value else {
+            continue;
+        };
+        match names.ids.get(key.as_str()) {
+            None => {
+                let message = format!("there is no node \"{key}\"");
+                problems.error(Code::UnknownNode, *key_span, message, names.suggestion(key));
+            }
+            Some(node) if names.network.nodes[*node].kind != NodeKind::Enodeb => {
+                let message = format!("\"{key}\" is not an eNodeB");
+                problems.error(
+                    Code::NotEnodeb,
+                    *key_span,
+                    message,
+                    "name a node of kind \"enodeb\"",
+                );
+            }
+            Some(node) => {
+                let count = usize::try_from(count).unwrap_or(0);
+                if listed.len() + count > tables::MOST_NODES as usize {
+                    let message = "there are more than a million UEs";
+                    problems.error(
+                        Code::Range,
+                        item.span,
+                        message,
+                        "at most a million are possible",
+                    );
+                    return None;
+                }
+                listed.extend(std::iter::repeat_n(*node, count));
+            }
+        }
+    }
+    Some(listed)
+}
+
+/// What is recorded; names that are not there are a problem.
+fn record(
+    tree: &Table,
+    names: &Names<'_>,
+    flows: &[crate::model::FlowGroup],
+    problems: &mut Problems,
+) -> Option<Record> {
+    let table = tree.table("record")?;
+    let series = table.texts("series");
+    let mut record = Record {
+        cwnd: series.iter().any(|(name, _)| *name == "cwnd"),
+        queue: series.iter().any(|(name, _)| *name == "queue"),
+        interval: table.quantity("interval")?,
+        flows: Vec::new(),
+        links: Vec::new(),
+    };
+    let ends = flows::ends(flows, names);
+    for (name, span) in table.texts("flows") {
+        if !ends.contains(name) {
+            let label = match nearest(name, ends.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                None => "name an end of a flow, such as \"ue1\"".to_owned(),
+            };
+            problems.error(
+                Code::UnknownRecorded,
+                span,
+                format!("no flow ends at \"{name}\""),
+                label,
+            );
+        }
+        record.flows.push(name.to_owned());
+    }
+    let id = |index: usize| names.network.nodes[index].id.as_str();
+    let links: std::collections::BTreeSet<String> = names
+        .network
+        .links
+        .iter()
+        .flat_map(|(link, _)| {
+            let (a, b) = (id(link.a), id(link.b));
+            [format!("{a}-{b}"), format!("{b}-{a}")]
+        })
+        .collect();
+    for (name, span) in table.texts("links") {
+        if !links.contains(name) {
+            let label = match nearest(name, links.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                None => "name a link as \"a-b\"".to_owned(),
+            };
+            problems.error(
+                Code::UnknownRecorded,
+                span,
+                format!("there is no link \"{name}\""),
+                label,
+            );
+        }
+        record.links.push(name.to_owned());
+    }
+    Some(record)
+}
+
+/// The topology section of the normal form.
+fn graph(network: &Network, scenario: &Scenario) -> Table {
+    let span = Span::default();
+    let mut graph = Table::default();
+    let push = |table: &mut Table, key: &str, value: Value, is_default: bool| {
+        let item = Item { value, span };
+        table.entries.push(Entry {
+            key: key.to_owned(),
+            key_span: span,
+            item,
+            is_default,
+        });
+    };
+    let text = |text: String| Value::Text(text);
+    push(&mut graph, "kind", text("graph".to_owned()), false);
+    let mut rows = Vec::new();
+    for node in &network.nodes {
+        let mut row = Table::default();
+        push(&mut row, "id", text(node.id.clone()), false);
+        let is_default = node.kind == NodeKind::Enodeb;
+        push(
+            &mut row,
+            "kind",
+            text(node.kind.name().to_owned()),
+            is_default,
+        );
+        let coordinates: Option<(Length, Length)> = node.position;
+        if let Some((x, y)) = coordinates {
+            push(&mut row, "x", text(x.to_string()), false);
+            push(&mut row, "y", text(y.to_string()), false);
+        }
+        rows.push(Item {
+            value: Value::Table(row),
+            span,
+        });
+    }
+    push(&mut graph, "node", Value::Array(rows), false);
+    let mut rows = Vec::new();
+    for link in &scenario.links {
+        let mut row = Table::default();
+        push(&mut row, "a", text(network.nodes[link.a].id.clone()), false);
+        push(&mut row, "b", text(network.nodes[link.b].id.clone()), false);
+        push(&mut row, "rate", text(link.rate.to_string()), false);
+        push(&mut row, "delay", text(link.delay.to_string()), false);
+        push(&mut row, "queue", queue(link), false);
+        push(&mut row, "loss", Value::Number(link.loss), link.loss == 0.0);
+        rows.push(Item {
+            value: Value::Table(row),
+            span,
+        });
+    }
+    push(&mut graph, "link", Value::Array(rows), false);
+    graph
+}
+
+/// The queue of a link, as its limit alone where it is drop-tail.
+fn queue(link: &Link) -> Value {
+    let limit = Limit::from(link.queue.limit).to_string();
+    let text = |value: &dyn ToString| Value::Text(value.to_string());
+    let mut pairs = match link.queue.discipline {
+        QueueDiscipline::DropTail => return Value::Text(limit),
+        QueueDiscipline::Codel(codel) => {
+            vec![
+                ("discipline", text(&"codel")),
+                ("limit", text(&limit)),
+                ("target", text(&codel.target)),
+                ("interval", text(&codel.interval)),
+            ]
+        }
+        QueueDiscipline::FqCodel {
+            codel,
+            quantum,
+            flows,
+        } => vec![
+            ("discipline", text(&"fq-codel")),
+            ("limit", text(&limit)),
+            ("target", text(&codel.target)),
+            ("interval", text(&codel.interval)),
+            ("quantum", text(&quantum)),
+            ("flows", Value::Integer(i64::from(flows))),
+        ],
+    };
+    let mut table = Table::default();
+    for (key, value) in pairs.drain(..) {
+        table.set(
+            key,
+            Span::default(),
+            Item {
+                value,
+                span: Span::default(),
+            },
+        );
+    }
+    Value::Table(table)
+}
+
+/// The index of the UE called `name`, if there is one.
+pub(crate) fn ue_index(name: &str, ues: usize) -> Option<usize> {
+    if name == "ues" || !is_ue_name(name) {
+        return None;
+    }
+    let number: usize = name.strip_prefix("ue")?.parse().ok()?;
+    ((1..=ues).contains(&number) && !name.starts_with("ue0")).then(|| number - 1)
+}

@@ -1,0 +1,221 @@
+//! The keys of a scenario file: one table that checks, fills in, documents and prints them.
+//!
+//! `tables` lists every section and key with its kind, default and one sentence. From it come
+//! the checks in `normal`, the JSON Schema in `schema` and the reference page in `reference`, so
+//! that none of them can forget a key.
+
+pub(crate) mod tables;
+
+/// A section of the file: a TOML table.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// The word for it in messages ("link" in "link rate needs a unit"); empty at the top.
+    pub(crate) noun: &'static str,
+    /// One sentence for the reference.
+    pub(crate) doc: &'static str,
+    /// Keys that it always knows.
+    pub(crate) keys: &'static [Key],
+    /// The key whose word decides which further keys it knows.
+    pub(crate) tag: Option<Tag>,
+}
+
+/// The key that decides which further keys a section knows.
+#[derive(Debug)]
+pub(crate) struct Tag {
+    pub(crate) key: &'static str,
+    pub(crate) default: Option<&'static str>,
+    pub(crate) doc: &'static str,
+    pub(crate) variants: &'static [Variant],
+}
+
+/// One word of a tag, with the keys that come with it.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of a section.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) presence: Presence,
+    pub(crate) doc: &'static str,
+}
+
+/// Whether a key may be left out, and what that means.
+#[derive(Debug)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    /// The value as TOML.
+    Default(&'static str),
+    /// A table whose keys decide for themselves.
+    Section,
+}
+
+/// What a value may be.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Any text that is not empty.
+    Text,
+    /// A node's name.
+    Id,
+    Boolean,
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
+    Duration {
+        min_ps: u64,
+        max_ps: u64,
+    },
+    /// A rate above zero.
+    Rate,
+    Bytes {
+        min: u64,
+        max: u64,
+    },
+    /// A length within 100 000 km; at least `min_um`.
+    Length {
+        min_um: i64,
+    },
+    /// One of the words; an alias is read as the word it stands for.
+    Words {
+        words: &'static [&'static str],
+        aliases: &'static [(&'static str, &'static str)],
+    },
+    /// One word, or else a value.
+    OrWord(&'static str, &'static Kind),
+    /// When flows start.
+    Start,
+    /// A queue: its limit alone, or a table.
+    Queue,
+    List(&'static Kind),
+    /// A single value or a list; a list of one is read as the single value.
+    OneOrMany(&'static Kind),
+    Table(&'static Section),
+    /// A table, or only the word of its tag.
+    TableOrTag(&'static Section),
+    /// An array of tables.
+    Tables(&'static Section),
+    /// Values by node id.
+    Map(&'static Kind),
+    /// Swept values by path, checked by `sweep`.
+    Sweep,
+}
+
+impl Section {
+    /// The variant of `word`.
+    pub(crate) fn variant(&self, word: &str) -> Option<&'static Variant> {
+        self.tag
+            .as_ref()?
+            .variants
+            .iter()
+            .find(|variant| variant.name == word)
+    }
+
+    /// The key `name` under any tag word.
+    pub(crate) fn find(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name).or_else(|| {
+            self.tag
+                .as_ref()?
+                .variants
+                .iter()
+                .flat_map(|variant| variant.keys)
+                .find(|key| key.name == name)
+        })
+    }
+
+    /// The names of all keys under any tag word, each once.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.tag.iter().map(|tag| tag.key).collect();
+        let variants = self
+            .tag
+            .iter()
+            .flat_map(|tag| tag.variants)
+            .flat_map(|variant| variant.keys);
+        for key in self.keys.iter().chain(variants) {
+            if !names.contains(&key.name) {
+                names.push(key.name);
+            }
+        }
+        names
+    }
+}
+
+impl Kind {
+    /// The section inside, if it is a table or a list of tables.
+    pub(crate) fn section(&self) -> Option<&'static Section> {
+        match self {
+            Self::Table(section) | Self::TableOrTag(section) | Self::Tables(section) => {
+                Some(section)
+            }
+            Self::Queue => Some(&tables::QUEUE),
+            _ => None,
+        }
+    }
+
+    /// What to write, for messages and the reference.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Id => "a name".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Integer { min, max } => format!("an integer from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::Duration { .. } => "a time such as \"4 ms\"".to_owned(),
+            Self::Rate => "a rate such as \"500 Mbit/s\"".to_owned(),
+            Self::Bytes { .. } => "a size such as \"10 MB\"".to_owned(),
+            Self::Length { .. } => "a length such as \"200 m\"".to_owned(),
+            Self::Words { words, .. } => {
+                let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                match quoted.split_last() {
+                    Some((last, rest)) if !rest.is_empty() => {
+                        format!("{} or {last}", rest.join(", "))
+                    }
+                    _ => quoted.concat(),
+                }
+            }
+            Self::OrWord(word, kind) => format!("{} or \"{word}\"", kind.describe()),
+            Self::Start => {
+                "\"paper\", a time, \"uniform 0 s 5 s\" or \"every 50 ms from 4 s\"".to_owned()
+            }
+            Self::Queue => {
+                "a limit such as \"1 bdp\", \"500 kB\" or \"340 packets\", or a table".to_owned()
+            }
+            Self::List(kind) => format!("a list, each element {}", kind.describe()),
+            Self::OneOrMany(kind) => format!("{}, or a list of them", kind.describe()),
+            Self::Table(_) => "a table".to_owned(),
+            Self::TableOrTag(section) => match &section.tag {
+                Some(tag) => format!("a table, or only its {}", tag.key),
+                None => "a table".to_owned(),
+            },
+            Self::Tables(_) => "an array of tables".to_owned(),
+            Self::Map(kind) => format!("a table of node ids, each with {}", kind.describe()),
+            Self::Sweep => "a table of lists".to_owned(),
+        }
+    }
+}
+
+/// The name most like `name`, if any is like it.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower: String = name.to_lowercase().chars().take(64).collect();
+    known
+        .into_iter()
+        .map(|known| {
+            (
+                strsim::damerau_levenshtein(&lower, &known.to_lowercase()),
+                known,
+            )
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, known)| *distance <= known.chars().count().max(lower.len()).div_ceil(3))
+        .map(|(_, known)| known)
+}

@@ -1,0 +1,423 @@
+//! From a topology section to explicit nodes and links.
+//!
+//! Every generator gives a [`Network`]; `lattice` has the regular ones, `ring_tree` the jittered
+//! one of P1, `sites` those placed by a file and `rules` the rules that join sites. Ties are
+//! always broken by index, so that the same file gives the same network everywhere.
+
+mod lattice;
+mod ring_tree;
+mod rules;
+mod sites;
+
+use std::collections::BTreeMap;
+
+use backlane_units::{Bytes, Duration, Length, Rate};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::files::Files;
+use crate::model::{CodelLimits, Link, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit};
+use crate::phrases::{self, Limit};
+use crate::spec::{nearest, tables::MOST_NODES};
+use crate::tree::Table;
+
+/// A full packet; a queue shorter than this is suspicious.
+const FULL_PACKET_BYTES: u64 = 1500;
+
+/// Nodes and links under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    pub(crate) nodes: Vec<Placed>,
+    pub(crate) links: Vec<(Link, Span)>,
+}
+
+/// A node and where the file speaks of it.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) id: String,
+    pub(crate) kind: NodeKind,
+    pub(crate) position: Option<(Length, Length)>,
+    pub(crate) span: Span,
+}
+
+/// What a link section says about each link made from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Template {
+    rate: Rate,
+    /// `None` follows from the length.
+    delay: Option<Duration>,
+    /// Added to a delay that follows from the length.
+    fixed_delay: Duration,
+    limit: Limit,
+    discipline: QueueDiscipline,
+    loss: f64,
+    span: Span,
+    queue_span: Span,
+}
+
+impl Template {
+    /// Reads a normal link section.
+    fn read(table: &Table, span: Span) -> Option<Self> {
+        let (limit, discipline) = queue(table)?;
+        let delay = match table.text("delay")? {
+            "per length" => None,
+            text => Some(text.parse().ok()?),
+        };
+        Some(Self {
+            rate: table.quantity("rate")?,
+            delay,
+            fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
+            limit,
+            discipline,
+            loss: table.number("loss")?,
+            span,
+            queue_span: table.place("queue", span),
+        })
+    }
+
+    /// The link between nodes `a` and `b`, which are `length_m` metres apart if known.
+    fn link(&self, a: usize, b: usize, length_m: Option<f64>) -> Link {
+        let delay = self.delay.unwrap_or_else(|| {
+            rules::propagation(length_m.unwrap_or(0.0)).saturating_add(self.fixed_delay)
+        });
+        let queue = QueueConfig {
+            limit: self.limit.on(self.rate, delay),
+            discipline: self.discipline,
+        };
+        Link {
+            a,
+            b,
+            rate: self.rate,
+            delay,
+            queue,
+            loss: self.loss,
+        }
+    }
+}
+
+/// The queue of a normal link section.
+fn queue(table: &Table) -> Option<(Limit, QueueDiscipline)> {
+    let Some(inner) = table.table("queue") else {
+        return Some((
+            phrases::limit(table.text("queue")?).ok()?,
+            QueueDiscipline::DropTail,
+        ));
+    };
+    let codel = || {
+        Some(CodelLimits {
+            target: inner.quantity("target")?,
+            interval: inner.quantity("interval")?,
+        })
+    };
+    let discipline = match inner.text("discipline")? {
+        "codel" => QueueDiscipline::Codel(codel()?),
+        "fq-codel" => QueueDiscipline::FqCodel {
+            codel: codel()?,
+            quantum: inner.quantity::<Bytes>("quantum")?,
+            flows: inner.integer("flows")?,
+        },
+        _ => QueueDiscipline::DropTail,
+    };
+    Some((phrases::limit(inner.text("limit")?).ok()?, discipline))
+}
+
+/// The template of the key `link` of a section.
+fn template(section: &Table) -> Option<Template> {
+    let item = section.get("link")?;
+    Template::read(item.as_table()?, item.span)
+}
+
+/// Builds the network of a normal file: the topology, then the gateways and servers.
+pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
+    let item = file.get("topology")?;
+    let topology = item.as_table()?;
+    let mut network = match topology.text("kind")? {
+        "grid" => lattice::grid(topology, problems)?,
+        "chain" => lattice::chain(topology, problems)?,
+        "tree" => lattice::tree(topology, problems)?,
+        "diamond" => lattice::diamond(topology)?,
+        "ring_tree" => ring_tree::build(topology, problems)?,
+        "sites" => sites::build(topology, files, problems)?,
+        _ => graph(topology, problems),
+    };
+    if network.nodes.is_empty() {
+        problems.error(
+            Code::NoNodes,
+            item.span,
+            "the network has no nodes",
+            "add a node",
+        );
+        return None;
+    }
+    for (section, kind) in [("gateway", NodeKind::Epc), ("server", NodeKind::Server)] {
+        for (table, span) in file.tables(section) {
+            let position = position(table);
+            if let Some(id) = table.text("node") {
+                let span = table.place("node", span);
+                network.nodes.push(Placed {
+                    id: id.to_owned(),
+                    kind,
+                    position,
+                    span,
+                });
+            }
+        }
+    }
+    let ids = ids(&network, problems);
+    if topology.text("kind") == Some("graph") {
+        graph_links(&mut network, &ids, topology, problems);
+    }
+    for section in ["gateway", "server"] {
+        for (table, span) in file.tables(section) {
+            attach(&mut network, &ids, table, span, problems);
+        }
+    }
+    check(&network, problems);
+    Some(network)
+}
+
+/// The position of a node section, if both coordinates are given.
+fn position(table: &Table) -> Option<(Length, Length)> {
+    Some((table.quantity("x")?, table.quantity("y")?))
+}
+
+/// The nodes of a graph.
+fn graph(topology: &Table, problems: &mut Problems) -> Network {
+    let rows = topology.tables("node");
+    let mut network = Network::default();
+    if rows.len() as i64 > MOST_NODES {
+        too_many(
+            topology.place("node", Span::default()),
+            rows.len() as u64,
+            problems,
+        );
+        return network;
+    }
+    for (table, span) in rows {
+        let Some(id) = table.text("id") else { continue };
+        let kind = match table.text("kind") {
+            Some("epc") => NodeKind::Epc,
+            Some("server") => NodeKind::Server,
+            Some("router") => NodeKind::Router,
+            _ => NodeKind::Enodeb,
+        };
+        let position = position(table);
+        let span = table.place("id", span);
+        network.nodes.push(Placed {
+            id: id.to_owned(),
+            kind,
+            position,
+            span,
+        });
+    }
+    network
+}
+
+/// The links of a graph.
+fn graph_links(
+    network: &mut Network,
+    ids: &BTreeMap<String, usize>,
+    topology: &Table,
+    problems: &mut Problems,
+) {
+    for (table, span) in topology.tables("link") {
+        let (Some(a), Some(b)) = (table.text("a"), table.text("b")) else {
+            continue;
+        };
+        let a = known(ids, a, table.place("a", span), problems);
+        let b = known(ids, b, table.place("b", span), problems);
+        let (Some(a), Some(b), Some(template)) = (a, b, Template::read(table, span)) else {
+            continue;
+        };
+        add_link(
+            network,
+            a,
+            b,
+            &template,
+            span,
+            table.place("b", span),
+            problems,
+        );
+    }
+}
+
+/// The wired links of a gateway or server.
+fn attach(
+    network: &mut Network,
+    ids: &BTreeMap<String, usize>,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) {
+    let Some(own) = table.text("node").and_then(|id| ids.get(id).copied()) else {
+        return;
+    };
+    for (id, place) in table.texts("attach") {
+        let other = known(ids, id, place, problems);
+        if let (Some(other), Some(template)) = (other, template(table)) {
+            add_link(network, own, other, &template, span, place, problems);
+        }
+    }
+}
+
+fn add_link(
+    network: &mut Network,
+    a: usize,
+    b: usize,
+    template: &Template,
+    span: Span,
+    place: Span,
+    problems: &mut Problems,
+) {
+    if a == b {
+        let id = &network.nodes[a].id;
+        let message = format!("the link joins \"{id}\" to itself");
+        problems.error(Code::SelfLink, place, message, "write another node");
+        return;
+    }
+    let link = template.link(a, b, None);
+    warn_of_short_queue(&link, template, problems);
+    network.links.push((link, span));
+}
+
+fn warn_of_short_queue(link: &Link, template: &Template, problems: &mut Problems) {
+    match link.queue.limit {
+        QueueLimit::Bytes(bytes) if bytes.get() < FULL_PACKET_BYTES => problems.warning(
+            Code::ShortQueue,
+            template.queue_span,
+            format!("the queue holds {bytes}, less than one full packet of 1500 B"),
+            "write a size or a number of packets, such as \"500 kB\"",
+        ),
+        _ => {}
+    }
+}
+
+/// The index of node `id`, or a problem.
+fn known(
+    ids: &BTreeMap<String, usize>,
+    id: &str,
+    place: Span,
+    problems: &mut Problems,
+) -> Option<usize> {
+    let found = ids.get(id).copied();
+    if found.is_none() {
+        let label = match nearest(id, ids.keys().map(String::as_str)) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => "name a node of the topology, a gateway or a server".to_owned(),
+        };
+        problems.error(
+            Code::UnknownNode,
+            place,
+            format!("there is no node \"{id}\""),
+            label,
+        );
+    }
+    found
+}
+
+/// Whether `id` names all UEs or one of them.
+pub(crate) fn is_ue_name(id: &str) -> bool {
+    id == "ues"
+        || id.strip_prefix("ue").is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+/// The index of every id; ids that stand twice are a problem.
+fn ids(network: &Network, problems: &mut Problems) -> BTreeMap<String, usize> {
+    let mut ids = BTreeMap::new();
+    for (index, node) in network.nodes.iter().enumerate() {
+        if is_ue_name(&node.id) {
+            let message = format!("\"{}\" is the name of UEs", node.id);
+            problems.error(
+                Code::DuplicateId,
+                node.span,
+                message,
+                "give the node another name",
+            );
+        } else if ids.contains_key(&node.id) {
+            let message = format!("there are two nodes \"{}\"", node.id);
+            problems.error(
+                Code::DuplicateId,
+                node.span,
+                message,
+                "give one of them another name",
+            );
+        } else {
+            ids.insert(node.id.clone(), index);
+        }
+    }
+    ids
+}
+
+/// Checks what holds for every network: its size, parallel links and that it is one piece.
+fn check(network: &Network, problems: &mut Problems) {
+    let most = MOST_NODES as usize;
+    if network.nodes.len() > most || network.links.len() > most {
+        let place = network
+            .nodes
+            .first()
+            .map_or(Span::default(), |node| node.span);
+        too_many(
+            place,
+            network.nodes.len().max(network.links.len()) as u64,
+            problems,
+        );
+        return;
+    }
+    let mut pairs = BTreeMap::new();
+    for (link, span) in &network.links {
+        if pairs
+            .insert((link.a.min(link.b), link.a.max(link.b)), ())
+            .is_some()
+        {
+            let (a, b) = (&network.nodes[link.a].id, &network.nodes[link.b].id);
+            problems.warning(
+                Code::ParallelLink,
+                *span,
+                format!("\"{a}\" and \"{b}\" are joined by more than one link"),
+                "remove one, unless parallel links are meant",
+            );
+        }
+    }
+    let pieces = rules::pieces(
+        network.nodes.len(),
+        network.links.iter().map(|(l, _)| (l.a, l.b)),
+    );
+    if let Some(stranded) = pieces.iter().position(|piece| *piece != pieces[0]) {
+        let first = &network.nodes[0].id;
+        let node = &network.nodes[stranded];
+        let count = pieces.iter().filter(|piece| **piece != pieces[0]).count();
+        problems.error(
+            Code::Disconnected,
+            node.span,
+            format!("\"{}\" cannot be reached from \"{first}\"", node.id),
+            match count {
+                1 => "add a link to it".to_owned(),
+                _ => format!("add a link to it ({count} nodes cannot be reached)"),
+            },
+        );
+    }
+}
+
+fn too_many(place: Span, count: u64, problems: &mut Problems) {
+    problems.error(
+        Code::TooManyNodes,
+        place,
+        format!("the network has {count} nodes or links"),
+        format!("at most {MOST_NODES} are possible"),
+    );
+}
+
+/// The nodes of a finished network.
+pub(crate) fn nodes(network: &Network) -> Vec<Node> {
+    network
+        .nodes
+        .iter()
+        .map(|node| Node {
+            id: node.id.clone(),
+            kind: node.kind,
+            position_m: node.position.map(|(x, y)| (x.as_m_f64(), y.as_m_f64())),
+        })
+        .collect()
+}

@@ -1,0 +1,169 @@
+//! The irregular network of P1 §6.1: a jittered lattice, a tree with few children per node, and
+//! short extra links that close rings.
+//!
+//! The paper gives the number of nodes, the area and the limits on links, not the positions; the
+//! lattice, its jitter and the rule for the extra links are this program's reading of it.
+
+use backlane_units::Length;
+
+use super::rules::{add_extra, capped_tree};
+use super::{Network, Placed, template, too_many};
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::NodeKind;
+use crate::tree::{Table, Value};
+
+/// Sorting all pairs of nodes bounds what is reasonable.
+const MOST_NODES: u64 = 4_000;
+
+/// SplitMix64 (Steele, Lea and Flood 2014): enough for positions, and the same everywhere.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in ±`bound`, in whole micrometres.
+    fn displacement(&mut self, bound: Length) -> i64 {
+        let width = 2 * bound.as_um() as u128 + 1;
+        (u128::from(self.next()) * width >> 64) as i64 - bound.as_um()
+    }
+}
+
+/// The numbers in `centre`, where they are usable.
+fn centre(table: &Table, nodes: usize, problems: &mut Problems) -> Vec<usize> {
+    let items = table
+        .get("centre")
+        .and_then(crate::tree::Item::as_array)
+        .unwrap_or_default();
+    let mut numbers = Vec::new();
+    for item in items {
+        let Value::Integer(number) = item.value else {
+            continue;
+        };
+        let number = usize::try_from(number).unwrap_or(0);
+        if (1..=nodes).contains(&number) && !numbers.contains(&number) {
+            numbers.push(number);
+        } else {
+            let message = "topology centre names a number that is not there, or twice";
+            problems.error(
+                Code::Range,
+                item.span,
+                message,
+                format!("write numbers from 1 to {nodes}"),
+            );
+        }
+    }
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Builds the network.
+pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
+    let (rows, columns) = (
+        table.integer::<u64>("rows")?,
+        table.integer::<u64>("columns")?,
+    );
+    let spacing: Length = table.quantity("spacing")?;
+    let jitter: Length = table.quantity("jitter")?;
+    let span = table.place("rows", Span::default());
+    if rows * columns > MOST_NODES {
+        too_many(span, rows * columns, problems);
+        return None;
+    }
+    let nodes = (rows * columns) as usize;
+    let root = table.integer::<usize>("root")?;
+    if root > nodes {
+        let message = format!("topology root is {root}, but there are {nodes} nodes");
+        problems.error(
+            Code::Range,
+            table.place("root", span),
+            message,
+            "write a node's number",
+        );
+        return None;
+    }
+    let centre = centre(table, nodes, problems);
+    let template = template(table)?;
+
+    let mut draws = SplitMix(table.integer::<u64>("placement_seed")?);
+    let cells: Vec<(Length, Length)> = (0..nodes)
+        .map(|cell| {
+            let (row, column) = (cell as i64 / columns as i64, cell as i64 % columns as i64);
+            let mut at = |step: i64| {
+                let lattice = spacing.as_um().saturating_mul(step);
+                Length::from_um(lattice.saturating_add(draws.displacement(jitter)))
+            };
+            (at(column), at(row))
+        })
+        .collect();
+    let positions = numbered(&cells, rows, columns, &centre);
+
+    let mut network = Network::default();
+    for (index, position) in positions.iter().enumerate() {
+        let id = format!("enb{}", index + 1);
+        network.nodes.push(Placed {
+            id,
+            kind: NodeKind::Enodeb,
+            position: Some(*position),
+            span,
+        });
+    }
+    let distance = |a: usize, b: usize| {
+        let (a, b) = (positions[a], positions[b]);
+        let (dx, dy) = (
+            a.0.as_m_f64() - b.0.as_m_f64(),
+            a.1.as_m_f64() - b.1.as_m_f64(),
+        );
+        (dx * dx + dy * dy).sqrt()
+    };
+    let mut links = capped_tree(nodes, root - 1, table.integer("children")?, &distance);
+    let (degree, most) = (
+        table.integer("extra_degree")?,
+        table.integer("extra_links")?,
+    );
+    add_extra(&mut links, nodes, degree, most, Some(root - 1), &distance);
+    for (a, b) in links {
+        network
+            .links
+            .push((template.link(a, b, None), template.span));
+    }
+    network.check_queues(&template, problems);
+    Some(network)
+}
+
+/// The cells in the order of their numbers: those in `centre` go to the cells nearest the middle
+/// of the lattice, the others to the remaining cells row by row.
+fn numbered(
+    cells: &[(Length, Length)],
+    rows: u64,
+    columns: u64,
+    centre: &[usize],
+) -> Vec<(Length, Length)> {
+    let from_middle = |cell: usize| {
+        let row = 2 * (cell as u64 / columns) as i64 - (rows as i64 - 1);
+        let column = 2 * (cell as u64 % columns) as i64 - (columns as i64 - 1);
+        row * row + column * column
+    };
+    let mut central: Vec<usize> = (0..cells.len()).collect();
+    central.sort_by_key(|cell| (from_middle(*cell), *cell));
+    central.truncate(centre.len());
+    central.sort_unstable();
+    let mut others = (0..cells.len()).filter(|cell| !central.contains(cell));
+    let mut central = central.iter().copied();
+    (1..=cells.len())
+        .filter_map(|number| {
+            if centre.contains(&number) {
+                central.next()
+            } else {
+                others.next()
+            }
+        })
+        .map(|cell| cells[cell])
+        .collect()
+}

@@ -1,0 +1,285 @@
+//! A TOML document as a tree of values that remember their place.
+//!
+//! Overrides and sweeps change this tree before it is checked, so that a problem of a swept value
+//! is shown where the sweep names it.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+
+/// Deeper nesting than any scenario has; keeps recursion over the tree bounded.
+const DEEPEST: usize = 32;
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) value: Value,
+    pub(crate) span: Span,
+}
+
+/// A TOML value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+    Datetime,
+    Array(Vec<Item>),
+    Table(Table),
+}
+
+/// Keys and values in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_span: Span,
+    pub(crate) item: Item,
+    /// Whether the value is what leaving the key out would mean; set when the tree is checked.
+    pub(crate) is_default: bool,
+}
+
+impl Value {
+    /// The word for its type in messages.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(_) => "an integer",
+            Self::Number(_) => "a number",
+            Self::Boolean(_) => "a boolean",
+            Self::Datetime => "a date",
+            Self::Array(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl Item {
+    /// A text.
+    pub(crate) fn text(text: impl Into<String>, span: Span) -> Self {
+        Self {
+            value: Value::Text(text.into()),
+            span,
+        }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The table, if it is one.
+    pub(crate) fn as_table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The elements, if it is a list.
+    pub(crate) fn as_array(&self) -> Option<&[Self]> {
+        match &self.value {
+            Value::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+impl Table {
+    /// The entry of `key`.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value of `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
+        self.entry(key).map(|entry| &entry.item)
+    }
+
+    /// The value of `key`, to be changed.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+        self.entries
+            .iter_mut()
+            .find(|entry| entry.key == key)
+            .map(|entry| &mut entry.item)
+    }
+
+    /// Sets `key`, at the end if it is new.
+    pub(crate) fn set(&mut self, key: &str, key_span: Span, item: Item) {
+        match self.get_mut(key) {
+            Some(old) => *old = item,
+            None => self.entries.push(Entry {
+                key: key.to_owned(),
+                key_span,
+                item,
+                is_default: false,
+            }),
+        }
+    }
+
+    /// Removes `key`.
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Entry> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at))
+    }
+}
+
+/// Reads a document; syntax errors are recorded, and what can be read is returned.
+pub(crate) fn parse(text: &str, source: usize, problems: &mut Problems) -> Table {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        let message = error.message().lines().next().unwrap_or("").to_owned();
+        problems.error(
+            Code::Syntax,
+            Span {
+                source,
+                start: span.start,
+                end: span.end,
+            },
+            "the text is not valid TOML",
+            message,
+        );
+    }
+    convert_table(document.get_ref(), source, 0, problems)
+}
+
+/// Reads one value, as on a command line: as TOML if it is that, else as plain text.
+pub(crate) fn parse_value(
+    text: &str,
+    source: usize,
+    offset: usize,
+    problems: &mut Problems,
+) -> Item {
+    let whole = Span {
+        source,
+        start: offset,
+        end: offset + text.len(),
+    };
+    match DeValue::parse(text) {
+        Ok(value) => {
+            let mut item = convert(value.get_ref(), whole, source, 0, problems);
+            shift(&mut item, whole);
+            item
+        }
+        Err(_) => Item::text(text, whole),
+    }
+}
+
+/// Gives every part of `item` the place of the whole.
+fn shift(item: &mut Item, whole: Span) {
+    item.span = whole;
+    match &mut item.value {
+        Value::Array(items) => items.iter_mut().for_each(|item| shift(item, whole)),
+        Value::Table(table) => {
+            for entry in &mut table.entries {
+                entry.key_span = whole;
+                shift(&mut entry.item, whole);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn convert_table(
+    table: &DeTable<'_>,
+    source: usize,
+    depth: usize,
+    problems: &mut Problems,
+) -> Table {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| {
+            let place = |span: std::ops::Range<usize>| Span {
+                source,
+                start: span.start,
+                end: span.end,
+            };
+            let key_span = place(key.span());
+            Entry {
+                key: key.get_ref().to_string(),
+                key_span,
+                item: convert(
+                    value.get_ref(),
+                    place(value.span()),
+                    source,
+                    depth + 1,
+                    problems,
+                ),
+                is_default: false,
+            }
+        })
+        .collect();
+    // The parser sorts keys by name; the order of the text is the order of a sweep.
+    entries.sort_by_key(|entry| (entry.key_span, entry.item.span));
+    Table { entries }
+}
+
+fn convert(
+    value: &DeValue<'_>,
+    span: Span,
+    source: usize,
+    depth: usize,
+    problems: &mut Problems,
+) -> Item {
+    if depth > DEEPEST {
+        problems.error(
+            Code::Syntax,
+            span,
+            "the text is nested too deeply",
+            format!("write at most {DEEPEST} levels"),
+        );
+        return Item {
+            value: Value::Boolean(false),
+            span,
+        };
+    }
+    let value = match value {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(integer) => {
+            let digits = integer.as_str().replace('_', "");
+            if let Ok(integer) = i64::from_str_radix(&digits, integer.radix()) {
+                Value::Integer(integer)
+            } else {
+                problems.error(
+                    Code::Range,
+                    span,
+                    "the integer does not fit into 64 bits",
+                    "write a smaller number",
+                );
+                Value::Integer(0)
+            }
+        }
+        DeValue::Float(number) => {
+            Value::Number(number.as_str().replace('_', "").parse().unwrap_or(f64::NAN))
+        }
+        DeValue::Boolean(boolean) => Value::Boolean(*boolean),
+        DeValue::Datetime(_) => Value::Datetime,
+        DeValue::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| {
+                    let place = item.span();
+                    let span = Span {
+                        source,
+                        start: place.start,
+                        end: place.end,
+                    };
+                    convert(item.get_ref(), span, source, depth + 1, problems)
+                })
+                .collect(),
+        ),
+        DeValue::Table(table) => Value::Table(convert_table(table, source, depth, problems)),
+    };
+    Item { value, span }
+}

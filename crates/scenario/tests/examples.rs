@@ -1,0 +1,115 @@
+//! The examples pass the check, and resolving is a projection: doing it again changes nothing.
+
+use std::path::PathBuf;
+
+use backlane_scenario::model::{Endpoints, FlowKind, NodeKind, Placement, QueueLimit, Routing};
+use backlane_scenario::{Plan, Scenario, check, plan, read_file};
+
+const EXAMPLES: &[&str] = &[
+    "grid.toml",
+    "chain.toml",
+    "graph.toml",
+    "real_backhaul/scenario.toml",
+];
+
+fn path(example: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    folder.join(example).to_string_lossy().into_owned()
+}
+
+fn planned(example: &str) -> Plan {
+    let path = path(example);
+    let text = read_file(&path).unwrap();
+    plan(&text, &path, &[], None).unwrap_or_else(|report| panic!("{example}:\n{report}"))
+}
+
+#[test]
+fn every_example_passes_without_a_warning() {
+    for example in EXAMPLES {
+        let path = path(example);
+        let text = read_file(&path).unwrap();
+        match check(&text, &path, &[]) {
+            Ok(warnings) => assert!(warnings.is_empty(), "{example}: {warnings:#?}"),
+            Err(report) => panic!("{example}:\n{report}"),
+        }
+    }
+}
+
+#[test]
+fn a_resolved_cell_is_a_scenario_that_resolves_to_itself() {
+    for example in EXAMPLES {
+        for cell in planned(example).cells {
+            let again = plan(&cell.resolved, "elsewhere.toml", &[], None)
+                .unwrap_or_else(|report| panic!("{example}:\n{report}\n{}", cell.resolved));
+            assert_eq!(again.cells[0].resolved, cell.resolved);
+            assert_eq!(again.cells[0].hash, cell.hash);
+            let scenario = Scenario::from_resolved(&cell.resolved).unwrap();
+            assert!(!scenario.nodes.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_grid_is_that_of_the_paper() {
+    let plan = planned("grid.toml");
+    assert_eq!(
+        (plan.cells.len(), plan.seeds.len(), plan.runs.len()),
+        (12, 10, 120)
+    );
+    assert_eq!(plan.parameters, ["routing", "access.ues"]);
+    assert_eq!(plan.cells[11].parameters["routing"], "bp-mr/flow");
+    assert_eq!(plan.cells[11].parameters["access.ues"], 100);
+
+    let scenario = Scenario::from_resolved(&plan.cells[11].resolved).unwrap();
+    assert_eq!(scenario.nodes.len(), 27);
+    // 40 mesh links, 3 to the EPC, 1 to the server.
+    assert_eq!(scenario.links.len(), 44);
+    let mesh = &scenario.links[0];
+    assert_eq!((mesh.a, mesh.b, mesh.rate.as_bps()), (0, 1, 500_000_000));
+    assert_eq!(
+        mesh.queue.limit,
+        QueueLimit::Bytes(backlane_units::Bytes::new(500_000))
+    );
+    let wired: Vec<_> = scenario.links[40..]
+        .iter()
+        .map(|link| (link.a, link.b))
+        .collect();
+    assert_eq!(wired, [(25, 4), (25, 14), (25, 24), (26, 25)]);
+    assert_eq!(scenario.nodes[25].kind, NodeKind::Epc);
+    assert_eq!(scenario.nodes[7].position_m, Some((400.0, 200.0)));
+    let access = scenario.access.unwrap();
+    assert_eq!((access.ues, access.queue_bytes), (100, 375_000));
+    assert_eq!(access.placement, Placement::RoundRobin);
+    assert!(matches!(scenario.routing, Routing::BpMr(bp) if bp.queue_limit_pkts == 340));
+    let flow = &scenario.flows[0];
+    assert_eq!(
+        (flow.kind, flow.size),
+        (FlowKind::Download, Some(10_000_000))
+    );
+    assert_eq!(
+        (&flow.from, &flow.to),
+        (&Endpoints::Nodes(vec![26]), &Endpoints::Ues)
+    );
+}
+
+#[test]
+fn the_real_backhaul_is_one_piece_within_its_degrees() {
+    let plan = planned("real_backhaul/scenario.toml");
+    let scenario = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    assert_eq!(scenario.nodes.len(), 98);
+    let mut degrees = vec![0; 96];
+    for link in scenario
+        .links
+        .iter()
+        .filter(|link| link.a < 96 && link.b < 96)
+    {
+        degrees[link.a] += 1;
+        degrees[link.b] += 1;
+    }
+    assert!(
+        degrees.iter().all(|degree| (1..=4).contains(degree)),
+        "{degrees:?}"
+    );
+    let mean = degrees.iter().sum::<i32>() as f64 / 96.0;
+    assert!((2.4..=3.1).contains(&mean), "{mean}");
+}
