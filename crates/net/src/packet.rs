@@ -48,7 +48,9 @@ pub const UDP_HEADER_BYTES: u32 = 8;
 pub const INITIAL_TTL: u8 = 64;
 
 /// A packet under way. Transport headers are kept by whoever reads them, under the same handle.
+/// It fills one cache line: with thousands under way, its first touch is the cost of a hop.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// The flow that it belongs to.
     pub flow: FlowId,
@@ -85,6 +87,8 @@ impl Packet {
         u64::from(self.flow.0) << 1 | u64::from(self.reverse)
     }
 }
+
+const _: () = assert!(size_of::<Packet>() == 64);
 
 /// All packets of a run.
 #[derive(Debug, Default)]

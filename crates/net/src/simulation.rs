@@ -134,8 +134,7 @@ impl<A: Application> Simulation<A> {
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        self.digest.add(self.events.now().as_ps());
-        self.digest.add(event.word());
+        self.digest.add(self.events.now().as_ps() ^ event.word().rotate_left(32));
         if let Some(trace) = &self.trace {
             let time = self.events.now();
             trace.push(TraceEntry::Event {
