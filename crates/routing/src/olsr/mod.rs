@@ -36,6 +36,7 @@ pub mod message;
 mod mpr;
 mod neighbourhood;
 mod table;
+mod time_code;
 mod topology;
 
 use message::{
@@ -83,19 +84,12 @@ const PACKET_BYTES: usize = 1472;
 /// An interval of zero would stop the clock.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
+/// Timers, and what they do.
 const ON_HELLO: u32 = 0;
 const ON_TC: u32 = 1;
-/// Nothing to do but what [`Olsr::expire`] does at every event.
-const ON_EXPIRY: u32 = 2;
-const ON_FORWARD: u32 = 3;
-
-#[derive(Clone, Copy, Debug)]
-struct Timers {
-    hello: TimerId,
-    tc: TimerId,
-    expiry: TimerId,
-    forward: TimerId,
-}
+const ON_FORWARD: u32 = 2;
+/// Nothing but what [`Olsr::expire`] does at every event.
+const ON_EXPIRY: u32 = 3;
 
 /// OLSR on one node.
 pub struct Olsr {
@@ -110,7 +104,8 @@ pub struct Olsr {
     table_stale: Cell<bool>,
     /// The time of the last event here.
     now: SimTime,
-    timers: Option<Timers>,
+    /// By what they do.
+    timers: Vec<TimerId>,
     next_expiry: SimTime,
     /// Messages to be forwarded, each with the time at which it must leave, in that order.
     pending: VecDeque<(SimTime, Vec<u8>)>,
@@ -134,7 +129,7 @@ impl Olsr {
             table: RefCell::default(),
             table_stale: Cell::new(false),
             now: SimTime::ZERO,
-            timers: None,
+            timers: Vec::new(),
             next_expiry: SimTime::MAX,
             pending: VecDeque::new(),
             message_sequence: 0,
@@ -274,19 +269,17 @@ impl Olsr {
         }
     }
 
-    fn arm(&self, context: &mut Context<'_>, timer: impl Fn(Timers) -> TimerId, at: SimTime) {
-        if let Some(timers) = self.timers {
-            if at == SimTime::MAX {
-                context.cancel_timer(timer(timers));
-            } else {
-                context.set_timer(timer(timers), at);
-            }
+    fn arm(&self, context: &mut Context<'_>, timer: u32, at: SimTime) {
+        match self.timers.get(timer as usize) {
+            Some(timer) if at == SimTime::MAX => context.cancel_timer(*timer),
+            Some(timer) => context.set_timer(*timer, at),
+            None => {}
         }
     }
 
     fn arm_forward(&self, context: &mut Context<'_>) {
         let due = self.pending.front().map_or(SimTime::MAX, |(due, _)| *due);
-        self.arm(context, |timers| timers.forward, due);
+        self.arm(context, ON_FORWARD, due);
     }
 
     /// Forgets what is due, before anything else happens at this instant.
@@ -299,7 +292,7 @@ impl Olsr {
         self.next_expiry = near.min(self.far.expire(self.now));
         self.seen.expire(self.now);
         self.note_changes();
-        self.arm(context, |timers| timers.expiry, self.next_expiry);
+        self.arm(context, ON_EXPIRY, self.next_expiry);
     }
 
     fn note_changes(&mut self) {
@@ -320,16 +313,12 @@ impl Olsr {
 impl Router for Olsr {
     fn start(&mut self, context: &mut Context<'_>) {
         self.now = context.now();
-        self.timers = Some(Timers {
-            hello: context.timer(ON_HELLO),
-            tc: context.timer(ON_TC),
-            expiry: context.timer(ON_EXPIRY),
-            forward: context.timer(ON_FORWARD),
-        });
+        let timers = [ON_HELLO, ON_TC, ON_FORWARD, ON_EXPIRY];
+        self.timers = timers.map(|what| context.timer(what)).to_vec();
         let hello = self.now.saturating_add(self.draw(self.config.jitter));
-        self.arm(context, |timers| timers.hello, hello);
+        self.arm(context, ON_HELLO, hello);
         let tc = self.now.saturating_add(self.draw(self.config.jitter));
-        self.arm(context, |timers| timers.tc, tc);
+        self.arm(context, ON_TC, tc);
     }
 
     #[inline]
@@ -355,7 +344,10 @@ impl Router for Olsr {
             let validity = message.validity.decode();
             nearest = nearest.min(self.now.saturating_add(validity));
             if message.kind == HELLO {
-                if let Some(hello) = Hello::decode(message.body) {
+                // A HELLO is never forwarded: it speaks of the wire that it came by.
+                if message.originator == sender
+                    && let Some(hello) = Hello::decode(message.body)
+                {
                     self.near
                         .on_hello(self.now, interface, message.originator, validity, &hello);
                 }
@@ -367,7 +359,7 @@ impl Router for Olsr {
         // What was refreshed expires later than the timer says; that is found when it fires.
         if nearest < self.next_expiry {
             self.next_expiry = nearest;
-            self.arm(context, |timers| timers.expiry, nearest);
+            self.arm(context, ON_EXPIRY, nearest);
         }
         self.arm_forward(context);
     }
@@ -378,12 +370,12 @@ impl Router for Olsr {
             ON_HELLO => {
                 self.send_hello(context);
                 let next = self.next_emission(self.config.hello_interval);
-                self.arm(context, |timers| timers.hello, next);
+                self.arm(context, ON_HELLO, next);
             }
             ON_TC => {
                 self.send_tc(context);
                 let next = self.next_emission(self.config.tc_interval);
-                self.arm(context, |timers| timers.tc, next);
+                self.arm(context, ON_TC, next);
             }
             ON_FORWARD => {
                 let due = self.take_pending(self.now);

@@ -320,3 +320,112 @@ impl Neighbourhood {
         std::mem::take(&mut self.changed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::{TimeCode, WILL_DEFAULT};
+    use super::*;
+    use LinkType::{Asymmetric, Lost, Symmetric, Unspecified};
+    use NeighbourType::{Mpr, Not};
+
+    const SYM: NeighbourType = NeighbourType::Symmetric;
+
+    fn at(s: u64) -> SimTime {
+        SimTime::ZERO + Duration::from_secs(s)
+    }
+
+    /// Node 0, which believes HELLOs for six seconds.
+    fn node() -> Neighbourhood {
+        Neighbourhood::new(NodeId(0), Duration::from_secs(6))
+    }
+
+    type List<'a> = &'a [(LinkType, NeighbourType, u32)];
+
+    /// A HELLO of node `from`, on interface `from` - 1.
+    fn hear(near: &mut Neighbourhood, s: u64, from: u32, list: List<'_>) {
+        let code = |&(link, neighbour, node)| (LinkCode { link, neighbour }, NodeId(node));
+        let list: Vec<_> = list.iter().map(code).collect();
+        let body = Hello::encode(TimeCode(0x05), WILL_DEFAULT, &list);
+        let hello = Hello::decode(&body).unwrap();
+        let interface = from as usize - 1;
+        let validity = Duration::from_secs(6);
+        near.on_hello(at(s), interface, NodeId(from), validity, &hello);
+    }
+
+    fn says(
+        near: &mut Neighbourhood,
+        s: u64,
+        interface: usize,
+    ) -> Vec<(LinkType, NeighbourType, u32)> {
+        let list = near.hello(at(s), interface);
+        let plain = |(code, node): (LinkCode, NodeId)| (code.link, code.neighbour, node.0);
+        list.into_iter().map(plain).collect()
+    }
+
+    #[test]
+    fn a_link_is_heard_then_symmetric_then_lost_then_forgotten() {
+        let mut near = node();
+        hear(&mut near, 1, 1, &[]);
+        assert_eq!(says(&mut near, 1, 0), [(Asymmetric, Not, 1)]);
+        assert!(!near.is_symmetric(NodeId(1)));
+        hear(&mut near, 3, 1, &[(Asymmetric, Not, 0)]);
+        assert_eq!(says(&mut near, 3, 0), [(Symmetric, SYM, 1)]);
+        assert_eq!(says(&mut near, 3, 1), [(Unspecified, SYM, 1)]);
+        assert_eq!(near.expire(at(8)), at(9));
+        assert!(near.is_symmetric(NodeId(1)));
+        // Silent for six seconds; the loss is announced for as long again.
+        assert_eq!(near.expire(at(9)), at(15));
+        assert_eq!(says(&mut near, 9, 0), [(Lost, Not, 1)]);
+        assert_eq!(near.expire(at(15)), SimTime::MAX);
+        assert_eq!(says(&mut near, 15, 0), []);
+    }
+
+    #[test]
+    fn a_neighbour_that_lost_us_is_lost_with_all_that_it_reached() {
+        let mut near = node();
+        hear(&mut near, 1, 1, &[(Symmetric, Mpr, 0), (Symmetric, SYM, 7)]);
+        assert_eq!(says(&mut near, 1, 0), [(Symmetric, Mpr, 1)]);
+        assert!(near.neighbours_of(NodeId(1)).eq([NodeId(7)]));
+        assert!(near.selectors().eq([NodeId(1)]));
+        assert_eq!(near.advertised_sequence(), 1);
+        hear(&mut near, 2, 1, &[(Lost, Not, 0), (Symmetric, SYM, 7)]);
+        assert_eq!(says(&mut near, 2, 0), [(Asymmetric, Not, 1)]);
+        assert_eq!(near.neighbours_of(NodeId(1)).count(), 0);
+        assert_eq!(near.selectors().len(), 0);
+        assert_eq!(near.advertised_sequence(), 2);
+    }
+
+    #[test]
+    fn a_neighbour_in_reach_needs_no_relay() {
+        let mut near = node();
+        hear(&mut near, 1, 1, &[(Symmetric, SYM, 0), (Symmetric, SYM, 2)]);
+        assert_eq!(says(&mut near, 1, 0), [(Symmetric, Mpr, 1)]);
+        hear(
+            &mut near,
+            1,
+            2,
+            &[(Symmetric, SYM, 0), (Unspecified, SYM, 1)],
+        );
+        assert_eq!(
+            says(&mut near, 1, 1),
+            [(Unspecified, SYM, 1), (Symmetric, SYM, 2)]
+        );
+        // Node 1 says that node 2 is no neighbour of its own any more.
+        assert_eq!(near.neighbours_of(NodeId(1)).count(), 1);
+        hear(&mut near, 2, 1, &[(Symmetric, SYM, 0), (Lost, Not, 2)]);
+        assert_eq!(near.neighbours_of(NodeId(1)).count(), 0);
+    }
+
+    #[test]
+    fn selection_as_a_relay_expires() {
+        let mut near = node();
+        hear(&mut near, 1, 1, &[(Symmetric, Mpr, 0)]);
+        hear(&mut near, 3, 1, &[(Symmetric, SYM, 0)]);
+        assert!(
+            near.is_selector(NodeId(1)),
+            "not chosen again, but still held"
+        );
+        assert_eq!(near.expire(at(7)), at(9));
+        assert!(!near.is_selector(NodeId(1)) && near.is_symmetric(NodeId(1)));
+    }
+}

@@ -1,0 +1,146 @@
+//! What OLSR does with packets: before there is a route, along it, and while it is broken.
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::packet::INITIAL_TTL;
+use backlane_net::{
+    Application, DropCause, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId,
+    QueueConfig, QueueLimit, Router, Simulation,
+};
+use backlane_routing::olsr::{Config, Olsr};
+use backlane_units::{Duration, Rate, SimTime};
+
+const EVERY: Duration = Duration::from_millis(100);
+
+/// A packet every 100 ms from one host to another, and when each arrived after how many routers.
+struct Ticker {
+    source: NodeId,
+    destination: NodeId,
+    exit: NodeId,
+    sent: u64,
+    arrivals: Vec<(SimTime, u64, u8)>,
+}
+
+impl Application for Ticker {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let packet = &network.packets[id];
+        self.arrivals
+            .push((events.now(), packet.sequence, packet.hops));
+    }
+
+    fn on_event(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        token: u32,
+    ) {
+        network.send(
+            events,
+            Packet {
+                flow: FlowId(0),
+                reverse: false,
+                ttl: INITIAL_TTL,
+                hops: 0,
+                size_bytes: 1000,
+                source: self.source,
+                destination: self.destination,
+                exit: self.exit,
+                previous: self.source,
+                path: 0,
+                sequence: self.sent,
+                queued_at: events.now(),
+                message: None,
+            },
+        );
+        self.sent += 1;
+        events.once(events.now() + EVERY, Event::Application { id, token });
+    }
+}
+
+/// A ring of six routers; hosts at routers 0 and 2, so that the way over router 1 is the shorter.
+fn ring(seed: u64) -> Simulation<Ticker> {
+    let mut events = EventQueue::new();
+    let mut network = Network::new();
+    let routers: Vec<_> = (0..6).map(|_| network.add_router()).collect();
+    let link = LinkConfig {
+        rate: Rate::from_bps(100_000_000),
+        delay: Duration::from_millis(1),
+        queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+    };
+    for i in 0..6 {
+        network.connect(&mut events, routers[i], routers[(i + 1) % 6], &link);
+    }
+    let (source, destination) = (network.add_host(), network.add_host());
+    network.attach(&mut events, source, routers[0], &link);
+    network.attach(&mut events, destination, routers[2], &link);
+    let ticker = Ticker {
+        source,
+        destination,
+        exit: routers[2],
+        sent: 0,
+        arrivals: Vec::new(),
+    };
+    events.once(SimTime::ZERO, Event::Application { id: 0, token: 0 });
+    let streams = Streams::new(seed);
+    let router = |node: NodeId| {
+        let stream = streams.stream(&format!("n{}", node.0), "jitter");
+        Some(Box::new(Olsr::new(node, Config::default(), stream)) as Box<dyn Router>)
+    };
+    let mut routers: Vec<_> = routers.into_iter().map(router).collect();
+    routers.extend([None, None]);
+    Simulation::new(network, events, ticker, routers, None)
+}
+
+fn balanced(simulation: &Simulation<Ticker>) -> [u64; DropCause::ALL.len()] {
+    let balance = simulation.network.balance();
+    assert!(balance.holds(), "{balance:?}");
+    assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
+    balance.dropped
+}
+
+#[test]
+fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
+    let config = Config::default();
+    for seed in 0..10 {
+        let mut simulation = ring(seed);
+        // Two hops are known after three HELLOs, and not before the second: only then is
+        // anybody symmetric.
+        let known = SimTime::ZERO + config.jitter + config.hello_interval * 2;
+        simulation.run(known + EVERY, |_, _| false);
+        let &(first, sequence, _) = simulation.application.arrivals.first().unwrap();
+        assert!(first > SimTime::ZERO + config.hello_interval - config.jitter);
+        let no_route = balanced(&simulation)[DropCause::NoRoute as usize];
+        assert_eq!(no_route, sequence, "all before the first that arrived");
+
+        let cut = SimTime::ZERO + Duration::from_secs(30);
+        simulation.run(cut, |_, _| false);
+        let before = simulation.application.arrivals.len();
+        let shortest = |&(_, _, hops): &(SimTime, u64, u8)| hops == 3;
+        assert!(simulation.application.arrivals.iter().all(shortest));
+        let dropped = balanced(&simulation);
+        assert_eq!(dropped.iter().sum::<u64>(), no_route, "none since");
+
+        assert!(simulation.set_wire_up(NodeId(0), NodeId(1), false));
+        // The same bound as for tables: holding time, two HELLOs, a TC and its jitter.
+        let told = config.neighbour_hold + config.hello_interval * 2;
+        let bound = told + config.tc_interval + (config.jitter + Duration::from_millis(2)) * 5;
+        simulation.run(cut + bound + EVERY * 10, |_, _| false);
+        let after = &simulation.application.arrivals[before..];
+        // Router 0 turns to 5 before 5 has heard of the loss and stops turning to 0: between
+        // the two, packets go back and forth until they are let on or their TTL is spent.
+        assert!(after.iter().all(|&(_, _, hops)| hops >= 5 && hops % 2 == 1));
+        let &(healed, _, _) = after.iter().find(|&&(_, _, hops)| hops == 5).unwrap();
+        assert!(healed - cut > config.neighbour_hold - config.hello_interval);
+        assert!(healed - cut <= bound, "{:?}", healed - cut);
+        let settled = after.iter().filter(|&&(at, _, _)| at > healed + EVERY);
+        assert!(settled.clone().count() > 0);
+        assert!(
+            settled.clone().all(|&(_, _, hops)| hops == 5),
+            "no loop remains"
+        );
+        let dropped = balanced(&simulation);
+        // HELLOs to the dead end are lost there too, so at least the packets of the gap.
+        let gap = (config.neighbour_hold - config.hello_interval).as_ps() / EVERY.as_ps();
+        assert!(dropped[DropCause::LinkDown as usize] >= gap, "{dropped:?}");
+    }
+}
