@@ -92,7 +92,7 @@ fn reno_follows_linux() {
 #[test]
 fn cubic_leaves_slow_start_where_linux_does_and_follows_it() {
     let s = run("cubic".parse().unwrap());
-    assert_eq!(s.cwnd_pkts[0], 253);
+    assert_eq!(s.cwnd_pkts, [253, 252, 294, 262, 290]);
     assert_eq!(s.peak_cwnd_pkts, 357);
     close("goodput", s.goodput_mbps, 48.267, 0.001);
     close("mean window", s.mean_cwnd_pkts, 294.8, 0.3);
@@ -109,6 +109,9 @@ fn cubic_without_hystart_overshoots_like_linux() {
         ..cubic::Config::default()
     }));
     assert_eq!(s.cwnd_pkts[0], 398);
+    // At 1 s it still differs by 2 %: which retransmissions the full queue drops is decided by
+    // single packets.
+    assert_eq!(s.cwnd_pkts[2..], [263, 291, 301]);
     assert_eq!(s.peak_cwnd_pkts, 672);
     close("goodput", s.goodput_mbps, 48.267, 0.001);
     close("mean window", s.mean_cwnd_pkts, 296.1, 0.3);

@@ -310,6 +310,11 @@ impl Scoreboard {
             delivery.acked_pkts += 1;
             self.first += 1;
         }
+        while let Some(&(index, _)) = self.retransmissions.front()
+            && index < self.first
+        {
+            self.retransmissions.pop_front();
+        }
         self.original_cursor = self.original_cursor.max(self.first);
         self.retransmit_hint = self.retransmit_hint.max(self.first);
     }

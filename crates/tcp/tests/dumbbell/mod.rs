@@ -16,16 +16,20 @@ pub struct Path {
     pub queue_pkts: usize,
     pub delay: Duration,
     pub return_delay: Duration,
+    /// Every so many segments with data one is lost, before the bottleneck.
+    pub lose_every: u64,
 }
 
 impl Path {
     /// 50 Mb/s, 173 packets waiting and one in service, 20 ms each way.
+    #[allow(dead_code, reason = "not every test uses this path")]
     pub fn clean() -> Self {
         Self {
             rate: Rate::from_bps(50_000_000),
             queue_pkts: 174,
             delay: Duration::from_millis(20),
             return_delay: Duration::from_millis(20),
+            lose_every: u64::MAX,
         }
     }
 }
@@ -34,7 +38,8 @@ pub struct Dumbbell {
     pub sender: Connection,
     pub receiver: Connection,
     pub now: SimTime,
-    pub drops: u64,
+    /// Segments with data that left the sender.
+    pub data_segments: u64,
     path: Path,
     departures: VecDeque<SimTime>,
     busy_until: SimTime,
@@ -48,7 +53,7 @@ impl Dumbbell {
             sender: Connection::connect(config, SimTime::ZERO),
             receiver: Connection::listen(config),
             now: SimTime::ZERO,
-            drops: 0,
+            data_segments: 0,
             path,
             departures: VecDeque::new(),
             busy_until: SimTime::ZERO,
@@ -66,7 +71,10 @@ impl Dumbbell {
                 self.departures.pop_front();
             }
             if self.departures.len() >= self.path.queue_pkts {
-                self.drops += 1;
+                continue;
+            }
+            self.data_segments += u64::from(segment.payload_bytes > 0);
+            if segment.payload_bytes > 0 && self.data_segments % self.path.lose_every == 0 {
                 continue;
             }
             let bytes = IP_HEADER_BYTES + segment.header_bytes() + segment.payload_bytes;
