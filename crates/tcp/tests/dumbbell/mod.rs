@@ -74,7 +74,8 @@ impl Dumbbell {
                 continue;
             }
             self.data_segments += u64::from(segment.payload_bytes > 0);
-            if segment.payload_bytes > 0 && self.data_segments % self.path.lose_every == 0 {
+            if segment.payload_bytes > 0 && self.data_segments.is_multiple_of(self.path.lose_every)
+            {
                 continue;
             }
             let bytes = IP_HEADER_BYTES + segment.header_bytes() + segment.payload_bytes;
