@@ -5,6 +5,7 @@
 
 use backlane_net::NodeId;
 
+pub use super::link_code::{LinkCode, LinkType, NeighbourType};
 pub use super::time_code::TimeCode;
 
 /// Bytes of a packet's header: length and sequence number (RFC 3626 §3.3).
@@ -43,63 +44,6 @@ fn nodes(bytes: &[u8]) -> impl Iterator<Item = NodeId> + '_ {
     bytes
         .chunks_exact(4)
         .filter_map(|chunk| node(chunk.try_into().ok()?))
-}
-
-/// What a HELLO says about a link (RFC 3626 §6.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LinkType {
-    /// Nothing: the neighbour is on another interface.
-    Unspecified,
-    /// The neighbour is heard.
-    Asymmetric,
-    /// Both hear each other.
-    Symmetric,
-    /// The link was there and is gone.
-    Lost,
-}
-
-/// What a HELLO says about a neighbour (RFC 3626 §6.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NeighbourType {
-    /// No symmetric link leads to it.
-    Not,
-    /// A symmetric link leads to it.
-    Symmetric,
-    /// The same, and it is a multipoint relay of the HELLO's originator.
-    Mpr,
-}
-
-/// Both, in one byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkCode {
-    /// Of the link.
-    pub link: LinkType,
-    /// Of the neighbour.
-    pub neighbour: NeighbourType,
-}
-
-impl LinkCode {
-    fn encode(self) -> u8 {
-        (self.neighbour as u8) << 2 | self.link as u8
-    }
-
-    fn decode(code: u8) -> Option<Self> {
-        let link = match code & 3 {
-            0 => LinkType::Unspecified,
-            1 => LinkType::Asymmetric,
-            2 => LinkType::Symmetric,
-            _ => LinkType::Lost,
-        };
-        let neighbour = match code >> 2 {
-            0 => NeighbourType::Not,
-            1 => NeighbourType::Symmetric,
-            2 => NeighbourType::Mpr,
-            _ => return None,
-        };
-        // A symmetric link to what is no neighbour contradicts itself (RFC 3626 §6.1.1).
-        (link != LinkType::Symmetric || neighbour != NeighbourType::Not)
-            .then_some(Self { link, neighbour })
-    }
 }
 
 /// One message of a packet, its body still as bytes.

@@ -1,7 +1,8 @@
 //! OLSR: optimized link state routing (RFC 3626), with real messages on the links.
 //!
-//! - [`message`]: the bytes of packets, HELLO and TC.
-//! - `neighbourhood`: what HELLOs tell: links, neighbours, 2-hop neighbours, MPR selectors.
+//! - [`message`], `link_code`, `time_code`: the bytes of packets, HELLO and TC.
+//! - `link`, `neighbourhood`: what HELLOs tell: links, neighbours, 2-hop neighbours, MPR
+//!   selectors.
 //! - `topology`: what TCs tell, and which messages were seen before.
 //! - `mpr`: which neighbours relay for a node.
 //! - `table`: the routing table.
@@ -32,6 +33,8 @@ use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
 use backlane_units::{Duration, SimTime};
 
+mod link;
+mod link_code;
 pub mod message;
 mod mpr;
 mod neighbourhood;

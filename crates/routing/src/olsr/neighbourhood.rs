@@ -9,22 +9,9 @@ use std::collections::BTreeMap;
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
+use super::link::Link;
 use super::message::{Hello, LinkCode, LinkType, NeighbourType, WILL_NEVER};
 use super::mpr::{self, Candidate};
-
-/// A link tuple (RFC 3626 §4.2.1); one interface is one wire with one neighbour.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    neighbour: NodeId,
-    /// `L_SYM_time` is ahead; kept in step with it by [`Neighbourhood::expire`].
-    symmetric: bool,
-    /// `L_SYM_time`.
-    symmetric_until: SimTime,
-    /// `L_ASYM_time`.
-    heard_until: SimTime,
-    /// `L_time`.
-    until: SimTime,
-}
 
 /// A neighbour tuple (RFC 3626 §4.3.1).
 #[derive(Clone, Copy, Debug)]
@@ -115,36 +102,13 @@ impl Neighbourhood {
         }
     }
 
-    /// Link sensing (RFC 3626 §7.1.1).
     fn sense(&mut self, interface: usize, originator: NodeId, until: SimTime, hello: &Hello<'_>) {
         if self.links.len() <= interface {
             self.links.resize(interface + 1, None);
         }
-        let link = self.links[interface].get_or_insert(Link {
-            neighbour: originator,
-            symmetric: false,
-            symmetric_until: SimTime::ZERO,
-            heard_until: until,
-            until,
-        });
-        link.heard_until = until;
+        let link = self.links[interface].get_or_insert(Link::heard(originator, until));
         let was = link.symmetric;
-        let mine = hello
-            .neighbours()
-            .find(|(code, node)| *node == self.node && code.link != LinkType::Unspecified);
-        match mine.map(|(code, _)| code.link) {
-            Some(LinkType::Lost) => {
-                link.symmetric = false;
-                link.symmetric_until = SimTime::ZERO;
-            }
-            Some(_) => {
-                link.symmetric = true;
-                link.symmetric_until = until;
-                link.until = until.saturating_add(self.neighbour_hold);
-            }
-            None => {}
-        }
-        link.until = link.until.max(link.heard_until);
+        link.sense(self.node, until, self.neighbour_hold, hello);
         self.changed |= link.symmetric != was;
     }
 
@@ -227,12 +191,9 @@ impl Neighbourhood {
             .neighbours
             .iter()
             .map(|(&node, neighbour)| {
-                let link = match here.filter(|link| link.neighbour == node) {
-                    None => LinkType::Unspecified,
-                    Some(link) if link.symmetric => LinkType::Symmetric,
-                    Some(link) if link.heard_until > now => LinkType::Asymmetric,
-                    Some(_) => LinkType::Lost,
-                };
+                let link = here
+                    .filter(|link| link.neighbour == node)
+                    .map_or(LinkType::Unspecified, |link| link.kind(now));
                 let neighbour = if self.relays.binary_search(&node).is_ok() {
                     NeighbourType::Mpr
                 } else if neighbour.symmetric {
