@@ -1,1 +1,18 @@
-//! The Python bindings
+//! The Python module `backlane._native`: wrappers and error mapping, no logic.
+
+use pyo3::prelude::*;
+
+mod errors;
+mod outcome;
+mod run;
+mod scenario;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
+    module.add("RunError", module.py().get_type::<errors::RunError>())?;
+    module.add_class::<outcome::RunResult>()?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
+    scenario::register(module)
+}

@@ -1,0 +1,97 @@
+//! Carrying out one run without the interpreter's lock.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use backlane_scenario::Scenario;
+use backlane_world::{Interrupt, Outcome, World};
+use cpu_time::ThreadTime;
+use pyo3::prelude::*;
+
+use crate::errors::run_error;
+use crate::outcome::RunResult;
+use crate::scenario::report_error;
+
+/// Wall time between two reports of progress.
+const REPORT_EVERY: Duration = Duration::from_millis(200);
+
+/// Changes whenever the results of a scenario may change.
+#[pyfunction]
+pub(crate) fn model_version() -> &'static str {
+    backlane_scenario::MODEL_VERSION
+}
+
+enum Failure {
+    Built(String),
+    Panicked(String),
+    Stopped(PyErr),
+}
+
+/// Runs a resolved scenario once. `progress(simulated_s, duration_s, events)` is called about
+/// five times a second; what it raises ends the run.
+#[pyfunction]
+#[pyo3(signature = (resolved, seed, progress = None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    resolved: &str,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunResult> {
+    let scenario =
+        Scenario::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
+    let wall = Instant::now();
+    let (outcome, cpu_s) = py.detach(|| {
+        let cpu = ThreadTime::now();
+        let outcome = carry_out(&scenario, seed, progress.as_ref());
+        (outcome, cpu.elapsed().as_secs_f64())
+    });
+    match outcome {
+        Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
+        Err(Failure::Stopped(error)) => Err(error),
+        Err(Failure::Built(message)) => Err(run_error(py, "R101", message)),
+        Err(Failure::Panicked(message)) => Err(run_error(py, "R102", message)),
+    }
+}
+
+fn carry_out(
+    scenario: &Scenario,
+    seed: u64,
+    progress: Option<&Py<PyAny>>,
+) -> Result<Outcome, Failure> {
+    let duration_s = (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64();
+    let mut stopped = None;
+    let mut last = Instant::now();
+    let attempt = catch_unwind(AssertUnwindSafe(|| {
+        let world = World::new(scenario, seed, None).map_err(|e| Failure::Built(e.to_string()))?;
+        let outcome = world.run(|now, events| {
+            let Some(progress) = progress else { return Ok(()) };
+            if last.elapsed() < REPORT_EVERY {
+                return Ok(());
+            }
+            last = Instant::now();
+            Python::attach(|py| progress.call1(py, (now.as_secs_f64(), duration_s, events)))
+                .map(drop)
+                .map_err(|error| {
+                    stopped = Some(error);
+                    Interrupt
+                })
+        });
+        Ok(outcome)
+    }));
+    match attempt {
+        Ok(Ok(Ok(outcome))) => Ok(outcome),
+        Ok(Ok(Err(Interrupt))) => Err(stopped.map_or_else(
+            || Failure::Panicked("the run was interrupted without a reason".to_owned()),
+            Failure::Stopped,
+        )),
+        Ok(Err(failure)) => Err(failure),
+        Err(payload) => {
+            let message = payload
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .unwrap_or_else(|| "the simulator panicked".to_owned());
+            Err(Failure::Panicked(message))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Checking, planning and describing scenario files.
+
+use backlane_scenario::{Diagnostic, Report, Severity};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::ScenarioError;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(codes, module)?)?;
+    module.add_function(wrap_pyfunction!(template, module)?)?;
+    module.add_function(wrap_pyfunction!(template_names, module)?)
+}
+
+/// Checks a scenario; gives its warnings.
+#[pyfunction]
+#[pyo3(signature = (text, path, overrides = Vec::new()))]
+fn check<'py>(
+    py: Python<'py>,
+    text: &str,
+    path: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyList>> {
+    let warnings = py
+        .detach(|| backlane_scenario::check(text, path, &overrides))
+        .map_err(|report| report_error(py, &report))?;
+    diagnostics(py, &warnings)
+}
+
+/// Resolves every cell of a scenario; gives the plan as JSON.
+#[pyfunction]
+#[pyo3(signature = (text, path, overrides = Vec::new(), seed = None))]
+fn plan(
+    py: Python<'_>,
+    text: &str,
+    path: &str,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+) -> PyResult<String> {
+    let plan = py
+        .detach(|| backlane_scenario::plan(text, path, &overrides, seed))
+        .map_err(|report| report_error(py, &report))?;
+    serde_json::to_string(&plan).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    backlane_scenario::schema()
+}
+
+/// The long text of an error code.
+#[pyfunction]
+fn explain(code: &str) -> Option<String> {
+    backlane_scenario::explain(code)
+}
+
+/// Every error code of scenario files.
+#[pyfunction]
+fn codes() -> Vec<&'static str> {
+    backlane_scenario::codes()
+}
+
+/// A scenario to begin with.
+#[pyfunction]
+fn template(name: &str) -> PyResult<&'static str> {
+    backlane_scenario::template(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+}
+
+/// The names that `template` knows.
+#[pyfunction]
+fn template_names() -> Vec<&'static str> {
+    backlane_scenario::template_names()
+}
+
+/// A report as a Python exception.
+pub(crate) fn report_error(py: Python<'_>, report: &Report) -> PyErr {
+    let rendered = report.to_string();
+    let error = ScenarioError::new_err(rendered.clone());
+    let filled = diagnostics(py, &report.diagnostics).and_then(|list| {
+        let value = error.value(py);
+        value.setattr("diagnostics", list)?;
+        value.setattr("rendered", rendered)
+    });
+    match filled {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+fn diagnostics<'py>(py: Python<'py>, list: &[Diagnostic]) -> PyResult<Bound<'py, PyList>> {
+    let items: Vec<Bound<'py, PyDict>> =
+        list.iter().map(|diagnostic| fields(py, diagnostic)).collect::<PyResult<_>>()?;
+    PyList::new(py, items)
+}
+
+fn fields<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    dict.set_item("code", diagnostic.code)?;
+    dict.set_item("severity", severity)?;
+    dict.set_item("message", &diagnostic.message)?;
+    dict.set_item("file", &diagnostic.file)?;
+    dict.set_item("line", diagnostic.line)?;
+    dict.set_item("column", diagnostic.column)?;
+    dict.set_item("source_line", &diagnostic.source_line)?;
+    dict.set_item("length", diagnostic.length)?;
+    dict.set_item("label", &diagnostic.label)?;
+    dict.set_item("help", &diagnostic.help)?;
+    dict.set_item("rendered", diagnostic.to_string())?;
+    Ok(dict)
+}
