@@ -65,6 +65,8 @@ def command() -> str:
     import shlex
 
     program = sys.argv[0].rsplit("/", 1)[-1] if sys.argv else "python"
+    if program == "__main__.py":
+        program = "backlane"
     return shlex.join([program, *sys.argv[1:]])
 
 

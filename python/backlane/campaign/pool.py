@@ -86,6 +86,10 @@ def _worker(work: _Work, plan: Plan, store: Store) -> None:
     try:
         while (run := work.next()) is not None:
             _carry_out(work, plan, store, run)
+    except KeyboardInterrupt:
+        # polars takes Ctrl-C to itself while it writes a table, whatever the thread.
+        work.outcome.interrupted = True
+        work.stop.set()
     except BaseException as error:
         with work.lock:
             work.error = work.error or error

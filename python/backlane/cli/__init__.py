@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script; ends the process with an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    code = run(words)
+    code = execute(words)
     try:
         sys.stdout.flush()
-    except OSError:
+    except BrokenPipeError:
         _silence_stdout()
+    except OSError as error:
+        _silence_stdout()
+        code = _write_failed(error)
     sys.exit(code)
 
 
-def run(words: list[str]) -> int:
+def execute(words: list[str]) -> int:
     """Carry out a command line and return its exit code."""
     import click
 
@@ -54,8 +57,9 @@ def run(words: list[str]) -> int:
         return EXIT_INTERRUPTED
     except BacklaneError as error:
         return _report(error.rendered, [error.as_dict()], EXIT_USAGE)
-    except BrokenPipeError:
-        # The reader has gone (`| head`): nobody is left to tell.
+    except (BrokenPipeError, SystemExit):
+        # The reader has gone (`| head`), which click turns into `SystemExit`: nobody is left
+        # to tell.
         _silence_stdout()
         return EXIT_OK
     except MemoryError:
@@ -64,12 +68,16 @@ def run(words: list[str]) -> int:
         )
         return _report(full.rendered, [full.as_dict()], EXIT_USAGE)
     except OSError as error:
-        from backlane.errors import write_error
-
-        known = write_error(error, error.filename or "standard output")
-        return _report(known.rendered, [known.as_dict()], EXIT_USAGE)
+        return _write_failed(error)
     except Exception as error:
         return _simulator_error(error)
+
+
+def _write_failed(error: OSError) -> int:
+    from backlane.errors import write_error
+
+    known = write_error(error, error.filename or "standard output")
+    return _report(known.rendered, [known.as_dict()], EXIT_USAGE)
 
 
 def _simulator_error(error: Exception) -> int:

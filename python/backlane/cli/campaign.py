@@ -126,8 +126,8 @@ def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
     if manifest["runs_finished"] and not outcome.interrupted and not no_report:
         from backlane import report
 
-        output.say("drawing the report")
-        summary = report.write([result.folder])
+        with output.progress("report", report.figure_count([result.folder]), "figures") as bar:
+            summary = report.write([result.folder], None, bar)
         report_path = summary.path
         judged = summary.as_dict()
         if not as_json:

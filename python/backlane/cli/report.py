@@ -27,7 +27,8 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Write the page and show the table."""
     from backlane import report
 
-    summary = report.write(folders, out)
+    with output.progress("report", report.figure_count(folders), "figures") as bar:
+        summary = report.write(folders, out, bar)
     if as_json:
         output.emit({"ok": True, "report": str(summary.path), **summary.as_dict()})
         return

@@ -43,7 +43,7 @@ def command(
     single.claim(folder, work)
     if single.replaces(folder, work):
         output.say(f"{folder}: replacing the results of another run")
-    with output.progress(plan.name, 1.0, "of the run") as bar:
+    with output.progress(plan.name, 100.0, "%") as bar:
         results = single.simulate(work, lambda at, end, _events: _show(bar, at, end))
     single.save(results, work, folder, overrides)
     by_kind = measures_by_kind(results)
@@ -54,7 +54,9 @@ def command(
 
 
 def _show(bar: output.Bar, at_s: float, end_s: float) -> None:
-    bar.update(min(at_s / end_s, 1.0) if end_s else 0.0, f"{at_s:.1f} of {end_s:.0f} simulated s")
+    bar.update(
+        min(at_s / end_s, 1.0) * 100 if end_s else 0.0, f"{at_s:.1f} of {end_s:.0f} simulated s"
+    )
 
 
 def measures_by_kind(results: Results) -> dict[str, FlowMeasures]:

@@ -11,6 +11,7 @@ from backlane.files import make_folder, write_bytes, write_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from backlane.campaign.pool import Progress
     from backlane.report.data import Network
     from backlane.report.figures import Drawn
     from backlane.report.judge import Verdict
@@ -42,13 +43,18 @@ class Summary:
         }
 
 
-def write(folders: Sequence[str | Path], out: str | Path | None = None) -> Summary:
+def write(
+    folders: Sequence[str | Path],
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Summary:
     """Judge and draw one or more results folders.
 
     Args:
         folders: of runs or campaigns; each is a network.
         out: the page; default ``report.html`` in the first folder. Figures go to ``figures/``
             next to it.
+        progress: is told how many figures are drawn.
 
     Raises:
         BacklaneError: when results are missing or damaged, or the page cannot be written.
@@ -63,10 +69,25 @@ def write(folders: Sequence[str | Path], out: str | Path | None = None) -> Summa
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
     every = [verdict for network in networks for verdict in verdicts[network.name]]
     make_folder(path.parent)
-    page, drawn = build(networks, every, sentences)
+    page, drawn = build(networks, every, sentences, progress)
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
     return Summary(path, networks, every, sentences)
+
+
+def figure_count(folders: Sequence[str | Path]) -> int:
+    """About how many figures a report over these folders has, for a progress bar."""
+    from backlane.results import Results
+
+    count = 0
+    for folder in folders:
+        results = Results.open(Path(folder))
+        contenders = {
+            tuple(value for key, value in cell.items() if key.split(".")[0] in ("routing", "tcp"))
+            for cell in results.cells
+        }
+        count += 3 + len(contenders) * (1 + len(results.series))
+    return count
 
 
 def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:

@@ -105,9 +105,11 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
     for a, b, forth, back in links:
         pa, pb = places[a], places[b]
         rows.append([a, b, forth, back, pa.x_m, pa.y_m, pb.x_m, pb.y_m])
-    span_m = max(max(p.x_m for p in places.values()) - min(p.x_m for p in places.values()),
-                 max(p.y_m for p in places.values()) - min(p.y_m for p in places.values()))  # fmt: skip
-    scale, unit = (1e-3, "km") if span_m >= 3000 else (1.0, "m")
+    across_m, height_m = (
+        max(values) - min(values)
+        for values in ([p.x_m for p in places.values()], [p.y_m for p in places.values()])
+    )
+    scale, unit = (1e-3, "km") if max(across_m, height_m) >= 3000 else (1.0, "m")
 
     def paint(figure: Figure, axes: Axes) -> None:
         _paint_links(axes, links, places, scale)
@@ -119,9 +121,7 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
         axes.margins(0.06)
         _legends(figure)
 
-    heights = [p.y_m for p in places.values()]
-    across = [p.x_m for p in places.values()]
-    tall = (max(heights) - min(heights)) / max(max(across) - min(across), 1.0)
+    tall = height_m / max(across_m, 1.0)
     where = f", {cell.condition}" if cell.condition else ""
     return draw(
         f"{slug(network.name)}-map-{slug(cell.contender)}",

@@ -16,6 +16,7 @@ from backlane.text import number, rate, seconds, span
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from backlane.campaign.pool import Progress
     from backlane.measures import FlowMeasures
     from backlane.report.data import CellData, Network
     from backlane.report.figures import Drawn
@@ -25,6 +26,26 @@ BEST_HEADER = ("network", "condition", "best", "mean", "next that does not tie",
 """Columns of the table of the best."""
 
 _MOST_MAPS = 9
+_BOX_NOTE = (
+    "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
+    "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds. "
+    "Jain's index of goodput is 1 when all flows get the same and 1/n when one gets all."
+)
+
+
+class Steps:
+    """Tells a progress bar how many figures are drawn."""
+
+    def __init__(self, progress: Progress | None, done: int) -> None:
+        self._progress = progress
+        self._done = done
+
+    def take(self, drawn: list[Drawn]) -> list[Drawn]:
+        """Count figures and hand them on."""
+        self._done += len(drawn)
+        if self._progress is not None:
+            self._progress.update(float(self._done), "")
+        return drawn
 
 
 def best_title(networks: Sequence[Network]) -> str:
@@ -42,7 +63,10 @@ def best_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 
 def build(
-    networks: Sequence[Network], verdicts: Sequence[Verdict], sentences: Sequence[str]
+    networks: Sequence[Network],
+    verdicts: Sequence[Verdict],
+    sentences: Sequence[str],
+    progress: Progress | None = None,
 ) -> tuple[str, list[Drawn]]:
     """The page and its figures."""
     page = Page(f"Backlane report: {', '.join(network.name for network in networks)}")
@@ -59,33 +83,33 @@ def build(
     page.table(Table(BEST_HEADER, best_rows(verdicts), text_columns=3, wide_columns=(5,)))
     drawn: list[Drawn] = []
     for network in networks:
-        drawn += _network(page, network, [v for v in verdicts if v.network == network.name])
+        mine = [v for v in verdicts if v.network == network.name]
+        drawn += _network(page, network, mine, Steps(progress, len(drawn)))
     _how(page, networks)
     return page.html(), drawn
 
 
-def _network(page: Page, network: Network, verdicts: Sequence[Verdict]) -> list[Drawn]:
+def _network(
+    page: Page, network: Network, verdicts: Sequence[Verdict], steps: Steps
+) -> list[Drawn]:
     heaviest = network.conditions[-1]
-    finite = any(cell.finite_flows for cell in network.cells)
-    sections: list[tuple[str, str, list[Drawn]]] = []
-    note = (
-        "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
-        "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds. "
-        "Jain's index of goodput is 1 when all flows get the same and 1/n when one gets all."
-    )
-    if finite:
-        sections.append(("Finish time, round-trip time, fairness", note, [
-            *figures.candlesticks(network, figures.FINISH_TIME),
-            *figures.candlesticks(network, figures.RTT),
-            *figures.fairness(network)]))  # fmt: skip
-    else:
-        sections.append(("Round-trip time, fairness", note, [
-            *figures.candlesticks(network, figures.RTT), *figures.fairness(network)]))  # fmt: skip
     at = f" at {heaviest}" if heaviest else ""
-    sections.append((f"Link utilisation{at}", "", maps(network, heaviest)[:_MOST_MAPS]))
-    sections.append(
-        (f"Over time{at}", "", [*windows(network, heaviest), *queues(network, heaviest)])
-    )
+    finite = any(cell.finite_flows for cell in network.cells)
+    times = [
+        *(steps.take(figures.candlesticks(network, figures.FINISH_TIME)) if finite else []),
+        *steps.take(figures.candlesticks(network, figures.RTT)),
+        *steps.take(figures.fairness(network)),
+    ]
+    title = "Finish time, round-trip time, fairness" if finite else "Round-trip time, fairness"
+    sections = [
+        (title, _BOX_NOTE, times),
+        (f"Link utilisation{at}", "", steps.take(maps(network, heaviest)[:_MOST_MAPS])),
+        (
+            f"Over time{at}",
+            "",
+            [*steps.take(windows(network, heaviest)), *steps.take(queues(network, heaviest))],
+        ),
+    ]
     page.heading(f"{network.name}: all cells")
     page.table(_cells_table(network, verdicts))
     _unfinished(page, network)

@@ -1,0 +1,169 @@
+"""The report: stands alone, says ties and few seeds, hides no unfinished flow."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from conftest import Cli
+
+from backlane import report
+from backlane.report.html import Page, Table
+from backlane.report.judge import judge, sentence
+from backlane.report.series import thin
+
+NAMESPACE = re.compile(r'xmlns(?::\w+)?="https?://[^"]*"')
+
+
+@pytest.fixture(scope="module")
+def summary(done: Path, tmp_path_factory: pytest.TempPathFactory) -> report.Summary:
+    return report.write([done], tmp_path_factory.mktemp("report") / "report.html")
+
+
+def test_the_page_refers_to_nothing_outside(summary: report.Summary) -> None:
+    text = NAMESPACE.sub("", summary.path.read_text())
+    assert "http://" not in text
+    assert "https://" not in text
+    assert not re.search(r"<(script|link|iframe|img)\b", text)
+    assert "@import" not in text
+
+
+def test_downloads_in_the_page_are_the_files_next_to_it(summary: report.Summary) -> None:
+    text = summary.path.read_text()
+    links = re.findall(r'download="([^"]+)" href="data:([^;]+);base64,([^"]+)"', text)
+    figures = summary.path.parent / "figures"
+    assert {name for name, _, _ in links} == {path.name for path in figures.iterdir()}
+    for name, mime, data in links:
+        stored = (figures / name).read_bytes()
+        if mime == "image/svg+xml":
+            stored = stored.split(b"\n", 1)[1]
+            ElementTree.fromstring(stored)
+        assert base64.b64decode(data) == stored
+    assert len([name for name, _, _ in links if name.endswith(".png")]) >= 5
+
+
+def test_ids_in_the_page_are_unique(summary: report.Summary) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', summary.path.read_text())
+    assert len(ids) == len(set(ids))
+
+
+def test_the_same_results_give_the_same_page(done: Path, tmp_path: Path) -> None:
+    first = report.write([done], tmp_path / "a.html").path.read_bytes()
+    assert report.write([done], tmp_path / "b.html").path.read_bytes() == first
+
+
+def test_every_figure_has_an_axis_with_a_unit_and_a_sentence(summary: report.Summary) -> None:
+    figures = re.findall(r"<figure .*?</figure>", summary.path.read_text(), re.DOTALL)
+    assert figures
+    for figure in figures:
+        assert re.search(r"<h3>.+</h3><p>.+\.</p>", figure)
+
+
+def test_few_seeds_are_called_few(summary: report.Summary) -> None:
+    assert all(verdict.few_seeds for verdict in summary.verdicts)
+    assert "few seeds" in summary.path.read_text().lower()
+
+
+def changed(done: Path, folder: Path, routing: str, factor: pl.Expr) -> Path:
+    """A copy of the results with one routing's finish times changed."""
+    shutil.copytree(done, folder)
+    runs = pl.read_parquet(folder / "runs.parquet").filter(pl.col("routing") == routing)
+    flows = pl.read_parquet(folder / "flows.parquet")
+    touched = pl.col("run_id").is_in(runs["run_id"].to_list())
+    flows.with_columns(
+        pl.when(touched).then(factor).otherwise(pl.col("finish_time_s")).alias("finish_time_s")
+    ).write_parquet(folder / "flows.parquet")
+    return folder
+
+
+def routings(done: Path) -> list[str]:
+    values = pl.read_parquet(done / "runs.parquet")["routing"].unique(maintain_order=True)
+    return [str(value) for value in values]
+
+
+def test_a_routing_that_is_clearly_slower_does_not_tie(done: Path, tmp_path: Path) -> None:
+    fast, slow = routings(done)
+    folder = changed(done, tmp_path / "r", slow, pl.col("finish_time_s") * 0 + 50.0)
+    found = report.write([folder])
+    assert [(v.best.name, v.ties) for v in found.verdicts] == [(fast, []), (fast, [])]
+    assert all("best" in verdict.outcome for verdict in found.verdicts)
+
+
+def test_routings_with_the_same_times_tie_and_the_answer_says_so(
+    done: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(done, tmp_path / "r")
+    path = tmp_path / "r" / "flows.parquet"
+    pl.read_parquet(path).with_columns(finish_time_s=pl.lit(2.0)).write_parquet(path)
+    found = report.write([tmp_path / "r"])
+    for verdict in found.verdicts:
+        assert sorted(verdict.ties) == sorted(routings(done))
+        assert verdict.outcome.startswith("tie")
+    assert "tie for the lowest mean finish time" in found.sentences[0]
+
+
+def test_unfinished_flows_are_counted_and_named(done: Path, tmp_path: Path) -> None:
+    victim = routings(done)[1]
+    never = pl.when(pl.col("flow") == pl.col("flow").first()).then(None)
+    folder = changed(done, tmp_path / "r", victim, never.otherwise(pl.col("finish_time_s")))
+    name = pl.read_parquet(folder / "flows.parquet")["flow"][0]
+    found = report.write([folder])
+    assert f"{victim}: 8" in found.sentences[0]
+    page = found.path.read_text()
+    assert f"{name} (seed 1)" in page
+    assert "did not finish" in page
+    assert all(verdict.unfinished[victim] == 4 for verdict in found.verdicts)
+
+
+def test_two_folders_are_two_networks(done: Path, tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(done, tmp_path / "other")
+    out = tmp_path / "both.html"
+    result = cli("report", done, tmp_path / "other", "--out", out)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[-1] == str(out)
+    assert "small (results)" in result.out
+    assert "small (other)" in result.out
+    found = cli("report", done, tmp_path / "other", "--out", out, "--json").json
+    assert len(found["answer"]) == 2
+    assert len(found["verdicts"]) == 4
+
+
+def test_a_single_run_has_a_report_that_claims_nothing(
+    single: Path, tmp_path: Path, cli: Cli
+) -> None:
+    assert cli("run", single, "--out", tmp_path / "r").code == 0
+    result = cli("report", tmp_path / "r", "--json")
+    assert result.code == 0, result.err
+    assert result.json["verdicts"][0]["ties"] == []
+    assert "lowest" not in result.json["answer"][0]
+
+
+def test_text_of_a_scenario_cannot_become_markup() -> None:
+    page = Page("<script>alert(1)</script>")
+    page.text("<b>")
+    page.table(Table(["<i>"], [["<u>"]]))
+    page.facts([("<a>", "<img>")])
+    text = page.html()
+    for tag in ("<script", "<b>", "<i>", "<u>", "<a>", "<img"):
+        assert tag not in text
+
+
+def test_thinning_keeps_the_extremes() -> None:
+    times = [float(i) for i in range(10_000)]
+    values = [float(i % 97) for i in range(10_000)]
+    values[4321], values[8765] = 500.0, -500.0
+    few_times, few = thin(times, values)
+    assert len(few) <= 702
+    assert (4321.0, 500.0) in zip(few_times, few, strict=True)
+    assert (8765.0, -500.0) in zip(few_times, few, strict=True)
+    assert few_times == sorted(few_times)
+
+
+def test_judging_needs_no_files(summary: report.Summary) -> None:
+    network = summary.networks[0]
+    assert sentence(network, judge(network)) == summary.sentences[0]
