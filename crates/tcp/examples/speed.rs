@@ -2,7 +2,7 @@
 //! `cargo run --release --example speed`.
 //!
 //! Two endpoints hand each other segments through two queues; every so many segments one is
-//! dropped. The window is 100 packets at most, so the queues stay in the cache.
+//! dropped. The receiver's window bounds what is in flight.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,11 +10,12 @@ use std::time::Instant;
 use backlane_tcp::{Config, Connection, Segment};
 use backlane_units::{Duration, SimTime};
 
-/// Delivers `segments` segments, dropping every `drop_every`th; nanoseconds per segment.
-fn run(name: &str, segments: u64, drop_every: u64) -> Option<f64> {
+/// Delivers `segments` segments over a window of `window_pkts` at most, dropping every
+/// `drop_every`th; nanoseconds per segment.
+fn run(name: &str, segments: u64, window_pkts: u32, drop_every: u64) -> Option<f64> {
     let config = Config {
         congestion_control: name.parse().ok()?,
-        receive_buffer_bytes: 144_800,
+        receive_buffer_bytes: window_pkts * 1448,
         ..Config::default()
     };
     let mut now = SimTime::ZERO;
@@ -58,9 +59,12 @@ fn run(name: &str, segments: u64, drop_every: u64) -> Option<f64> {
 fn main() {
     const SEGMENTS: u64 = 3_000_000;
     for name in ["reno", "cubic", "vegas"] {
-        for drop_every in [u64::MAX, 10_000, 1_000] {
-            if let Some(ns) = run(name, SEGMENTS, drop_every) {
-                println!("{name}: one drop in {drop_every}: {ns:.1} ns per delivered segment");
+        for (window_pkts, drop_every) in [(100, u64::MAX), (100, 1_000), (5_000, 100_000)] {
+            if let Some(ns) = run(name, SEGMENTS, window_pkts, drop_every) {
+                println!(
+                    "{name}, window {window_pkts}, one drop in {drop_every}: \
+                     {ns:.1} ns per delivered segment"
+                );
             }
         }
     }

@@ -298,6 +298,14 @@ mod tests {
     }
 
     #[test]
+    fn a_long_segment_covers_what_lay_behind_its_start() {
+        let mut receiver = receiver();
+        arrive(&mut receiver, 101, 100);
+        arrive(&mut receiver, 1, 300);
+        assert_eq!(receiver.received_bytes(), 300);
+    }
+
+    #[test]
     fn data_beyond_the_window_is_refused() {
         let config = Config {
             receive_buffer_bytes: 1000,
