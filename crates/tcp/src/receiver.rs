@@ -306,6 +306,24 @@ mod tests {
     }
 
     #[test]
+    fn a_delayed_acknowledgment_echoes_the_oldest_timestamp() {
+        // RFC 7323 §4.3: the RTT then includes the delay.
+        let mut receiver = receiver();
+        receiver.acks.on_ack_sent(1);
+        for (seq, ts_val) in [(1, 10), (101, 20)] {
+            let segment = Segment {
+                seq,
+                ts_val,
+                payload_bytes: 100,
+                flags: Flags::ACK,
+                ..Segment::default()
+            };
+            receiver.on_segment(SimTime::ZERO, &segment);
+        }
+        assert_eq!(receiver.ts_recent(), 10);
+    }
+
+    #[test]
     fn data_beyond_the_window_is_refused() {
         let config = Config {
             receive_buffer_bytes: 1000,

@@ -214,3 +214,41 @@ fn an_idle_window_is_halved_per_timeout_down_to_the_initial_one() {
     assert_eq!(endpoint.readings().cwnd_pkts, 8);
     assert_eq!(endpoint.readings().ssthresh_pkts, u32::MAX);
 }
+
+#[test]
+fn a_window_the_application_does_not_use_does_not_grow() {
+    let endpoint = client(
+        &config(),
+        "0   > S 0
+         40  < S 0 ack 1
+         40  > ack 1
+         50  write 2000
+         50  > 1:1001 ack 1
+         50  > 1001:2001 ack 1
+         90  < ack 2001
+         100 write 2000
+         100 > 2001:3001 ack 1
+         100 > 3001:4001 ack 1
+         140 < ack 4001",
+    );
+    assert_eq!(endpoint.readings().cwnd_pkts, 10);
+}
+
+#[test]
+fn a_window_used_to_more_than_half_grows_in_slow_start() {
+    let endpoint = client(
+        &config(),
+        "0   > S 0
+         40  < S 0 ack 1
+         40  > ack 1
+         50  write 6000
+         50  > 1:1001 ack 1
+         50  > 1001:2001 ack 1
+         50  > 2001:3001 ack 1
+         50  > 3001:4001 ack 1
+         50  > 4001:5001 ack 1
+         50  > 5001:6001 ack 1
+         90  < ack 6001",
+    );
+    assert_eq!(endpoint.readings().cwnd_pkts, 16);
+}
