@@ -33,7 +33,6 @@ pub(crate) enum Code {
     ShortQueue,
     NoEnodeb,
     NotEnodeb,
-    RuleBroken,
     UnknownEndpoint,
     NoUes,
     NoServer,
@@ -256,7 +255,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::SelfLink,
         "S032",
         "A link joins a node to itself",
-        "Write two different ends.",
+        "Such a link would carry nothing; write two different ends.",
         Some("a = \"n1\"\nb = \"n1\""),
     ),
     entry(
@@ -320,14 +319,6 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Some("per_enodeb = { epc = 3 }"),
     ),
     entry(
-        Code::RuleBroken,
-        "S042",
-        "A rule for links could not be kept everywhere",
-        "The spanning tree needed one node more than the degree cap allows, since otherwise a \
-         site would have stayed without a link.",
-        None,
-    ),
-    entry(
         Code::UnknownEndpoint,
         "S050",
         "A flow names a node that does not exist",
@@ -367,7 +358,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::SameEnds,
         "S055",
         "A flow leads from a node to itself",
-        "Name two different nodes.",
+        "Such a flow would not use the network; name two different ends.",
         None,
     ),
     entry(
@@ -487,14 +478,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::CsvDuplicate,
         "S074",
         "A CSV id stands twice",
-        "Every site has its own id.",
+        "Every site has its own id; rename or remove one of the two rows.",
         None,
     ),
     entry(
         Code::CsvEmpty,
         "S075",
         "A CSV file has no rows",
-        "At least one site is needed below the header.",
+        "At least one site is needed below the header line.",
         None,
     ),
     entry(

@@ -279,6 +279,15 @@ impl Problems {
         }
     }
 
+    /// Whether the text could be read; what a torn text lacks is not its author's mistake.
+    pub(crate) fn is_readable(&self) -> bool {
+        let torn = [Code::Syntax.name(), Code::TooLarge.name()];
+        !self
+            .found
+            .iter()
+            .any(|(_, diagnostic)| torn.contains(&diagnostic.code))
+    }
+
     /// Whether an error was recorded.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0

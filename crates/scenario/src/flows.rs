@@ -28,6 +28,9 @@ pub(crate) fn read(
             .entries
             .first()
             .map_or(Span::default(), |entry| entry.key_span);
+        if problems.has_errors() {
+            return groups;
+        }
         problems.warning(Code::NoFlows, place, "there are no flows", "add a [[flow]]");
         return groups;
     };

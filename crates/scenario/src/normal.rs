@@ -16,7 +16,7 @@ use crate::spec::{Key, Kind, Presence, Section, nearest, tables};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
 
 /// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
-const FARTHEST_UM: i64 = 100_000_000_000_000;
+pub(crate) const FARTHEST_UM: i64 = 100_000_000_000_000;
 
 /// The normal form of `table`; `None` stands for a value that was refused.
 pub(crate) fn section(

@@ -12,10 +12,10 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::flows;
-use crate::model::{Access, Link, NodeKind, Placement, QueueDiscipline, Record, Scenario};
+use crate::model::{Access, Link, NodeKind, Placement, QueueDiscipline, Record, Routing, Scenario};
 use crate::normal;
 use crate::phrases::Limit;
-use crate::protocols::read::{read_routing, read_tcp};
+use crate::protocols::read::{read_routing, read_tcp, usual_olsr_times};
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
 use crate::tree::{Entry, Item, Table, Value};
@@ -96,6 +96,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     }
     let (network, scenario) = (network?, scenario?);
     let span = tree.place("topology", Span::default());
+    complete_olsr(&mut tree, &scenario);
     let graph = graph(&network, &scenario);
     tree.set(
         "topology",
@@ -143,6 +144,8 @@ fn access(
             span,
         };
         table.set("ues", span, ues);
+        // The key may be new, and keys stand in the order of the table of keys.
+        *table = normal::section(&tables::ACCESS, table, span, problems);
         Placement::Listed(listed)
     } else if stated.is_none() {
         let has_ues = table.get("ues").is_some();
@@ -291,6 +294,39 @@ fn record(
         record.links.push(name.to_owned());
     }
     Some(record)
+}
+
+/// Writes out the times of OLSR that follow from its intervals where they are left out.
+fn complete_olsr(tree: &mut Table, scenario: &Scenario) {
+    let Routing::Olsr {
+        hello_interval,
+        tc_interval,
+        jitter,
+        neighbour_hold,
+        topology_hold,
+    } = scenario.routing
+    else {
+        return;
+    };
+    let usual = usual_olsr_times(hello_interval, tc_interval);
+    let Some(Value::Table(table)) = tree.get_mut("routing").map(|item| &mut item.value) else {
+        return;
+    };
+    let span = Span::default();
+    let times = [
+        ("jitter", jitter, usual.jitter),
+        ("neighbour_hold", neighbour_hold, usual.neighbour_hold),
+        ("topology_hold", topology_hold, usual.topology_hold),
+    ];
+    for (key, time, usual) in times {
+        table.remove(key);
+        table.entries.push(Entry {
+            key: key.to_owned(),
+            key_span: span,
+            item: Item::text(time.to_string(), span),
+            is_default: time == usual,
+        });
+    }
 }
 
 /// The topology section of the normal form.

@@ -18,23 +18,39 @@ pub(crate) fn congestion_control(name: &str) -> Option<CongestionControl> {
     .find(|known| known.name() == name)
 }
 
+/// The times of OLSR that follow from its intervals.
+pub(crate) struct OlsrTimes {
+    pub(crate) jitter: Duration,
+    pub(crate) neighbour_hold: Duration,
+    pub(crate) topology_hold: Duration,
+}
+
+/// RFC 3626 §18.3.
+pub(crate) fn usual_olsr_times(hello_interval: Duration, tc_interval: Duration) -> OlsrTimes {
+    OlsrTimes {
+        jitter: hello_interval / 4,
+        neighbour_hold: hello_interval.saturating_mul(3),
+        topology_hold: tc_interval.saturating_mul(3),
+    }
+}
+
 /// The routing section.
 pub(crate) fn read_routing(table: &Table) -> Option<Routing> {
     match table.text("protocol")? {
         "olsr" => {
-            let hello_interval: Duration = table.quantity("hello_interval")?;
-            let tc_interval: Duration = table.quantity("tc_interval")?;
-            // RFC 3626 §18.3.
+            let hello_interval = table.quantity("hello_interval")?;
+            let tc_interval = table.quantity("tc_interval")?;
+            let usual = usual_olsr_times(hello_interval, tc_interval);
             Some(Routing::Olsr {
                 hello_interval,
                 tc_interval,
-                jitter: table.quantity("jitter").unwrap_or(hello_interval / 4),
+                jitter: table.quantity("jitter").unwrap_or(usual.jitter),
                 neighbour_hold: table
                     .quantity("neighbour_hold")
-                    .unwrap_or(hello_interval.saturating_mul(3)),
+                    .unwrap_or(usual.neighbour_hold),
                 topology_hold: table
                     .quantity("topology_hold")
-                    .unwrap_or(tc_interval.saturating_mul(3)),
+                    .unwrap_or(usual.topology_hold),
             })
         }
         "bp-mr" => Some(Routing::BpMr(bp_mr(table)?)),

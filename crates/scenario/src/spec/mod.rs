@@ -216,6 +216,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
             )
         })
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, known)| *distance <= known.chars().count().max(lower.len()).div_ceil(3))
+        // A third of the letters may differ; more is another word.
+        .filter(|(distance, known)| *distance <= known.chars().count().max(lower.len()) / 3)
         .map(|(_, known)| known)
 }

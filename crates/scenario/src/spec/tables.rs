@@ -178,7 +178,10 @@ pub(crate) static SITE_LINK: Section = Section {
         ),
         key(
             "fixed_delay",
-            DELAY,
+            Kind::Duration {
+                min_ps: 0,
+                max_ps: HOUR_PS / 2,
+            },
             Default("\"0 s\""),
             "Added to a delay \"per length\".",
         ),
@@ -667,13 +670,13 @@ pub(crate) static ROUTING: Section = Section {
                     ),
                     key(
                         "neighbour_hold",
-                        INTERVAL,
+                        SPAN,
                         Optional,
                         "Three times hello_interval if left out (RFC 3626 §18.3).",
                     ),
                     key(
                         "topology_hold",
-                        INTERVAL,
+                        SPAN,
                         Optional,
                         "Three times tc_interval if left out (RFC 3626 §18.3).",
                     ),

@@ -27,7 +27,7 @@ impl Network {
     /// Warns once about the queues of links that are all alike.
     pub(super) fn check_queues(&self, template: &Template, problems: &mut Problems) {
         if let Some((link, _)) = self.links.first() {
-            super::warn_of_short_queue(link, template, problems);
+            super::check_queue(link, template, problems);
         }
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
         too_many(span, rows * columns, problems);
         return None;
     }
-    let template = template(table)?;
+    let template = template(table);
     let mut network = Network::default();
     for row in 0..rows {
         for column in 0..columns {
@@ -75,7 +75,7 @@ pub(super) fn chain(table: &Table, problems: &mut Problems) -> Option<Network> {
     let nodes = table.integer::<usize>("nodes")?;
     let spacing = table.quantity("spacing")?;
     let span = table.place("nodes", Span::default());
-    let template = template(table)?;
+    let template = template(table);
     let mut network = Network::default();
     for index in 0..nodes {
         network.nodes.push(enodeb(
@@ -110,7 +110,7 @@ pub(super) fn tree(table: &Table, problems: &mut Problems) -> Option<Network> {
         }
         levels.push(level);
     }
-    let template = template(table)?;
+    let template = template(table);
     let mut network = Network::default();
     let leaves = levels[levels.len() - 1] as i64;
     let mut first = 0;
@@ -138,9 +138,9 @@ pub(super) fn tree(table: &Table, problems: &mut Problems) -> Option<Network> {
 }
 
 /// Source, top, bottom and sink.
-pub(super) fn diamond(table: &Table) -> Option<Network> {
+pub(super) fn diamond(table: &Table, problems: &mut Problems) -> Option<Network> {
     let spacing = table.quantity("spacing")?;
-    let template = template(table)?;
+    let template = template(table);
     let span = template.span;
     let mut network = Network::default();
     for (id, x, y) in [
@@ -156,5 +156,6 @@ pub(super) fn diamond(table: &Table) -> Option<Network> {
     for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
         network.join(a, b, &template);
     }
+    network.check_queues(&template, problems);
     Some(network)
 }

@@ -17,6 +17,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{CodelLimits, Link, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit};
+use crate::normal::FARTHEST_UM;
 use crate::phrases::{self, Limit};
 use crate::spec::{nearest, tables::MOST_NODES};
 use crate::tree::Table;
@@ -121,10 +122,22 @@ fn queue(table: &Table) -> Option<(Limit, QueueDiscipline)> {
     Some((phrases::limit(inner.text("limit")?).ok()?, discipline))
 }
 
-/// The template of the key `link` of a section.
-fn template(section: &Table) -> Option<Template> {
-    let item = section.get("link")?;
-    Template::read(item.as_table()?, item.span)
+/// The template of the key `link` of a section. Where it was refused, a placeholder lets the
+/// other checks of the network go on.
+fn template(section: &Table) -> Template {
+    let read = section
+        .get("link")
+        .and_then(|item| Template::read(item.as_table()?, item.span));
+    read.unwrap_or(Template {
+        rate: Rate::from_bps(1),
+        delay: Some(Duration::ZERO),
+        fixed_delay: Duration::ZERO,
+        limit: Limit::Packets(1),
+        discipline: QueueDiscipline::DropTail,
+        loss: 0.0,
+        span: section.place("link", Span::default()),
+        queue_span: Span::default(),
+    })
 }
 
 /// Builds the network of a normal file: the topology, then the gateways and servers.
@@ -135,11 +148,14 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
         "grid" => lattice::grid(topology, problems)?,
         "chain" => lattice::chain(topology, problems)?,
         "tree" => lattice::tree(topology, problems)?,
-        "diamond" => lattice::diamond(topology)?,
+        "diamond" => lattice::diamond(topology, problems)?,
         "ring_tree" => ring_tree::build(topology, problems)?,
         "sites" => sites::build(topology, files, problems)?,
         _ => graph(topology, problems),
     };
+    if network.nodes.is_empty() && problems.has_errors() {
+        return None;
+    }
     if network.nodes.is_empty() {
         problems.error(
             Code::NoNodes,
@@ -254,8 +270,8 @@ fn attach(
     };
     for (id, place) in table.texts("attach") {
         let other = known(ids, id, place, problems);
-        if let (Some(other), Some(template)) = (other, template(table)) {
-            add_link(network, own, other, &template, span, place, problems);
+        if let Some(other) = other {
+            add_link(network, own, other, &template(table), span, place, problems);
         }
     }
 }
@@ -276,19 +292,25 @@ fn add_link(
         return;
     }
     let link = template.link(a, b, None);
-    warn_of_short_queue(&link, template, problems);
+    check_queue(&link, template, problems);
     network.links.push((link, span));
 }
 
-fn warn_of_short_queue(link: &Link, template: &Template, problems: &mut Problems) {
-    match link.queue.limit {
-        QueueLimit::Bytes(bytes) if bytes.get() < FULL_PACKET_BYTES => problems.warning(
-            Code::ShortQueue,
-            template.queue_span,
-            format!("the queue holds {bytes}, less than one full packet of 1500 B"),
-            "write a size or a number of packets, such as \"500 kB\"",
-        ),
-        _ => {}
+/// A queue that follows from the link can hold little or nothing.
+fn check_queue(link: &Link, template: &Template, problems: &mut Problems) {
+    let QueueLimit::Bytes(bytes) = link.queue.limit else {
+        return;
+    };
+    let label = "write a size or a number of packets, such as \"500 kB\"";
+    if bytes.get() == 0 {
+        let message = format!(
+            "the queue holds nothing: the delay of the link is {}",
+            link.delay
+        );
+        problems.error(Code::Zero, template.queue_span, message, label);
+    } else if bytes.get() < FULL_PACKET_BYTES {
+        let message = format!("the queue holds {bytes}, less than one full packet of 1500 B");
+        problems.warning(Code::ShortQueue, template.queue_span, message, label);
     }
 }
 
@@ -362,6 +384,21 @@ fn check(network: &Network, problems: &mut Problems) {
             place,
             network.nodes.len().max(network.links.len()) as u64,
             problems,
+        );
+        return;
+    }
+    let is_far = |length: Length| length.as_um().unsigned_abs() > FARTHEST_UM.unsigned_abs();
+    let far = network
+        .nodes
+        .iter()
+        .find(|n| n.position.is_some_and(|(x, y)| is_far(x) || is_far(y)));
+    if let Some(node) = far {
+        let message = format!("\"{}\" is out of range", node.id);
+        problems.error(
+            Code::Range,
+            node.span,
+            message,
+            "positions lie within 100 000 km",
         );
         return;
     }

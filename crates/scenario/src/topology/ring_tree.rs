@@ -89,7 +89,7 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
         return None;
     }
     let centre = centre(table, nodes, problems);
-    let template = template(table)?;
+    let template = template(table);
 
     let mut draws = SplitMix(table.integer::<u64>("placement_seed")?);
     let cells: Vec<(Length, Length)> = (0..nodes)

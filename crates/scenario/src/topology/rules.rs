@@ -119,8 +119,7 @@ pub(super) fn gabriel(nodes: usize, distance: &dyn Fn(usize, usize) -> f64) -> L
 }
 
 /// A spanning tree grown from `root` by the shortest link that leaves it (Prim), in which `root`
-/// and every other node have at most `children` children. The flag tells whether the cap had to
-/// be lifted, which only happens when it is below 1.
+/// and every other node have at most `children` children; at least one is always allowed.
 pub(super) fn capped_tree(
     nodes: usize,
     root: usize,
@@ -179,31 +178,24 @@ pub(super) fn capped_tree(
     links
 }
 
-/// Minimum spanning tree (Kruskal) in which no node gets more than `cap` links, as far as that is
-/// possible; the second value is the number of links beyond the cap.
+/// The spanning tree that takes the shortest links first (Kruskal) while no node gets more than
+/// `cap` links. With a cap of 2 or more every piece keeps a node with room, so it always spans.
 pub(super) fn capped_mst(
     nodes: usize,
     cap: usize,
     distance: &dyn Fn(usize, usize) -> f64,
-) -> (Links, usize) {
-    let pairs = pairs_by_length(nodes, distance);
+) -> Links {
     let mut parents: Vec<usize> = (0..nodes).collect();
     let mut degree = vec![0_usize; nodes];
     let mut links = Links::new();
-    let mut lifted = 0;
-    for keep_cap in [true, false] {
-        for pair in &pairs {
-            let fits = degree[pair.a] < cap && degree[pair.b] < cap;
-            if keep_cap && !fits || !join(&mut parents, pair.a, pair.b) {
-                continue;
-            }
-            lifted += usize::from(!fits);
-            degree[pair.a] += 1;
-            degree[pair.b] += 1;
-            links.push((pair.a, pair.b));
+    for Candidate { a, b, .. } in pairs_by_length(nodes, distance) {
+        if degree[a] < cap && degree[b] < cap && join(&mut parents, a, b) {
+            degree[a] += 1;
+            degree[b] += 1;
+            links.push((a, b));
         }
     }
-    (links, lifted)
+    links
 }
 
 /// Adds up to `most` of the shortest missing links between nodes that have fewer than `degree`
@@ -275,9 +267,9 @@ mod tests {
     #[test]
     fn the_mst_of_points_on_a_line_joins_neighbours() {
         let distance = line(&[0.0, 3.0, 1.0, 7.0]);
-        let (mut links, lifted) = capped_mst(4, 4, &distance);
+        let mut links = capped_mst(4, 4, &distance);
         links.sort_unstable();
-        assert_eq!((links, lifted), (vec![(0, 2), (1, 2), (1, 3)], 0));
+        assert_eq!(links, vec![(0, 2), (1, 2), (1, 3)]);
     }
 
     #[test]
@@ -294,8 +286,8 @@ mod tests {
             let (dx, dy): (f64, f64) = (points[a].0 - points[b].0, points[a].1 - points[b].1);
             (dx * dx + dy * dy).sqrt()
         };
-        let (links, lifted) = capped_mst(5, 2, &distance);
-        assert_eq!((links.len(), lifted), (4, 0));
+        let links = capped_mst(5, 2, &distance);
+        assert_eq!(links.len(), 4);
         for node in 0..5 {
             assert!(
                 links

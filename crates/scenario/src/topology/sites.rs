@@ -226,7 +226,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
     let nodes = sites.names.len();
     let rule = table.table("links")?;
     let rule_span = table.place("links", file_span);
-    let template = template(table)?;
+    let template = template(table);
     let distance = |a: usize, b: usize| sites.positions.distance_m(a, b);
     let name = rule.text("rule")?;
     if nodes > MOST_SITES && name != "recorded" {
@@ -246,12 +246,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         "k-nearest" => rules::k_nearest(nodes, rule.integer("k")?, &distance),
         "gabriel" => rules::gabriel(nodes, &distance),
         "mst" => {
-            let (mut links, lifted) =
-                rules::capped_mst(nodes, rule.integer("degree_cap")?, &distance);
-            if lifted > 0 {
-                let message = format!("{lifted} links go beyond the degree cap");
-                problems.warning(Code::RuleBroken, rule_span, message, "raise degree_cap");
-            }
+            let mut links = rules::capped_mst(nodes, rule.integer("degree_cap")?, &distance);
             rules::add_extra(
                 &mut links,
                 nodes,
@@ -318,7 +313,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         network.links.push((link, template.span));
     }
     if let Some(link) = shortest {
-        super::warn_of_short_queue(&link, &template, problems);
+        super::check_queue(&link, &template, problems);
     }
     Some(network)
 }
