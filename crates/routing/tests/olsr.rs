@@ -256,50 +256,71 @@ fn every_route_on_a_random_graph_is_a_shortest_path() {
 #[test]
 fn long_routes_wait_for_the_second_tc_timer() {
     let config = fast_hellos();
-    let mut net = Net::new(25, &grid(5, 5), config, 7);
-    let near = net.right_at(2, SimTime::ZERO, two_hops_by(&config));
-    let second_tc = SimTime::ZERO + config.tc_interval - config.jitter;
-    net.run(second_tc);
-    assert!(net.wrong(3) > 0);
-    // Every relay has long been told by then, so the second expiry of all timers settles it.
-    let last_tc = SimTime::ZERO + config.jitter + config.tc_interval;
-    let by = last_tc + (config.jitter + WIRE) * net.diameter();
-    let all = net.right_at(u16::MAX, second_tc, by);
-    println!("5x5 grid, HELLO 100 ms: two hops {near:?}, all {all:?}, bound {by:?}");
-    assert!(near.is_some() && all.is_some());
+    let mut latest = [SimTime::ZERO; 2];
+    for seed in 0..10 {
+        let mut net = Net::new(25, &grid(5, 5), config, seed);
+        let near = net.right_at(2, SimTime::ZERO, two_hops_by(&config));
+        latest[0] = latest[0].max(near.expect("two hops"));
+        let second_tc = SimTime::ZERO + config.tc_interval - config.jitter;
+        net.run(second_tc);
+        assert!(net.wrong(3) > 0);
+        // Every relay has long been told by then, so the second expiry of all timers settles it.
+        let last_tc = SimTime::ZERO + config.jitter + config.tc_interval;
+        let by = last_tc + (config.jitter + WIRE) * net.diameter();
+        let all = net.right_at(u16::MAX, second_tc, by);
+        latest[1] = latest[1].max(all.expect("all"));
+    }
+    println!("5x5 grid, HELLO 100 ms, latest of 10: two hops, all {latest:?}");
+}
+
+#[test]
+fn among_equal_routes_the_lowest_address_wins() {
+    let config = Config::default();
+    // Two hops: the lowest neighbour, although the wire to the other came first.
+    let mut net = Net::new(4, &[(0, 2), (0, 1), (2, 3), (1, 3)], config, 1);
+    net.run(all_by(&config, 2));
+    assert_eq!(net.interface(0, 3), Some(1));
+    // Three hops: the lowest last hop, here 3 behind 2 and not 4 behind 1.
+    let wires = [(0, 1), (0, 2), (1, 4), (2, 3), (3, 5), (4, 5)];
+    let mut net = Net::new(6, &wires, config, 1);
+    net.run(all_by(&config, 3));
+    assert_eq!(net.interface(0, 5), Some(1));
 }
 
 #[test]
 fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
-    let config = Config::default();
-    let mut slowest = [Duration::ZERO; 2];
-    for seed in 0..20 {
-        let mut net = Net::new(25, &grid(5, 5), config, seed);
-        let cut = all_by(&config, 8) + Duration::from_millis(seed * 331);
-        net.run(cut);
-        let before = net.tables();
-        let (a, b) = (NodeId(12), NodeId(13));
-        assert!(net.simulation.set_wire_up(a, b, false));
-        assert_eq!(net.tables(), before, "nothing is noticed at once");
-        assert!(net.wrong(u16::MAX) > 0, "and packets are lost");
-        // The ends miss HELLOs for the holding time; their next tells their neighbours, who
-        // choose relays and tell those in their next; then everybody's next TC is right.
-        let told = config.neighbour_hold + config.hello_interval * 2;
-        let by = cut + told + config.tc_interval + (config.jitter + WIRE) * net.diameter();
-        let healed = net.right_at(u16::MAX, cut, by).expect("healed in time");
-        assert!(healed >= cut + config.neighbour_hold - config.hello_interval);
-        slowest[0] = slowest[0].max(healed - cut);
+    for config in [Config::default(), fast_hellos()] {
+        let mut slowest = [Duration::ZERO; 2];
+        for seed in 0..10 {
+            let mut net = Net::new(25, &grid(5, 5), config, seed);
+            let cut = all_by(&config, 8) + Duration::from_millis(seed * 331);
+            net.run(cut);
+            let before = net.tables();
+            let (a, b) = (NodeId(12), NodeId(13));
+            assert!(net.simulation.set_wire_up(a, b, false));
+            assert_eq!(net.tables(), before, "nothing is noticed at once");
+            assert!(net.wrong(u16::MAX) > 0, "and packets are lost");
+            // The ends miss HELLOs for the holding time (which a message may round up); their
+            // next tells their neighbours, who choose relays and tell those in their next; then
+            // everybody's next TC is right.
+            let hold = config.neighbour_hold + config.neighbour_hold / 16;
+            let told = hold + config.hello_interval * 2;
+            let by = cut + told + config.tc_interval + (config.jitter + WIRE) * net.diameter();
+            let healed = net.right_at(u16::MAX, cut, by).expect("healed in time");
+            assert!(healed >= cut + config.neighbour_hold - config.hello_interval);
+            slowest[0] = slowest[0].max(healed - cut);
 
-        net.run(by);
-        assert!(net.simulation.set_wire_up(a, b, true));
-        let start = all_by(&config, net.diameter()) - SimTime::ZERO;
-        let back = net.right_at(u16::MAX, by, by + start).expect("back");
-        slowest[1] = slowest[1].max(back - by);
-        // What was learned in between expires.
-        net.run(by + start + config.topology_hold);
-        assert_eq!(net.wrong(u16::MAX), 0, "seed {seed}");
+            net.run(by);
+            assert!(net.simulation.set_wire_up(a, b, true));
+            let start = all_by(&config, net.diameter()) - SimTime::ZERO;
+            let back = net.right_at(u16::MAX, by, by + start).expect("back");
+            slowest[1] = slowest[1].max(back - by);
+            // What was learned in between expires.
+            net.run(by + start + config.topology_hold);
+            assert_eq!(net.wrong(u16::MAX), 0, "seed {seed}");
+        }
+        println!("5x5 grid, slowest of 10: healed after, back after {slowest:?}");
     }
-    println!("5x5 grid, slowest of 20: healed after, back after {slowest:?}");
 }
 
 #[test]
