@@ -32,7 +32,8 @@ def same_results(one: Path, other: Path) -> bool:
 
 
 def finished(folder: Path) -> set[str]:
-    return {path.parent.name for path in folder.glob("store/*/run.json")}
+    found = {path.parent.name for path in folder.glob("store/*/run.json")}
+    return {name for name in found if not name.startswith(TEMPORARY_PREFIX)}
 
 
 def test_a_campaign_killed_again_and_again_ends_with_the_tables_of_an_undisturbed_one(
