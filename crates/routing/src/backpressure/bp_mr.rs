@@ -51,7 +51,8 @@ impl Shared {
 enum Mark {
     /// Free to leave by any interface.
     Free,
-    /// Must leave by the interface whose queue it is in: it was moved there, or spilled there.
+    /// Leaves by the interface whose queue it is in, whatever its weight: it was moved or
+    /// spilled there, and a packet moves at most once on a node.
     Bound,
 }
 
@@ -320,7 +321,6 @@ impl BpMr {
         context: &Context<'_>,
         id: PacketId,
         interface: usize,
-        only_here: bool,
         preferred: Option<usize>,
     ) -> Option<usize> {
         let packet = context.packet(id);
@@ -342,14 +342,10 @@ impl BpMr {
                 }
             }
         }
-        let here_valid = self.valid(context, interface, exit);
         let mut tied = std::mem::take(&mut self.tied);
         tied.clear();
         let mut most = 0.0;
         for (index, neighbour) in self.neighbours.iter().enumerate() {
-            if only_here && here_valid && index != interface {
-                continue;
-            }
             if !self.valid(context, index, exit) {
                 continue;
             }
@@ -438,7 +434,11 @@ impl BpMr {
         if self.config.granularity == Granularity::Flow {
             return self.decide_for_flow(context, interface, head);
         }
-        match self.best(context, head.id, interface, head.mark == Mark::Bound, None) {
+        if head.mark == Mark::Bound && self.valid(context, interface, context.packet(head.id).exit)
+        {
+            return Decision::Leave;
+        }
+        match self.best(context, head.id, interface, None) {
             Some(best) if best == interface => Decision::Leave,
             Some(best) => Decision::MoveTo(best),
             None => Decision::Wait,
@@ -476,7 +476,7 @@ impl BpMr {
             Lookup::Valid(_) | Lookup::Unknown => None,
             Lookup::Expired(interface) => Some(interface),
         };
-        let best = self.best(context, id, queue, false, preferred);
+        let best = self.best(context, id, queue, preferred);
         match best {
             Some(interface) => self.flows.store(now, key, ttl, interface),
             None => self.flows.remove(key),
