@@ -1,5 +1,7 @@
 //! The codes of all problems, with their long explanations.
 
+use std::fmt::Write;
+
 /// A kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -544,12 +546,13 @@ pub fn errors_page() -> String {
          texts.\n",
     );
     for entry in ENTRIES {
-        page.push_str(&format!(
+        let _ = write!(
+            page,
             "\n## {}: {}\n\n{}\n",
             entry.name, entry.title, entry.explanation
-        ));
+        );
         if let Some(example) = entry.example {
-            page.push_str(&format!("\n```toml\n{example}\n```\n"));
+            let _ = write!(page, "\n```toml\n{example}\n```\n");
         }
     }
     page

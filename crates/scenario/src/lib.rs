@@ -38,7 +38,7 @@ mod tree;
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Report, Severity};
 pub use model::Scenario;
-pub use plan::{Cell, Plan, Run, check, plan, read_file};
+pub use plan::{Cell, Plan, Run, check, check_sites, plan, read_file};
 pub use reference::reference_page;
 pub use schema::schema;
 pub use templates::{template, template_names};

@@ -18,6 +18,9 @@ use crate::tree::{Entry, Item, Table, Value, parse_value};
 /// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
 pub(crate) const FARTHEST_UM: i64 = 100_000_000_000_000;
 
+/// So many known keys are named where none is near.
+const MOST_NAMED: usize = 10;
+
 /// The normal form of `table`; `None` stands for a value that was refused.
 pub(crate) fn section(
     section: &'static Section,
@@ -209,7 +212,15 @@ fn unknown_key(
     let label = match nearest(&entry.key, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => "remove it".to_owned(),
-        None => format!("known here: {}", known.join(", ")),
+        None => {
+            let more = if known.len() > MOST_NAMED {
+                ", …"
+            } else {
+                ""
+            };
+            known.truncate(MOST_NAMED);
+            format!("known here: {}{more}", known.join(", "))
+        }
     };
     let tag = section
         .tag

@@ -11,6 +11,7 @@ use crate::model::Scenario;
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
+use crate::topology;
 use crate::tree::{self, Table};
 
 /// The largest scenario file.
@@ -245,9 +246,10 @@ fn run_id(hash: &str, seed: u64) -> String {
 
 /// SHA-256 of a text, in hexadecimal.
 fn hex(text: &str) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     Sha256::digest(text.as_bytes())
         .iter()
-        .map(|byte| format!("{byte:02x}"))
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
         .collect()
 }
 
@@ -284,6 +286,18 @@ fn load(text: &str, path: &str, overrides: &[(String, String)], problems: &mut P
     let mut tree = tree::parse(text, source, problems);
     apply_overrides(&mut tree, overrides, problems);
     tree
+}
+
+/// Checks the text of a sites file; the result is the number of sites.
+///
+/// # Errors
+///
+/// A report of every problem found.
+pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
+    let mut problems = Problems::default();
+    let source = problems.add_source(path, text);
+    let count = topology::sites::count(source, text, &mut problems);
+    problems.finish().map(|_| count)
 }
 
 impl Scenario {

@@ -72,7 +72,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             ids,
             ues: 0,
         };
-        let access = access(&mut tree, &mut names, problems);
+        let is_ideal = tree.table("access").and_then(|t| t.text("kind")) == Some("ideal");
+        let access = is_ideal.then(|| ideal_access(&mut tree, &mut names, problems));
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
@@ -83,7 +84,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             seed: tree.integer("seed")?,
             nodes: topology::nodes(network),
             links: network.links.iter().map(|(link, _)| link.clone()).collect(),
-            access: access?,
+            access: match access {
+                Some(access) => Some(access?),
+                None => None,
+            },
             routing: read_routing(routing)?,
             warm_up: routing.quantity("warm_up")?,
             tcp: read_tcp(tree.table("tcp")?)?,
@@ -111,19 +115,16 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     Some(Resolved { tree, scenario })
 }
 
-/// The UEs and where they attach; the outer `None` if that cannot be told.
-fn access(
+/// The UEs and where they attach.
+fn ideal_access(
     tree: &mut Table,
     names: &mut Names<'_>,
     problems: &mut Problems,
-) -> Option<Option<Access>> {
+) -> Option<Access> {
     let span = tree.place("access", Span::default());
     let Some(Value::Table(table)) = tree.get_mut("access").map(|item| &mut item.value) else {
         return None;
     };
-    if table.text("kind")? != "ideal" {
-        return Some(None);
-    }
     let enodebs = names.of_kind(NodeKind::Enodeb);
     let stated: Option<usize> = table.integer("ues");
     let placement = if let Some(map) = table.table("per_enodeb") {
@@ -181,13 +182,13 @@ fn access(
         );
         return None;
     }
-    Some(Some(Access {
+    Some(Access {
         rate: table.quantity("rate")?,
         delay: table.quantity("delay")?,
         queue_bytes: table.quantity::<Bytes>("queue")?.get(),
         placement,
         ues,
-    }))
+    })
 }
 
 /// The node of each UE where the file gives their number at each eNodeB.

@@ -7,9 +7,9 @@
 mod lattice;
 mod ring_tree;
 mod rules;
-mod sites;
+pub(crate) mod sites;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::{Bytes, Duration, Length, Rate};
 
@@ -402,12 +402,9 @@ fn check(network: &Network, problems: &mut Problems) {
         );
         return;
     }
-    let mut pairs = BTreeMap::new();
+    let mut pairs = BTreeSet::new();
     for (link, span) in &network.links {
-        if pairs
-            .insert((link.a.min(link.b), link.a.max(link.b)), ())
-            .is_some()
-        {
+        if !pairs.insert((link.a.min(link.b), link.a.max(link.b))) {
             let (a, b) = (&network.nodes[link.a].id, &network.nodes[link.b].id);
             problems.warning(
                 Code::ParallelLink,
@@ -416,6 +413,10 @@ fn check(network: &Network, problems: &mut Problems) {
                 "remove one, unless parallel links are meant",
             );
         }
+    }
+    // A link that was refused would seem to be missing.
+    if problems.has_errors() {
+        return;
     }
     let pieces = rules::pieces(
         network.nodes.len(),

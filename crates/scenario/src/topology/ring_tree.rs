@@ -31,7 +31,7 @@ impl SplitMix {
     /// Uniform in ±`bound`, in whole micrometres.
     fn displacement(&mut self, bound: Length) -> i64 {
         let width = 2 * bound.as_um() as u128 + 1;
-        (u128::from(self.next()) * width >> 64) as i64 - bound.as_um()
+        ((u128::from(self.next()) * width) >> 64) as i64 - bound.as_um()
     }
 }
 

@@ -4,7 +4,7 @@
 //! the sites, for maps; lengths of links are great-circle lengths (haversine) on a sphere of the
 //! mean earth radius, so that they do not suffer from the projection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::Length;
 
@@ -102,7 +102,7 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
     let (Some(first_column), Some(second_column)) = columns else {
         return None;
     };
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     let mut positions = Vec::new();
     for row in &csv.rows {
@@ -115,7 +115,7 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
                 message,
                 "use 1 to 64 letters, digits, '-', '_' and '.'",
             );
-        } else if seen.insert(name.to_owned(), ()).is_some() {
+        } else if !seen.insert(name.to_owned()) {
             let message = format!("there are two sites \"{name}\"");
             problems.error(
                 Code::CsvDuplicate,
@@ -154,6 +154,11 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
         Positions::Plane(positions)
     };
     Some(Sites { names, positions })
+}
+
+/// The number of sites in a file.
+pub(crate) fn count(source: usize, text: &str, problems: &mut Problems) -> usize {
+    read(source, text, problems).map_or(0, |sites| sites.names.len())
 }
 
 /// Recorded links: their ends and, if known, their lengths in metres.
