@@ -1,0 +1,373 @@
+"""The repository keeps its own rules: layering, determinism, licences, links and sizes."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# What each crate may import of ours. A model never imports another; `routing` implements the
+# trait that `net` defines, and `traffic` joins `net` with `tcp`.
+MODELS = {"units", "engine", "tcp", "net", "routing", "traffic"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "units": set(),
+    "engine": {"units"},
+    "tcp": {"units"},
+    "net": {"units", "engine"},
+    "routing": {"units", "engine", "net"},
+    "traffic": {"units", "engine", "net", "tcp"},
+    "record": set(),
+    "scenario": {"units"},
+    "world": MODELS | {"record", "scenario"},
+    "python": {"units", "record", "scenario", "world"},
+    "testkit": MODELS,
+    "bench": MODELS | {"record", "scenario", "world", "testkit"},
+}
+BELOW_SCENARIO = [*sorted(MODELS), "record"]
+"""Crates that never touch a file, the environment, a clock, a thread or a terminal."""
+DETERMINISTIC = [*BELOW_SCENARIO, "scenario", "world"]
+"""Crates whose every output is part of a result."""
+
+FORBIDDEN = {
+    "a file": r"\bstd::fs\b|\bFile::(?:open|create)\b",
+    "the environment": r"\bstd::env\b|\boption_env!",
+    "a clock": r"\bstd::time\b|\bSystemTime\b|\bInstant::now\b",
+    "a thread": r"\bstd::thread\b|\bthread_local!",
+    "a terminal": r"\be?print(?:ln)?!|\bdbg!",
+    "a socket": r"\bstd::net\b",
+    "unsafe code": r"\bunsafe\b",
+}
+
+PERMISSIVE = {
+    "MIT", "MIT-0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "ISC", "Unicode-3.0",
+    "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0", "Apache-2.0 WITH LLVM-exception", "HPND",
+    "PSF-2.0", "Python-2.0", "MIT-CMU",
+}  # fmt: skip
+PERMISSIVE_TEXTS = re.compile(
+    r"\b(?:MIT|BSD|Apache|ISC|zlib|HPND|PSF|Python Software Foundation)\b", re.IGNORECASE
+)
+COPYLEFT_TEXTS = re.compile(r"\b[AL]?GPL|General Public|Mozilla|\bMPL\b|\bEUPL\b", re.IGNORECASE)
+"""Both for the classifiers of Python packages without an SPDX expression, and their licence field
+where there is no classifier. A classifier speaks of the package's own code: SciPy (BSD) bundles
+GCC's Fortran library, whose exception leaves what links to it free; matplotlib's licence is
+PSF-like."""
+
+MOST_LINES = 900
+LONG_BY_DESIGN = {
+    # One row for each key of the scenario file, from which schema and reference are made.
+    "crates/scenario/src/spec/tables.rs",
+}
+
+
+def run(*command: str) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@cache
+def tracked() -> list[str]:
+    """Files of the repository that are there; all but data and what programs write."""
+    try:
+        listed = run("git", "ls-files", "-z").split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    return [name for name in listed if name and (ROOT / name).is_file()]
+
+
+@cache
+def text_of(name: str) -> str:
+    """The text of a file; empty if it is not text."""
+    try:
+        return (ROOT / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+@cache
+def metadata(*options: str) -> Any:
+    command = ["cargo", "metadata", "--format-version", "1", *options]
+    try:
+        return json.loads(run(*command, "--offline"))
+    except subprocess.CalledProcessError:
+        return json.loads(run(*command))
+
+
+def short(package: str) -> str:
+    return package.removeprefix("backlane-")
+
+
+def code_of(source: str) -> str:
+    """Rust source without comments, texts and test modules."""
+    token = re.compile(
+        r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.[^\']*|[^\'\\])\'',
+        re.DOTALL,
+    )
+    source = token.sub(lambda found: " " if found[0].startswith("/") else '""', source)
+    kept = []
+    while (at := source.find("#[cfg(test)]")) >= 0:
+        kept.append(source[:at])
+        end = re.compile(r"[;{]").search(source, at)
+        assert end, "an item follows the attribute"
+        place, depth = end.end(), int(end[0] == "{")
+        while depth:
+            depth += {"{": 1, "}": -1}.get(source[place], 0)
+            place += 1
+        source = source[place:]
+    return "".join([*kept, source])
+
+
+def crate_sources(crate: str) -> list[str]:
+    return [n for n in tracked() if n.startswith(f"crates/{crate}/src/") and n.endswith(".rs")]
+
+
+def default_hashers(code: str) -> list[str]:
+    """Uses of HashMap and HashSet that name no hasher."""
+    found = re.findall(r"\bHash(?:Map|Set)(?:::<[^>]*>)?::(?:new|with_capacity|from)\b", code)
+    found += re.findall(r"\b(?:RandomState|DefaultHasher)\b", code)
+    for use in re.finditer(r"\bHash(Map|Set)\s*(?:::)?\s*<", code):
+        place, depth, commas = use.end(), 1, 0
+        while depth and place < len(code):
+            character = code[place]
+            depth += {"<": 1, "(": 1, "[": 1, ">": -1, ")": -1, "]": -1}.get(character, 0)
+            commas += depth == 1 and character == "," and code[place + 1 :].lstrip()[0] != ">"
+            place += 1
+        if commas < (2 if use[1] == "Map" else 1):
+            found.append(code[use.start() : place])
+    return found
+
+
+def test_each_crate_imports_only_what_its_room_allows() -> None:
+    packages = metadata("--no-deps")["packages"]
+    assert {short(package["name"]) for package in packages} == MAY_IMPORT.keys()
+    for package in packages:
+        crate = short(package["name"])
+        for dependency in package["dependencies"]:
+            if not dependency["name"].startswith("backlane-"):
+                continue
+            allowed = MAY_IMPORT[crate]
+            if dependency["kind"] == "dev":
+                allowed = allowed | {crate, "testkit"}
+            other = short(dependency["name"])
+            assert other in allowed, f"{crate} must not import {other}"
+
+
+def test_the_rules_for_imports_have_no_circle() -> None:
+    done: set[str] = set()
+    while ready := {c for c, needs in MAY_IMPORT.items() if c not in done and needs <= done}:
+        done |= ready
+    assert done == MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("crate", BELOW_SCENARIO)
+def test_nothing_below_the_scenario_reaches_outside(crate: str) -> None:
+    sources = crate_sources(crate)
+    assert sources
+    for name in sources:
+        code = code_of(text_of(name))
+        for what, pattern in FORBIDDEN.items():
+            found = re.search(pattern, code)
+            assert not found, f"{name} uses {what}: {found[0] if found else ''}"
+
+
+@pytest.mark.parametrize("crate", DETERMINISTIC)
+def test_no_result_depends_on_a_random_hasher(crate: str) -> None:
+    for name in crate_sources(crate):
+        assert not default_hashers(code_of(text_of(name))), name
+
+
+@pytest.mark.parametrize("crate", DETERMINISTIC)
+def test_no_result_depends_on_the_mathematics_of_the_platform(crate: str) -> None:
+    # IEEE 754 rounds sqrt exactly; the others differ between libraries in the last bit.
+    inexact = r"\.(?:exp|exp2|exp_m1|ln|ln_1p|log|log2|log10|sin|cos|tan|asin|acos|atan|atan2|sinh"
+    inexact += r"|cosh|tanh|cbrt|hypot|powf)\("
+    for name in crate_sources(crate):
+        found = re.search(inexact, code_of(text_of(name)))
+        assert not found, f"{name}: take {found[0] if found else ''} from libm"
+
+
+def test_these_checks_can_fail() -> None:
+    assert default_hashers("let m: HashMap<u64, Vec<(u8, u8)>> = x;")
+    assert default_hashers("HashSet::new()")
+    assert not default_hashers("HashMap<u64, E, BuildHasherDefault<K>>")
+    code = code_of('// std::fs\nlet a = "std::env"; #[cfg(test)]\nmod t { f(|| { std::fs }); } x')
+    assert "std" not in code
+    assert code.rstrip().endswith("x")
+    assert permissive("(MIT OR GPL-3.0) AND Unicode-3.0")
+    assert not permissive("MIT AND GPL-3.0")
+    assert permissive("MIT/Apache-2.0")
+    assert not permissive("MPL-2.0")
+
+
+def permissive(expression: str) -> bool:
+    """Whether a choice within an SPDX expression is on the list; "/" is the old way for OR."""
+    words = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
+
+    def alternatives() -> bool:
+        value = conjunction()
+        while words and words[0] == "OR":
+            words.pop(0)
+            value = conjunction() or value
+        return value
+
+    def conjunction() -> bool:
+        value = single()
+        while words and words[0] == "AND":
+            words.pop(0)
+            value = single() and value
+        return value
+
+    def single() -> bool:
+        word = words.pop(0)
+        if word == "(":
+            value = alternatives()
+            assert words.pop(0) == ")"
+            return value
+        if words and words[0] == "WITH":
+            word = f"{word} WITH {words[1]}"
+            del words[:2]
+        return word in PERMISSIVE
+
+    value = alternatives()
+    assert not words, expression
+    return value
+
+
+def test_every_crate_that_is_built_in_has_a_permissive_licence() -> None:
+    packages = metadata("--locked")["packages"]
+    assert len(packages) > len(MAY_IMPORT)
+    for package in packages:
+        licence = package["license"]
+        assert licence, f"{package['name']} names no licence"
+        assert permissive(licence), f"{package['name']}: {licence}"
+
+
+def runtime_distributions() -> list[importlib.metadata.Distribution]:
+    """The installed packages that Backlane needs at run time, and what they need."""
+    try:
+        waiting = [importlib.metadata.distribution("backlane")]
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("backlane is not installed")
+    found: dict[str, importlib.metadata.Distribution] = {}
+    while waiting:
+        for requirement in waiting.pop().requires or []:
+            name = re.match(r"[\w.-]+", requirement)
+            if "extra ==" in requirement or not name or name[0].lower() in found:
+                continue
+            try:
+                distribution = importlib.metadata.distribution(name[0])
+            except importlib.metadata.PackageNotFoundError:
+                continue  # for another platform or an older Python
+            found[name[0].lower()] = distribution
+            waiting.append(distribution)
+    return [found[name] for name in sorted(found)]
+
+
+def test_every_python_package_at_run_time_has_a_permissive_licence() -> None:
+    distributions = runtime_distributions()
+    names = {distribution.metadata["Name"].lower() for distribution in distributions}
+    assert {"click", "matplotlib", "numpy", "polars", "rich", "scipy"} <= names
+    for distribution in distributions:
+        fields = distribution.metadata
+        name = fields["Name"].lower()
+        if expression := fields.get("License-Expression"):
+            assert permissive(expression), f"{name}: {expression}"
+            continue
+        classifiers = [c for c in fields.get_all("Classifier") or [] if c.startswith("License")]
+        stated = " ".join(classifiers) or fields.get("License") or ""
+        assert PERMISSIVE_TEXTS.search(stated), f"{name}: {stated[:200]}"
+        assert not COPYLEFT_TEXTS.search(stated), f"{name}: {stated[:200]}"
+
+
+def test_no_file_names_a_place_on_somebodys_machine() -> None:
+    machine = re.compile(r"(?<![\w.~}/-])/(?:home|root|Users|mnt|media|srv|work|workspace)/\w")
+    temporary = re.compile(r"(?<![\w.~}/-])/(?:tmp|var/tmp)/\w")
+    index = re.compile(r"index-url|extra-index|replace-with\s*=|https?://(?:localhost|\d+\.\d+\.)")
+    for name in tracked():
+        text = text_of(name)
+        if name == Path(__file__).relative_to(ROOT).as_posix():
+            continue
+        found = machine.search(text) or index.search(text)
+        assert not found, f"{name}: {found[0] if found else ''}"
+        if not name.startswith("tests/") and "/tests/" not in name:
+            assert not temporary.search(text), name
+
+
+def test_every_package_in_the_lock_file_is_from_the_public_index() -> None:
+    sources = set(re.findall(r'^source = "(.*)"', text_of("Cargo.lock"), re.MULTILINE))
+    assert sources == {"registry+https://github.com/rust-lang/crates.io-index"}
+
+
+def test_no_path_leads_out_of_the_repository() -> None:
+    climbing = re.compile(r"(?<![\w./])(?:\.\./)+[\w./-]*")
+    for name in tracked():
+        for found in climbing.finditer(text_of(name)):
+            place = (ROOT / name).parent / found[0]
+            # A path in a text may be meant from the root.
+            assert place.resolve().is_relative_to(ROOT.resolve()), f"{name}: {found[0]}"
+
+
+def headings(page: str) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    titles = re.findall(r"^#+ +(.*)$", re.sub(r"```.*?```", "", page, flags=re.DOTALL), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower().strip()).replace(" ", "-") for title in titles}
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    pages = [name for name in tracked() if name.endswith(".md")]
+    assert "README.md" in pages
+    for name in pages:
+        page = re.sub(r"```.*?```|`[^`\n]*`|<!--.*?-->", "", text_of(name), flags=re.DOTALL)
+        links = re.findall(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", page)
+        links += re.findall(r"""(?:src|href)=["']([^"']+)["']""", page)
+        for link in links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (ROOT / name).parent / path if path else ROOT / name
+            assert target.exists(), f"{name} links to {link}"
+            if anchor and target.suffix == ".md":
+                anchors = headings(target.read_text(encoding="utf-8"))
+                assert anchor in anchors, f"{name} links to {link}"
+
+
+def test_no_file_has_grown_past_one_idea() -> None:
+    kinds = (".rs", ".py", ".pyi", ".sh", ".md")
+    for name in tracked():
+        if name.endswith(kinds) and name not in LONG_BY_DESIGN:
+            lines = text_of(name).count("\n")
+            assert lines < MOST_LINES, f"{name} has {lines} lines"
+
+
+def test_every_crate_and_package_opens_with_a_map_of_itself() -> None:
+    for crate in MAY_IMPORT:
+        source = ROOT / "crates" / crate / "src"
+        opening = source / "lib.rs"
+        text = (opening if opening.exists() else source / "main.rs").read_text()
+        paragraph = re.match(r"(?://!.*\n)*", text)
+        assert paragraph, crate
+        assert len(re.findall(r"\w+", paragraph[0])) >= 10, f"{crate}: {paragraph[0]!r}"
+    for name in tracked():
+        if name.startswith("python/backlane/") and name.endswith(".py"):
+            assert text_of(name).startswith('"""'), name
+
+
+def test_the_plan_of_the_house_names_every_room() -> None:
+    plan = text_of("docs/architecture.md")
+    picture = text_of("docs/architecture.svg")
+    for crate in MAY_IMPORT:
+        assert f"`{crate}`" in plan, f"crate {crate}"
+        assert f">{crate}<" in picture, f"crate {crate}"
+    folders = {
+        path.parent.relative_to(ROOT / "python" / "backlane").as_posix()
+        for path in (ROOT / "python" / "backlane").glob("*/__init__.py")
+    }
+    assert folders
+    for folder in folders:
+        assert f"`{folder}/`" in plan, f"python/backlane/{folder}"
