@@ -4,7 +4,7 @@
 //! gateways and servers included, and every key is written out. Resolving it again gives the
 //! same text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::{Bytes, Duration, Length};
 
@@ -253,7 +253,13 @@ fn record(
         flows: Vec::new(),
         links: Vec::new(),
     };
-    let ends = flows::ends(flows, names);
+    // Names are only gathered where they are asked for: there may be millions.
+    let asks = |key: &str| !table.texts(key).is_empty();
+    let ends = if asks("flows") {
+        flows::ends(flows, names)
+    } else {
+        BTreeSet::new()
+    };
     for (name, span) in table.texts("flows") {
         if !ends.contains(name) {
             let label = match nearest(name, ends.iter().map(String::as_str)) {
@@ -270,10 +276,11 @@ fn record(
         record.flows.push(name.to_owned());
     }
     let id = |index: usize| names.network.nodes[index].id.as_str();
-    let links: std::collections::BTreeSet<String> = names
+    let links: BTreeSet<String> = names
         .network
         .links
         .iter()
+        .filter(|_| asks("links"))
         .flat_map(|(link, _)| {
             let (a, b) = (id(link.a), id(link.b));
             [format!("{a}-{b}"), format!("{b}-{a}")]

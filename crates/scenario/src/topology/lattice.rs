@@ -40,9 +40,9 @@ pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
     );
     let spacing = table.quantity("spacing")?;
     let span = table.place("rows", Span::default());
-    // At least as many links as nodes, roughly twice as many.
-    if rows * columns > MOST_NODES as u64 {
-        too_many(span, rows * columns, problems);
+    let most = (rows * columns).max(2 * rows * columns - rows - columns);
+    if most > MOST_NODES as u64 {
+        too_many(span, most, problems);
         return None;
     }
     let template = template(table);
