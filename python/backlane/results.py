@@ -72,6 +72,21 @@ class Results:
             self.tables[name] = tables.read(self.folder / f"{name}.parquet")
         return self.tables[name]
 
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table of which only a part is wanted; for series, which can be large.
+
+        Raises:
+            BacklaneError: R008 when it is missing.
+        """
+        if name in self.tables or self.folder is None:
+            return self.table(name).lazy()
+        import polars as pl
+
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            raise BacklaneError("R008", f"{name} is missing", self.folder, "run it again")
+        return pl.scan_parquet(path)
+
     @property
     def name(self) -> str:
         """The name in the scenario file."""

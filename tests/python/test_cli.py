@@ -256,7 +256,7 @@ def test_init_does_not_overwrite(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "a.toml"
     assert cli("init", "grid", file, "--schema").code == 0
     assert file.read_text().startswith("#:schema")
-    assert json.loads((tmp_path / "backlane.schema.json").read_text())
+    assert json.loads((tmp_path / "scenario.schema.json").read_text())
     result = cli("init", "grid", file)
     assert result.code == 2
     assert "R011" in result.err

@@ -168,4 +168,5 @@ def _write_series(folder: Path, finished: Sequence[Run], store: Store) -> None:
             for run in runs
         ]
         with replacing(folder / "series" / f"{probe}.parquet") as temporary:
-            pl.concat(scans, how="diagonal_relaxed").sink_parquet(temporary, statistics=False)
+            # Statistics let a reader that wants one run skip the others.
+            pl.concat(scans, how="diagonal_relaxed").sink_parquet(temporary)

@@ -12,7 +12,7 @@ from backlane.cli.app import Verb, json_option
 from backlane.errors import BacklaneError
 from backlane.files import write_text
 
-SCHEMA_NAME = "backlane.schema.json"
+SCHEMA_NAME = "scenario.schema.json"
 
 
 @click.command(

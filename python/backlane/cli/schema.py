@@ -10,7 +10,7 @@ from backlane.cli.app import Verb
 
 @click.command(
     cls=Verb,
-    example="backlane schema > backlane.schema.json",
+    example="backlane schema > scenario.schema.json",
     help="Print the JSON Schema of the scenario file, for editors.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The schema is JSON; accepted for symmetry.")

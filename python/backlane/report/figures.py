@@ -35,7 +35,7 @@ FAINT = "#c8ccd1"
 PAPER = "#fefefd"
 """Background, and the rim around markers."""
 LEVELS = ("#c3c9d1", "#eebb4d", "#ee8432", "#cc3f3a", "#7c1650")
-"""Link utilisation in steps of 20 %: lightness falls, so that it also reads in grey."""
+"""Link utilisation in five steps: lightness falls, so that it also reads in grey."""
 
 WIDTH_IN = 4.3
 HEIGHT_IN = 3.3
@@ -286,7 +286,7 @@ def _candlestick_part(
             axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1)
             axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8)
             if not math.isnan(mean_low):
-                axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.6)
+                axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.0)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(metric.axis)
         x_axis(axes, ticks, labels, grouped)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import FAINT, INK, LEVELS, PALETTE, PAPER, Drawn, draw, slug
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 _WIDTHS = (1.1, 1.7, 2.4, 3.2, 4.2)
 _MOST_NAMED = 30
+_MOST_MAPS = 9
+_TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
+"""Upper ends of the colour scale; the maps of one network share the least that suffices."""
+
+_Link = tuple[str, str, float, float]
+"""(a, b, utilisation a→b, utilisation b→a)."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,22 @@ class _Place:
 
 def maps(network: Network, condition: str) -> list[Drawn]:
     """One map per contender under a condition; none when the nodes have no links."""
-    found = [_map(network, cell) for cell in network.at(condition)]
-    return [drawn for drawn in found if drawn is not None]
+    cells = [cell for cell in network.at(condition) if cell.run_ids][:_MOST_MAPS]
+    placed = [_places(cell) for cell in cells]
+    links = [
+        _mean_utilisation(cell, set(places)) for cell, places in zip(cells, placed, strict=True)
+    ]
+    most = max((max(link[2], link[3]) for found in links for link in found), default=0.0)
+    top = next(step for step in _TOPS if step >= min(most, 1.0))
+    return [
+        _map(network, cell, places, found, top)
+        for cell, places, found in zip(cells, placed, links, strict=True)
+        if found
+    ]
 
 
-def _mean_utilisation(cell: CellData, names: set[str]) -> list[tuple[str, str, float, float]]:
-    """(a, b, utilisation a→b, utilisation b→a), means over seeds, between named nodes."""
+def _mean_utilisation(cell: CellData, names: set[str]) -> list[_Link]:
+    """Means over seeds for the links between named nodes."""
     import polars as pl
 
     links = cell.results.links.filter(pl.col("run_id").is_in(list(cell.run_ids.values())))
@@ -88,11 +105,9 @@ def _places(cell: CellData) -> dict[str, _Place]:
     return known
 
 
-def _map(network: Network, cell: CellData) -> Drawn | None:
-    places = _places(cell)
-    links = _mean_utilisation(cell, set(places))
-    if not links:
-        return None
+def _map(
+    network: Network, cell: CellData, places: dict[str, _Place], links: list[_Link], top: float
+) -> Drawn:
     epcs = {name for name, place in places.items() if place.kind == "epc"}
     gateways = {
         other
@@ -112,14 +127,14 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
     scale, unit = (1e-3, "km") if max(across_m, height_m) >= 3000 else (1.0, "m")
 
     def paint(figure: Figure, axes: Axes) -> None:
-        _paint_links(axes, links, places, scale)
+        _paint_links(axes, links, places, scale, top)
         _paint_nodes(axes, places, gateways, scale)
         axes.set_aspect("equal", anchor="N")
         axes.set_xlabel(f"x in {unit}")
         axes.set_ylabel(f"y in {unit}", labelpad=6)
         axes.grid(False)
         axes.margins(0.06)
-        _legends(figure)
+        _legends(figure, top)
 
     tall = height_m / max(across_m, 1.0)
     where = f", {cell.condition}" if cell.condition else ""
@@ -133,18 +148,19 @@ def _map(network: Network, cell: CellData) -> Drawn | None:
     )
 
 
-def _level(utilisation: float) -> int:
-    return min(int(max(utilisation, 0.0) * len(LEVELS)), len(LEVELS) - 1)
+def _level(share: float) -> int:
+    return min(int(max(share, 0.0) * len(LEVELS)), len(LEVELS) - 1)
 
 
 def _paint_links(
     axes: Axes,
-    links: list[tuple[str, str, float, float]],
+    links: list[_Link],
     places: dict[str, _Place],
     scale: float,
+    top: float,
 ) -> None:
     for a, b, forth, back in sorted(links, key=lambda link: max(link[2], link[3])):
-        level = _level(max(forth, back))
+        level = _level(max(forth, back) / top)
         pa, pb = places[a], places[b]
         axes.plot(
             [pa.x_m * scale, pb.x_m * scale],
@@ -200,9 +216,10 @@ def _paint_nodes(axes: Axes, places: dict[str, _Place], gateways: set[str], scal
             )
 
 
-def _legends(figure: Figure) -> None:
+def _legends(figure: Figure, top: float) -> None:
     from matplotlib.lines import Line2D
 
+    bounds = [top * 100 * step / len(LEVELS) for step in range(len(LEVELS) + 1)]
     steps = [Line2D([], [], color=c, linewidth=w) for c, w in zip(LEVELS, _WIDTHS, strict=True)]
     marks = [
         Line2D([], [], marker=mark, color=FAINT, markerfacecolor=color, markeredgecolor=INK,
@@ -211,7 +228,7 @@ def _legends(figure: Figure) -> None:
     ]  # fmt: skip
     figure.legend(
         [*steps, *marks],
-        ["0–20 %", "20–40 %", "40–60 %", "60–80 %", "80–100 %", *_MARKS],
+        [*(f"{low:g}–{high:g} %" for low, high in pairwise(bounds)), *_MARKS],
         loc="outside upper left",
         ncols=3,
         handlelength=1.3,
@@ -222,7 +239,7 @@ def _legends(figure: Figure) -> None:
     )
 
 
-def _reading(contender: str, links: list[tuple[str, str, float, float]]) -> str:
+def _reading(contender: str, links: list[_Link]) -> str:
     directed = [
         (a, b, u) for a, b, forth, back in links for a, b, u in ((a, b, forth), (b, a, back))
     ]
@@ -231,5 +248,5 @@ def _reading(contender: str, links: list[tuple[str, str, float, float]]) -> str:
     median = busier[len(busier) // 2]
     return (
         f"With {contender} the busiest link is {a} → {b} at {number(most * 100)} %; half of the "
-        f"links stay below {number(median * 100)} % (busier direction, mean over seeds)."
+        f"links stay below {number(median * 100)} % (busier direction, mean over run and seeds)."
     )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 BEST_HEADER = ("network", "condition", "best", "mean", "next that does not tie", "verdict")
 """Columns of the table of the best."""
 
-_MOST_MAPS = 9
 _BOX_NOTE = (
     "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
     "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds. "
@@ -103,7 +102,7 @@ def _network(
     title = "Finish time, round-trip time, fairness" if finite else "Round-trip time, fairness"
     sections = [
         (title, _BOX_NOTE, times),
-        (f"Link utilisation{at}", "", steps.take(maps(network, heaviest)[:_MOST_MAPS])),
+        (f"Link utilisation{at}", "", steps.take(maps(network, heaviest))),
         (
             f"Over time{at}",
             "",
@@ -168,19 +167,22 @@ def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
 
 
 def _unfinished(page: Page, network: Network) -> None:
-    for cell in network.cells:
+    lacking = [cell for cell in network.cells if cell.unfinished]
+    if not lacking:
+        return
+    page.text(
+        "Flows that did not finish are not in the finish times above; the ranking counts each "
+        "with the time until the run ended, the least its finish time can be (marked ≥). "
+        f"They are in {len(lacking)} of {len(network.cells)} cells:",
+        mute=True,
+    )
+    for cell in lacking:
         names = cell.unfinished
-        if names:
-            listed = ", ".join(names[:8]) + (
-                f" and {len(names) - 8} more" if len(names) > 8 else ""
-            )
-            where = f" at {cell.condition}" if cell.condition else ""
-            page.text(
-                f"{cell.contender}{where}: {len(names)} of {cell.finite_flows} flows did not "
-                f"finish: {listed}. They are not in the finish times; the ranking counts each "
-                "with the time until the run ended, the least it can be.",
-                mute=True,
-            )
+        listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+        where = f" at {cell.condition}" if cell.condition else ""
+        page.text(
+            f"{cell.contender}{where}, {len(names)} of {cell.finite_flows}: {listed}.", mute=True
+        )
 
 
 def _retransmit_table(network: Network) -> Table:

@@ -44,7 +44,7 @@ def _figures(
         return []
     drawn = []
     cells = [cell for cell in network.at(condition) if cell.run_ids][:_MOST_CONTENDERS]
-    shared = _chosen(network, cells, probe, column)
+    shared = _chosen(network, cells, probe)
     for cell in cells:
         seed = min(cell.run_ids)
         lines = {
@@ -66,15 +66,16 @@ def _figures(
     return drawn
 
 
-def _chosen(network: Network, cells: list[CellData], probe: str, column: str) -> list[str] | None:
+def _chosen(network: Network, cells: list[CellData], probe: str) -> list[str] | None:
     """Entities to draw: for windows the first recorded flows, the same for each contender."""
     import polars as pl
 
     if probe != "cwnd" or not cells:
         return None
     run_id = cells[0].run_ids[min(cells[0].run_ids)]
-    table = network.results.table(f"series/{probe}").filter(pl.col("run_id") == run_id)
-    return table.get_column("entity").unique(maintain_order=True).to_list()[:_MOST_LINES]
+    scan = network.results.scan(f"series/{probe}").filter(pl.col("run_id") == run_id)
+    names = scan.select(pl.col("entity").unique(maintain_order=True)).collect()
+    return names.get_column("entity").to_list()[:_MOST_LINES]
 
 
 def _read(
@@ -82,24 +83,26 @@ def _read(
 ) -> dict[str, tuple[list[float], list[float]]]:
     import polars as pl
 
-    table = cell.results.table(f"series/{probe}").filter(pl.col("run_id") == cell.run_ids[seed])
-    if column not in table.columns or table.is_empty():
+    scan = cell.results.scan(f"series/{probe}")
+    if column not in scan.collect_schema().names():
         return {}
+    table = (
+        scan.filter(pl.col("run_id") == cell.run_ids[seed], pl.col(column).is_not_null())
+        .select("entity", pl.col("time_s").cast(pl.Float64), pl.col(column).cast(pl.Float64))
+        .collect()
+    )
     if chosen is None:
         fullest = (
             table.group_by("entity", maintain_order=True)
             .agg(pl.col(column).mean())
-            .sort(column, descending=True, nulls_last=True, maintain_order=True)
+            .sort(column, descending=True, maintain_order=True)
         )
         chosen = fullest.get_column("entity").to_list()[:_MOST_LINES]
     lines = {}
     for name in chosen:
-        one = table.filter((pl.col("entity") == name) & pl.col(column).is_not_null())
+        one = table.filter(pl.col("entity") == name)
         if one.height:
-            lines[name] = thin(
-                one.get_column("time_s").cast(pl.Float64).to_list(),
-                one.get_column(column).cast(pl.Float64).to_list(),
-            )
+            lines[name] = thin(one.get_column("time_s").to_list(), one.get_column(column).to_list())
     return lines
 
 
