@@ -81,7 +81,10 @@ impl InterfaceQueue {
 struct Neighbour {
     node: NodeId,
     rate_bps: f64,
-    heard_at: Option<SimTime>,
+    /// Interface up and, until this, HELLO heard of late.
+    valid_until: Option<SimTime>,
+    /// Other nodes' packets may pass through it.
+    transit: bool,
     /// Shortest queue among its interfaces that are up, as last told.
     shortest_queue_pkts: u32,
 }
@@ -146,14 +149,10 @@ impl BpMr {
 
     /// Interface up, HELLO heard of late, and not a way through the core network.
     #[inline]
-    fn valid(&self, context: &Context<'_>, interface: usize, exit: NodeId) -> bool {
+    fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
         let neighbour = &self.neighbours[interface];
-        let silence = self.config.hello_interval.saturating_mul(HELLO_LOSS);
-        context.interfaces()[interface].up
-            && neighbour
-                .heard_at
-                .is_some_and(|heard| context.now() - heard <= silence)
-            && (neighbour.node == exit || !self.shared.no_transit[neighbour.node.index()])
+        neighbour.valid_until.is_some_and(|until| now <= until)
+            && (neighbour.transit || neighbour.node == exit)
     }
 
     fn pick(&mut self, tied: &[usize]) -> usize {
@@ -168,6 +167,7 @@ impl BpMr {
     fn classify(&mut self, context: &Context<'_>, id: PacketId) -> Option<(usize, Mark)> {
         let packet = context.packet(id);
         let (exit, from) = (packet.exit, packet.previous);
+        let now = context.now();
         let shared = self.shared.clone();
         let hops = shared.distances.to(exit)?;
         let own = hops[self.node.index()];
@@ -177,7 +177,7 @@ impl BpMr {
         let mut direct = None;
         let mut any = false;
         for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(context, interface, exit) {
+            if !self.valid(now, interface, exit) {
                 continue;
             }
             any = true;
@@ -197,11 +197,11 @@ impl BpMr {
             return direct.map(|interface| (interface, Mark::Free));
         }
         if closer_neighbours == 0 {
-            tied.extend((0..self.neighbours.len()).filter(|&i| self.valid(context, i, exit)));
+            tied.extend((0..self.neighbours.len()).filter(|&i| self.valid(now, i, exit)));
         } else if tied.is_empty() {
             // The only closer neighbour is where it came from: the nearest of all, with that
             // one counted ten times as far.
-            self.nearest(context, exit, hops, &mut tied, |node, hops| {
+            self.nearest(now, exit, hops, &mut tied, |node, hops| {
                 if node == from {
                     hops.saturating_mul(10)
                 } else {
@@ -215,7 +215,7 @@ impl BpMr {
         } else {
             let interface = tied[0];
             let closer = hops[self.neighbours[interface].node.index()] < own;
-            self.spill(context, interface, closer, exit, hops, &mut tied)
+            self.spill(now, interface, closer, exit, hops, &mut tied)
         };
         self.tied = tied;
         Some(choice)
@@ -224,7 +224,7 @@ impl BpMr {
     /// The valid neighbours at the least distance, as `distance` counts it.
     fn nearest(
         &self,
-        context: &Context<'_>,
+        now: SimTime,
         exit: NodeId,
         hops: &[u16],
         nearest: &mut Vec<usize>,
@@ -233,7 +233,7 @@ impl BpMr {
         nearest.clear();
         let mut least = u16::MAX;
         for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(context, interface, exit) {
+            if !self.valid(now, interface, exit) {
                 continue;
             }
             let hops = distance(neighbour.node, hops[neighbour.node.index()]);
@@ -269,7 +269,7 @@ impl BpMr {
     /// is below half, packets spill to the nearest other neighbour with a shorter queue.
     fn spill(
         &mut self,
-        context: &Context<'_>,
+        now: SimTime,
         interface: usize,
         closer: bool,
         exit: NodeId,
@@ -286,7 +286,7 @@ impl BpMr {
         }
         self.queues[interface].spilling = true;
         let good = self.neighbours[interface].node;
-        self.nearest(context, exit, hops, scratch, |node, hops| {
+        self.nearest(now, exit, hops, scratch, |node, hops| {
             if node == good { u16::MAX } else { hops }
         });
         let shortest = scratch
@@ -325,6 +325,7 @@ impl BpMr {
     ) -> Option<usize> {
         let packet = context.packet(id);
         let (exit, from, ttl) = (packet.exit, packet.previous, packet.ttl);
+        let now = context.now();
         let ttl = self.config.ttl_rule.then_some(ttl);
         let shared = self.shared.clone();
         let hops = shared.distances.to(exit)?;
@@ -332,7 +333,7 @@ impl BpMr {
         let mut closer_neighbours = 0;
         let mut from_is_closer = false;
         for (index, neighbour) in self.neighbours.iter().enumerate() {
-            if self.valid(context, index, exit) {
+            if self.valid(now, index, exit) {
                 if neighbour.node == exit {
                     return Some(index);
                 }
@@ -346,7 +347,7 @@ impl BpMr {
         tied.clear();
         let mut most = 0.0;
         for (index, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(context, index, exit) {
+            if !self.valid(now, index, exit) {
                 continue;
             }
             let closer = hops[neighbour.node.index()] < own;
@@ -434,7 +435,8 @@ impl BpMr {
         if self.config.granularity == Granularity::Flow {
             return self.decide_for_flow(context, interface, head);
         }
-        if head.mark == Mark::Bound && self.valid(context, interface, context.packet(head.id).exit)
+        if head.mark == Mark::Bound
+            && self.valid(context.now(), interface, context.packet(head.id).exit)
         {
             return Decision::Leave;
         }
@@ -470,7 +472,7 @@ impl BpMr {
         let (key, ttl, exit) = (packet.flow_key(), packet.ttl, packet.exit);
         let now = context.now();
         let preferred = match self.flows.lookup(now, key, ttl) {
-            Lookup::Valid(interface) if self.valid(context, interface, exit) => {
+            Lookup::Valid(interface) if self.valid(now, interface, exit) => {
                 return Some(interface);
             }
             Lookup::Valid(_) | Lookup::Unknown => None,
@@ -536,7 +538,8 @@ impl Router for BpMr {
             .map(|interface| Neighbour {
                 node: interface.peer,
                 rate_bps: interface.rate.as_bps() as f64,
-                heard_at: None,
+                valid_until: None,
+                transit: !self.shared.no_transit[interface.peer.index()],
                 shortest_queue_pkts: 0,
             })
             .collect();
@@ -556,7 +559,9 @@ impl Router for BpMr {
             let packet = context.packet(id);
             let (key, ttl, exit) = (packet.flow_key(), packet.ttl, packet.exit);
             match self.flows.lookup(context.now(), key, ttl) {
-                Lookup::Valid(interface) if self.valid(context, interface, exit) => Some(interface),
+                Lookup::Valid(interface) if self.valid(context.now(), interface, exit) => {
+                    Some(interface)
+                }
                 _ => None,
             }
         } else {
@@ -588,8 +593,8 @@ impl Router for BpMr {
         let now = context.now();
         let silence = self.config.hello_interval.saturating_mul(HELLO_LOSS);
         let neighbour = &mut self.neighbours[interface];
-        let returned = neighbour.heard_at.is_none_or(|heard| now - heard > silence);
-        neighbour.heard_at = Some(now);
+        let returned = neighbour.valid_until.is_none_or(|until| now > until);
+        neighbour.valid_until = Some(now.saturating_add(silence));
         neighbour.shortest_queue_pkts = hello
             .queues_pkts
             .iter()
@@ -633,6 +638,13 @@ impl Router for BpMr {
             self.flows.purge(context.now());
         }
         self.serve_all(context);
+    }
+
+    fn on_link_change(&mut self, context: &mut Context<'_>, interface: usize) {
+        if !context.interfaces()[interface].up {
+            self.neighbours[interface].valid_until = None;
+            self.serve_all(context);
+        }
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
