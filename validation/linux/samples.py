@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 import backlane
-from backlane.results import Results
+
+if TYPE_CHECKING:
+    from backlane.results import Results
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "clean.toml"
