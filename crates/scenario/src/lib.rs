@@ -34,6 +34,7 @@ mod sweep;
 mod templates;
 mod topology;
 mod tree;
+mod values;
 
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Report, Severity};

@@ -4,19 +4,16 @@
 //! All problems of a file are collected in one pass; what is wrong is left out, so that later
 //! steps see only values of the right kind.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
-use backlane_units::{Bytes, Duration, Length, Quantity, Rate, UnitError};
+use backlane_units::{Bytes, Duration, Length, Quantity, Rate};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::phrases::{self, PhraseError};
-use crate::spec::{Key, Kind, Presence, Section, nearest, tables};
+use crate::spec::{Key, Kind, Presence, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
+use crate::values::{id, in_range, integer, length_in_range, number, quantity, queue, start};
 
-/// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
-pub(crate) const FARTHEST_UM: i64 = 100_000_000_000_000;
+/// The fastest rate, 1 Tbit/s: a byte still takes a whole number of picoseconds.
+const FASTEST_BPS: u64 = 1_000_000_000_000;
 
 /// So many known keys are named where none is near.
 const MOST_NAMED: usize = 10;
@@ -274,7 +271,7 @@ fn word(
     None
 }
 
-fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) {
+pub(crate) fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) {
     let message = format!("{noun} is {}", item.value.type_name());
     problems.error(
         Code::WrongType,
@@ -285,7 +282,7 @@ fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) 
 }
 
 /// Texts in messages are cut, since a file may hold anything.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let mut short: String = text
         .chars()
         .take(40)
@@ -346,7 +343,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             in_range(
                 rate.as_bps(),
                 1,
-                1_000_000_000_000_000,
+                FASTEST_BPS,
                 Rate::from_bps,
                 noun,
                 span,
@@ -493,332 +490,4 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         },
         Kind::Sweep => Some(item.clone()),
     }
-}
-
-/// Whether `name` can be a node's name.
-pub(crate) fn is_id(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-}
-
-fn id(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
-    let Some(name) = item.as_text() else {
-        wrong_type(item, noun, "a name in quotes", problems);
-        return None;
-    };
-    if is_id(name) {
-        return Some(name.to_owned());
-    }
-    problems.error(
-        Code::BadName,
-        item.span,
-        format!("\"{}\" cannot be a name", shorten(name)),
-        "use 1 to 64 letters, digits, '-', '_' and '.'",
-    );
-    None
-}
-
-fn integer(
-    item: &Item,
-    min: i64,
-    max: i64,
-    noun: &str,
-    describe: &str,
-    problems: &mut Problems,
-) -> Option<Item> {
-    let Value::Integer(value) = item.value else {
-        wrong_type(item, noun, describe, problems);
-        return None;
-    };
-    if (min..=max).contains(&value) {
-        return Some(item.clone());
-    }
-    let (code, message) = match value {
-        0 => (Code::Zero, format!("{noun} is zero")),
-        _ if value < 0 && min >= 0 => (Code::Negative, format!("{noun} is negative")),
-        _ => (Code::Range, format!("{noun} is out of range")),
-    };
-    problems.error(code, item.span, message, format!("write {describe}"));
-    None
-}
-
-fn number(
-    item: &Item,
-    min: f64,
-    max: f64,
-    noun: &str,
-    describe: &str,
-    problems: &mut Problems,
-) -> Option<Item> {
-    let value = match item.value {
-        Value::Integer(value) => value as f64,
-        Value::Number(value) => value,
-        _ => {
-            wrong_type(item, noun, describe, problems);
-            return None;
-        }
-    };
-    if (min..=max).contains(&value) {
-        // Minus zero would print differently from zero and mean the same.
-        return Some(Item {
-            value: Value::Number(value + 0.0),
-            span: item.span,
-        });
-    }
-    let code = if value < 0.0 {
-        Code::Negative
-    } else {
-        Code::Range
-    };
-    problems.error(
-        code,
-        item.span,
-        format!("{noun} is out of range"),
-        format!("write {describe}"),
-    );
-    None
-}
-
-/// Reads a quantity, and says what is wrong with it.
-fn quantity<T: FromStr<Err = UnitError>>(
-    item: &Item,
-    quantity: Quantity,
-    noun: &str,
-    problems: &mut Problems,
-) -> Option<T> {
-    let number = match &item.value {
-        Value::Text(text) => match text.parse() {
-            Ok(value) => return Some(value),
-            Err(error) => {
-                unit_error(&error, noun, item.span, problems);
-                return None;
-            }
-        },
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        _ => {
-            let (unit, _) = quantity.usual_units();
-            wrong_type(
-                item,
-                noun,
-                &format!("a {} such as \"10 {unit}\"", quantity.name()),
-                problems,
-            );
-            return None;
-        }
-    };
-    let error = UnitError::MissingUnit { quantity, number };
-    unit_error(&error, noun, item.span, problems);
-    None
-}
-
-fn unit_error(error: &UnitError, noun: &str, span: Span, problems: &mut Problems) {
-    let code = match error {
-        UnitError::MissingUnit { .. } => Code::MissingUnit,
-        UnitError::UnknownUnit { .. } => Code::UnknownUnit,
-        UnitError::Negative { .. } => Code::Negative,
-        UnitError::Overflow { .. } => Code::Range,
-        UnitError::Lossy { .. } => Code::Lossy,
-        _ => Code::NotAQuantity,
-    };
-    let message = match error {
-        UnitError::UnknownUnit { unit, .. } => {
-            format!(
-                "{noun} has a unit that is not known here: \"{}\"",
-                shorten(unit)
-            )
-        }
-        _ => format!("{noun} {error}"),
-    };
-    problems.error(code, span, message, error.help());
-}
-
-fn in_range<T: Display>(
-    value: u64,
-    min: u64,
-    max: u64,
-    quantity: impl Fn(u64) -> T,
-    noun: &str,
-    span: Span,
-    problems: &mut Problems,
-) -> Option<()> {
-    if (min..=max).contains(&value) {
-        return Some(());
-    }
-    if value == 0 {
-        problems.error(
-            Code::Zero,
-            span,
-            format!("{noun} is zero"),
-            "write a value above zero",
-        );
-    } else if value < min {
-        problems.error(
-            Code::Range,
-            span,
-            format!("{noun} is too small"),
-            format!("write at least \"{}\"", quantity(min)),
-        );
-    } else {
-        problems.error(
-            Code::Range,
-            span,
-            format!("{noun} is too large"),
-            format!("write at most \"{}\"", quantity(max)),
-        );
-    }
-    None
-}
-
-fn length_in_range(
-    length: Length,
-    min_um: i64,
-    noun: &str,
-    span: Span,
-    problems: &mut Problems,
-) -> Option<()> {
-    let um = length.as_um();
-    if um >= min_um && (-FARTHEST_UM..=FARTHEST_UM).contains(&um) {
-        return Some(());
-    }
-    let (code, what, label) = if um == 0 {
-        (Code::Zero, "is zero", "write a value above zero")
-    } else if um < 0 && min_um >= 0 {
-        (
-            Code::Negative,
-            "is negative",
-            "write a value of zero or more",
-        )
-    } else {
-        (Code::Range, "is out of range", "write at most 100 000 km")
-    };
-    problems.error(code, span, format!("{noun} {what}"), label);
-    None
-}
-
-fn phrase_error(
-    error: &PhraseError,
-    shape: Code,
-    noun: &str,
-    label: &str,
-    span: Span,
-    problems: &mut Problems,
-) {
-    match error {
-        PhraseError::Shape => problems.error(shape, span, format!("{noun} cannot be read"), label),
-        PhraseError::Unit(error) => unit_error(error, noun, span, problems),
-    }
-}
-
-fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
-    let text = match &item.value {
-        Value::Text(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        _ => {
-            wrong_type(item, noun, &Kind::Start.describe(), problems);
-            return None;
-        }
-    };
-    match phrases::start(&text) {
-        Ok(start) => {
-            use crate::model::Start;
-            let latest = match start {
-                Start::Paper => Duration::ZERO,
-                Start::At(time) | Start::Uniform(_, time) => time,
-                Start::Every { first, gap } => first.max(gap),
-            };
-            in_range(
-                latest.as_ps(),
-                0,
-                tables::LONGEST_PS,
-                Duration::from_ps,
-                noun,
-                item.span,
-                problems,
-            )?;
-            Some(phrases::start_text(start))
-        }
-        Err(error) => {
-            let label = format!("write {}", Kind::Start.describe());
-            phrase_error(&error, Code::BadStart, noun, &label, item.span, problems);
-            None
-        }
-    }
-}
-
-/// A queue: the limit alone where the discipline is drop-tail, else a table.
-fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
-    let table = match &item.value {
-        Value::Table(table) => section(&tables::QUEUE, table, item.span, problems),
-        Value::Text(_) => {
-            let mut table = Table::default();
-            table.set("limit", item.span, item.clone());
-            section(&tables::QUEUE, &table, item.span, problems)
-        }
-        Value::Integer(number) => {
-            let message = "queue limit needs a unit";
-            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
-            problems.error(Code::MissingUnit, item.span, message, label);
-            return None;
-        }
-        _ => {
-            wrong_type(item, "queue", &Kind::Queue.describe(), problems);
-            return None;
-        }
-    };
-    let limit_item = table.get("limit")?;
-    let limit = match phrases::limit(limit_item.as_text().unwrap_or_default()) {
-        Ok(limit) => limit,
-        Err(PhraseError::Unit(UnitError::NotANumber { .. }) | PhraseError::Shape) => {
-            problems.error(
-                Code::BadQueue,
-                limit_item.span,
-                "queue limit cannot be read",
-                "write \"1 bdp\", \"500 kB\" or \"340 packets\"",
-            );
-            return None;
-        }
-        Err(PhraseError::Unit(UnitError::MissingUnit { number, .. })) => {
-            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
-            problems.error(
-                Code::MissingUnit,
-                limit_item.span,
-                "queue limit needs a unit",
-                label,
-            );
-            return None;
-        }
-        Err(PhraseError::Unit(error)) => {
-            unit_error(&error, "queue limit", limit_item.span, problems);
-            return None;
-        }
-    };
-    if limit.is_zero() {
-        problems.error(
-            Code::Zero,
-            limit_item.span,
-            "queue limit is zero",
-            "write a limit above zero",
-        );
-        return None;
-    }
-    let limit = Item::text(limit.to_string(), limit_item.span);
-    if table.get("discipline").and_then(Item::as_text) == Some("drop-tail") {
-        return Some(Item {
-            span: item.span,
-            ..limit
-        });
-    }
-    let mut table = table;
-    table.set("limit", item.span, limit);
-    for entry in &mut table.entries {
-        entry.is_default = false;
-    }
-    Some(Item {
-        value: Value::Table(table),
-        span: item.span,
-    })
 }

@@ -12,7 +12,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::flows;
-use crate::model::{Access, Link, NodeKind, Placement, QueueDiscipline, Record, Routing, Scenario};
+use crate::model::{
+    Access, Link, NodeKind, Placement, QueueDiscipline, Record, Routing, Scenario, Tcp,
+};
 use crate::normal;
 use crate::phrases::Limit;
 use crate::protocols::read::{read_routing, read_tcp, usual_olsr_times};
@@ -90,7 +92,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             },
             routing: read_routing(routing)?,
             warm_up: routing.quantity("warm_up")?,
-            tcp: read_tcp(tree.table("tcp")?)?,
+            tcp: tcp(tree.table("tcp")?, problems)?,
             flows,
             record,
         })
@@ -182,10 +184,13 @@ fn ideal_access(
         );
         return None;
     }
+    let rate = table.quantity("rate")?;
+    let queue_bytes = table.quantity::<Bytes>("queue")?.get();
+    topology::check_waiting_time(queue_bytes, rate, table.place("queue", span), problems);
     Some(Access {
-        rate: table.quantity("rate")?,
+        rate,
         delay: table.quantity("delay")?,
-        queue_bytes: table.quantity::<Bytes>("queue")?.get(),
+        queue_bytes,
         placement,
         ues,
     })
@@ -235,6 +240,30 @@ fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option
         }
     }
     Some(listed)
+}
+
+/// The TCP parameters; bounds must be in their order.
+fn tcp(table: &Table, problems: &mut Problems) -> Option<Tcp> {
+    let tcp = read_tcp(table)?;
+    let orders = [
+        ("min_rto", tcp.min_rto, "max_rto", tcp.max_rto),
+        ("initial_rto", tcp.initial_rto, "max_rto", tcp.max_rto),
+        (
+            "delayed_ack_min",
+            tcp.delayed_ack_min,
+            "delayed_ack_max",
+            tcp.delayed_ack_max,
+        ),
+    ];
+    for (low, low_time, high, high_time) in orders {
+        if low_time > high_time {
+            let place = table.place(low, Span::default());
+            let message = format!("tcp {low} is {low_time}, more than {high}");
+            let label = format!("write at most \"{high_time}\", or raise {high}");
+            problems.error(Code::Range, place, message, label);
+        }
+    }
+    Some(tcp)
 }
 
 /// What is recorded; names that are not there are a problem.

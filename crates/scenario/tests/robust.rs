@@ -291,9 +291,7 @@ fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
         format!("a = {}", "[".repeat(100_000)),
         format!("a = {}", "{a=".repeat(100_000)),
         format!("[a{}]", ".a".repeat(100_000)),
-        (0..70)
-            .map(|_| format!("{{ a{} = ", ".a".repeat(70)))
-            .collect::<String>(),
+        format!("{{ a{} = ", ".a".repeat(70)).repeat(70),
         format!(
             "a = {}1{}",
             "{ a.a.a.a.a.a.a.a = ".repeat(60),

@@ -17,13 +17,20 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{CodelLimits, Link, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit};
-use crate::normal::FARTHEST_UM;
 use crate::phrases::{self, Limit};
-use crate::spec::{nearest, tables::MOST_NODES};
+use crate::spec::nearest;
+use crate::spec::tables::{LONGEST_PS, MOST_NODES};
 use crate::tree::Table;
+use crate::values::FARTHEST_UM;
 
 /// A full packet; a queue shorter than this is suspicious.
 const FULL_PACKET_BYTES: u64 = 1500;
+
+/// The largest IP packet.
+const LARGEST_PACKET_BYTES: u64 = 65_535;
+
+/// Picoseconds in a day.
+const DAY_PS: u128 = 86_400 * 1_000_000_000_000;
 
 /// Nodes and links under construction.
 #[derive(Debug, Default)]
@@ -298,6 +305,11 @@ fn add_link(
 
 /// A queue that follows from the link can hold little or nothing.
 fn check_queue(link: &Link, template: &Template, problems: &mut Problems) {
+    let full_bytes = match link.queue.limit {
+        QueueLimit::Bytes(bytes) => bytes.get(),
+        QueueLimit::Packets(packets) => packets.saturating_mul(LARGEST_PACKET_BYTES),
+    };
+    check_waiting_time(full_bytes, link.rate, template.queue_span, problems);
     let QueueLimit::Bytes(bytes) = link.queue.limit else {
         return;
     };
@@ -311,6 +323,20 @@ fn check_queue(link: &Link, template: &Template, problems: &mut Problems) {
     } else if bytes.get() < FULL_PACKET_BYTES {
         let message = format!("the queue holds {bytes}, less than one full packet of 1500 B");
         problems.warning(Code::ShortQueue, template.queue_span, message, label);
+    }
+}
+
+/// A full queue must empty within the longest run, so that no departure is beyond the clock.
+pub(crate) fn check_waiting_time(bytes: u64, rate: Rate, span: Span, problems: &mut Problems) {
+    let wait = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.as_bps().max(1));
+    if wait > u128::from(LONGEST_PS) {
+        let message = format!("a full queue takes {} days to empty", wait / DAY_PS);
+        problems.error(
+            Code::Range,
+            span,
+            message,
+            "write a smaller limit, or a faster rate",
+        );
     }
 }
 

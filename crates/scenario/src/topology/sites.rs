@@ -15,9 +15,9 @@ use crate::csv::Csv;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::NodeKind;
-use crate::normal::is_id;
 use crate::spec::nearest;
 use crate::tree::Table;
+use crate::values::is_id;
 
 /// Mean earth radius (IUGG: (2a + b)/3 of WGS 84), in metres.
 const EARTH_RADIUS_M: f64 = 6_371_008.8;

@@ -1,0 +1,532 @@
+//! Keys of what happens on the network: UEs, routing, TCP, flows and records.
+
+use super::super::Presence::{Default, Optional, Required};
+use super::super::{Key, Kind, Section, Tag, Variant};
+use super::{
+    CONGESTION_CONTROL, COUNT, DELAY, EXABYTE, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE,
+    SPAN, TIME, key, words,
+};
+
+/// The radio network of the UEs.
+pub(crate) static ACCESS: Section = Section {
+    noun: "access",
+    doc: "The radio network between UEs and eNodeBs.",
+    keys: &[],
+    tag: Some(Tag {
+        key: "kind",
+        default: Some("none"),
+        doc: "The model of the radio network.",
+        variants: &[
+            Variant {
+                name: "none",
+                doc: "There are no UEs.",
+                keys: &[],
+            },
+            Variant {
+                name: "ideal",
+                doc: "Each eNodeB shares a fixed rate among its UEs, without errors.",
+                keys: &[
+                    key(
+                        "rate",
+                        Kind::Rate,
+                        Default("\"350 Mbit/s\""),
+                        "Rate of an eNodeB in each direction, shared by its UEs (P1: 350 Mbit/s).",
+                    ),
+                    key(
+                        "delay",
+                        DELAY,
+                        Default("\"10 ms\""),
+                        "One-way delay; about what LTE adds.",
+                    ),
+                    key(
+                        "queue",
+                        SIZE,
+                        Default("\"375 kB\""),
+                        "Queue of one UE in one direction (P1: RLC buffer of 375 000 B).",
+                    ),
+                    key(
+                        "ues",
+                        Kind::Integer {
+                            min: 0,
+                            max: MOST_NODES,
+                        },
+                        Optional,
+                        "Number of UEs; their names are ue1, ue2, …. May be left out beside per_enodeb.",
+                    ),
+                    key(
+                        "placement",
+                        Kind::Words {
+                            words: &["round-robin", "random"],
+                            aliases: &[("uniform", "round-robin")],
+                        },
+                        Default("\"round-robin\""),
+                        "Which eNodeB serves which UE: \"round-robin\" (or \"uniform\") puts UE k at eNodeB ((k − 1) mod n) + 1, \"random\" draws it in every run.",
+                    ),
+                    key(
+                        "per_enodeb",
+                        Kind::Map(&Kind::Integer {
+                            min: 0,
+                            max: MOST_NODES,
+                        }),
+                        Optional,
+                        "Number of UEs at each eNodeB named, in place of a placement.",
+                    ),
+                ],
+            },
+        ],
+    }),
+};
+
+/// The routing protocol of the backhaul.
+pub(crate) static ROUTING: Section = Section {
+    noun: "routing",
+    doc: "The routing protocol of the backhaul.",
+    keys: &[key(
+        "warm_up",
+        TIME,
+        Default("\"0 s\""),
+        "Simulated time in which routing runs before the clock of `duration` and of the flows' `start` begins.",
+    )],
+    tag: Some(Tag {
+        key: "protocol",
+        default: Some("shortest-path"),
+        doc: "The protocol.",
+        variants: &[
+            Variant {
+                name: "shortest-path",
+                doc: "Shortest paths, computed before the run.",
+                keys: &[key(
+                    "metric",
+                    words(&["hops", "delay", "inverse-rate"]),
+                    Default("\"hops\""),
+                    "What is shortest.",
+                )],
+            },
+            Variant {
+                name: "olsr",
+                doc: "Optimized link state routing (RFC 3626).",
+                keys: &[
+                    key(
+                        "hello_interval",
+                        MESSAGE_INTERVAL,
+                        Default("\"2 s\""),
+                        "RFC 3626 §18.2.",
+                    ),
+                    key(
+                        "tc_interval",
+                        MESSAGE_INTERVAL,
+                        Default("\"5 s\""),
+                        "RFC 3626 §18.2.",
+                    ),
+                    key(
+                        "jitter",
+                        DELAY,
+                        Optional,
+                        "Largest random reduction of an interval; a quarter of hello_interval if left out (RFC 3626 §18.3).",
+                    ),
+                    key(
+                        "neighbour_hold",
+                        SPAN,
+                        Optional,
+                        "Three times hello_interval if left out (RFC 3626 §18.3).",
+                    ),
+                    key(
+                        "topology_hold",
+                        SPAN,
+                        Optional,
+                        "Three times tc_interval if left out (RFC 3626 §18.3).",
+                    ),
+                ],
+            },
+            Variant {
+                name: "bp-mr",
+                doc: "Backpressure routing over multiple radios.",
+                keys: &[
+                    key(
+                        "granularity",
+                        words(&["packet", "flow"]),
+                        Default("\"flow\""),
+                        "What a next-hop decision holds for.",
+                    ),
+                    key(
+                        "queue_limit_pkts",
+                        Kind::Integer {
+                            min: 1,
+                            max: 1_000_000,
+                        },
+                        Default("340"),
+                        "Limit of the routing queue of an interface (P1's runs: 340).",
+                    ),
+                    key(
+                        "gateway_queue_limit_pkts",
+                        Kind::Integer {
+                            min: 1,
+                            max: 1_000_000,
+                        },
+                        Default("510"),
+                        "The same at the gateway (P1's runs: 1.5 times).",
+                    ),
+                    key(
+                        "queue_info",
+                        words(&["hello", "oracle"]),
+                        Default("\"hello\""),
+                        "How a node knows its neighbours' queues: from their last HELLO as published, or exactly as in P1's runs.",
+                    ),
+                    key(
+                        "hello_interval",
+                        MESSAGE_INTERVAL,
+                        Default("\"100 ms\""),
+                        "Time between HELLO messages (P1's runs: 100 ms).",
+                    ),
+                    key(
+                        "v",
+                        Kind::OrWord("variable", &Kind::Number { min: 0.0, max: 1e9 }),
+                        Default("\"variable\""),
+                        "Weight of the distance to the destination.",
+                    ),
+                    key(
+                        "device_queue_pkts",
+                        Kind::Integer { min: 1, max: 1000 },
+                        Default("2"),
+                        "Packets handed to the device ahead of the link (P1's runs: 2).",
+                    ),
+                    key(
+                        "flow_idle",
+                        SPAN,
+                        Default("\"10 s\""),
+                        "A flow entry unused for so long is forgotten.",
+                    ),
+                    key(
+                        "flow_max_age",
+                        SPAN,
+                        Default("\"100 s\""),
+                        "A flow entry of this age is decided anew.",
+                    ),
+                    key(
+                        "ttl_rule",
+                        Kind::Boolean,
+                        Default("true"),
+                        "Whether a packet that wandered far is routed by distance.",
+                    ),
+                ],
+            },
+        ],
+    }),
+};
+
+/// The TCP endpoints.
+pub(crate) static TCP: Section = Section {
+    noun: "tcp",
+    doc: "The TCP endpoints. Defaults are those of Linux 6.1.",
+    tag: None,
+    keys: &[
+        key(
+            "congestion_control",
+            CONGESTION_CONTROL,
+            Default("\"cubic\""),
+            "The congestion control, by its Linux name.",
+        ),
+        key(
+            "hystart",
+            words(&["linux", "linux-legacy", "off"]),
+            Default("\"linux\""),
+            "How CUBIC leaves slow start: as Linux since 5.6, as before, or only by loss.",
+        ),
+        key(
+            "mss",
+            Kind::Bytes {
+                min: 88,
+                max: 65_495,
+            },
+            Default("\"1448 B\""),
+            "Payload of a full segment.",
+        ),
+        key(
+            "initial_window_pkts",
+            Kind::Integer {
+                min: 1,
+                max: 10_000,
+            },
+            Default("10"),
+            "Initial congestion window (RFC 6928).",
+        ),
+        key(
+            "initial_ssthresh_pkts",
+            Kind::OrWord(
+                "infinite",
+                &Kind::Integer {
+                    min: 2,
+                    max: 1_000_000_000,
+                },
+            ),
+            Default("\"infinite\""),
+            "Initial slow-start threshold.",
+        ),
+        key(
+            "rto",
+            words(&["linux", "rfc6298"]),
+            Default("\"linux\""),
+            "Whether min_rto bounds the variance term, as in Linux, or the whole timeout (RFC 6298 §2.4).",
+        ),
+        key(
+            "min_rto",
+            INTERVAL,
+            Default("\"200 ms\""),
+            "Lower bound of the retransmission timeout.",
+        ),
+        key(
+            "initial_rto",
+            INTERVAL,
+            Default("\"1 s\""),
+            "Retransmission timeout before the first RTT sample (RFC 6298 §2.1).",
+        ),
+        key(
+            "max_rto",
+            INTERVAL,
+            Default("\"120 s\""),
+            "Upper bound of the retransmission timeout.",
+        ),
+        key(
+            "syn_retries",
+            Kind::Integer { min: 0, max: 127 },
+            Default("6"),
+            "How often a SYN is sent again.",
+        ),
+        key(
+            "retries",
+            Kind::Integer { min: 1, max: 1000 },
+            Default("15"),
+            "Timeouts in a row before a connection fails.",
+        ),
+        key(
+            "delayed_ack_segments",
+            Kind::Integer { min: 1, max: 255 },
+            Default("2"),
+            "Segments acknowledged together; 1 acknowledges each at once (RFC 1122 §4.2.3.2).",
+        ),
+        key(
+            "delayed_ack_min",
+            INTERVAL,
+            Default("\"40 ms\""),
+            "Shortest wait of an acknowledgement for the next segment; Linux adapts it to the arrivals.",
+        ),
+        key(
+            "delayed_ack_max",
+            INTERVAL,
+            Default("\"200 ms\""),
+            "Longest wait; equal to delayed_ack_min for a fixed one.",
+        ),
+        key(
+            "quick_ack",
+            Kind::Boolean,
+            Default("true"),
+            "Whether the first segments of a connection are acknowledged at once.",
+        ),
+        key(
+            "sack",
+            Kind::Boolean,
+            Default("true"),
+            "Selective acknowledgements (RFC 2018).",
+        ),
+        key(
+            "sack_compression",
+            Kind::Boolean,
+            Default("true"),
+            "Whether duplicate acknowledgements of a hole are merged, as Linux does.",
+        ),
+        key(
+            "timestamps",
+            Kind::Boolean,
+            Default("true"),
+            "Timestamps (RFC 7323).",
+        ),
+        key(
+            "limited_transmit",
+            Kind::Boolean,
+            Default("true"),
+            "Limited transmit (RFC 3042).",
+        ),
+        key(
+            "duplicate_threshold",
+            Kind::Integer { min: 1, max: 255 },
+            Default("3"),
+            "Duplicate acknowledgements that start a recovery.",
+        ),
+        key(
+            "receive_buffer",
+            Kind::Bytes {
+                min: 2048,
+                max: 1 << 30,
+            },
+            Default("\"6 MiB\""),
+            "Receive window offered; RFC 7323 §2.3 allows 1 GiB.",
+        ),
+        key(
+            "send_buffer",
+            Kind::OrWord(
+                "unlimited",
+                &Kind::Bytes {
+                    min: 2048,
+                    max: EXABYTE,
+                },
+            ),
+            Default("\"unlimited\""),
+            "Most bytes sent and not yet acknowledged.",
+        ),
+        key(
+            "slow_start_after_idle",
+            Kind::Boolean,
+            Default("true"),
+            "Whether an idle connection shrinks its window (RFC 2861).",
+        ),
+    ],
+};
+
+const ENDS: Kind = Kind::OneOrMany(&Kind::Id);
+const FROM_DOC: &str =
+    "Where data comes from: \"server\", \"ues\", single UEs (\"ue7\"), node ids, or a list.";
+const TO_DOC: &str = "Where data goes to.";
+const TCP_SIZE: Key = key(
+    "size",
+    Kind::OrWord("endless", &SIZE),
+    Required,
+    "Application data per flow.",
+);
+const FLOW_CC: Key = key(
+    "congestion_control",
+    CONGESTION_CONTROL,
+    Optional,
+    "In place of that of [tcp].",
+);
+const UDP_SIZE: Key = key(
+    "size",
+    Kind::OrWord("endless", &SIZE),
+    Default("\"endless\""),
+    "Payload per flow.",
+);
+const UDP_RATE: Key = key(
+    "rate",
+    Kind::Rate,
+    Required,
+    "Rate of the payload while the source is on.",
+);
+const UDP_PACKET: Key = key(
+    "packet_size",
+    Kind::Bytes {
+        min: 1,
+        max: 65_507,
+    },
+    Default("\"1000 B\""),
+    "Payload of a packet (P1: 1000 B).",
+);
+const FROM: Key = key("from", ENDS, Required, FROM_DOC);
+const TO: Key = key("to", ENDS, Required, TO_DOC);
+
+/// A group of flows.
+pub(crate) static FLOW: Section = Section {
+    noun: "flow",
+    doc: "A group of like flows. Lists on both sides are joined one to one; a single end is joined to each of the other side.",
+    keys: &[
+        key(
+            "count",
+            COUNT,
+            Default("1"),
+            "Flows between each pair of ends.",
+        ),
+        key(
+            "start",
+            Kind::Start,
+            Default("\"0 s\""),
+            "When the flows start: all at a time (\"4 s\"), drawn (\"uniform 0 s 5 s\"), one after another (\"every 50 ms from 4 s\"), or \"paper\": batches of 25, 4 s apart, 50 ms between the flows of a batch, the first at 4.05 s (P1's runs).",
+        ),
+        key(
+            "stop",
+            Kind::OrWord("end", &TIME),
+            Default("\"end\""),
+            "When the sources stop.",
+        ),
+    ],
+    tag: Some(Tag {
+        key: "kind",
+        default: None,
+        doc: "What the flows do.",
+        variants: &[
+            Variant {
+                name: "download",
+                doc: "TCP from a server to UEs.",
+                keys: &[
+                    key("from", ENDS, Default("\"server\""), FROM_DOC),
+                    key("to", ENDS, Default("\"ues\""), TO_DOC),
+                    TCP_SIZE,
+                    FLOW_CC,
+                ],
+            },
+            Variant {
+                name: "upload",
+                doc: "TCP from UEs to a server.",
+                keys: &[
+                    key("from", ENDS, Default("\"ues\""), FROM_DOC),
+                    key("to", ENDS, Default("\"server\""), TO_DOC),
+                    TCP_SIZE,
+                    FLOW_CC,
+                ],
+            },
+            Variant {
+                name: "transfer",
+                doc: "TCP between any nodes.",
+                keys: &[FROM, TO, TCP_SIZE, FLOW_CC],
+            },
+            Variant {
+                name: "udp",
+                doc: "UDP at a constant rate.",
+                keys: &[FROM, TO, UDP_RATE, UDP_PACKET, UDP_SIZE],
+            },
+            Variant {
+                name: "on-off",
+                doc: "UDP that is on at a constant rate and off, for exponential times.",
+                keys: &[
+                    FROM,
+                    TO,
+                    UDP_RATE,
+                    key("on", MEAN, Required, "Mean of the on times."),
+                    key("off", MEAN, Required, "Mean of the off times."),
+                    UDP_PACKET,
+                    UDP_SIZE,
+                ],
+            },
+        ],
+    }),
+};
+
+/// What is sampled during the run.
+pub(crate) static RECORD: Section = Section {
+    noun: "record",
+    doc: "Series that are sampled during the run.",
+    tag: None,
+    keys: &[
+        key(
+            "series",
+            Kind::List(&words(&["cwnd", "queue"])),
+            Default("[]"),
+            "Which series: congestion windows, queue lengths.",
+        ),
+        key(
+            "interval",
+            INTERVAL,
+            Default("\"10 ms\""),
+            "Time between two samples.",
+        ),
+        key(
+            "flows",
+            Kind::List(&Kind::Text),
+            Default("[]"),
+            "Ends of the flows whose window is sampled; none named is all.",
+        ),
+        key(
+            "links",
+            Kind::List(&Kind::Text),
+            Default("[]"),
+            "Links \"a-b\" whose queues are sampled, in both directions; none named is all.",
+        ),
+    ],
+};

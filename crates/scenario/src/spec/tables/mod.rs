@@ -1,0 +1,156 @@
+//! Every section and key of the file.
+//!
+//! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
+
+mod behaviour;
+mod network;
+
+pub(crate) use behaviour::{ACCESS, FLOW, RECORD, ROUTING, TCP};
+pub(crate) use network::{
+    GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
+};
+
+use super::Presence::{Default, Optional, Required, Section as Filled};
+use super::{Key, Kind, Presence, Section};
+
+const PS_PER_S: u64 = 1_000_000_000_000;
+const HOUR_PS: u64 = 3_600 * PS_PER_S;
+/// The longest run; leaves room for sums in 64 bits.
+pub(crate) const LONGEST_PS: u64 = 30 * 24 * HOUR_PS;
+/// Shorter intervals would drown a run in events of their own.
+const US_PS: u64 = 1_000_000;
+const EXABYTE: u64 = 1_000_000_000_000_000_000;
+pub(crate) const MOST_NODES: i64 = 1_000_000;
+
+const DELAY: Kind = Kind::Duration {
+    min_ps: 0,
+    max_ps: HOUR_PS,
+};
+const TIME: Kind = Kind::Duration {
+    min_ps: 0,
+    max_ps: LONGEST_PS,
+};
+const SPAN: Kind = Kind::Duration {
+    min_ps: 1,
+    max_ps: LONGEST_PS,
+};
+const INTERVAL: Kind = Kind::Duration {
+    min_ps: US_PS,
+    max_ps: HOUR_PS,
+};
+/// Time between messages of a routing protocol.
+const MESSAGE_INTERVAL: Kind = Kind::Duration {
+    min_ps: 1_000 * US_PS,
+    max_ps: HOUR_PS,
+};
+/// Mean of a random time.
+const MEAN: Kind = Kind::Duration {
+    min_ps: US_PS,
+    max_ps: LONGEST_PS,
+};
+const SIZE: Kind = Kind::Bytes {
+    min: 1,
+    max: EXABYTE,
+};
+const COUNT: Kind = Kind::Integer {
+    min: 1,
+    max: MOST_NODES,
+};
+const POSITION: Kind = Kind::Length { min_um: i64::MIN };
+const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
+const CONGESTION_CONTROL: Kind = Kind::Words {
+    words: crate::protocols::CongestionControl::NAMES,
+    aliases: &[],
+};
+
+const fn words(words: &'static [&'static str]) -> Kind {
+    Kind::Words {
+        words,
+        aliases: &[],
+    }
+}
+
+const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        presence,
+        doc,
+    }
+}
+
+/// The whole file.
+pub(crate) static FILE: Section = Section {
+    noun: "",
+    doc: "The keys at the top of the file.",
+    tag: None,
+    keys: &[
+        key(
+            "name",
+            Kind::Text,
+            Default("\"scenario\""),
+            "The name shown in reports.",
+        ),
+        key(
+            "duration",
+            SPAN,
+            Required,
+            "Hard stop, counted from the end of the warm-up; a run ends earlier when all finite \
+             flows have finished.",
+        ),
+        key(
+            "seed",
+            Kind::Integer {
+                min: 0,
+                max: i64::MAX,
+            },
+            Default("1"),
+            "The seed of a single run and the first seed of a sweep with `seeds = N`.",
+        ),
+        key(
+            "topology",
+            Kind::Table(&TOPOLOGY),
+            Required,
+            "The nodes and links of the backhaul.",
+        ),
+        key(
+            "gateway",
+            Kind::Tables(&GATEWAY),
+            Optional,
+            "Gateways of the core network.",
+        ),
+        key(
+            "server",
+            Kind::Tables(&SERVER),
+            Optional,
+            "Hosts outside the core network.",
+        ),
+        key(
+            "access",
+            Kind::Table(&ACCESS),
+            Filled,
+            "The radio network of the UEs.",
+        ),
+        key(
+            "routing",
+            Kind::Table(&ROUTING),
+            Filled,
+            "The routing protocol of the backhaul.",
+        ),
+        key("tcp", Kind::Table(&TCP), Filled, "The TCP endpoints."),
+        key("flow", Kind::Tables(&FLOW), Optional, "Groups of flows."),
+        key(
+            "record",
+            Kind::Table(&RECORD),
+            Filled,
+            "Series that are sampled during the run.",
+        ),
+        key(
+            "sweep",
+            Kind::Sweep,
+            Optional,
+            "Swept keys by their path, each with a list of values, and `seeds`: a number of seeds \
+             or a list. Its presence makes the file a campaign.",
+        ),
+    ],
+};

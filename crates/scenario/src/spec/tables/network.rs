@@ -1,0 +1,421 @@
+//! Keys of the network: topology, links, queues, gateways and servers.
+
+use super::super::Presence::{Default, Optional, Required};
+use super::super::{Key, Kind, Section, Tag, Variant};
+use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, words};
+
+const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
+const QUEUE_KEY: Key = key(
+    "queue",
+    Kind::Queue,
+    Default("\"1 bdp\""),
+    "The queue before each direction; a bdp is rate × 2 · delay.",
+);
+const LOSS_KEY: Key = key(
+    "loss",
+    Kind::Number { min: 0.0, max: 1.0 },
+    Default("0.0"),
+    "Probability that a packet is lost on the way, independently of all others.",
+);
+
+/// A link as the generators take it.
+pub(crate) static LINK: Section = Section {
+    noun: "link",
+    doc: "A full-duplex link; both directions are alike.",
+    tag: None,
+    keys: &[
+        RATE_KEY,
+        key("delay", DELAY, Required, "Propagation delay."),
+        QUEUE_KEY,
+        LOSS_KEY,
+    ],
+};
+
+/// A link whose delay may follow from its length.
+pub(crate) static SITE_LINK: Section = Section {
+    noun: "link",
+    doc: "A link between two sites.",
+    tag: None,
+    keys: &[
+        RATE_KEY,
+        key(
+            "delay",
+            Kind::OrWord("per length", &DELAY),
+            Default("\"per length\""),
+            "Propagation delay; \"per length\" is the length of the link over the speed of light in \
+             air, 299 702 547 m/s.",
+        ),
+        key(
+            "fixed_delay",
+            Kind::Duration {
+                min_ps: 0,
+                max_ps: HOUR_PS / 2,
+            },
+            Default("\"0 s\""),
+            "Added to a delay \"per length\".",
+        ),
+        QUEUE_KEY,
+        LOSS_KEY,
+    ],
+};
+
+/// A queue with its discipline.
+pub(crate) static QUEUE: Section = Section {
+    noun: "queue",
+    doc: "A queue before a link direction.",
+    keys: &[key(
+        "limit",
+        Kind::Text,
+        Default("\"1 bdp\""),
+        "What it holds: \"1 bdp\", \"500 kB\" or \"340 packets\".",
+    )],
+    tag: Some(Tag {
+        key: "discipline",
+        default: Some("drop-tail"),
+        doc: "What the queue drops and when.",
+        variants: &[
+            Variant {
+                name: "drop-tail",
+                doc: "What arrives at a full queue is dropped.",
+                keys: &[],
+            },
+            Variant {
+                name: "codel",
+                doc: "Controlled delay (RFC 8289).",
+                keys: &[CODEL_TARGET, CODEL_INTERVAL],
+            },
+            Variant {
+                name: "fq-codel",
+                doc: "Controlled delay per flow (RFC 8290).",
+                keys: &[
+                    CODEL_TARGET,
+                    CODEL_INTERVAL,
+                    key(
+                        "quantum",
+                        Kind::Bytes {
+                            min: 1,
+                            max: 1_000_000,
+                        },
+                        Default("\"1500 B\""),
+                        "Bytes a flow may send per round: one full packet, without the 14 bytes of Ethernet that RFC 8290 §5.2.3 adds.",
+                    ),
+                    key(
+                        "flows",
+                        Kind::Integer {
+                            min: 1,
+                            max: 65_536,
+                        },
+                        Default("1024"),
+                        "Hash buckets (RFC 8290 §5.2.2).",
+                    ),
+                ],
+            },
+        ],
+    }),
+};
+const CODEL_TARGET: Key = key(
+    "target",
+    INTERVAL,
+    Default("\"5 ms\""),
+    "Acceptable standing queue delay (RFC 8289 §4.4).",
+);
+const CODEL_INTERVAL: Key = key(
+    "interval",
+    INTERVAL,
+    Default("\"100 ms\""),
+    "Time in which the delay must fall below the target (RFC 8289 §4.3).",
+);
+
+const SPACING: Key = key(
+    "spacing",
+    Kind::Length { min_um: 1 },
+    Default("\"200 m\""),
+    "Distance between neighbours (P1: 200 m).",
+);
+const LINK_KEY: Key = key("link", Kind::Table(&LINK), Required, "Every link.");
+
+/// The nodes and links of the backhaul.
+pub(crate) static TOPOLOGY: Section = Section {
+    noun: "topology",
+    doc: "The nodes and links of the backhaul. Generators name their eNodeBs enb1, enb2, ….",
+    keys: &[],
+    tag: Some(Tag {
+        key: "kind",
+        default: None,
+        doc: "The generator, or \"graph\" for nodes and links in the file.",
+        variants: &[
+            Variant {
+                name: "grid",
+                doc: "Rows and columns, numbered row by row from the top left; each node is joined to its right and lower neighbour.",
+                keys: &[
+                    key("rows", COUNT, Required, "Number of rows."),
+                    key("columns", COUNT, Required, "Number of columns."),
+                    SPACING,
+                    LINK_KEY,
+                ],
+            },
+            Variant {
+                name: "chain",
+                doc: "A line of nodes.",
+                keys: &[
+                    key("nodes", COUNT, Required, "Number of nodes."),
+                    SPACING,
+                    LINK_KEY,
+                ],
+            },
+            Variant {
+                name: "tree",
+                doc: "A complete tree, numbered level by level from the root.",
+                keys: &[
+                    key(
+                        "branching",
+                        Kind::Integer { min: 1, max: 1000 },
+                        Required,
+                        "Children of each inner node.",
+                    ),
+                    key(
+                        "depth",
+                        Kind::Integer { min: 0, max: 1000 },
+                        Required,
+                        "Links from the root to a leaf.",
+                    ),
+                    SPACING,
+                    LINK_KEY,
+                ],
+            },
+            Variant {
+                name: "ring_tree",
+                doc: "A jittered lattice, joined by a tree with few children per node and then by short extra links, which close rings (P1 §6.1).",
+                keys: &[
+                    key("rows", COUNT, Default("5"), "Rows of the lattice."),
+                    key("columns", COUNT, Default("5"), "Columns of the lattice."),
+                    key(
+                        "spacing",
+                        Kind::Length { min_um: 1 },
+                        Default("\"690 m\""),
+                        "Pitch of the lattice (P1: 25 nodes on 12 km²).",
+                    ),
+                    key(
+                        "jitter",
+                        Kind::Length { min_um: 0 },
+                        Default("\"200 m\""),
+                        "Largest displacement of a node along each axis.",
+                    ),
+                    key(
+                        "placement_seed",
+                        Kind::Integer {
+                            min: 0,
+                            max: i64::MAX,
+                        },
+                        Default("1"),
+                        "Draws the displacements; the same in every run.",
+                    ),
+                    key(
+                        "root",
+                        COUNT,
+                        Default("13"),
+                        "Number of the node that the tree grows from.",
+                    ),
+                    key(
+                        "centre",
+                        Kind::List(&COUNT),
+                        Default("[]"),
+                        "Numbers given to the nodes nearest the centre; the others are numbered row by row.",
+                    ),
+                    key(
+                        "children",
+                        Kind::Integer { min: 1, max: 1000 },
+                        Default("2"),
+                        "Most children of a node in the tree.",
+                    ),
+                    key(
+                        "extra_degree",
+                        Kind::Integer { min: 0, max: 1000 },
+                        Default("4"),
+                        "Extra links end where a node has so many links; the root is exempt.",
+                    ),
+                    key(
+                        "extra_links",
+                        Kind::Integer {
+                            min: 0,
+                            max: MOST_NODES,
+                        },
+                        Default("18"),
+                        "Most extra links, the shortest first; 0 leaves the plain tree.",
+                    ),
+                    LINK_KEY,
+                ],
+            },
+            Variant {
+                name: "diamond",
+                doc: "Four nodes: source, top, bottom and sink, with two equal paths.",
+                keys: &[SPACING, LINK_KEY],
+            },
+            Variant {
+                name: "sites",
+                doc: "Sites from a CSV file, joined by a rule.",
+                keys: &[
+                    key(
+                        "file",
+                        Kind::Text,
+                        Required,
+                        "CSV with id and either latitude_deg, longitude_deg or x_m, y_m; relative to the scenario.",
+                    ),
+                    key(
+                        "links",
+                        Kind::TableOrTag(&SITE_RULE),
+                        Required,
+                        "The rule that joins the sites.",
+                    ),
+                    key("link", Kind::Table(&SITE_LINK), Required, "Every link."),
+                ],
+            },
+            Variant {
+                name: "graph",
+                doc: "Nodes and links listed in the file.",
+                keys: &[
+                    key("node", Kind::Tables(&NODE), Required, "The nodes."),
+                    key("link", Kind::Tables(&GRAPH_LINK), Optional, "The links."),
+                ],
+            },
+        ],
+    }),
+};
+
+/// A rule that joins sites.
+pub(crate) static SITE_RULE: Section = Section {
+    noun: "links",
+    doc: "The rule that joins sites. Distances are great-circle distances (haversine, mean earth radius 6 371 008.8 m) between geographic positions, and Euclidean between positions in metres.",
+    keys: &[key(
+        "connect",
+        Kind::Boolean,
+        Default("true"),
+        "Whether pieces that the rule leaves are joined by the shortest links between them; a warning says so.",
+    )],
+    tag: Some(Tag {
+        key: "rule",
+        default: None,
+        doc: "Which sites are joined.",
+        variants: &[
+            Variant {
+                name: "k-nearest",
+                doc: "Each site is joined to its nearest sites.",
+                keys: &[key(
+                    "k",
+                    Kind::Integer { min: 1, max: 1000 },
+                    Default("3"),
+                    "How many.",
+                )],
+            },
+            Variant {
+                name: "gabriel",
+                doc: "Two sites are joined when no other site lies in the circle that has their link as its diameter.",
+                keys: &[],
+            },
+            Variant {
+                name: "mst",
+                doc: "A minimum spanning tree in which no site has more links than a cap, plus redundant links.",
+                keys: &[
+                    key(
+                        "degree_cap",
+                        Kind::Integer { min: 2, max: 1000 },
+                        Default("4"),
+                        "Most links of a site in the tree.",
+                    ),
+                    key(
+                        "extra_degree",
+                        Kind::Integer { min: 0, max: 1000 },
+                        Default("0"),
+                        "Redundant links, the shortest first, are added while both ends have fewer links than this; 0 adds none.",
+                    ),
+                ],
+            },
+            Variant {
+                name: "recorded",
+                doc: "The links of a CSV file.",
+                keys: &[key(
+                    "file",
+                    Kind::Text,
+                    Required,
+                    "CSV with site_a, site_b and, if known, length_km; relative to the scenario.",
+                )],
+            },
+        ],
+    }),
+};
+
+/// A node of a graph.
+pub(crate) static NODE: Section = Section {
+    noun: "node",
+    doc: "A node of a graph.",
+    tag: None,
+    keys: &[
+        key("id", Kind::Id, Required, "Its name."),
+        key(
+            "kind",
+            words(NODE_KINDS),
+            Default("\"enodeb\""),
+            "What it is; UEs attach to eNodeBs, and a router only forwards.",
+        ),
+        key("x", POSITION, Optional, "East of the origin."),
+        key(
+            "y",
+            POSITION,
+            Optional,
+            "North of the origin; downwards for generators in rows.",
+        ),
+    ],
+};
+
+/// A link of a graph.
+pub(crate) static GRAPH_LINK: Section = Section {
+    noun: "link",
+    doc: "A link of a graph.",
+    tag: None,
+    keys: &[
+        key("a", Kind::Id, Required, "One end."),
+        key("b", Kind::Id, Required, "The other end."),
+        RATE_KEY,
+        key("delay", DELAY, Required, "Propagation delay."),
+        QUEUE_KEY,
+        LOSS_KEY,
+    ],
+};
+
+/// A gateway of the core network.
+pub(crate) static GATEWAY: Section = Section {
+    noun: "gateway",
+    doc: "A gateway of the core network (EPC), with wired links into the backhaul.",
+    tag: None,
+    keys: &[
+        key("node", Kind::Id, Default("\"epc\""), "Its name."),
+        key(
+            "attach",
+            Kind::OneOrMany(&Kind::Id),
+            Required,
+            "The nodes that it is wired to.",
+        ),
+        key("link", Kind::Table(&LINK), Required, "Each of these links."),
+        key("x", POSITION, Optional, "Position on maps."),
+        key("y", POSITION, Optional, "Position on maps."),
+    ],
+};
+
+/// A host outside the core network.
+pub(crate) static SERVER: Section = Section {
+    noun: "server",
+    doc: "A host outside the core network.",
+    tag: None,
+    keys: &[
+        key("node", Kind::Id, Default("\"server\""), "Its name."),
+        key(
+            "attach",
+            Kind::OneOrMany(&Kind::Id),
+            Required,
+            "The nodes that it is wired to, usually a gateway.",
+        ),
+        key("link", Kind::Table(&LINK), Required, "Each of these links."),
+        key("x", POSITION, Optional, "Position on maps."),
+        key("y", POSITION, Optional, "Position on maps."),
+    ],
+};
