@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from validation.linux import page
+from validation.linux import page, sensitivity
 from validation.linux.bounds import broken
 from validation.linux.figures import draw
 from validation.linux.measures import compare
@@ -18,7 +18,16 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="only compare; leave figures and page as they are"
     )
+    parser.add_argument(
+        "--sensitivity",
+        action="store_true",
+        help="only print what the differences become with one thing changed",
+    )
     arguments = parser.parse_args()
+    if arguments.sensitivity:
+        for line in sensitivity.table():
+            print(line)
+        return 0
     comparisons = {}
     for variant in VARIANTS:
         linux = recorded(variant)
