@@ -1,0 +1,101 @@
+//! What the routings do to flows on the published grid.
+
+mod common;
+
+use backlane_world::Ended;
+use common::{ROUTINGS, floats, grid, integers, run};
+
+#[test]
+fn every_download_finishes_under_every_routing() {
+    for routing in ROUTINGS {
+        let outcome = run(&grid(routing, 25), 1, None);
+        assert_eq!(outcome.summary.ended, Ended::FlowsFinished, "{routing}");
+        assert!(
+            floats(&outcome.flows, "finish_time_s")
+                .iter()
+                .all(Option::is_some),
+            "{routing}"
+        );
+        assert!(
+            integers(&outcome.flows, "delivered_bytes")
+                .iter()
+                .all(|&b| b == Some(1_000_000)),
+            "{routing}"
+        );
+    }
+}
+
+#[test]
+fn one_path_for_each_flow_never_reorders() {
+    for routing in [ROUTINGS[0], ROUTINGS[3]] {
+        let outcome = run(&grid(routing, 50), 1, None);
+        assert!(
+            floats(&outcome.flows, "reordered_ratio")
+                .iter()
+                .all(|&ratio| ratio == Some(0.0)),
+            "{routing}"
+        );
+        assert!(
+            integers(&outcome.flows, "path_changes")
+                .iter()
+                .all(|&changes| changes == Some(0)),
+            "{routing}"
+        );
+    }
+}
+
+#[test]
+fn per_packet_backpressure_spreads_a_flow_over_paths_and_reorders_it() {
+    let outcome = run(&grid(ROUTINGS[2], 50), 1, None);
+    let changes: u64 = integers(&outcome.flows, "path_changes")
+        .into_iter()
+        .flatten()
+        .sum();
+    let ratios: Vec<f64> = floats(&outcome.flows, "reordered_ratio")
+        .into_iter()
+        .flatten()
+        .collect();
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!(changes > 50 * 100, "{changes} changes of path");
+    assert!(mean > 0.005, "{mean} reordered on average");
+}
+
+/// A UE at h hops from its nearest gateway passes h + 1 links from the core network to its
+/// eNodeB, and as many routers and one more.
+#[test]
+fn shortest_paths_have_the_lengths_of_the_grid() {
+    let outcome = run(&grid(ROUTINGS[0], 25), 1, None);
+    let hops: Vec<f64> = floats(&outcome.flows, "hops_mean")
+        .into_iter()
+        .flatten()
+        .collect();
+    let expected: Vec<f64> = (0..25)
+        .map(|index| {
+            let (row, column) = (index / 5, index % 5);
+            let to_gateway_row = [0, 2, 4]
+                .iter()
+                .map(|g: &i32| (g - row).abs())
+                .min()
+                .unwrap();
+            f64::from(4 - column + to_gateway_row + 2)
+        })
+        .collect();
+    assert_eq!(hops, expected);
+}
+
+/// Without other traffic, the first sample of a flow is the SYN's: the delays of all links
+/// there and back, plus the time to send 60 bytes on each.
+#[test]
+fn the_rtt_of_an_empty_network_is_the_sum_of_its_delays() {
+    let text = grid(ROUTINGS[0], 5).replace("\"1 MB\"", "\"1 B\"");
+    let outcome = run(&text, 1, None);
+    // UE 5 at gateway enb5: 5 + 0.5 + 10 ms each way; UE 1 four mesh links further.
+    for (ue, one_way_ms) in [(4, 15.5), (0, 15.5 + 4.0 * 4.0)] {
+        let rtt_ms = 1e3 * floats(&outcome.flows, "rtt_p50_s")[ue].unwrap();
+        assert!(
+            (rtt_ms - 2.0 * one_way_ms).abs() < 0.02 * rtt_ms,
+            "UE {}: {rtt_ms} ms",
+            ue + 1
+        );
+    }
+}
