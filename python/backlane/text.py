@@ -13,13 +13,21 @@ def span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with so many significant digits; a dash when there is none."""
+def number(value: float | None, digits: int = 3, like: float | None = None) -> str:
+    """A number with so many significant digits; a dash when there is none.
+
+    Args:
+        value: what to write.
+        digits: significant digits.
+        like: take the decimal places that this number would get, so that the ends of an
+            interval line up with its middle.
+    """
     if value is None or not math.isfinite(value):
         return "–"
-    if value == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
+    guide = value if like is None else like
+    if guide == 0 or not math.isfinite(guide):
+        return f"{value:g}"
+    size = math.floor(math.log10(abs(guide)))
     return f"{value:.{max(digits - 1 - size, 0)}f}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 import shutil
 from pathlib import Path
@@ -10,12 +11,14 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from conftest import Cli
+from conftest import BASE, Cli
 
+import backlane
 from backlane import report
 from backlane.report.html import Page, Table
-from backlane.report.judge import judge, sentence
+from backlane.report.judge import judge, seconds_interval, sentence
 from backlane.report.series import thin
+from backlane.stats import Interval
 
 NAMESPACE = re.compile(r'xmlns(?::\w+)?="https?://[^"]*"')
 
@@ -113,7 +116,7 @@ def test_unfinished_flows_are_counted_and_named(done: Path, tmp_path: Path) -> N
     folder = changed(done, tmp_path / "r", victim, never.otherwise(pl.col("finish_time_s")))
     name = pl.read_parquet(folder / "flows.parquet")["flow"][0]
     found = report.write([folder])
-    assert f"{victim}: 8" in found.sentences[0]
+    assert f"8 flows of {victim}" in found.sentences[0]
     page = found.path.read_text()
     assert f"{name} (seed 1)" in page
     assert "did not finish" in page
@@ -167,3 +170,19 @@ def test_thinning_keeps_the_extremes() -> None:
 def test_judging_needs_no_files(summary: report.Summary) -> None:
     network = summary.networks[0]
     assert sentence(network, judge(network)) == summary.sentences[0]
+
+
+def test_a_sweep_without_a_choice_compares_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "loads.toml"
+    file.write_text(BASE + '[sweep]\n"access.ues" = [2, 6]\nseeds = 2\n')
+    folder = backlane.campaign.run(file, tmp_path / "r").folder
+    found = report.write([folder])
+    assert [verdict.outcome for verdict in found.verdicts] == ["nothing to compare"] * 2
+    assert [verdict.condition for verdict in found.verdicts] == ["2 UEs", "6 UEs"]
+    assert "the mean finish time goes from" in found.sentences[0]
+
+
+def test_ends_of_an_interval_have_the_decimals_of_its_mean() -> None:
+    assert seconds_interval(Interval(1.0, 0.99, 1.0249, 10, "t")) == "1.00 s [0.99, 1.02]"
+    assert seconds_interval(Interval(0.05, 0.049, 0.051, 10, "t")) == "50.0 ms [49.0, 51.0]"
+    assert seconds_interval(Interval(2.0, math.nan, math.nan, 1, "none")) == "2.00 s"

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane import native
-from backlane.campaign.assemble import assemble
+from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
 from backlane.campaign.pool import Outcome, Progress, core_count, run_all
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError
-from backlane.files import make_folder, read_json, write_json, write_text
+from backlane.files import make_folder, read_json, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,9 +117,7 @@ def claim(folder: Path, plan: Plan) -> None:
             "choose another folder with --out DIR",
         )
     write_json(path, plan.as_dict())
-    make_folder(folder / "cells")
-    for cell in plan.cells:
-        write_text(folder / "cells" / f"{cell.index:04}.scenario.resolved.toml", cell.resolved)
+    write_cells(folder, plan)
 
 
 def open_plan(folder: Path) -> Plan:
@@ -139,7 +137,7 @@ def open_plan(folder: Path) -> Plan:
     value = read_json(path)
     try:
         for cell in value["cells"]:
-            resolved = folder / "cells" / f"{cell['index']:04}.scenario.resolved.toml"
+            resolved = cell_path(folder, int(cell["index"]))
             cell["resolved"] = resolved.read_text() if resolved.is_file() else ""
         return Plan.from_dict(value)
     except (KeyError, TypeError) as error:

@@ -132,9 +132,6 @@ def assemble(
         if parts:
             tables.write(folder / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
     _write_series(folder, finished, store)
-    make_folder(folder / "cells")
-    for cell in plan.cells:
-        write_text(folder / "cells" / f"{cell.index:04}.scenario.resolved.toml", cell.resolved)
     failed = [found for run in plan.runs if (found := store.failure(run.run_id)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:
@@ -149,6 +146,20 @@ def assemble(
     )
     write_json(manifest_path, manifest)
     return manifest
+
+
+def cell_path(folder: Path, index: int) -> Path:
+    """Where the resolved scenario of a cell is kept."""
+    return folder / "cells" / f"{index:04}.scenario.resolved.toml"
+
+
+def write_cells(folder: Path, plan: Plan) -> None:
+    """Keep the resolved scenario of every cell; what is there already is not written again."""
+    make_folder(folder / "cells")
+    for cell in plan.cells:
+        path = cell_path(folder, cell.index)
+        if not path.is_file() or path.read_bytes() != cell.resolved.encode():
+            write_text(path, cell.resolved)
 
 
 def _write_series(folder: Path, finished: Sequence[Run], store: Store) -> None:

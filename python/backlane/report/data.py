@@ -1,8 +1,8 @@
 """Results folders arranged for judging: networks, conditions, contenders.
 
 The swept parameters are of two kinds. What one chooses (the sections `routing` and `tcp`)
-makes a *contender*; what one is given (load, topology, traffic) makes a *condition*. A sweep
-without any choice compares its cells with each other.
+makes a *contender*; what one is given (load, topology, traffic) makes a *condition*. Contenders
+are compared under the same condition, conditions are not compared.
 """
 
 from __future__ import annotations
@@ -135,8 +135,6 @@ def _network(results: Results, name: str) -> Network:
         )
     choices = [key for key in results.parameters if key.split(".", 1)[0] in CHOICES]
     givens = [key for key in results.parameters if key not in choices]
-    if not choices:
-        choices, givens = givens, []
     cells = [
         CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
                  results)

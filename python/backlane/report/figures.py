@@ -159,12 +159,22 @@ def slug(text: str) -> str:
 
 
 def color_of(network: Network, contender: str) -> str:
-    """The colour of a contender, the same in every figure."""
-    return PALETTE[network.contenders.index(contender) % len(PALETTE)]
+    """The colour of a contender, the same in every figure.
+
+    When there are more contenders than colours, those with the same first choice, such as the
+    routing, share one; the axis then tells them apart.
+    """
+    names = network.contenders
+    if len(names) > len(PALETTE):
+        names = list(dict.fromkeys(name.split(", ", 1)[0] for name in names))
+        contender = contender.split(", ", 1)[0]
+    return PALETTE[names.index(contender) % len(PALETTE)]
 
 
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend above the axes, in as many columns as fit."""
+    """A legend above the axes, in as many columns as fit; none for a single entry."""
+    if len(labels) < 2:
+        return
     longest = max(map(len, labels), default=1)
     figure.legend(
         handles,
@@ -305,13 +315,16 @@ def _candlestick_part(
 
 def x_axis(axes: Axes, ticks: Sequence[float], labels: Sequence[str], grouped: bool) -> None:
     """Name the groups; a unit that all share goes to the axis label, long names slant."""
+    labels = [re.sub(r"\b\w+\.(?=[\w.]+ = )", "", label) for label in labels]
     words = [label.split(" ", 1) for label in labels]
     units = {word[1] if len(word) == 2 else "" for word in words}
-    prefixes = {label.rsplit(" = ", 1)[0] for label in labels if " = " in label}
+    prefixes = {
+        label.rsplit(" = ", 1)[0] for label in labels if " = " in label and "," not in label
+    }
     if grouped and len(units) == 1 and units != {""} and all(w[0].isdigit() for w in words):
         axes.set_xlabel(units.pop())
         labels = [word[0] for word in words]
-    elif grouped and len(prefixes) == 1 and all(" = " in label for label in labels):
+    elif grouped and len(prefixes) == 1 and not any("," in label for label in labels):
         axes.set_xlabel(prefixes.pop())
         labels = [label.rsplit(" = ", 1)[1] for label in labels]
     slant = sum(len(label) + 1 for label in labels) > 48
@@ -357,7 +370,8 @@ def fairness(network: Network) -> list[Drawn]:
     """Jain's index of goodput with intervals, a line per contender."""
     grouped = len(network.conditions) > 1
     names = network.contenders
-    parts = [names[i : i + _LINES_PER_FIGURE] for i in range(0, len(names), _LINES_PER_FIGURE)]
+    step = _LINES_PER_FIGURE if grouped else _CANDLES_PER_FIGURE
+    parts = [names[i : i + step] for i in range(0, len(names), step)]
     return [
         _fairness_part(network, part, grouped, index, len(parts))
         for index, part in enumerate(parts)
@@ -377,6 +391,9 @@ def _fairness_part(
             around = mean_interval(values)
             rows.append([condition, name, len(values), around.mean, around.low, around.high])
 
+    # A line between points says that what lies between means something.
+    joined = grouped and len(network.givens) == 1
+
     def paint(figure: Figure, axes: Axes) -> None:
         handles = []
         for order, name in enumerate(names):
@@ -390,7 +407,7 @@ def _fairness_part(
             ]
             handles.append(
                 axes.errorbar(
-                    at, means, yerr=errors, color=color_of(network, name), fmt="o-" if grouped
+                    at, means, yerr=errors, color=color_of(network, name), fmt="o-" if joined
                     else "o", markersize=5, linewidth=1.4, elinewidth=1.4, capsize=3,
                 )
             )  # fmt: skip

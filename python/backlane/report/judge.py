@@ -62,6 +62,9 @@ class Verdict:
         if self.seeds < 2:
             return "one seed: not judged"
         text = f"tie: {', '.join(self.ties)}" if self.ties else "best"
+        lost = self.unfinished[self.best.name]
+        if lost:
+            text += f", though {lost} of its flows did not finish"
         return f"{text} (few seeds: {self.seeds})" if self.few_seeds else text
 
     @property
@@ -70,12 +73,10 @@ class Verdict:
         other = next((s for s in self.standings[1:] if not s.tie), None)
         if other is None or other.behind is None:
             return "–"
-        share = abs(other.behind.mean / self.best.value.mean) * 100
-        return (
-            f"{other.name}: +{number(share, 2)} %"
-            if self.metric == "finish time"
-            else (f"{other.name}: −{number(share, 2)} %")
-        )
+        share = number(abs(other.behind.mean / self.best.value.mean) * 100, 2)
+        if self.metric != "finish time":
+            return f"{other.name}: −{share} %"
+        return f"{other.name}: {'≥ ' if self.unfinished[other.name] else ''}+{share} %"
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -118,10 +119,9 @@ def seconds_interval(value: Interval) -> str:
     """A mean in seconds or milliseconds with its interval in the same unit."""
     if not value.known:
         return seconds(value.mean)
-    if abs(value.mean) >= 1:
-        return f"{number(value.mean)} s [{number(value.low)}, {number(value.high)}]"
-    low, high = value.low * 1e3, value.high * 1e3
-    return f"{number(value.mean * 1e3)} ms [{number(low)}, {number(high)}]"
+    scale, unit = (1.0, "s") if abs(value.mean) >= 1 else (1e3, "ms")
+    mean, low, high = (one * scale for one in (value.mean, value.low, value.high))
+    return f"{number(mean)} {unit} [{number(low, like=mean)}, {number(high, like=mean)}]"
 
 
 def judge(network: Network) -> list[Verdict]:
@@ -164,7 +164,7 @@ def sentence(network: Network, verdicts: list[Verdict]) -> str:
     if not verdicts:
         return f"{network.name}: no flow was measured."
     if len(network.contenders) == 1:
-        return f"{network.name}: {_alone(verdicts[-1])}"
+        return f"{network.name}: {_alone(verdicts)}{_unfinished(verdicts)}"
     if verdicts[-1].seeds < 2:
         last = verdicts[-1]
         return (
@@ -184,9 +184,16 @@ def sentence(network: Network, verdicts: list[Verdict]) -> str:
     return text
 
 
-def _alone(verdict: Verdict) -> str:
-    what = "the mean finish time" if verdict.metric == "finish time" else "the mean goodput"
-    return f"{what} is {verdict.value(verdict.best)}{_where(verdict)}."
+def _alone(verdicts: list[Verdict]) -> str:
+    what = f"the mean {verdicts[0].metric}"
+    if len(verdicts) == 1:
+        only = verdicts[0]
+        return f"{what} is {only.value(only.best)}{_where(only)}."
+    low, *_, high = sorted(verdicts, key=lambda v: abs(v.best.value.mean))
+    return (
+        f"{what} goes from {low.value(low.best)}{_where(low)} "
+        f"to {high.value(high.best)}{_where(high)}."
+    )
 
 
 def _first(verdict: Verdict) -> str:
@@ -219,7 +226,8 @@ def _group(names: tuple[str, ...], members: list[Verdict], total: int) -> str:
     if other is not None and other.behind is not None:
         share = number(abs(other.behind.mean / last.best.value.mean) * 100, 2)
         word = "more" if last.metric == "finish time" else "less"
-        text += f"; {other.name} has {share} % {word}"
+        bound = "at least " if last.unfinished[other.name] else ""
+        text += f"; {other.name} has {bound}{share} % {word}"
     return text
 
 
@@ -228,5 +236,5 @@ def _unfinished(verdicts: list[Verdict]) -> str:
     for verdict in verdicts:
         for name, count in verdict.unfinished.items():
             counts[name] = counts.get(name, 0) + count
-    named = [f"{name}: {count}" for name, count in counts.items() if count]
-    return f" Flows that did not finish: {', '.join(named)}." if named else ""
+    named = [f"{count} flows of {name}" for name, count in counts.items() if count]
+    return f" Did not finish: {', '.join(named)}." if named else ""

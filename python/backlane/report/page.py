@@ -80,6 +80,14 @@ def build(
         mute=True,
     )
     page.table(Table(BEST_HEADER, best_rows(verdicts), text_columns=3, wide_columns=(5,)))
+    frozen = sum(_frozen(cell) for network in networks for cell in network.cells)
+    if frozen:
+        page.text(
+            f"In {frozen} of {sum(len(n.cells) for n in networks)} cells all seeds gave "
+            "the same result: nothing that depends on the seed acts there, and an interval of "
+            "width zero says no more than that.",
+            mute=True,
+        )
     drawn: list[Drawn] = []
     for network in networks:
         mine = [v for v in verdicts if v.network == network.name]
@@ -126,6 +134,12 @@ def _network(
     return drawn
 
 
+def _frozen(cell: CellData) -> bool:
+    """Whether several seeds gave one and the same ranking value."""
+    values = {measures.ranking_s for measures in cell.by_seed.values()}
+    return len(cell.by_seed) > 1 and len(values) == 1 and not math.isnan(values.pop())
+
+
 def _over_seeds(cell: CellData, value: Callable[[FlowMeasures], float]) -> list[float]:
     found = (value(measures) for measures in cell.by_seed.values())
     return [one for one in found if not math.isnan(one)]
@@ -151,7 +165,7 @@ def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
                     seconds(finish.maximum),
                     seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.rtt_s.mean))),
                     rate(mean_interval(_over_seeds(cell, lambda m: m.goodput_bps)).mean),
-                    f"{number(jain.mean)} [{number(jain.low)}, {number(jain.high)}]"
+                    f"{jain.mean:.3f} [{jain.low:.3f}, {jain.high:.3f}]"
                     if jain.known else number(jain.mean),
                     f"{len(cell.unfinished)} of {cell.finite_flows}" if cell.finite_flows else "–",
                     str(len(cell.by_seed)),
