@@ -1,10 +1,12 @@
 //! Problems of a scenario: collected, placed in their file and rendered.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::codes::Code;
+use crate::tree::Item;
 
 /// At most this many problems are kept; a file with more has one cause.
 const MOST_KEPT: usize = 200;
@@ -153,6 +155,8 @@ pub(crate) struct Problems {
     sources: Vec<Source>,
     found: Vec<(Span, Diagnostic)>,
     errors: usize,
+    /// Canonical defaults by the address of their key, since a large graph asks for them often.
+    pub(crate) defaults: BTreeMap<usize, Option<Item>>,
 }
 
 impl Problems {

@@ -74,7 +74,7 @@ pub(crate) fn section(
         if let Some(entry) = table.entry(key.name) {
             let item = value(&key.kind, &noun(section, key.name), &entry.item, problems);
             if let Some(item) = item {
-                let is_default = is_default(key, &item);
+                let is_default = is_default(key, &item, problems);
                 normal.entries.push(Entry {
                     key: key.name.to_owned(),
                     key_span: entry.key_span,
@@ -96,7 +96,7 @@ pub(crate) fn section(
 
 /// The value of a key that is left out.
 fn absent(
-    key: &Key,
+    key: &'static Key,
     section: &Section,
     table: &Table,
     span: Span,
@@ -115,7 +115,9 @@ fn absent(
             );
             None
         }
-        Presence::Default(toml) => default_value(key, toml, span).map(|item| (item, true)),
+        Presence::Default(toml) => {
+            default_value(key, toml, span, problems).map(|item| (item, true))
+        }
         Presence::Section => {
             let inner = key.kind.section()?;
             let table = self::section(inner, &Table::default(), span, problems);
@@ -131,18 +133,27 @@ fn absent(
 }
 
 /// The canonical item of a default.
-fn default_value(key: &Key, toml: &str, span: Span) -> Option<Item> {
-    let mut none = Problems::default();
-    let item = parse_value(toml, 0, 0, &mut none);
-    let mut item = value(&key.kind, key.name, &item, &mut none)?;
-    item.span = span;
-    Some(item)
+fn default_value(
+    key: &'static Key,
+    toml: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<Item> {
+    let address = std::ptr::from_ref(key).addr();
+    if !problems.defaults.contains_key(&address) {
+        let mut none = Problems::default();
+        let item = parse_value(toml, 0, 0, &mut none);
+        let item = value(&key.kind, key.name, &item, &mut none);
+        problems.defaults.insert(address, item);
+    }
+    let item = problems.defaults.get(&address)?.clone()?;
+    Some(Item { span, ..item })
 }
 
 /// Whether `item` is what leaving the key out would mean.
-fn is_default(key: &Key, item: &Item) -> bool {
+fn is_default(key: &'static Key, item: &Item, problems: &mut Problems) -> bool {
     match key.presence {
-        Presence::Default(toml) => default_value(key, toml, item.span)
+        Presence::Default(toml) => default_value(key, toml, item.span, problems)
             .is_some_and(|default| same_value(&default.value, &item.value)),
         _ => false,
     }

@@ -1,0 +1,181 @@
+//! What the generators and rules build.
+
+use std::path::PathBuf;
+
+use backlane_scenario::model::{Link, NodeKind, Scenario};
+use backlane_scenario::plan;
+
+const LINK: &str = "link = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
+
+/// The scenario of a topology section.
+fn built(topology: &str) -> Scenario {
+    let flow = "[[flow]]\nkind = \"udp\"\nfrom = \"FROM\"\nto = \"TO\"\nrate = \"1 Mbit/s\"\n";
+    let (from, to) = match topology {
+        t if t.contains("diamond") => ("source", "sink"),
+        t if t.contains("sites.csv") => ("s01", "s02"),
+        t if t.contains("good.csv") => ("a", "b"),
+        _ => ("enb1", "enb2"),
+    };
+    let flow = flow.replace("FROM", from).replace("TO", to);
+    let text = format!("duration = \"10 s\"\n[topology]\n{topology}{flow}");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = folder.join("tests/diagnostics/scenario.toml");
+    let plan =
+        plan(&text, &path.to_string_lossy(), &[], None).unwrap_or_else(|report| panic!("{report}"));
+    Scenario::from_resolved(&plan.cells[0].resolved).unwrap()
+}
+
+fn ends(scenario: &Scenario) -> Vec<(usize, usize)> {
+    scenario.links.iter().map(|link| (link.a, link.b)).collect()
+}
+
+fn degrees(scenario: &Scenario) -> Vec<usize> {
+    let touches = |node: usize| move |link: &&Link| link.a == node || link.b == node;
+    (0..scenario.nodes.len())
+        .map(|node| scenario.links.iter().filter(touches(node)).count())
+        .collect()
+}
+
+#[test]
+fn a_grid_is_numbered_by_rows_and_joined_right_and_down() {
+    let grid = built(&format!("kind = \"grid\"\nrows = 2\ncolumns = 3\n{LINK}"));
+    assert_eq!(
+        ends(&grid),
+        [(0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (4, 5)]
+    );
+    assert_eq!(grid.nodes[5].position_m, Some((400.0, 200.0)));
+}
+
+#[test]
+fn a_binary_tree_of_depth_two_has_seven_nodes_with_parents_above_their_children() {
+    let tree = built(&format!(
+        "kind = \"tree\"\nbranching = 2\ndepth = 2\n{LINK}"
+    ));
+    assert_eq!(
+        ends(&tree),
+        [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)]
+    );
+    let x = |node: usize| tree.nodes[node].position_m.unwrap().0;
+    assert_eq!([x(0), x(1), x(3), x(6)], [300.0, 100.0, 0.0, 600.0]);
+}
+
+#[test]
+fn a_tree_of_one_branch_is_a_line_and_of_no_depth_a_node() {
+    let line = built(&format!(
+        "kind = \"tree\"\nbranching = 1\ndepth = 3\n{LINK}"
+    ));
+    assert_eq!(ends(&line), [(0, 1), (1, 2), (2, 3)]);
+}
+
+#[test]
+fn a_diamond_has_two_equal_paths() {
+    let diamond = built(&format!("kind = \"diamond\"\n{LINK}"));
+    assert_eq!(ends(&diamond), [(0, 1), (0, 2), (1, 3), (2, 3)]);
+    assert!(
+        diamond
+            .nodes
+            .iter()
+            .all(|node| node.kind == NodeKind::Enodeb)
+    );
+}
+
+#[test]
+fn a_plain_ring_tree_has_at_most_two_children_per_node() {
+    let tree = built(&format!("kind = \"ring_tree\"\nextra_links = 0\n{LINK}"));
+    assert_eq!((tree.nodes.len(), tree.links.len()), (25, 24));
+    let degrees = degrees(&tree);
+    // The root, number 13, has no parent.
+    assert!(degrees[12] <= 2, "{degrees:?}");
+    assert!(degrees.iter().all(|degree| *degree <= 3), "{degrees:?}");
+}
+
+#[test]
+fn extra_links_close_rings_within_the_degree() {
+    let mesh = built(&format!("kind = \"ring_tree\"\n{LINK}"));
+    assert_eq!(mesh.links.len(), 24 + 18);
+    let degrees = degrees(&mesh);
+    let others = degrees.iter().enumerate().filter(|(node, _)| *node != 12);
+    assert!(
+        others.clone().all(|(_, degree)| *degree <= 4),
+        "{degrees:?}"
+    );
+}
+
+#[test]
+fn centre_numbers_lie_nearest_the_middle_of_the_lattice() {
+    let mesh = built(&format!(
+        "kind = \"ring_tree\"\njitter = \"0 m\"\nspacing = \"100 m\"\ncentre = [7, 8, 14, 15, 16]\n{LINK}"
+    ));
+    for number in [7, 8, 14, 15, 16] {
+        let (x, y) = mesh.nodes[number - 1].position_m.unwrap();
+        assert!(
+            (x - 200.0).abs() + (y - 200.0).abs() <= 100.0,
+            "{number}: {x} {y}"
+        );
+    }
+    assert_eq!(mesh.nodes[0].position_m, Some((0.0, 0.0)));
+}
+
+#[test]
+fn the_placement_seed_alone_moves_a_ring_tree() {
+    let text = |seed: u64| format!("kind = \"ring_tree\"\nplacement_seed = {seed}\n{LINK}");
+    assert_eq!(built(&text(1)).nodes, built(&text(1)).nodes);
+    assert_ne!(built(&text(1)).nodes, built(&text(2)).nodes);
+}
+
+const SITES: &str = "kind = \"sites\"\nfile = \"../../../../examples/real_backhaul/sites.csv\"\n";
+
+#[test]
+fn a_link_between_sites_takes_the_time_of_light_in_air_over_its_length() {
+    // a and b of good.csv are 0.01 degrees of latitude apart: 1111.95 m.
+    let link = "link = { rate = \"1 Gbit/s\", queue = \"50 kB\" }\n";
+    let sites = built(&format!(
+        "kind = \"sites\"\nfile = \"files/good.csv\"\nlinks = \"gabriel\"\n{link}"
+    ));
+    let expected_ps = 1_111.950_8 / 299_702_547.0 * 1e12;
+    let delay_ps = sites.links[0].delay.as_ps() as f64;
+    assert!(
+        (delay_ps - expected_ps).abs() < 10.0,
+        "{delay_ps} {expected_ps}"
+    );
+    let fixed = "link = { rate = \"1 Gbit/s\", queue = \"50 kB\", fixed_delay = \"1 ms\" }\n";
+    let later = built(&format!(
+        "kind = \"sites\"\nfile = \"files/good.csv\"\nlinks = \"gabriel\"\n{fixed}"
+    ));
+    let difference = later.links[0].delay.as_ps() - sites.links[0].delay.as_ps();
+    assert_eq!(difference, 1_000_000_000);
+}
+
+#[test]
+fn recorded_links_keep_their_recorded_length_and_are_joined_to_one_piece() {
+    let links = "links = { rule = \"recorded\", file = \"../../../../examples/real_backhaul/links.csv\" }\n";
+    let link = "link = { rate = \"1 Gbit/s\", queue = \"50 kB\" }\n";
+    let sites = built(&format!("{SITES}{links}{link}"));
+    // 75 recorded links, two of them parallel to others, in 23 pieces: joined by 22 more.
+    assert_eq!((sites.nodes.len(), sites.links.len()), (96, 75 + 22));
+    let recorded_ps = 7_210.0 / 299_702_547.0 * 1e12;
+    assert!((sites.links[0].delay.as_ps() as f64 - recorded_ps).abs() < 1.0);
+}
+
+#[test]
+fn rules_for_sites_nest_as_geometry_says() {
+    let link = "link = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n";
+    let of = |rule: &str| {
+        let mut links = ends(&built(&format!("{SITES}links = {rule}\n{link}")));
+        links.sort_unstable();
+        links
+    };
+    // The minimum spanning tree is part of the Gabriel graph, and every nearest neighbour is in
+    // the tree (Jaromczyk and Toussaint 1992).
+    let (tree, gabriel) = (
+        of("{ rule = \"mst\", degree_cap = 1000 }"),
+        of("\"gabriel\""),
+    );
+    assert_eq!(tree.len(), 95);
+    assert!(tree.iter().all(|link| gabriel.contains(link)));
+    let nearest = of("{ rule = \"k-nearest\", k = 1 }");
+    assert!(nearest.iter().all(|link| tree.contains(link)));
+    assert!(
+        of("{ rule = \"k-nearest\", k = 3 }").len() > of("{ rule = \"k-nearest\", k = 2 }").len()
+    );
+}
