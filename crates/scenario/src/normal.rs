@@ -140,13 +140,12 @@ fn default_value(
     problems: &mut Problems,
 ) -> Option<Item> {
     let address = std::ptr::from_ref(key).addr();
-    if !problems.defaults.contains_key(&address) {
+    let known = problems.defaults.entry(address).or_insert_with(|| {
         let mut none = Problems::default();
         let item = parse_value(toml, 0, 0, &mut none);
-        let item = value(&key.kind, key.name, &item, &mut none);
-        problems.defaults.insert(address, item);
-    }
-    let item = problems.defaults.get(&address)?.clone()?;
+        value(&key.kind, key.name, &item, &mut none)
+    });
+    let item = known.clone()?;
     Some(Item { span, ..item })
 }
 

@@ -141,7 +141,7 @@ series = ["queue"]
 links = ["epc-enb1"]
 [sweep]
 "routing" = [{ protocol = "bp-mr", granularity = "packet", v = 100 }, { protocol = "shortest-path" }]
-"flow.0.size" = ["1 MB", "endless"]
+"flow.0.size" = ["endless"]
 seeds = [3, 5]
 "#;
 
