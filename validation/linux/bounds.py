@@ -1,6 +1,6 @@
 """How far a run may lie from the trace before the comparison fails.
 
-The bounds are about twice what was measured when they were written, and stand for "follows the
+The bounds are a small multiple of what was measured when they were written, and stand for "follows the
 kernel but for single packets". They guard against a change of behaviour; what remains within
 them is explained in README.md.
 """
