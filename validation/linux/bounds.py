@@ -1,8 +1,8 @@
 """How far a run may lie from the trace before the comparison fails.
 
-The bounds are a small multiple of what was measured when they were written, and stand for "follows the
-kernel but for single packets". They guard against a change of behaviour; what remains within
-them is explained in README.md.
+The bounds are a small multiple of what was measured when they were written, and stand for
+"follows the kernel but for single packets". They guard against a change of behaviour; what
+remains within them is explained in README.md.
 """
 
 from __future__ import annotations
