@@ -72,7 +72,7 @@ def _origin(root: Path) -> str:
     today = datetime.now(timezone.utc).date().isoformat()
     return (
         f"Measured on {today} with Backlane {backlane.__version__} "
-        f"(model version {native.module().model_version()}, commit {_commit(root)}) "
+        f"(model version {native.module().model_version()}, sources at commit {_commit(root)}) "
         f"on {platform.machine()}. Each cell is Linux / Backlane."
     )
 
