@@ -25,5 +25,5 @@ pub use link::{Link, LinkCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network};
 pub use packet::{FlowId, LinkId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
-pub use router::{Context, Router};
+pub use router::{Context, Router, RouterQueue};
 pub use simulation::{Event, Simulation};

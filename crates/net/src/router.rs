@@ -135,6 +135,22 @@ impl<'a> Context<'a> {
     }
 }
 
+/// What a router keeps in a queue of its own before an interface's link, so far. The fields mean
+/// what they mean in [`crate::LinkCounters`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterQueue {
+    /// Bytes that wait.
+    pub backlog_bytes: u64,
+    /// Packets that wait.
+    pub backlog_pkts: u64,
+    /// The largest backlog, in bytes.
+    pub max_bytes: u64,
+    /// Time integral of the backlog, in byte-picoseconds, of the packets that have left.
+    pub area: u128,
+    /// Packets refused or given up.
+    pub drops: u64,
+}
+
 /// A routing protocol on one node.
 pub trait Router {
     /// Called once, at time zero, before anything else: arm timers here.
@@ -159,9 +175,10 @@ pub trait Router {
     /// which. A protocol that senses its links by messages alone ignores this.
     fn on_link_change(&mut self, _context: &mut Context<'_>, _interface: usize) {}
 
-    /// Packets that the router keeps in queues of its own.
-    fn backlog_pkts(&self) -> usize {
-        0
+    /// The queue that the router keeps before an interface, if it keeps queues of its own. Their
+    /// packets must all be counted here, or the balance of packets does not hold.
+    fn queue(&self, _interface: usize) -> Option<RouterQueue> {
+        None
     }
 
     /// The interface that a packet to the router `exit` would take now, where the protocol has

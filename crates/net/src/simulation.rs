@@ -6,7 +6,7 @@ use backlane_units::SimTime;
 use crate::application::Application;
 use crate::network::{DropCause, Network};
 use crate::packet::{LinkId, NodeId, PacketId};
-use crate::router::{Context, Router};
+use crate::router::{Context, Router, RouterQueue};
 
 /// Everything that can be scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +105,19 @@ impl<A: Application> Simulation<A> {
 
     /// Packets that are somewhere: on links and in routers. Must equal the balance's count.
     pub fn held_pkts(&self) -> usize {
-        self.network.held_by_links()
-            + self
-                .routers
-                .iter()
-                .flatten()
-                .map(|router| router.backlog_pkts())
-                .sum::<usize>()
+        let in_routers: u64 = (0..self.network.links().len() as u32)
+            .filter_map(|link| self.router_queue(LinkId(link)))
+            .map(|queue| queue.backlog_pkts)
+            .sum();
+        self.network.held_by_links() + in_routers as usize
+    }
+
+    /// The queue that the sending router keeps before a link direction, if it keeps one.
+    pub fn router_queue(&self, link: LinkId) -> Option<RouterQueue> {
+        let from = self.network.links()[link.index()].from;
+        let router = self.routers.get(from.index())?.as_deref()?;
+        let mut interfaces = self.network.mesh_interfaces(from).iter();
+        router.queue(interfaces.position(|interface| interface.outgoing == link)?)
     }
 
     /// Cuts or mends the wire between two routers, and tells both. False if there is none.
@@ -134,7 +140,8 @@ impl<A: Application> Simulation<A> {
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        self.digest.add(self.events.now().as_ps() ^ event.word().rotate_left(32));
+        self.digest
+            .add(self.events.now().as_ps() ^ event.word().rotate_left(32));
         if let Some(trace) = &self.trace {
             let time = self.events.now();
             trace.push(TraceEntry::Event {

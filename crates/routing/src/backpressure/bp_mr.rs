@@ -1,15 +1,15 @@
 //! The two stages of BP-MR on one node.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use backlane_engine::{Stream, TimerId};
-use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
+use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
 use backlane_units::{Duration, SimTime};
 
 use super::flow_table::{FlowTable, Lookup};
-use super::{Candidate, Config, FULL_PACKET_BYTES, Granularity, Hello, Penalty, QueueInfo, weight};
+use super::queue::{InterfaceQueue, Mark, Waiting};
+use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
 use crate::graph::Distances;
 
 const HELLO: u32 = 0;
@@ -44,36 +44,6 @@ impl Shared {
     /// Makes room for the queues of a node.
     pub fn add_node(&mut self, node: NodeId, interfaces: usize) {
         self.board[node.index()] = vec![Cell::new(0); interfaces];
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    /// Free to leave by any interface.
-    Free,
-    /// Leaves by the interface whose queue it is in, whatever its weight: it was moved or
-    /// spilled there, and a packet moves at most once on a node.
-    Bound,
-}
-
-#[derive(Clone, Copy)]
-struct Waiting {
-    id: PacketId,
-    mark: Mark,
-}
-
-#[derive(Default)]
-struct InterfaceQueue {
-    waiting: VecDeque<Waiting>,
-    bytes: u64,
-    /// It passed three quarters of the limit and has not yet fallen below half.
-    spilling: bool,
-}
-
-impl InterfaceQueue {
-    #[inline]
-    fn length_pkts(&self) -> u32 {
-        (self.bytes / FULL_PACKET_BYTES) as u32
     }
 }
 
@@ -390,44 +360,35 @@ impl BpMr {
     }
 
     fn push_back(&mut self, context: &mut Context<'_>, interface: usize, waiting: Waiting) {
-        let now = context.now();
-        let size = {
-            let packet = context.packet_mut(waiting.id);
-            packet.queued_at = now;
-            u64::from(packet.size_bytes)
-        };
+        context.packet_mut(waiting.id).queued_at = context.now();
         let queue = &mut self.queues[interface];
         if queue.length_pkts() >= self.queue_limit_pkts {
+            queue.count_drop();
             context.drop(waiting.id, DropCause::Queue);
             return;
         }
-        queue.waiting.push_back(waiting);
-        queue.bytes += size;
+        queue.push_back(waiting, context.packet(waiting.id));
         self.publish(interface);
-    }
-
-    fn pop_front(&mut self, context: &Context<'_>, interface: usize) -> Option<Waiting> {
-        let queue = &mut self.queues[interface];
-        let waiting = queue.waiting.pop_front()?;
-        queue.bytes -= u64::from(context.packet(waiting.id).size_bytes);
-        self.publish(interface);
-        Some(waiting)
     }
 
     /// Moves the head of one queue to the front of another, which gives up its tail if full.
-    fn move_head(&mut self, context: &mut Context<'_>, from: usize, to: usize) {
-        let Some(mut waiting) = self.pop_front(context, from) else {
-            return;
-        };
-        waiting.mark = Mark::Bound;
-        if self.queues[to].length_pkts() >= self.queue_limit_pkts
-            && let Some(tail) = self.queues[to].waiting.pop_back()
+    fn move_head(&mut self, context: &mut Context<'_>, head: Waiting, from: usize, to: usize) {
+        let now = context.now();
+        self.queues[from].pop_front(now, context.packet(head.id));
+        self.publish(from);
+        let queue = &mut self.queues[to];
+        if queue.length_pkts() >= self.queue_limit_pkts
+            && let Some(tail) = queue.back()
         {
-            self.queues[to].bytes -= u64::from(context.packet(tail.id).size_bytes);
+            queue.drop_back(now, context.packet(tail.id));
             context.drop(tail.id, DropCause::Queue);
         }
-        self.queues[to].bytes += u64::from(context.packet(waiting.id).size_bytes);
-        self.queues[to].waiting.push_front(waiting);
+        context.packet_mut(head.id).queued_at = now;
+        let bound = Waiting {
+            mark: Mark::Bound,
+            ..head
+        };
+        queue.push_front(bound, context.packet(head.id));
         self.publish(to);
     }
 
@@ -493,7 +454,7 @@ impl BpMr {
         let mut to_serve = std::mem::take(&mut self.to_serve);
         to_serve.push(interface);
         while let Some(&interface) = to_serve.last() {
-            let Some(&head) = self.queues[interface].waiting.front() else {
+            let Some(head) = self.queues[interface].front() else {
                 to_serve.pop();
                 continue;
             };
@@ -504,11 +465,13 @@ impl BpMr {
             }
             match self.decide(context, interface, head) {
                 Decision::Leave => {
-                    self.pop_front(context, interface);
+                    let packet = context.packet(head.id);
+                    self.queues[interface].pop_front(context.now(), packet);
+                    self.publish(interface);
                     context.transmit(interface, head.id);
                 }
                 Decision::MoveTo(other) => {
-                    self.move_head(context, interface, other);
+                    self.move_head(context, head, interface, other);
                     if !to_serve.contains(&other) {
                         to_serve.push(other);
                     }
@@ -523,7 +486,7 @@ impl BpMr {
 
     fn serve_all(&mut self, context: &mut Context<'_>) {
         for interface in 0..self.queues.len() {
-            if !self.queues[interface].waiting.is_empty() {
+            if self.queues[interface].front().is_some() {
                 self.serve(context, interface);
             }
         }
@@ -651,7 +614,7 @@ impl Router for BpMr {
         self.serve(context, interface);
     }
 
-    fn backlog_pkts(&self) -> usize {
-        self.queues.iter().map(|queue| queue.waiting.len()).sum()
+    fn queue(&self, interface: usize) -> Option<RouterQueue> {
+        self.queues.get(interface).map(InterfaceQueue::counters)
     }
 }

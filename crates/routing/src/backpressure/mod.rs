@@ -13,6 +13,7 @@
 //! - `hello`: the message that carries queue lengths to the neighbours.
 //! - `weights`: the penalty p, the variable V and the weight.
 //! - `flow_table`: per flow, the first packet decides for those that follow.
+//! - `queue`: the FIFO of an interface.
 //! - `bp_mr`: the two stages and the router.
 //!
 //! Lengths of queues are in full packets of 1440 bytes, rounded down. The distance to a
@@ -27,6 +28,7 @@ use backlane_units::Duration;
 mod bp_mr;
 mod flow_table;
 mod hello;
+mod queue;
 mod weights;
 
 pub use bp_mr::{BpMr, Shared};

@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use backlane_net::DropCause;
+use backlane_net::{DropCause, LinkId};
 use backlane_record::Table;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::SimTime;
@@ -208,11 +208,19 @@ impl Sent {
 fn links(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
     let span_s = now.as_secs_f64();
-    for (info, link) in world.links.iter().zip(world.simulation.network.links()) {
+    let network = &world.simulation.network;
+    for (number, (info, link)) in world.links.iter().zip(network.links()).enumerate() {
         let counters = link.counters();
+        // A router that keeps queues of its own keeps them before the link: what waits there
+        // waits for the link.
+        let own = world
+            .simulation
+            .router_queue(LinkId(number as u32))
+            .unwrap_or_default();
+        let queue_area = counters.queue_area + own.area;
         let rate_bps = link.rate().as_bps();
         let queue_mean_bytes = if span_s > 0.0 {
-            counters.queue_area as f64 / 1e12 / span_s
+            queue_area as f64 / 1e12 / span_s
         } else {
             0.0
         };
@@ -228,10 +236,13 @@ fn links(world: &World, now: SimTime) -> Table {
             ("delay_s", link.delay().as_secs_f64().into()),
             ("bytes", counters.bytes.into()),
             ("packets", counters.packets.into()),
-            ("drops", counters.drops.into()),
+            ("drops", (counters.drops + own.drops).into()),
             ("utilisation", utilisation.into()),
             ("queue_mean_bytes", queue_mean_bytes.into()),
-            ("queue_max_bytes", counters.queue_max_bytes.into()),
+            (
+                "queue_max_bytes",
+                counters.queue_max_bytes.max(own.max_bytes).into(),
+            ),
         ]);
     }
     table

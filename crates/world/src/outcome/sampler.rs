@@ -88,12 +88,15 @@ impl Sampler {
             ]);
         }
         for (link, name) in &self.links {
+            let own = simulation.router_queue(*link).unwrap_or_default();
             let link = simulation.network.link_mut(*link);
+            let queue_bytes = link.backlog_bytes(now) + own.backlog_bytes;
+            let queue_pkts = link.backlog_pkts(now) as u64 + own.backlog_pkts;
             self.queue.push([
                 ("entity", name.as_str().into()),
                 ("time_s", time_s.into()),
-                ("queue_bytes", link.backlog_bytes(now).into()),
-                ("queue_pkts", (link.backlog_pkts(now) as u64).into()),
+                ("queue_bytes", queue_bytes.into()),
+                ("queue_pkts", queue_pkts.into()),
             ]);
         }
     }

@@ -1,0 +1,108 @@
+//! The FIFO that BP-MR keeps before each interface.
+
+use std::collections::VecDeque;
+
+use backlane_net::{Packet, PacketId, RouterQueue};
+use backlane_units::SimTime;
+
+use super::FULL_PACKET_BYTES;
+
+/// Whether a packet may still choose its interface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Free to leave by any interface.
+    Free,
+    /// Leaves by the interface whose queue it is in, whatever its weight: it was moved or
+    /// spilled there, and a packet moves at most once on a node.
+    Bound,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) id: PacketId,
+    pub(super) mark: Mark,
+}
+
+/// A FIFO of packets; its limit is kept by the router.
+#[derive(Default)]
+pub(super) struct InterfaceQueue {
+    waiting: VecDeque<Waiting>,
+    /// It passed three quarters of the limit and has not yet fallen below half.
+    pub(super) spilling: bool,
+    counters: RouterQueue,
+}
+
+impl InterfaceQueue {
+    /// Its length in full packets, rounded down.
+    #[inline]
+    pub(super) fn length_pkts(&self) -> u32 {
+        (self.counters.backlog_bytes / FULL_PACKET_BYTES) as u32
+    }
+
+    /// What it holds and has held.
+    pub(super) fn counters(&self) -> RouterQueue {
+        self.counters
+    }
+
+    /// The packet to leave next.
+    #[inline]
+    pub(super) fn front(&self) -> Option<Waiting> {
+        self.waiting.front().copied()
+    }
+
+    #[inline]
+    pub(super) fn push_back(&mut self, waiting: Waiting, packet: &Packet) {
+        self.waiting.push_back(waiting);
+        self.count_in(packet);
+    }
+
+    #[inline]
+    pub(super) fn push_front(&mut self, waiting: Waiting, packet: &Packet) {
+        self.waiting.push_front(waiting);
+        self.count_in(packet);
+    }
+
+    /// Takes the front out; `packet` is the front's packet.
+    #[inline]
+    pub(super) fn pop_front(&mut self, now: SimTime, packet: &Packet) -> Option<Waiting> {
+        let waiting = self.waiting.pop_front()?;
+        self.count_out(now, packet);
+        Some(waiting)
+    }
+
+    /// The packet that came last.
+    pub(super) fn back(&self) -> Option<Waiting> {
+        self.waiting.back().copied()
+    }
+
+    /// Gives up the packet that came last; `packet` is that packet.
+    pub(super) fn drop_back(&mut self, now: SimTime, packet: &Packet) {
+        if self.waiting.pop_back().is_some() {
+            self.count_out(now, packet);
+            self.count_drop();
+        }
+    }
+
+    /// Counts a packet that was refused.
+    pub(super) fn count_drop(&mut self) {
+        self.counters.drops += 1;
+    }
+
+    #[inline]
+    fn count_in(&mut self, packet: &Packet) {
+        let counters = &mut self.counters;
+        counters.backlog_pkts += 1;
+        counters.backlog_bytes += u64::from(packet.size_bytes);
+        counters.max_bytes = counters.max_bytes.max(counters.backlog_bytes);
+    }
+
+    #[inline]
+    fn count_out(&mut self, now: SimTime, packet: &Packet) {
+        let counters = &mut self.counters;
+        let size = packet.size_bytes;
+        counters.backlog_pkts -= 1;
+        counters.backlog_bytes -= u64::from(size);
+        counters.area += u128::from(size) * u128::from((now - packet.queued_at).as_ps());
+    }
+}
