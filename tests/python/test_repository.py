@@ -195,6 +195,10 @@ def test_no_result_depends_on_the_mathematics_of_the_platform(crate: str) -> Non
 
 
 def test_these_checks_can_fail() -> None:
+    # The bindings may do what the models must not: they measure time and catch panics.
+    bindings = "".join(code_of(text_of(name)) for name in crate_sources("python"))
+    assert re.search(FORBIDDEN["a clock"], bindings)
+    assert re.search(FORBIDDEN["unsafe code"], code_of("unsafe { x }"))
     assert default_hashers("let m: HashMap<u64, Vec<(u8, u8)>> = x;")
     assert default_hashers("HashSet::new()")
     assert not default_hashers("HashMap<u64, E, BuildHasherDefault<K>>")
@@ -340,6 +344,35 @@ def test_every_link_between_pages_leads_somewhere() -> None:
             if anchor and target.suffix == ".md":
                 anchors = headings(target.read_text(encoding="utf-8"))
                 assert anchor in anchors, f"{name} links to {link}"
+
+
+MODEL_HEADINGS = [
+    "What it models", "Sources", "What it leaves out", "How it was validated", "Known divergence",
+]  # fmt: skip
+
+
+def test_every_model_page_has_the_same_headings() -> None:
+    pages = [n for n in tracked() if re.match(r"docs/models/[^/]+\.md$", n)]
+    assert len(pages) >= 7
+    for name in pages:
+        titles = re.findall(r"^## (.*)$", text_of(name), re.MULTILINE)
+        places = [titles.index(title) for title in MODEL_HEADINGS if title in titles]
+        assert len(places) == len(MODEL_HEADINGS), f"{name}: {titles}"
+        assert places == sorted(places), f"{name}: {titles}"
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    sources = "".join(text_of(name) for name in tracked() if name.endswith((".rs", ".py")))
+    functions = set(re.findall(r"\b(?:fn|def) (\w+)", sources))
+    named = 0
+    for name in tracked():
+        if not name.startswith("docs/") or not name.endswith(".md"):
+            continue
+        # A test's name is a sentence; four words and more are no key of a file.
+        for found in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){4,})`", text_of(name)):
+            assert found in functions, f"{name} names {found}"
+            named += 1
+    assert named > 30
 
 
 PAGES_WITH_FILES = ["README.md", "docs/guides/first_campaign.md", "docs/guides/own_network.md"]
