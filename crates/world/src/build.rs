@@ -12,7 +12,7 @@ use backlane_routing::backpressure::{BpMr, Shared};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
-use backlane_scenario::model::{Endpoints, FlowGroup, FlowKind, NodeKind, Placement, Scenario};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Placement, Scenario};
 use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
 use backlane_units::SimTime;
 
@@ -91,7 +91,7 @@ impl World {
         builder.add_nodes();
         builder.add_links()?;
         builder.add_cells()?;
-        builder.finish(trace)
+        Ok(builder.finish(trace))
     }
 
     /// The number of a node by its name.
@@ -266,8 +266,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
-        let (infos, specs) = self.flows()?;
+    fn finish(mut self, trace: Option<Trace>) -> World {
+        let (infos, specs) = self.flows();
         let exits: BTreeSet<NodeId> = specs
             .iter()
             .flat_map(|spec| [spec.source, spec.destination])
@@ -277,7 +277,7 @@ impl Builder<'_> {
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
         let flows = Flows::new(&mut self.events, self.streams, specs);
-        Ok(World {
+        World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
             nodes: self.nodes,
             links: self.links,
@@ -285,7 +285,7 @@ impl Builder<'_> {
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,
             sampler,
-        })
+        }
     }
 
     fn routers(&self, exits: &BTreeSet<NodeId>) -> Vec<Option<Box<dyn Router>>> {
@@ -332,13 +332,14 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn flows(&self) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), BuildError> {
+    fn flows(&self) -> (Vec<FlowInfo>, Vec<FlowSpec>) {
         let mut names = Names::default();
         let mut infos = Vec::new();
         let mut specs = Vec::new();
         for group in &self.scenario.flows {
             let mut index = 0;
-            for (source, destination) in self.pairs(group)? {
+            for (from, to) in group.pairs(self.ues.len()) {
+                let (source, destination) = (self.end(from), self.end(to));
                 for _ in 0..group.count {
                     let name = names.unique(&match group.kind {
                         FlowKind::Download => self.id(destination),
@@ -365,7 +366,7 @@ impl Builder<'_> {
                 }
             }
         }
-        Ok((infos, specs))
+        (infos, specs)
     }
 
     fn transport(&self, group: &FlowGroup) -> (TransportSpec, Option<&'static str>) {
@@ -390,24 +391,10 @@ impl Builder<'_> {
         }
     }
 
-    /// Sources and destinations side by side; a single one serves all of the other side.
-    fn pairs(&self, group: &FlowGroup) -> Result<Vec<(NodeId, NodeId)>, BuildError> {
-        let (from, to) = (self.endpoints(&group.from), self.endpoints(&group.to));
-        match (from.len(), to.len()) {
-            (a, b) if a == b => Ok(from.into_iter().zip(to).collect()),
-            (1, _) => Ok(to.into_iter().map(|to| (from[0], to)).collect()),
-            (_, 1) => Ok(from.into_iter().map(|from| (from, to[0])).collect()),
-            (a, b) => Err(BuildError(format!(
-                "{a} sources do not pair with {b} destinations"
-            ))),
-        }
-    }
-
-    fn endpoints(&self, endpoints: &Endpoints) -> Vec<NodeId> {
-        match endpoints {
-            Endpoints::Ues => self.ues.clone(),
-            Endpoints::UeList(ues) => ues.iter().map(|&index| self.ues[index]).collect(),
-            Endpoints::Nodes(nodes) => nodes.iter().map(|&index| NodeId(index as u32)).collect(),
+    fn end(&self, end: End) -> NodeId {
+        match end {
+            End::Ue(index) => self.ues[index],
+            End::Node(index) => NodeId(index as u32),
         }
     }
 

@@ -66,26 +66,40 @@ pub(crate) fn routing(routing: model::Routing) -> Routing {
             neighbour_hold,
             topology_hold,
         }),
-        model::Routing::BpMr(bp) => Routing::BpMr(backpressure::Config {
-            granularity: match bp.granularity {
-                model::Granularity::Packet => backpressure::Granularity::Packet,
-                model::Granularity::Flow => backpressure::Granularity::Flow,
-            },
-            queue_limit_pkts: bp.queue_limit_pkts,
-            gateway_queue_limit_pkts: bp.gateway_queue_limit_pkts,
-            queue_info: match bp.queue_info {
-                model::QueueInfo::Hello => backpressure::QueueInfo::Hello,
-                model::QueueInfo::Oracle => backpressure::QueueInfo::Oracle,
-            },
-            hello_interval: bp.hello_interval,
-            v: bp
-                .fixed_v
-                .map_or(backpressure::V::Variable, backpressure::V::Fixed),
-            device_queue_pkts: bp.device_queue_pkts,
-            flow_idle: bp.flow_idle,
-            flow_max_age: bp.flow_max_age,
-            ttl_rule: bp.ttl_rule,
-        }),
+        model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
+    }
+}
+
+fn bp_mr(bp: model::BpMr) -> backpressure::Config {
+    let model::BpMr {
+        granularity,
+        queue_limit_pkts,
+        gateway_queue_limit_pkts,
+        queue_info,
+        hello_interval,
+        fixed_v,
+        device_queue_pkts,
+        flow_idle,
+        flow_max_age,
+        ttl_rule,
+    } = bp;
+    backpressure::Config {
+        granularity: match granularity {
+            model::Granularity::Packet => backpressure::Granularity::Packet,
+            model::Granularity::Flow => backpressure::Granularity::Flow,
+        },
+        queue_limit_pkts,
+        gateway_queue_limit_pkts,
+        queue_info: match queue_info {
+            model::QueueInfo::Hello => backpressure::QueueInfo::Hello,
+            model::QueueInfo::Oracle => backpressure::QueueInfo::Oracle,
+        },
+        hello_interval,
+        v: fixed_v.map_or(backpressure::V::Variable, backpressure::V::Fixed),
+        device_queue_pkts,
+        flow_idle,
+        flow_max_age,
+        ttl_rule,
     }
 }
 
@@ -107,35 +121,61 @@ pub(crate) fn congestion_control(
     }
 }
 
+/// Every key is named, so that a new one cannot be forgotten.
 pub(crate) fn tcp(tcp: &model::Tcp) -> backlane_tcp::Config {
+    let model::Tcp {
+        congestion_control: control,
+        mss_bytes,
+        initial_window_pkts,
+        initial_ssthresh_pkts,
+        min_rto,
+        initial_rto,
+        max_rto,
+        rto_rule,
+        syn_retries,
+        retries,
+        delayed_ack_segments,
+        delayed_ack_min,
+        delayed_ack_max,
+        quick_ack,
+        sack,
+        sack_compression,
+        timestamps,
+        limited_transmit,
+        duplicate_threshold,
+        receive_buffer_bytes,
+        send_buffer_bytes,
+        slow_start_after_idle,
+        hystart,
+    } = *tcp;
     backlane_tcp::Config {
-        mss_bytes: tcp.mss_bytes,
-        initial_window_pkts: tcp.initial_window_pkts,
-        initial_ssthresh_pkts: tcp.initial_ssthresh_pkts,
-        rto: match tcp.rto_rule {
+        mss_bytes,
+        initial_window_pkts,
+        initial_ssthresh_pkts,
+        rto: match rto_rule {
             model::RtoRule::Linux => RtoLaw::Linux,
             model::RtoRule::Rfc6298 => RtoLaw::Rfc6298,
         },
-        min_rto: tcp.min_rto,
-        initial_rto: tcp.initial_rto,
-        max_rto: tcp.max_rto,
-        syn_retries: tcp.syn_retries,
-        retries: tcp.retries,
+        min_rto,
+        initial_rto,
+        max_rto,
+        syn_retries,
+        retries,
         delayed_ack: DelayedAck {
-            segments: tcp.delayed_ack_segments,
-            min_timeout: tcp.delayed_ack_min,
-            max_timeout: tcp.delayed_ack_max,
-            quick_ack: tcp.quick_ack,
+            segments: delayed_ack_segments,
+            min_timeout: delayed_ack_min,
+            max_timeout: delayed_ack_max,
+            quick_ack,
         },
-        sack: tcp.sack,
-        sack_compression: tcp.sack_compression,
-        timestamps: tcp.timestamps,
-        limited_transmit: tcp.limited_transmit,
-        duplicate_threshold: tcp.duplicate_threshold,
-        receive_buffer_bytes: u32::try_from(tcp.receive_buffer_bytes).unwrap_or(u32::MAX),
-        send_buffer_bytes: tcp.send_buffer_bytes,
-        slow_start_after_idle: tcp.slow_start_after_idle,
-        congestion_control: congestion_control(tcp.congestion_control, tcp.hystart),
+        sack,
+        sack_compression,
+        timestamps,
+        limited_transmit,
+        duplicate_threshold,
+        receive_buffer_bytes: u32::try_from(receive_buffer_bytes).unwrap_or(u32::MAX),
+        send_buffer_bytes,
+        slow_start_after_idle,
+        congestion_control: congestion_control(control, hystart),
         ..backlane_tcp::Config::default()
     }
 }

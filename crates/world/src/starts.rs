@@ -4,13 +4,7 @@ use backlane_engine::Streams;
 use backlane_scenario::model::Start;
 use backlane_units::Duration;
 
-/// Flows in a batch of the rule `paper`.
-const BATCH: u64 = 25;
-
 /// The start of the flow `index` of its group, counted from zero, after the warm-up.
-///
-/// The rule `paper` is the schedule of the published grid experiments: with i counted from one
-/// and m = ⌊(i − 1)/25⌋ + 1, flow i starts at 4·m + 0.05·(i − 25·(m − 1)) seconds.
 pub(crate) fn start(rule: Start, index: u64, flow: &str, streams: &Streams) -> Duration {
     match rule {
         Start::At(at) => at,
@@ -19,10 +13,7 @@ pub(crate) fn start(rule: Start, index: u64, flow: &str, streams: &Streams) -> D
             let span = to.saturating_sub(from).as_secs_f64();
             from + Duration::from_secs_f64(span * streams.stream(flow, "start").uniform())
         }
-        Start::Paper => {
-            let batch = index / BATCH + 1;
-            Duration::from_secs(4 * batch) + Duration::from_millis(50 * (index % BATCH + 1))
-        }
+        Start::Paper => Start::paper(index + 1),
     }
 }
 

@@ -85,6 +85,7 @@ impl Sampler {
                 ),
                 ("srtt_s", readings.srtt.as_secs_f64().into()),
                 ("in_flight_pkts", u64::from(readings.in_flight_pkts).into()),
+                ("delivered_bytes", flow.delivered_bytes().into()),
             ]);
         }
         for (link, name) in &self.links {
