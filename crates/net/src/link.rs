@@ -74,6 +74,15 @@ pub struct Link {
     counters: LinkCounters,
 }
 
+/// A packet at the far end of a wire.
+pub(crate) struct Arrival {
+    pub(crate) id: PacketId,
+    /// The wire lost it.
+    pub(crate) lost: bool,
+    /// The packet that will arrive after it.
+    pub(crate) next: Option<PacketId>,
+}
+
 /// What became of a packet that was given to a link.
 pub(crate) enum Enqueued {
     Accepted,
@@ -321,16 +330,21 @@ impl Link {
         });
     }
 
-    /// The arrival timer fired: takes the packet that arrives now, and whether the wire lost it.
+    /// The arrival timer fired: takes the packet that arrives now.
     #[inline]
-    pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<(PacketId, bool)> {
+    pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<Arrival> {
         self.advance(events.now());
         let arrived = self.under_way.pop_front()?;
         debug_assert_eq!(arrived.arrival, events.now());
-        if let Some(next) = self.under_way.front() {
+        let next = self.under_way.front();
+        if let Some(next) = next {
             events.set(self.arrival, next.arrival);
         }
-        Some((arrived.id, arrived.lost))
+        Some(Arrival {
+            id: arrived.id,
+            lost: arrived.lost,
+            next: next.map(|next| next.id),
+        })
     }
 
     /// When fewer than `pkts` packets wait, if nothing is added.

@@ -4,6 +4,7 @@ use backlane_engine::{Digest, EventQueue, Trace, TraceEntry};
 use backlane_units::SimTime;
 
 use crate::application::Application;
+use crate::link::Arrival;
 use crate::network::{DropCause, Network};
 use crate::packet::{LinkId, NodeId, PacketId};
 use crate::router::{Context, Router, RouterQueue};
@@ -186,9 +187,12 @@ impl<A: Application> Simulation<A> {
     fn arrive(&mut self, link_id: LinkId) {
         let link = self.network.link_mut(link_id);
         let to = link.to;
-        let Some((id, lost)) = link.arrive(&mut self.events) else {
+        let Some(Arrival { id, lost, next }) = link.arrive(&mut self.events) else {
             return;
         };
+        if let Some(next) = next {
+            self.network.packets.touch(next);
+        }
         if lost {
             self.network.drop_packet(id, DropCause::Loss);
             return;
