@@ -67,7 +67,8 @@ pub struct Link {
     under_way: VecDeque<UnderWay>,
     /// When the transmitter has sent all that is decided.
     free_at: SimTime,
-    loss: Option<(f64, Stream)>,
+    /// Boxed: few wires lose packets, and a link should fill few cache lines.
+    loss: Option<Box<(f64, Stream)>>,
     up: bool,
     arrival: TimerId,
     transmit: TimerId,
@@ -191,7 +192,7 @@ impl Link {
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
-        self.loss = Some((probability, stream));
+        self.loss = Some(Box::new((probability, stream)));
     }
 
     #[inline]
@@ -312,7 +313,7 @@ impl Link {
         self.free_at = start + self.transmission_time(size);
         let arrival = self.free_at + self.delay;
         let lost = match &mut self.loss {
-            Some((probability, stream)) => stream.chance(*probability),
+            Some(loss) => loss.1.chance(loss.0),
             None => false,
         };
         self.counters.bytes += u64::from(size);

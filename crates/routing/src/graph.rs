@@ -1,12 +1,8 @@
 //! The graph of routers, for what is computed once and shared by all of them.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use backlane_net::{Network, NodeId};
-
-/// An unreachable node's distance.
-pub const UNREACHABLE: u64 = u64::MAX;
 
 /// Routers and the wires between them; neighbours in the order of their interfaces.
 #[derive(Clone, Debug, Default)]
@@ -54,27 +50,6 @@ impl Graph {
             }
         }
         hops
-    }
-
-    /// The least cost from every node to `to` (Dijkstra 1959), [`UNREACHABLE`] where there is no
-    /// way. Costs must be alike in both directions of a wire.
-    pub fn costs_to(&self, to: NodeId) -> Vec<u64> {
-        let mut costs = vec![UNREACHABLE; self.neighbours.len()];
-        costs[to.index()] = 0;
-        let mut open = BinaryHeap::from([(Reverse(0), to)]);
-        while let Some((Reverse(cost), node)) = open.pop() {
-            if cost > costs[node.index()] {
-                continue;
-            }
-            for &(neighbour, weight) in self.neighbours(node) {
-                let through = cost.saturating_add(weight);
-                if through < costs[neighbour.index()] {
-                    costs[neighbour.index()] = through;
-                    open.push((Reverse(through), neighbour));
-                }
-            }
-        }
-        costs
     }
 }
 

@@ -4,11 +4,13 @@
 //! Among equal paths every node takes its neighbour with the lowest node number, so that a
 //! destination's traffic follows one tree. Links that are cut during the run are not noticed.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::rc::Rc;
 
 use backlane_net::{Context, DropCause, Network, NodeId, PacketId, Router};
 
-use crate::graph::{Graph, UNREACHABLE};
+use crate::graph::Graph;
 
 /// What makes a path short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,18 +32,23 @@ pub struct Config {
     pub metric: Metric,
 }
 
-/// The next interface towards each destination in use, for all nodes.
+/// Every node's next interface for the destinations of the packets that pass it.
+///
+/// Only the paths in use are kept: a mesh of 10 000 nodes in which everybody talks has 10⁸ pairs,
+/// of which a run uses few, and a forwarding table should stay in the processor's cache.
 #[derive(Debug)]
 pub struct Tables {
-    /// Position of a destination in `trees`, by node; `u32::MAX` if it is not in use.
-    tree_of: Vec<u32>,
-    /// By tree and node: the interface to take, `u16::MAX` where there is no way.
-    trees: Vec<Vec<u16>>,
+    nodes: Vec<Table>,
 }
 
 impl Tables {
-    /// The tables for packets that leave the mesh at one of `exits`.
-    pub fn new(network: &Network, config: Config, exits: impl IntoIterator<Item = NodeId>) -> Self {
+    /// The tables for packets that enter the mesh at the first router of one of `paths` and leave
+    /// it at the second. Both directions of a conversation are two paths.
+    pub fn new(
+        network: &Network,
+        config: Config,
+        paths: impl IntoIterator<Item = (NodeId, NodeId)>,
+    ) -> Self {
         let graph = Graph::of(network, |node, interface| {
             let interface = network.mesh_interfaces(node)[interface];
             match config.metric {
@@ -53,43 +60,154 @@ impl Tables {
                 Metric::InverseRate => 1_000_000_000_000_000 / interface.rate.as_bps().max(1),
             }
         });
+        let mut sources: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        for (entry, exit) in paths {
+            sources.entry(exit).or_default().push(entry);
+        }
         let mut tables = Self {
-            tree_of: vec![u32::MAX; graph.node_count()],
-            trees: Vec::new(),
+            nodes: vec![Table::default(); graph.node_count()],
         };
-        for exit in exits {
-            if tables.tree_of[exit.index()] == u32::MAX {
-                tables.tree_of[exit.index()] = tables.trees.len() as u32;
-                tables.trees.push(tree(&graph, exit));
+        let mut search = Search::new(&graph);
+        for (exit, entries) in sources {
+            search.run(exit, &entries);
+            for entry in entries {
+                tables.install(&graph, &search, entry, exit);
             }
         }
         tables
     }
 
-    /// The interface by which `node` sends packets that leave at `exit`.
+    /// Follows the shortest path from `entry` until it ends or meets one installed before.
+    fn install(&mut self, graph: &Graph, search: &Search<'_>, entry: NodeId, exit: NodeId) {
+        let mut node = entry;
+        while node != exit && self.interface(node, exit).is_none() {
+            let neighbours = graph.neighbours(node).iter().enumerate();
+            let next = neighbours
+                .filter_map(|(interface, &(neighbour, weight))| {
+                    let cost = search.cost(neighbour)?.saturating_add(weight);
+                    Some((cost, neighbour, interface))
+                })
+                .min();
+            let Some((_, neighbour, interface)) = next else {
+                return;
+            };
+            self.nodes[node.index()].insert(exit, interface as u16);
+            node = neighbour;
+        }
+    }
+
+    /// The interface by which `node` sends packets that leave at `exit`; `None` where no path in
+    /// use passes.
     #[inline]
     pub fn interface(&self, node: NodeId, exit: NodeId) -> Option<usize> {
-        let tree = *self.tree_of.get(exit.index())?;
-        let interface = self.trees.get(tree as usize)?[node.index()];
-        (interface != u16::MAX).then_some(usize::from(interface))
+        self.nodes[node.index()].get(exit).map(usize::from)
     }
 }
 
-fn tree(graph: &Graph, exit: NodeId) -> Vec<u16> {
-    let costs = graph.costs_to(exit);
-    (0..graph.node_count() as u32)
-        .map(|node| {
-            graph
-                .neighbours(NodeId(node))
-                .iter()
-                .enumerate()
-                .filter(|(_, (neighbour, _))| costs[neighbour.index()] != UNREACHABLE)
-                .min_by_key(|(_, (neighbour, weight))| {
-                    (costs[neighbour.index()].saturating_add(*weight), *neighbour)
-                })
-                .map_or(u16::MAX, |(interface, _)| interface as u16)
-        })
-        .collect()
+/// A hash table from exits to interfaces with linear probing, at most half full.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    slots: Vec<(NodeId, u16)>,
+    entries: usize,
+}
+
+impl Table {
+    /// Where the search for an exit starts: the upper bits of a product with 2³²/φ.
+    #[inline]
+    fn home(&self, exit: NodeId) -> usize {
+        let hash = u64::from(exit.0.wrapping_mul(0x9e37_79b9));
+        ((hash * self.slots.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    fn get(&self, exit: NodeId) -> Option<u16> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(exit);
+        loop {
+            let (key, interface) = self.slots[at];
+            if key == exit {
+                return Some(interface);
+            }
+            if key == NodeId::NONE {
+                return None;
+            }
+            at = (at + 1) % self.slots.len();
+        }
+    }
+
+    fn insert(&mut self, exit: NodeId, interface: u16) {
+        if self.slots.len() < 2 * (self.entries + 1) {
+            let larger = vec![(NodeId::NONE, 0); (2 * self.slots.len()).max(4)];
+            let old = std::mem::replace(&mut self.slots, larger);
+            self.entries = 0;
+            for (exit, interface) in old.into_iter().filter(|(exit, _)| *exit != NodeId::NONE) {
+                self.insert(exit, interface);
+            }
+        }
+        let mut at = self.home(exit);
+        while self.slots[at].0 != NodeId::NONE {
+            at = (at + 1) % self.slots.len();
+        }
+        self.slots[at] = (exit, interface);
+        self.entries += 1;
+    }
+}
+
+/// Least costs to one node (Dijkstra 1959), as far out as needed. Costs must be alike in both
+/// directions of a wire.
+struct Search<'a> {
+    graph: &'a Graph,
+    costs: Vec<u64>,
+    touched: Vec<NodeId>,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        Self {
+            graph,
+            costs: vec![u64::MAX; graph.node_count()],
+            touched: Vec::new(),
+        }
+    }
+
+    /// Finds the costs to `to` of all `from`, and of every node that is nearer than one of them.
+    fn run(&mut self, to: NodeId, from: &[NodeId]) {
+        for node in self.touched.drain(..) {
+            self.costs[node.index()] = u64::MAX;
+        }
+        let mut wanted: BTreeSet<NodeId> = from.iter().copied().collect();
+        let mut open = BinaryHeap::from([(Reverse(0), to)]);
+        self.costs[to.index()] = 0;
+        self.touched.push(to);
+        while let Some((Reverse(cost), node)) = open.pop() {
+            if cost > self.costs[node.index()] {
+                continue;
+            }
+            wanted.remove(&node);
+            if wanted.is_empty() {
+                return;
+            }
+            for &(neighbour, weight) in self.graph.neighbours(node) {
+                let through = cost.saturating_add(weight);
+                let known = &mut self.costs[neighbour.index()];
+                if through < *known {
+                    if *known == u64::MAX {
+                        self.touched.push(neighbour);
+                    }
+                    *known = through;
+                    open.push((Reverse(through), neighbour));
+                }
+            }
+        }
+    }
+
+    /// The cost of a node, as far as it was reached.
+    fn cost(&self, node: NodeId) -> Option<u64> {
+        let cost = self.costs[node.index()];
+        (cost != u64::MAX).then_some(cost)
+    }
 }
 
 /// Shortest-path routing on one node.
@@ -158,7 +276,7 @@ mod tests {
 
     fn first_hop(metric: Metric) -> NodeId {
         let network = square();
-        let tables = Tables::new(&network, Config { metric }, [NodeId(3)]);
+        let tables = Tables::new(&network, Config { metric }, [(NodeId(0), NodeId(3))]);
         let interface = tables.interface(NodeId(0), NodeId(3)).unwrap();
         network.mesh_interfaces(NodeId(0))[interface].peer
     }
@@ -172,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_destination_that_was_not_asked_for_has_no_route() {
-        let tables = Tables::new(&square(), Config::default(), [NodeId(3)]);
+        let tables = Tables::new(&square(), Config::default(), [(NodeId(0), NodeId(3))]);
         assert_eq!(tables.interface(NodeId(0), NodeId(1)), None);
     }
 }

@@ -100,7 +100,7 @@ impl Dumbbell {
         let tables = Rc::new(Tables::new(
             &network,
             shortest_path::Config::default(),
-            [left, right],
+            [(left, right), (right, left)],
         ));
         let routers = (0..network.node_count() as u32)
             .map(NodeId)

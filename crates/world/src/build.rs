@@ -268,12 +268,12 @@ impl Builder<'_> {
 
     fn finish(mut self, trace: Option<Trace>) -> World {
         let (infos, specs) = self.flows();
-        let exits: BTreeSet<NodeId> = specs
+        let paths: BTreeSet<(NodeId, NodeId)> = specs
             .iter()
-            .flat_map(|spec| [spec.source, spec.destination])
-            .map(|node| self.network.exit_of(node))
+            .map(|spec| [spec.source, spec.destination].map(|node| self.network.exit_of(node)))
+            .flat_map(|[from, to]| [(from, to), (to, from)])
             .collect();
-        let routers = self.routers(&exits);
+        let routers = self.routers(&paths);
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
         let flows = Flows::new(&mut self.events, self.streams, specs);
@@ -288,12 +288,13 @@ impl Builder<'_> {
         }
     }
 
-    fn routers(&self, exits: &BTreeSet<NodeId>) -> Vec<Option<Box<dyn Router>>> {
+    /// `paths` are the routers where packets enter the mesh and leave it.
+    fn routers(&self, paths: &BTreeSet<(NodeId, NodeId)>) -> Vec<Option<Box<dyn Router>>> {
         let network = &self.network;
         let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
             match convert::routing(self.scenario.routing) {
                 Routing::ShortestPath(config) => {
-                    let tables = Rc::new(Tables::new(network, config, exits.iter().copied()));
+                    let tables = Rc::new(Tables::new(network, config, paths.iter().copied()));
                     Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
                 }
                 Routing::Olsr(config) => Box::new(move |node| {
@@ -302,7 +303,7 @@ impl Builder<'_> {
                 }),
                 Routing::BpMr(config) => {
                     let graph = Graph::of(network, |_, _| 1);
-                    let distances = Distances::new(&graph, exits.iter().copied());
+                    let distances = Distances::new(&graph, paths.iter().map(|&(_, exit)| exit));
                     let gateways: Vec<NodeId> = (0..self.scenario.nodes.len() as u32)
                         .map(NodeId)
                         .filter(|node| self.scenario.nodes[node.index()].kind == NodeKind::Epc)
