@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV   := .venv
+export PIP_QUIET = 1
 BIN    := $(VENV)/bin
 DEMO   := results/demo
 

@@ -9,10 +9,14 @@ mod scenario;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
+    module.add(
+        "ScenarioError",
+        module.py().get_type::<errors::ScenarioError>(),
+    )?;
     module.add("RunError", module.py().get_type::<errors::RunError>())?;
     module.add_class::<outcome::RunResult>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
+    module.add_function(wrap_pyfunction!(run::commit, module)?)?;
     scenario::register(module)
 }

@@ -16,12 +16,7 @@ pub(crate) struct RunResult {
 }
 
 impl RunResult {
-    pub(crate) fn of(
-        py: Python<'_>,
-        outcome: &Outcome,
-        wall_s: f64,
-        cpu_s: f64,
-    ) -> PyResult<Self> {
+    pub(crate) fn of(py: Python<'_>, outcome: &Outcome, wall_s: f64, cpu_s: f64) -> PyResult<Self> {
         let series = PyDict::new(py);
         for (name, samples) in &outcome.series {
             series.set_item(name, table(py, samples)?)?;

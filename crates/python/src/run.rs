@@ -21,6 +21,12 @@ pub(crate) fn model_version() -> &'static str {
     backlane_scenario::MODEL_VERSION
 }
 
+/// The commit that the module was built from, or "unknown".
+#[pyfunction]
+pub(crate) fn commit() -> &'static str {
+    env!("BACKLANE_COMMIT")
+}
+
 enum Failure {
     Built(String),
     Panicked(String),
@@ -37,8 +43,7 @@ pub(crate) fn run(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
-    let scenario =
-        Scenario::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
+    let scenario = Scenario::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
     let wall = Instant::now();
     let (outcome, cpu_s) = py.detach(|| {
         let cpu = ThreadTime::now();
@@ -64,7 +69,9 @@ fn carry_out(
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let world = World::new(scenario, seed, None).map_err(|e| Failure::Built(e.to_string()))?;
         let outcome = world.run(|now, events| {
-            let Some(progress) = progress else { return Ok(()) };
+            let Some(progress) = progress else {
+                return Ok(());
+            };
             if last.elapsed() < REPORT_EVERY {
                 return Ok(());
             }
@@ -89,7 +96,11 @@ fn carry_out(
             let message = payload
                 .downcast_ref::<String>()
                 .cloned()
-                .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .or_else(|| {
+                    payload
+                        .downcast_ref::<&str>()
+                        .map(|text| (*text).to_owned())
+                })
                 .unwrap_or_else(|| "the simulator panicked".to_owned());
             Err(Failure::Panicked(message))
         }

@@ -94,8 +94,10 @@ pub(crate) fn report_error(py: Python<'_>, report: &Report) -> PyErr {
 }
 
 fn diagnostics<'py>(py: Python<'py>, list: &[Diagnostic]) -> PyResult<Bound<'py, PyList>> {
-    let items: Vec<Bound<'py, PyDict>> =
-        list.iter().map(|diagnostic| fields(py, diagnostic)).collect::<PyResult<_>>()?;
+    let items: Vec<Bound<'py, PyDict>> = list
+        .iter()
+        .map(|diagnostic| fields(py, diagnostic))
+        .collect::<PyResult<_>>()?;
     PyList::new(py, items)
 }
 

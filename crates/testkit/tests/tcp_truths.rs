@@ -1,5 +1,6 @@
 //! TCP on a dumbbell against what equations say.
 
+use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_tcp::{Config, CongestionControlConfig};
 use backlane_testkit::Dumbbell;
@@ -139,4 +140,49 @@ fn reno_under_random_loss_follows_mathis_and_pftk() {
         );
         assert!(pftk.abs() < pftk_error, "p {p}: {pftk:+.3} off PFTK");
     }
+}
+
+/// A standing queue is what CoDel is against: with drop-tail of two bandwidth-delay products the
+/// RTT of Reno is far above the path's 40 ms, under CoDel within twice its target of 5 ms.
+#[test]
+fn codel_holds_the_queue_near_its_target() {
+    let mean_rtt_ms = |queue| {
+        let dumbbell = Dumbbell {
+            queue,
+            flows: vec![tcp("reno"); 4],
+            ..Dumbbell::default()
+        };
+        let simulation = dumbbell.run(Duration::from_secs(120));
+        let total: u64 = simulation
+            .application
+            .flows()
+            .iter()
+            .map(|f| f.delivered_bytes())
+            .sum();
+        let utilisation = total as f64 * 8.0 / 120.0 / CEILING_BPS;
+        let rtts: Vec<f64> = simulation
+            .application
+            .flows()
+            .iter()
+            .map(|flow| match &flow.transport {
+                Some(Transport::Tcp(tcp)) => 1e3 * tcp.rtt.mean_s().unwrap(),
+                _ => panic!("the flow runs"),
+            })
+            .collect();
+        (rtts.iter().sum::<f64>() / 4.0, utilisation)
+    };
+    let limit = QueueLimit::BandwidthDelayProduct(2.0);
+    let (drop_tail, full) = mean_rtt_ms(QueueConfig::DropTail(limit));
+    let (codel, used) = mean_rtt_ms(QueueConfig::CoDel(limit, CoDelConfig::default()));
+    let (fq_codel, fq_used) = mean_rtt_ms(QueueConfig::FqCoDel(limit, FqCoDelConfig::default()));
+    println!("drop-tail {drop_tail} {full}, CoDel {codel} {used}, FQ-CoDel {fq_codel} {fq_used}");
+    assert!(drop_tail > 80.0 && full > 0.98, "{drop_tail} ms, {full}");
+    assert!(
+        (40.0..50.0).contains(&codel) && used > 0.9,
+        "{codel} ms, {used}"
+    );
+    assert!(
+        (40.0..50.0).contains(&fq_codel) && fq_used > 0.9,
+        "{fq_codel} ms, {fq_used}"
+    );
 }

@@ -9,7 +9,7 @@ import platform
 import sys
 from typing import TYPE_CHECKING, Any
 
-from backlane import __version__, tables
+from backlane import __version__, native, tables
 from backlane.files import make_folder, replacing, write_json, write_text
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def manifest_of(
         "scenario_hash": plan.scenario_hash,
         "version": __version__,
         "model_version": plan.model_version,
+        "commit": native.module().commit(),
         "parameters": plan.parameters,
         "seeds": plan.seeds,
         "cells": [{"index": c.index, "parameters": c.parameters, "hash": c.hash}

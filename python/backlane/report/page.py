@@ -256,7 +256,8 @@ def _facts(manifest: dict[str, Any], network: Network) -> list[tuple[str, str]]:
     facts = [
         ("command", str(manifest.get("command", "–"))),
         ("scenario hash", str(manifest.get("scenario_hash"))),
-        ("version", f"{manifest.get('version')}, model {manifest.get('model_version')}"),
+        ("version", f"{manifest.get('version')}, model {manifest.get('model_version')}, "
+                    f"commit {str(manifest.get('commit', 'unknown'))[:12]}"),
         ("seeds", listed),
         ("runs", f"{manifest.get('runs_finished')} of {manifest.get('runs_planned')} finished"
                  + (f", {len(failed)} failed" if failed else "")),
