@@ -157,7 +157,7 @@ fn codel_holds_the_queue_near_its_target() {
             .application
             .flows()
             .iter()
-            .map(|f| f.delivered_bytes())
+            .map(backlane_traffic::Flow::delivered_bytes)
             .sum();
         let utilisation = total as f64 * 8.0 / 120.0 / CEILING_BPS;
         let rtts: Vec<f64> = simulation
