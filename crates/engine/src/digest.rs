@@ -36,7 +36,9 @@ mod tests {
 
     fn of(words: &[u64]) -> u64 {
         let mut digest = Digest::default();
-        words.iter().for_each(|&word| digest.add(word));
+        for &word in words {
+            digest.add(word);
+        }
         digest.value()
     }
 
@@ -60,5 +62,5 @@ mod tests {
         assert_eq!(of(&[1, 2, 3]), FIXED);
     }
 
-    const FIXED: u64 = 2908789282500300387;
+    const FIXED: u64 = 2_908_789_282_500_300_387;
 }

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!([stream.word(), stream.word()], FIXED);
     }
 
-    const FIXED: [u64; 2] = [15356191216236939095, 11076029917091266420];
+    const FIXED: [u64; 2] = [15_356_191_216_236_939_095, 11_076_029_917_091_266_420];
 
     /// Mean and variance against the laws, at five standard errors of 10⁵ draws.
     #[test]

@@ -1,5 +1,8 @@
 //! The Python module `backlane._native`: wrappers and error mapping, no logic.
 
+// PyO3 hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
 use pyo3::prelude::*;
 
 mod errors;
