@@ -23,7 +23,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check python tests validation
 	$(BIN)/mypy
 	cargo test --workspace --quiet
-	$(BIN)/pytest -q tests/python
+	$(BIN)/pytest tests/python
 
 # CPU time of whole scenarios; see docs/performance.md.
 bench: $(VENV)/.installed
