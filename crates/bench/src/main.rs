@@ -7,6 +7,7 @@
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_scenario::Scenario;
 use backlane_testkit::Dumbbell;
+use backlane_testkit::scenes::grid;
 use backlane_units::{Duration, Rate};
 use backlane_world::World;
 use cpu_time::ThreadTime;
@@ -78,43 +79,6 @@ fn scenario(text: &str) -> Work {
         build_s,
         cpu_s,
     }
-}
-
-/// The published grid: 25 eNodeBs, 100 UEs, 10 MB each.
-fn grid(routing: &str) -> String {
-    format!(
-        r#"
-name = "grid"
-duration = "120 s"
-[topology]
-kind = "grid"
-rows = 5
-columns = 5
-spacing = "200 m"
-link = {{ rate = "500 Mbit/s", delay = "4 ms", queue = "1 bdp" }}
-[[gateway]]
-node = "epc"
-attach = ["enb5", "enb15", "enb25"]
-link = {{ rate = "1 Gbit/s", delay = "0.5 ms", queue = "1 bdp" }}
-[[server]]
-node = "server"
-attach = "epc"
-link = {{ rate = "10 Gbit/s", delay = "5 ms" }}
-[access]
-kind = "ideal"
-rate = "350 Mbit/s"
-delay = "10 ms"
-ues = 100
-[routing]
-{routing}
-[[flow]]
-kind = "download"
-from = "server"
-to = "ues"
-size = "10 MB"
-start = "paper"
-"#
-    )
 }
 
 /// Square grids of growing size in which every node sends to a node two rows and two columns
@@ -216,7 +180,7 @@ fn main() {
             "protocol = \"bp-mr\"\ngranularity = \"packet\"",
         ),
     ] {
-        let text = grid(routing);
+        let text = grid(routing, 100, "10 MB", "paper");
         measure(&filter, &format!("grid, 100 x 10 MB, {name}"), || {
             scenario(&text)
         });

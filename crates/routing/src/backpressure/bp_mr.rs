@@ -393,33 +393,39 @@ impl BpMr {
     }
 
     fn decide(&mut self, context: &Context<'_>, interface: usize, head: Waiting) -> Decision {
-        if self.config.granularity == Granularity::Flow {
-            return self.decide_for_flow(context, interface, head);
-        }
-        if head.mark == Mark::Bound
-            && self.valid(context.now(), interface, context.packet(head.id).exit)
-        {
+        let exit = context.packet(head.id).exit;
+        if head.mark == Mark::Bound && self.valid(context.now(), interface, exit) {
             return Decision::Leave;
         }
-        match self.best(context, head.id, interface, None) {
+        let best = match self.config.granularity {
+            Granularity::Packet => self.best(context, head.id, interface, None),
+            Granularity::Flow => self.flow_interface(context, head.id, interface),
+        };
+        match best {
             Some(best) if best == interface => Decision::Leave,
             Some(best) => Decision::MoveTo(best),
             None => Decision::Wait,
         }
     }
 
-    /// The head of a queue follows its flow's entry; without one it waits for a positive weight.
-    fn decide_for_flow(
-        &mut self,
-        context: &Context<'_>,
-        interface: usize,
-        head: Waiting,
-    ) -> Decision {
-        match self.flow_interface(context, head.id, interface) {
-            Some(decided) if decided == interface => Decision::Leave,
-            Some(decided) => Decision::MoveTo(decided),
-            None => Decision::Wait,
+    /// The queue for a packet that arrives: stage 1 and, per flow, what its flow has decided or
+    /// decides now. `None`: no valid neighbour.
+    fn place(&mut self, context: &Context<'_>, id: PacketId) -> Option<(usize, Mark)> {
+        if self.config.granularity == Granularity::Packet {
+            return self.classify(context, id);
         }
+        let packet = context.packet(id);
+        let now = context.now();
+        if let Lookup::Valid(interface) = self.flows.lookup(now, packet.flow_key(), packet.ttl)
+            && self.valid(now, interface, packet.exit)
+        {
+            return Some((interface, Mark::Bound));
+        }
+        let (interface, _) = self.classify(context, id)?;
+        Some(match self.flow_interface(context, id, interface) {
+            Some(decided) => (decided, Mark::Bound),
+            None => (interface, Mark::Free),
+        })
     }
 
     /// The interface that a packet's flow leaves by: from the table, or decided now and stored.
@@ -518,32 +524,9 @@ impl Router for BpMr {
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        let known = if self.config.granularity == Granularity::Flow {
-            let packet = context.packet(id);
-            let (key, ttl, exit) = (packet.flow_key(), packet.ttl, packet.exit);
-            match self.flows.lookup(context.now(), key, ttl) {
-                Lookup::Valid(interface) if self.valid(context.now(), interface, exit) => {
-                    Some(interface)
-                }
-                _ => None,
-            }
-        } else {
-            None
-        };
-        let (interface, mark) = match known {
-            Some(interface) => (interface, Mark::Free),
-            None => {
-                let Some((interface, mark)) = self.classify(context, id) else {
-                    context.drop(id, DropCause::NoRoute);
-                    return;
-                };
-                if self.config.granularity == Granularity::Flow {
-                    let decided = self.flow_interface(context, id, interface);
-                    (decided.unwrap_or(interface), Mark::Free)
-                } else {
-                    (interface, mark)
-                }
-            }
+        let Some((interface, mark)) = self.place(context, id) else {
+            context.drop(id, DropCause::NoRoute);
+            return;
         };
         self.push_back(context, interface, Waiting { id, mark });
         self.serve(context, interface);

@@ -12,8 +12,8 @@ use super::FULL_PACKET_BYTES;
 pub(super) enum Mark {
     /// Free to leave by any interface.
     Free,
-    /// Leaves by the interface whose queue it is in, whatever its weight: it was moved or
-    /// spilled there, and a packet moves at most once on a node.
+    /// Leaves by the interface whose queue it is in, whatever its weight: its flow decided so, or
+    /// it was moved or spilled there, and a packet moves at most once on a node.
     Bound,
 }
 

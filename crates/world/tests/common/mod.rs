@@ -15,39 +15,7 @@ pub const ROUTINGS: [&str; 4] = [
 
 /// The published grid with `ues` UEs of 1 MB each.
 pub fn grid(routing: &str, ues: usize) -> String {
-    format!(
-        r#"
-name = "grid"
-duration = "60 s"
-[topology]
-kind = "grid"
-rows = 5
-columns = 5
-spacing = "200 m"
-link = {{ rate = "500 Mbit/s", delay = "4 ms", queue = "1 bdp" }}
-[[gateway]]
-node = "epc"
-attach = ["enb5", "enb15", "enb25"]
-link = {{ rate = "1 Gbit/s", delay = "0.5 ms", queue = "1 bdp" }}
-[[server]]
-node = "server"
-attach = "epc"
-link = {{ rate = "10 Gbit/s", delay = "5 ms" }}
-[access]
-kind = "ideal"
-rate = "350 Mbit/s"
-delay = "10 ms"
-ues = {ues}
-[routing]
-{routing}
-[[flow]]
-kind = "download"
-from = "server"
-to = "ues"
-size = "1 MB"
-start = "uniform 1 s 2 s"
-"#
-    )
+    backlane_testkit::scenes::grid(routing, ues, "1 MB", "uniform 1 s 2 s")
 }
 
 pub fn resolve(text: &str) -> Scenario {
