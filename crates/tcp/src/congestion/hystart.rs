@@ -147,6 +147,7 @@ mod tests {
             snd_una,
             snd_nxt,
             mss_bytes: 1448,
+            ..RttSample::default()
         }
     }
 

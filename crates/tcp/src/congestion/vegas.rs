@@ -170,6 +170,7 @@ mod tests {
                 snd_una,
                 snd_nxt: snd_una,
                 mss_bytes: 1448,
+                ..RttSample::default()
             };
             vegas.on_rtt_sample(SimTime::ZERO, &sample, window);
         }
@@ -179,6 +180,7 @@ mod tests {
             snd_una,
             snd_nxt: snd_una,
             is_cwnd_limited: true,
+            ..Ack::default()
         };
         vegas.on_ack(SimTime::ZERO, &ack, window);
     }

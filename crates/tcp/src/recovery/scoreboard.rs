@@ -12,6 +12,8 @@
 
 use std::collections::VecDeque;
 
+use super::rate::RateMeter;
+
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// A retransmission is in flight.
@@ -89,12 +91,15 @@ pub(crate) struct Scoreboard {
     newest_delivered: (u64, u64),
     /// The RTT of the segment delivered last (RACK.rtt).
     rtt_us: u64,
+    pub(crate) rate: RateMeter,
 }
 
 impl Scoreboard {
-    pub(crate) fn new(mss_bytes: u32) -> Self {
+    pub(crate) fn new(mss_bytes: u32, mut rate: RateMeter) -> Self {
+        const FIRST_CAPACITY: usize = 64;
+        rate.resize(FIRST_CAPACITY, 0, 0);
         Self {
-            records: vec![Record::default(); 64],
+            records: vec![Record::default(); FIRST_CAPACITY],
             first: 0,
             next: 0,
             mss_bytes: u64::from(mss_bytes.max(1)),
@@ -107,6 +112,7 @@ impl Scoreboard {
             retransmit_hint: 0,
             newest_delivered: (0, 0),
             rtt_us: 0,
+            rate,
         }
     }
 
@@ -171,6 +177,11 @@ impl Scoreboard {
             flags: if outgoing.fin { FIN } else { 0 },
         };
         self.next += 1;
+        if self.rate.is_enabled() {
+            let in_flight_pkts = self.in_flight();
+            let was_empty = self.packets_out() == 1;
+            self.rate.on_sent(index, now_us, in_flight_pkts, was_empty);
+        }
     }
 
     #[cold]
@@ -181,6 +192,7 @@ impl Scoreboard {
             records[index as usize & mask] = *self.record(index);
         }
         self.records = records;
+        self.rate.resize(self.records.len(), self.first, self.next);
     }
 
     /// The index of the first record that starts at `seq` or later.
@@ -212,7 +224,15 @@ impl Scoreboard {
     /// Notes that a segment was delivered (RFC 8985 §6.2 step 2). An acknowledgment sooner
     /// than the smallest RTT after a retransmission is for the first transmission.
     #[inline]
-    fn on_delivered(&mut self, record: Record, now_us: u64, min_rtt_us: u64) {
+    fn on_delivered(&mut self, index: u64, record: Record, now_us: u64, min_rtt_us: u64) {
+        if self.rate.is_enabled() {
+            self.rate.on_delivered(
+                index,
+                record.sent_us,
+                record.end_seq(),
+                record.has(EVER_RETRANSMITTED),
+            );
+        }
         let rtt_us = now_us - record.sent_us;
         if record.has(EVER_RETRANSMITTED) && rtt_us < min_rtt_us {
             return;
@@ -254,7 +274,7 @@ impl Scoreboard {
                     .unwrap_or((record.sent_us, record.sent_us));
                 delivery.sacked_sent_us = Some((first_us, record.sent_us));
             }
-            self.on_delivered(record, now_us, min_rtt_us);
+            self.on_delivered(index, record, now_us, min_rtt_us);
             let marked = self.record_mut(index);
             marked.flags = (record.flags & !(LOST | RETRANSMITTED)) | SACKED;
             marked.run_end = index as u32 + 1;
@@ -301,7 +321,7 @@ impl Scoreboard {
             if record.has(SACKED) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(record, now_us, min_rtt_us);
+                self.on_delivered(self.first, record, now_us, min_rtt_us);
                 if selective {
                     delivery.delivered_pkts += 1;
                 }
@@ -446,6 +466,10 @@ impl Scoreboard {
                 self.retrans_out += 1;
                 self.retransmissions.push_back((index, now_us));
                 self.retransmit_hint = index + 1;
+                if self.rate.is_enabled() {
+                    let in_flight_pkts = self.in_flight();
+                    self.rate.on_sent(index, now_us, in_flight_pkts, false);
+                }
                 return Some((outgoing(&record), index == self.first));
             }
             index += 1;
@@ -469,7 +493,7 @@ mod tests {
     use super::*;
 
     fn scoreboard(segments: u64) -> Scoreboard {
-        let mut scoreboard = Scoreboard::new(100);
+        let mut scoreboard = Scoreboard::new(100, RateMeter::default());
         for i in 0..segments {
             let outgoing = Outgoing {
                 seq: i * 100,

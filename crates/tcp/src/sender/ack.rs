@@ -3,7 +3,7 @@
 use backlane_units::SimTime;
 
 use super::{Sender, Timer};
-use crate::congestion::{Ack, RttSample};
+use crate::congestion::{Ack, Arrival, RateSample, RttSample};
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
 use crate::recovery::scoreboard::Delivery;
@@ -17,6 +17,7 @@ impl Sender {
             return;
         }
         let prior_una = self.snd_una;
+        let prior_in_flight_pkts = self.scoreboard.in_flight();
         let advanced = segment.ack > prior_una;
         let window_changed = self.update_window(segment);
         if self.scoreboard.packets_out() == 0 {
@@ -49,7 +50,8 @@ impl Sender {
                     self.scoreboard.consume_duplicate_acks(delivery.acked_pkts);
             }
         }
-        self.measure_rtt(now, segment, now_ts, &delivery);
+        let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
+        self.announce(now, segment, prior_una, &delivery);
 
         let is_duplicate =
             segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed;
@@ -62,34 +64,84 @@ impl Sender {
         }
         self.delivered_pkts += u64::from(delivery.delivered_pkts);
 
-        if self.is_reducing() {
+        let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
+        let rate = if self.scoreboard.rate.is_enabled() {
+            self.scoreboard.rate.take_sample(
+                now_us,
+                self.delivered_pkts,
+                self.scoreboard.lost_total(),
+                min_rtt_us,
+            )
+        } else {
+            RateSample::default()
+        };
+        let newly_lost_pkts = (self.scoreboard.lost_total() - lost_before) as u32;
+        if self.is_reducing() && !self.owns_window {
             if delivery.delivered_pkts > 0 {
-                let progress = advanced && self.scoreboard.lost_total() == lost_before;
-                self.window.cwnd_pkts = self
-                    .prr
-                    .cwnd_pkts(
-                        delivery.delivered_pkts,
-                        self.scoreboard.in_flight(),
-                        self.window.ssthresh_pkts,
-                        progress,
-                    )
-                    .max(1);
+                self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
             }
-        } else if delivery.acked_pkts > 0 {
+        } else if delivery.acked_pkts > 0 || self.owns_window {
             let ack = Ack {
                 acked_pkts: delivery.delivered_pkts,
                 in_flight_pkts: self.scoreboard.in_flight(),
                 snd_una: self.snd_una,
                 snd_nxt: self.snd_nxt,
                 is_cwnd_limited: self.is_cwnd_limited(),
+                delivered_pkts: self.delivered_pkts,
+                delivered_ce_pkts: 0,
+                lost_pkts: self.scoreboard.lost_total(),
+                newly_lost_pkts,
+                prior_in_flight_pkts,
+                has_ece: false,
+                min_rtt_us: min_rtt_us as u32,
+                rtt_us,
+                srtt_us: self.rtt.srtt_us() as u32,
+                max_packets_out_pkts: self.max_packets_out(),
+                state: self.state,
+                mss_bytes: self.mss_bytes,
+                rate,
             };
             self.control.on_ack(now, &ack, &mut self.window);
+            if self.control.take_reduction() {
+                self.enter_cwr(now);
+            }
         }
         if self.scoreboard.packets_out() == 0 {
             self.timer = Timer::Off;
         } else if delivery.acked_pkts > 0 {
             self.arm_retransmission_timer(now);
         }
+    }
+
+    /// Proportional rate reduction.
+    fn reduce(&mut self, delivered_pkts: u32, progress: bool) {
+        let in_flight_pkts = self.scoreboard.in_flight();
+        let ssthresh_pkts = self.window.ssthresh_pkts;
+        let cwnd_pkts = self
+            .prr
+            .cwnd_pkts(delivered_pkts, in_flight_pkts, ssthresh_pkts, progress);
+        self.window.cwnd_pkts = cwnd_pkts.max(1);
+    }
+
+    /// Tells the congestion control of the acknowledgment before losses are looked for.
+    #[inline]
+    fn announce(&mut self, now: SimTime, segment: &Segment, prior_una: u64, delivery: &Delivery) {
+        if segment.ack < prior_una {
+            return;
+        }
+        let one_way_delay_us = (segment.ts_val != 0 && segment.ts_ecr != 0)
+            .then(|| i64::from(segment.ts_val.wrapping_sub(segment.ts_ecr) as i32));
+        let arrival = Arrival {
+            acked_bytes: segment.ack - prior_una,
+            delivered_pkts: delivery.delivered_pkts,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            has_ece: false,
+            one_way_delay_us,
+            srtt_us: self.rtt.srtt_us() as u32,
+            mss_bytes: self.mss_bytes,
+        };
+        self.control.on_arrival(now, &arrival, &mut self.window);
     }
 
     /// The newest acknowledgment tells the window (RFC 9293 §3.10.7.4); an older one does not.
@@ -139,7 +191,13 @@ impl Sender {
 
     /// RTT from a segment sent once (Karn), acknowledged before SACKed; else the timestamp.
     #[inline]
-    fn measure_rtt(&mut self, now: SimTime, segment: &Segment, now_ts: u32, delivery: &Delivery) {
+    fn measure_rtt(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        now_ts: u32,
+        delivery: &Delivery,
+    ) -> Option<u32> {
         let now_us = now.as_micros();
         let acked = delivery
             .acked_sent_us
@@ -157,7 +215,7 @@ impl Sender {
             let rtt_us = rtt_ms.max(1) * 1000;
             (rtt_us, rtt_us)
         } else {
-            return;
+            return None;
         };
         self.take_rtt(rtt_us, path_rtt_us);
         let sample = RttSample {
@@ -170,6 +228,7 @@ impl Sender {
             mss_bytes: self.mss_bytes,
         };
         self.control.on_rtt_sample(now, &sample, &mut self.window);
+        Some(path_rtt_us as u32)
     }
 
     pub(super) fn set_state(&mut self, now: SimTime, state: CongestionState) {
@@ -191,7 +250,9 @@ impl Sender {
                 }
             }
             if self.is_reducing() {
-                self.window.cwnd_pkts = self.window.ssthresh_pkts;
+                if !self.owns_window {
+                    self.window.cwnd_pkts = self.window.ssthresh_pkts;
+                }
                 self.control.on_recovery_exit(now, &mut self.window);
             }
             self.set_state(now, CongestionState::Open);
@@ -233,7 +294,7 @@ impl Sender {
         };
         if self.scoreboard.lost_out() > 0 || retransmission_lost {
             self.enter_recovery(now);
-        } else {
+        } else if self.state != CongestionState::Cwr {
             let calm = self.scoreboard.sacked_out() == 0;
             let state = if calm {
                 CongestionState::Open
@@ -262,13 +323,26 @@ impl Sender {
         self.scoreboard.retrans_out() < retrans_out
     }
 
+    /// Reduces the window once without a loss, at the wish of the congestion control.
+    fn enter_cwr(&mut self, now: SimTime) {
+        if self.state < CongestionState::Cwr {
+            self.start_reduction(now);
+            self.set_state(now, CongestionState::Cwr);
+        }
+    }
+
+    fn start_reduction(&mut self, now: SimTime) {
+        self.prr = Prr::start(self.window.cwnd_pkts);
+        let in_flight_pkts = self.scoreboard.in_flight();
+        self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
+        self.window.drop_credit();
+        self.high_seq = self.snd_nxt;
+    }
+
     fn enter_recovery(&mut self, now: SimTime) {
         self.statistics.fast_retransmits += 1;
         if !self.is_reducing() {
-            self.prr = Prr::start(self.window.cwnd_pkts);
-            let in_flight_pkts = self.scoreboard.in_flight();
-            self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
-            self.window.drop_credit();
+            self.start_reduction(now);
         }
         self.high_seq = self.snd_nxt;
         self.set_state(now, CongestionState::Recovery);

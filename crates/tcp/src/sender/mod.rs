@@ -5,6 +5,7 @@
 //! application and not the network limits the flow.
 
 mod ack;
+mod pacing;
 mod timeout;
 mod validation;
 
@@ -15,8 +16,10 @@ use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, Window};
 use crate::readings::{Readings, Statistics};
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
+use crate::recovery::rate::RateMeter;
 use crate::recovery::scoreboard::{Outgoing, Scoreboard};
 use crate::rtt::RttEstimator;
+use pacing::Pacing;
 use validation::Validation;
 
 /// What the one timer waits for.
@@ -59,6 +62,9 @@ pub(crate) struct Sender {
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
     prr: Prr,
+    pacing: Pacing,
+    /// The control sets the window in CWR and Recovery too.
+    owns_window: bool,
     validation: Validation,
     last_sent: SimTime,
     delivered_pkts: u64,
@@ -75,6 +81,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
+        let control = config.congestion_control.build();
         let cwnd_pkts = config.initial_window_pkts.max(1);
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
@@ -95,14 +102,19 @@ impl Sender {
             window_bytes: 0,
             window_seq: 0,
             small_end: 0,
-            scoreboard: Scoreboard::new(config.mss_bytes),
+            scoreboard: Scoreboard::new(
+                config.mss_bytes,
+                RateMeter::new(control.needs_rate_samples()),
+            ),
             rtt: RttEstimator::new(
                 config.rto,
                 config.initial_rto,
                 config.min_rto,
                 config.max_rto,
             ),
-            control: config.congestion_control.build(),
+            owns_window: control.owns_window(),
+            control,
+            pacing: Pacing::new(),
             window: Window::new(cwnd_pkts, ssthresh_pkts),
             state: CongestionState::Open,
             high_seq: 0,
@@ -178,10 +190,11 @@ impl Sender {
     /// When the timer is due; [`SimTime::MAX`]: it does not run.
     #[inline]
     pub(crate) fn next_timeout(&self) -> SimTime {
-        match self.timer {
+        let at = match self.timer {
             Timer::Off => SimTime::MAX,
             Timer::Retransmission(at) | Timer::Persist(at) => at,
-        }
+        };
+        at.min(self.pacing.next_timeout())
     }
 
     pub(crate) fn statistics(&self) -> &Statistics {
@@ -223,8 +236,15 @@ impl Sender {
     /// The next segment to leave, if any may: retransmissions first, then new data.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
-        if self.scoreboard.has_retransmissions()
-            && self.scoreboard.in_flight() < self.window.cwnd_pkts
+        let may_send = self.scoreboard.in_flight() < self.window.cwnd_pkts;
+        if may_send
+            && (self.has_unsent() || self.scoreboard.has_retransmissions())
+            && self.pacing.holds_back(now)
+        {
+            return None;
+        }
+        if may_send
+            && self.scoreboard.has_retransmissions()
             && let Some(outgoing) = self.retransmission(now)
         {
             return Some(outgoing);
@@ -236,6 +256,7 @@ impl Sender {
             }
             self.wait_for_window(now);
         }
+        self.pacing.rest();
         self.on_burst_end(now);
         if self.probe_due {
             self.probe_due = false;
@@ -249,6 +270,7 @@ impl Sender {
         let (outgoing, is_head) = self.scoreboard.retransmit(now.as_micros())?;
         self.statistics.retransmits += 1;
         self.on_sent(now, starts);
+        self.pace(now, outgoing.payload_bytes);
         if is_head {
             self.arm_retransmission_timer(now);
         }
@@ -299,6 +321,7 @@ impl Sender {
         let starts = self.scoreboard.in_flight() == 0;
         let was_empty = self.scoreboard.packets_out() == 0;
         self.on_sent(now, starts);
+        self.pace(now, payload_bytes);
         self.scoreboard.push(outgoing, now.as_micros());
         self.snd_nxt += u64::from(payload_bytes) + u64::from(fin);
         self.validation.on_new_data();

@@ -22,6 +22,7 @@ impl Sender {
     }
 
     pub(crate) fn on_timer(&mut self, now: SimTime) {
+        self.pacing.on_timer(now);
         match self.timer {
             Timer::Retransmission(at) if at <= now => self.on_retransmission_timeout(now),
             Timer::Persist(at) if at <= now => self.on_persist_timeout(now),
