@@ -12,8 +12,7 @@
 //!   the retransmission timeout.
 //! - [`congestion`] holds the window laws, one file each.
 //!
-//! Left out: RACK's reordering window and timer, tail loss probes, F-RTO, undo of spurious
-//! recoveries, pacing, ECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
+//! Left out: ECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
 //!
 //! ```
 //! use backlane_tcp::{Config, Connection};
@@ -54,7 +53,7 @@ mod rtt;
 mod segment;
 mod sender;
 
-pub use config::{Config, DelayedAck, RtoLaw};
+pub use config::{Config, DelayedAck, Reordering, RtoLaw};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
 pub use readings::{Readings, Statistics};

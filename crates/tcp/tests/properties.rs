@@ -87,7 +87,7 @@ impl Net {
             let r = connection.readings();
             prop_assert!(r.cwnd_pkts >= 1);
             prop_assert!(r.sacked_pkts + r.lost_pkts <= r.packets_out_pkts);
-            prop_assert!(r.retrans_out_pkts <= r.lost_pkts);
+            prop_assert!(r.retrans_out_pkts <= r.packets_out_pkts);
             prop_assert_eq!(
                 r.in_flight_pkts,
                 r.packets_out_pkts + r.retrans_out_pkts - r.sacked_pkts - r.lost_pkts

@@ -26,6 +26,15 @@ fn ten_out(rest: &str) -> String {
     format!("{TEN_OUT}{rest}")
 }
 
+/// Neither probes nor F-RTO: the timeout alone.
+fn timeout_alone() -> Config {
+    Config {
+        tail_loss_probe: false,
+        frto: false,
+        ..config()
+    }
+}
+
 fn without_sack() -> Config {
     Config {
         sack: false,
@@ -141,7 +150,7 @@ fn without_sack_each_partial_acknowledgment_repairs_one_hole() {
 fn the_timeout_doubles_and_sends_one_segment() {
     // The handshake took 40 ms: RTO = 40 + 200 ms.
     let endpoint = client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280   > 1:1001 ack 1
              760   > 1:1001 ack 1
@@ -158,7 +167,7 @@ fn the_timeout_doubles_and_sends_one_segment() {
 #[test]
 fn after_a_timeout_slow_start_repairs_and_counts_the_loss_once() {
     let endpoint = client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280  > 1:1001 ack 1
              320  < ack 1001
@@ -178,7 +187,7 @@ fn after_a_timeout_slow_start_repairs_and_counts_the_loss_once() {
 fn karn_keeps_the_back_off_until_a_new_segment_is_acknowledged() {
     // Without timestamps the acknowledgment of a retransmission is no sample.
     client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280  > 1:1001 ack 1
              320  < ack 1001
@@ -194,7 +203,7 @@ fn an_open_connection_fails_when_its_retries_are_exhausted() {
     let endpoint = client(
         &Config {
             retries: 2,
-            ..config()
+            ..timeout_alone()
         },
         &ten_out(
             "280   > 1:1001 ack 1

@@ -5,21 +5,28 @@
 //! application and not the network limits the flow.
 
 mod ack;
+mod ncr;
 mod pacing;
+mod probe;
+mod state;
 mod timeout;
+mod undo;
 mod validation;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::config::Config;
+use crate::config::{Config, Reordering};
 use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, Window};
 use crate::readings::{Readings, Statistics};
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
 use crate::recovery::rate::RateMeter;
+use crate::recovery::reordering::ReorderingState;
 use crate::recovery::scoreboard::{Outgoing, Scoreboard};
 use crate::rtt::RttEstimator;
+use ncr::Ncr;
 use pacing::Pacing;
+use undo::Undo;
 use validation::Validation;
 
 /// What the one timer waits for.
@@ -27,15 +34,34 @@ use validation::Validation;
 enum Timer {
     Off,
     Retransmission(SimTime),
+    /// Something overtaken is not overdue yet (RFC 8985 §6.2).
+    Reordering(SimTime),
+    /// A tail loss probe.
+    Probe(SimTime),
     /// The peer's window is closed (RFC 9293 §3.8.6.1).
     Persist(SimTime),
 }
 
+/// A tail loss probe that is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum TailProbe {
+    #[default]
+    None,
+    /// With new data, the window notwithstanding.
+    New,
+    /// With the last segment again.
+    Last,
+}
+
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "most are what the configuration allows"
+)]
 pub(crate) struct Sender {
     mss_bytes: u32,
     initial_window_pkts: u32,
-    duplicate_threshold: u32,
+    min_rto: Duration,
     selective: bool,
     limited_transmit: bool,
     send_buffer_bytes: u64,
@@ -62,6 +88,21 @@ pub(crate) struct Sender {
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
     prr: Prr,
+    reordering: ReorderingState,
+    undo: Undo,
+    undoes: bool,
+    /// Extended limited transmit, while it is on.
+    ncr: Option<Ncr>,
+    frto: bool,
+    /// F-RTO: the timeout may yet prove needless.
+    checks_timeout: bool,
+    /// F-RTO: new data goes before retransmissions.
+    tries_new_data: bool,
+    probes: bool,
+    tail_probe: TailProbe,
+    /// SND.NXT when the last probe left, until it is answered.
+    probe_end: Option<u64>,
+    probe_retransmits: bool,
     pacing: Pacing,
     /// The control sets the window in CWR and Recovery too.
     owns_window: bool,
@@ -70,6 +111,8 @@ pub(crate) struct Sender {
     delivered_pkts: u64,
 
     timer: Timer,
+    /// The present acknowledgment armed RACK's timer.
+    waits_for_reordering: bool,
     backoff: u32,
     timeouts_in_a_row: u32,
     probe_due: bool,
@@ -82,6 +125,12 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
         let control = config.congestion_control.build();
+        let policy = if config.sack {
+            config.reordering
+        } else {
+            Reordering::Fixed
+        };
+        let undoes = matches!(policy, Reordering::Rack | Reordering::LinuxLegacy);
         let cwnd_pkts = config.initial_window_pkts.max(1);
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
@@ -89,7 +138,7 @@ impl Sender {
         Self {
             mss_bytes: config.mss_bytes.max(1),
             initial_window_pkts: cwnd_pkts,
-            duplicate_threshold: config.duplicate_threshold.max(1),
+            min_rto: config.min_rto,
             selective: config.sack,
             limited_transmit: config.limited_transmit,
             send_buffer_bytes: config.send_buffer_bytes,
@@ -119,10 +168,22 @@ impl Sender {
             state: CongestionState::Open,
             high_seq: 0,
             prr: Prr::default(),
+            reordering: ReorderingState::new(policy, config.mss_bytes, config.duplicate_threshold),
+            undo: Undo::default(),
+            undoes,
+            ncr: None,
+            frto: config.frto && undoes,
+            checks_timeout: false,
+            tries_new_data: false,
+            probes: config.tail_loss_probe && config.sack,
+            tail_probe: TailProbe::None,
+            probe_end: None,
+            probe_retransmits: false,
             validation: Validation::new(config.slow_start_after_idle),
             last_sent: SimTime::ZERO,
             delivered_pkts: 0,
             timer: Timer::Off,
+            waits_for_reordering: false,
             backoff: 0,
             timeouts_in_a_row: 0,
             probe_due: false,
@@ -192,7 +253,10 @@ impl Sender {
     pub(crate) fn next_timeout(&self) -> SimTime {
         let at = match self.timer {
             Timer::Off => SimTime::MAX,
-            Timer::Retransmission(at) | Timer::Persist(at) => at,
+            Timer::Retransmission(at)
+            | Timer::Reordering(at)
+            | Timer::Probe(at)
+            | Timer::Persist(at) => at,
         };
         at.min(self.pacing.next_timeout())
     }
@@ -228,6 +292,7 @@ impl Sender {
             lost_pkts: self.scoreboard.lost_out(),
             retrans_out_pkts: self.scoreboard.retrans_out(),
             delivered_pkts: self.delivered_pkts,
+            reordering_pkts: self.reordering.degree(),
             state: self.state,
             control: self.control.readings(),
         }
@@ -236,15 +301,22 @@ impl Sender {
     /// The next segment to leave, if any may: retransmissions first, then new data.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
+        if self.tail_probe != TailProbe::None
+            && let Some(outgoing) = self.send_probe(now)
+        {
+            return Some(outgoing);
+        }
         let may_send = self.scoreboard.in_flight() < self.window.cwnd_pkts;
         if may_send
             && (self.has_unsent() || self.scoreboard.has_retransmissions())
             && self.pacing.holds_back(now)
         {
+            self.on_burst_end(now);
             return None;
         }
         if may_send
             && self.scoreboard.has_retransmissions()
+            && !(self.tries_new_data && self.may_send_new())
             && let Some(outgoing) = self.retransmission(now)
         {
             return Some(outgoing);
@@ -269,6 +341,7 @@ impl Sender {
         let starts = self.scoreboard.in_flight() == 0;
         let (outgoing, is_head) = self.scoreboard.retransmit(now.as_micros())?;
         self.statistics.retransmits += 1;
+        self.undo.on_retransmit(now.as_micros());
         self.on_sent(now, starts);
         self.pace(now, outgoing.payload_bytes);
         if is_head {
@@ -287,7 +360,8 @@ impl Sender {
         } else {
             in_flight_pkts
         };
-        if counted_pkts >= self.window.cwnd_pkts {
+        let limit_pkts = self.ncr_limit_pkts().unwrap_or(self.window.cwnd_pkts);
+        if counted_pkts >= limit_pkts {
             return None;
         }
         let left_bytes = self.write_end - self.snd_nxt;
@@ -308,7 +382,15 @@ impl Sender {
             }
             self.small_end = end;
         }
+        self.on_ncr_sent();
         Some(self.send_new(now, payload_bytes as u32, fin))
+    }
+
+    /// Whether there is new data that the peer's window takes.
+    fn may_send_new(&self) -> bool {
+        let left_bytes = self.write_end - self.snd_nxt.min(self.write_end);
+        let payload_bytes = left_bytes.min(u64::from(self.mss_bytes));
+        self.has_unsent() && self.snd_nxt + payload_bytes <= self.window_end
     }
 
     #[inline]
@@ -325,7 +407,7 @@ impl Sender {
         self.scoreboard.push(outgoing, now.as_micros());
         self.snd_nxt += u64::from(payload_bytes) + u64::from(fin);
         self.validation.on_new_data();
-        if was_empty {
+        if was_empty || matches!(self.timer, Timer::Probe(_)) {
             self.arm_retransmission_timer(now);
         }
         outgoing

@@ -52,6 +52,11 @@ impl Validation {
     pub(super) fn on_new_data(&mut self) {
         self.sent_new = true;
     }
+
+    /// A probe is no burst, and schedules no further probe.
+    pub(super) fn forget_burst(&mut self) {
+        self.sent_new = false;
+    }
 }
 
 impl Sender {
@@ -89,6 +94,9 @@ impl Sender {
             self.scoreboard.rate.on_app_limited(in_flight_pkts);
         }
         let sent_new = std::mem::take(&mut self.validation.sent_new);
+        if sent_new {
+            self.schedule_probe(now, false);
+        }
         let is_held_back = fills_window && self.has_unsent();
         if !sent_new && !is_held_back {
             return;
