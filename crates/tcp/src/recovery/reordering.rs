@@ -46,6 +46,12 @@ impl ReorderingState {
         self.degree
     }
 
+    /// Whether more reordering was seen than is expected: SACKs then count as progress.
+    #[inline]
+    pub(crate) fn has_learned(&self) -> bool {
+        self.has_seen && self.degree > self.initial_degree
+    }
+
     pub(crate) fn policy(&self) -> Reordering {
         self.policy
     }

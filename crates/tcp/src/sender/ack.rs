@@ -100,7 +100,10 @@ impl Sender {
             if delivery.delivered_pkts > 0 {
                 self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
             }
-        } else if delivery.acked_pkts > 0 || self.owns_window {
+        } else if delivery.acked_pkts > 0
+            || self.owns_window
+            || (delivery.newly_sacked && self.reordering.has_learned())
+        {
             let ack = Ack {
                 acked_pkts: delivery.delivered_pkts,
                 in_flight_pkts: self.scoreboard.in_flight(),

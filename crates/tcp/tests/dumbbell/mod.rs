@@ -41,7 +41,7 @@ impl Path {
     pub fn three() -> Self {
         Self {
             delay: Duration::from_millis(18),
-            spread: [0, 2, 4].map(Duration::from_millis),
+            spread: [4, 2, 0].map(Duration::from_millis),
             ..Self::clean()
         }
     }
