@@ -147,7 +147,6 @@ mod tests {
             snd_una,
             snd_nxt,
             mss_bytes: 1448,
-            ..RttSample::default()
         }
     }
 

@@ -170,7 +170,6 @@ mod tests {
                 snd_una,
                 snd_nxt: snd_una,
                 mss_bytes: 1448,
-                ..RttSample::default()
             };
             vegas.on_rtt_sample(SimTime::ZERO, &sample, window);
         }

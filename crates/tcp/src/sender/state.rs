@@ -71,11 +71,9 @@ impl Sender {
     /// acknowledgment shall be looked at further.
     fn leave_reduction(&mut self, now: SimTime, step: &Step) -> bool {
         match self.state {
-            CongestionState::Cwr => {
-                if self.snd_una > self.high_seq {
-                    self.end_reduction(now);
-                    self.set_state(now, CongestionState::Open);
-                }
+            CongestionState::Cwr if self.snd_una > self.high_seq => {
+                self.end_reduction(now);
+                self.set_state(now, CongestionState::Open);
             }
             CongestionState::Recovery => {
                 if !self.selective {

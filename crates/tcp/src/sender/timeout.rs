@@ -46,12 +46,11 @@ impl Sender {
         let in_flight_pkts = self.scoreboard.in_flight();
         self.timer = Timer::Off;
         self.look_for_losses(now, false);
-        if self.scoreboard.in_flight() != in_flight_pkts {
-            if self.state != CongestionState::Recovery {
-                self.enter_recovery(now, false);
-                if !self.owns_window {
-                    self.reduce(1, false);
-                }
+        let found = self.scoreboard.in_flight() != in_flight_pkts;
+        if found && self.state != CongestionState::Recovery {
+            self.enter_recovery(now, false);
+            if !self.owns_window {
+                self.reduce(1, false);
             }
         }
         if self.timer == Timer::Off {
