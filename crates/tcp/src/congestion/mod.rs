@@ -6,18 +6,26 @@
 //! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere.
 
 use std::fmt;
-use std::str::FromStr;
 
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::recovery::CongestionState;
 
+mod choice;
 pub mod cubic;
+pub mod highspeed;
+pub mod hybla;
 mod hystart;
+pub mod illinois;
+mod range;
 pub mod reno;
+pub mod scalable;
 pub mod vegas;
+pub mod westwood;
 
+pub use choice::{CongestionControlConfig, UnknownCongestionControl};
 pub use hystart::HyStart;
+pub use range::OutOfRange;
 
 /// A slow-start threshold that is never reached.
 pub const INFINITE_SSTHRESH_PKTS: u32 = u32::MAX;
@@ -197,8 +205,14 @@ pub enum ControlReadings {
     None,
     /// See [`cubic::Readings`].
     Cubic(cubic::Readings),
+    /// See [`hybla::Readings`].
+    Hybla(hybla::Readings),
+    /// See [`illinois::Readings`].
+    Illinois(illinois::Readings),
     /// See [`vegas::Readings`].
     Vegas(vegas::Readings),
+    /// See [`westwood::Readings`].
+    Westwood(westwood::Readings),
 }
 
 /// The law by which the window grows and shrinks.
@@ -214,6 +228,10 @@ pub enum ControlReadings {
 /// [`ssthresh`]: Self::ssthresh
 /// [`on_ack`]: Self::on_ack
 pub trait CongestionControl: fmt::Debug + Send {
+    /// The handshake is done and the window is the initial one. `srtt_us`: the RTT of the
+    /// handshake, in microseconds; 0 if it could not be measured.
+    fn on_established(&mut self, _now: SimTime, _srtt_us: u32, _window: &mut Window) {}
+
     /// An RTT was measured. SACK and cumulative acknowledgment have been applied to the
     /// scoreboard; losses have not yet been looked for. The threshold may be lowered.
     fn on_rtt_sample(&mut self, _now: SimTime, _sample: &RttSample, _window: &mut Window) {}
@@ -274,101 +292,9 @@ pub trait CongestionControl: fmt::Debug + Send {
     }
 }
 
-/// A congestion control by name, with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CongestionControlConfig {
-    /// Reno's window law (RFC 5681) by packets.
-    Reno(reno::Config),
-    /// CUBIC (RFC 9438).
-    Cubic(cubic::Config),
-    /// Vegas.
-    Vegas(vegas::Config),
-}
-
-impl CongestionControlConfig {
-    /// The names that [`FromStr`] understands.
-    pub const NAMES: &[&str] = &["reno", "cubic", "vegas"];
-
-    /// The name, as Linux has it.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Reno(_) => "reno",
-            Self::Cubic(_) => "cubic",
-            Self::Vegas(_) => "vegas",
-        }
-    }
-
-    /// A fresh control for one connection.
-    pub fn build(&self) -> Box<dyn CongestionControl> {
-        match self {
-            Self::Reno(config) => Box::new(reno::Reno::new(config)),
-            Self::Cubic(config) => Box::new(cubic::Cubic::new(config)),
-            Self::Vegas(config) => Box::new(vegas::Vegas::new(config)),
-        }
-    }
-}
-
-impl Default for CongestionControlConfig {
-    fn default() -> Self {
-        Self::Cubic(cubic::Config::default())
-    }
-}
-
-/// A name that is no congestion control.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownCongestionControl {
-    /// The name as given.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownCongestionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown congestion control \"{}\"; choose one of {}",
-            self.name,
-            CongestionControlConfig::NAMES.join(", ")
-        )
-    }
-}
-
-impl std::error::Error for UnknownCongestionControl {}
-
-impl FromStr for CongestionControlConfig {
-    type Err = UnknownCongestionControl;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "reno" => Ok(Self::Reno(reno::Config::default())),
-            "cubic" => Ok(Self::Cubic(cubic::Config::default())),
-            "vegas" => Ok(Self::Vegas(vegas::Config::default())),
-            _ => Err(UnknownCongestionControl {
-                name: name.to_owned(),
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_name_is_understood_and_given_back() {
-        for name in CongestionControlConfig::NAMES {
-            let config: CongestionControlConfig = name.parse().unwrap();
-            assert_eq!(config.name(), *name);
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_lists_the_known_ones() {
-        let error = "renno".parse::<CongestionControlConfig>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown congestion control \"renno\"; choose one of reno, cubic, vegas"
-        );
-    }
 
     #[test]
     fn slow_start_stops_at_the_threshold_and_returns_the_rest() {

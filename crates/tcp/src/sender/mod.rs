@@ -214,6 +214,8 @@ impl Sender {
             // RFC 5681 §3.1: a handshake that lost more than one SYN starts from one segment.
             self.window.cwnd_pkts = 1;
         }
+        let srtt_us = self.rtt.srtt_us() as u32;
+        self.control.on_established(now, srtt_us, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
