@@ -34,6 +34,18 @@ pub enum Reordering {
     NcrAggressive,
 }
 
+/// Whether congestion marks are used, if the peer agrees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not asked for and not granted.
+    #[default]
+    Off,
+    /// RFC 3168: a mark is echoed until the sender tells that it has reduced its window.
+    Classic,
+    /// RFC 8257 §3.2: each acknowledgment tells whether what it covers was marked.
+    Exact,
+}
+
 /// When a receiver acknowledges data that arrived in order (RFC 5681 §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
@@ -101,6 +113,8 @@ pub struct Config {
     /// Whether needless timeouts are found by what arrives after them (F-RTO, RFC 5682); needs
     /// `sack` and a policy that undoes.
     pub frto: bool,
+    /// Whether congestion marks are asked for, granted and echoed.
+    pub ecn: Ecn,
     /// The receive window offered at most, in bytes.
     pub receive_buffer_bytes: u32,
     /// The receive window offered at first, in bytes. As in Linux it grows by two segments for
@@ -136,6 +150,7 @@ impl Default for Config {
             reordering: Reordering::Rack,
             tail_loss_probe: true,
             frto: true,
+            ecn: Ecn::Off,
             receive_buffer_bytes: 6 << 20,
             initial_receive_window_bytes: 65_535,
             // Linux charges buffers per sk_buff and grows them to twice what the window

@@ -11,8 +11,8 @@ use crate::segment::{SackBlock, SackBlocks, Segment};
 
 impl Sender {
     /// Takes the acknowledgment in `segment`. `now_ts`: the present value of our timestamp
-    /// clock.
-    pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32) {
+    /// clock; `has_ece`: it echoes a congestion mark.
+    pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32, has_ece: bool) {
         if segment.ack > self.snd_nxt {
             return;
         }
@@ -54,7 +54,7 @@ impl Sender {
             }
         }
         let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
-        self.announce(now, segment, prior_una, &delivery);
+        self.announce(now, segment, prior_una, has_ece, &delivery);
 
         let is_duplicate =
             segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed;
@@ -67,7 +67,7 @@ impl Sender {
             delivery: &delivery,
             prior_una,
             is_duplicate,
-            has_ece: false,
+            has_ece,
         };
         if self.probe_end.is_some() {
             self.judge_probe(now, &step, duplicate_seen);
@@ -76,6 +76,7 @@ impl Sender {
             || delivery.newly_sacked
             || is_duplicate
             || duplicate_seen
+            || has_ece
         {
             self.update_state(now, &step);
         }
@@ -83,6 +84,9 @@ impl Sender {
             delivery.delivered_pkts += 1;
         }
         self.delivered_pkts += u64::from(delivery.delivered_pkts);
+        if has_ece {
+            self.delivered_ce_pkts += u64::from(delivery.delivered_pkts);
+        }
 
         let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
         let rate = if self.scoreboard.rate.is_enabled() {
@@ -111,11 +115,11 @@ impl Sender {
                 snd_nxt: self.snd_nxt,
                 is_cwnd_limited: self.is_cwnd_limited(),
                 delivered_pkts: self.delivered_pkts,
-                delivered_ce_pkts: 0,
+                delivered_ce_pkts: self.delivered_ce_pkts,
                 lost_pkts: self.scoreboard.lost_total(),
                 newly_lost_pkts,
                 prior_in_flight_pkts,
-                has_ece: false,
+                has_ece,
                 min_rtt_us: min_rtt_us as u32,
                 rtt_us,
                 srtt_us: self.rtt.srtt_us() as u32,
@@ -168,7 +172,14 @@ impl Sender {
 
     /// Tells the congestion control of the acknowledgment before losses are looked for.
     #[inline]
-    fn announce(&mut self, now: SimTime, segment: &Segment, prior_una: u64, delivery: &Delivery) {
+    fn announce(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        prior_una: u64,
+        has_ece: bool,
+        delivery: &Delivery,
+    ) {
         if segment.ack < prior_una {
             return;
         }
@@ -179,7 +190,7 @@ impl Sender {
             delivered_pkts: delivery.delivered_pkts,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            has_ece: false,
+            has_ece,
             one_way_delay_us,
             srtt_us: self.rtt.srtt_us() as u32,
             mss_bytes: self.mss_bytes,

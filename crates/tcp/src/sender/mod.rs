@@ -109,6 +109,9 @@ pub(crate) struct Sender {
     validation: Validation,
     last_sent: SimTime,
     delivered_pkts: u64,
+    delivered_ce_pkts: u64,
+    /// The peer is to be told that the window was reduced.
+    tells_reduction: bool,
 
     timer: Timer,
     /// The present acknowledgment armed RACK's timer.
@@ -182,6 +185,8 @@ impl Sender {
             validation: Validation::new(config.slow_start_after_idle),
             last_sent: SimTime::ZERO,
             delivered_pkts: 0,
+            delivered_ce_pkts: 0,
+            tells_reduction: false,
             timer: Timer::Off,
             waits_for_reordering: false,
             backoff: 0,
@@ -261,6 +266,11 @@ impl Sender {
             | Timer::Persist(at) => at,
         };
         at.min(self.pacing.next_timeout())
+    }
+
+    /// Whether the next new segment tells of a reduction (CWR).
+    pub(crate) fn take_reduction_notice(&mut self) -> bool {
+        std::mem::take(&mut self.tells_reduction)
     }
 
     pub(crate) fn statistics(&self) -> &Statistics {

@@ -248,6 +248,7 @@ impl Sender {
         self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
         self.window.drop_credit();
         self.high_seq = self.snd_nxt;
+        self.tells_reduction = true;
         self.probe_end = None;
     }
 

@@ -111,6 +111,7 @@ impl Sender {
         self.window.cwnd_pkts = self.scoreboard.in_flight() + 1;
         self.window.drop_credit();
         self.high_seq = self.snd_nxt;
+        self.tells_reduction = true;
         self.tries_new_data = false;
         self.checks_timeout = self.frto && (!was_recovering || self.timeouts_in_a_row > 0);
     }
