@@ -9,7 +9,7 @@
 //!   validation have a file each); `receiver` puts the stream together and `delayed_ack`
 //!   decides when to acknowledge; `ecn_echo` tells the peer of congestion marks.
 //! - `recovery` knows which segments are lost and how fast the window shrinks; `rtt` computes
-//!   the retransmission timeout.
+//!   the retransmission timeout, `min_rtt` remembers the smallest.
 //! - [`congestion`] holds the window laws, one file each.
 //!
 //! Left out: AccECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
@@ -47,6 +47,7 @@ mod connection;
 mod delayed_ack;
 mod ecn_echo;
 mod handshake;
+mod min_rtt;
 mod readings;
 mod receiver;
 mod recovery;

@@ -18,7 +18,7 @@ pub struct Readings {
     pub rttvar: Duration,
     /// Retransmission timeout, without back-off.
     pub rto: Duration,
-    /// The smallest RTT of the connection; `None` before the first sample.
+    /// The smallest RTT of the last 300 s; `None` before the first sample.
     pub min_rtt: Option<Duration>,
     /// Packets in flight: out, less SACKed and lost, plus retransmitted.
     pub in_flight_pkts: u32,

@@ -295,7 +295,7 @@ impl Sender {
         } else {
             return None;
         };
-        self.take_rtt(rtt_us, path_rtt_us);
+        self.take_rtt(now, rtt_us, path_rtt_us);
         let sample = RttSample {
             rtt_us: path_rtt_us as u32,
             srtt_us: self.rtt.srtt_us() as u32,

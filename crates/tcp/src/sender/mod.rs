@@ -211,7 +211,7 @@ impl Sender {
         self.last_sent = now;
         self.validation.on_start(now);
         match rtt {
-            Some(rtt) => self.take_rtt(rtt.as_micros(), rtt.as_micros()),
+            Some(rtt) => self.take_rtt(now, rtt.as_micros(), rtt.as_micros()),
             None if !self.rtt.has_sample() && syn_retransmits > 0 => self.rtt.fall_back(),
             None => {}
         }
@@ -281,9 +281,9 @@ impl Sender {
         self.last_rtt.take()
     }
 
-    fn take_rtt(&mut self, rtt_us: u64, path_rtt_us: u64) {
-        self.rtt
-            .on_sample(rtt_us, path_rtt_us, self.snd_una, self.snd_nxt);
+    fn take_rtt(&mut self, now: SimTime, rtt_us: u64, path_rtt_us: u64) {
+        self.rtt.on_path_sample(now.as_micros(), path_rtt_us);
+        self.rtt.on_sample(rtt_us, self.snd_una, self.snd_nxt);
         self.backoff = 0;
         let rtt = Duration::from_micros(rtt_us);
         self.statistics.on_rtt(rtt);
