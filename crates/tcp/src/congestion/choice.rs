@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, OutOfRange, cubic, highspeed, hybla, illinois, reno, scalable, vegas,
-    westwood,
+    CongestionControl, OutOfRange, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
+    veno, westwood,
 };
 
 /// A congestion control by name, with its parameters.
@@ -27,6 +27,10 @@ pub enum CongestionControlConfig {
     Scalable(scalable::Config),
     /// Vegas.
     Vegas(vegas::Config),
+    /// Veno.
+    Veno(veno::Config),
+    /// H-TCP.
+    Htcp(htcp::Config),
 }
 
 impl CongestionControlConfig {
@@ -40,6 +44,8 @@ impl CongestionControlConfig {
         "hybla",
         "scalable",
         "vegas",
+        "veno",
+        "htcp",
     ];
 
     /// The name, as Linux has it.
@@ -53,6 +59,8 @@ impl CongestionControlConfig {
             Self::Hybla(_) => "hybla",
             Self::Scalable(_) => "scalable",
             Self::Vegas(_) => "vegas",
+            Self::Veno(_) => "veno",
+            Self::Htcp(_) => "htcp",
         }
     }
 
@@ -67,6 +75,8 @@ impl CongestionControlConfig {
             Self::Hybla(config) => Box::new(hybla::Hybla::new(config)),
             Self::Scalable(config) => Box::new(scalable::Scalable::new(config)),
             Self::Vegas(config) => Box::new(vegas::Vegas::new(config)),
+            Self::Veno(config) => Box::new(veno::Veno::new(config)),
+            Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
         }
     }
 
@@ -77,6 +87,7 @@ impl CongestionControlConfig {
     /// A parameter that is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         match self {
+            Self::Veno(config) => config.validate(),
             Self::Illinois(config) => config.validate(),
             Self::Hybla(config) => config.validate(),
             Self::Scalable(config) => config.validate(),
@@ -84,7 +95,8 @@ impl CongestionControlConfig {
             | Self::Cubic(_)
             | Self::Westwood(_)
             | Self::HighSpeed(_)
-            | Self::Vegas(_) => Ok(()),
+            | Self::Vegas(_)
+            | Self::Htcp(_) => Ok(()),
         }
     }
 }
@@ -158,6 +170,8 @@ impl FromStr for CongestionControlConfig {
             "hybla" => Self::Hybla(hybla::Config::default()),
             "scalable" => Self::Scalable(scalable::Config::default()),
             "vegas" => Self::Vegas(vegas::Config::default()),
+            "veno" => Self::Veno(veno::Config::default()),
+            "htcp" => Self::Htcp(htcp::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

@@ -13,7 +13,10 @@ use crate::recovery::CongestionState;
 
 mod choice;
 pub mod cubic;
+#[cfg(test)]
+mod fixture;
 pub mod highspeed;
+pub mod htcp;
 pub mod hybla;
 mod hystart;
 pub mod illinois;
@@ -21,6 +24,7 @@ mod range;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 
 pub use choice::{CongestionControlConfig, UnknownCongestionControl};
@@ -209,6 +213,10 @@ pub enum ControlReadings {
     Hybla(hybla::Readings),
     /// See [`illinois::Readings`].
     Illinois(illinois::Readings),
+    /// See [`veno::Readings`].
+    Veno(veno::Readings),
+    /// See [`htcp::Readings`].
+    Htcp(htcp::Readings),
     /// See [`vegas::Readings`].
     Vegas(vegas::Readings),
     /// See [`westwood::Readings`].
