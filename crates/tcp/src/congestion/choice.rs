@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{
     CongestionControl, OutOfRange, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
-    veno, westwood,
+    veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -31,6 +31,8 @@ pub enum CongestionControlConfig {
     Veno(veno::Config),
     /// H-TCP.
     Htcp(htcp::Config),
+    /// `YeAH`.
+    Yeah(yeah::Config),
 }
 
 impl CongestionControlConfig {
@@ -46,6 +48,7 @@ impl CongestionControlConfig {
         "vegas",
         "veno",
         "htcp",
+        "yeah",
     ];
 
     /// The name, as Linux has it.
@@ -61,6 +64,7 @@ impl CongestionControlConfig {
             Self::Vegas(_) => "vegas",
             Self::Veno(_) => "veno",
             Self::Htcp(_) => "htcp",
+            Self::Yeah(_) => "yeah",
         }
     }
 
@@ -77,6 +81,7 @@ impl CongestionControlConfig {
             Self::Vegas(config) => Box::new(vegas::Vegas::new(config)),
             Self::Veno(config) => Box::new(veno::Veno::new(config)),
             Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
+            Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
         }
     }
 
@@ -87,6 +92,7 @@ impl CongestionControlConfig {
     /// A parameter that is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         match self {
+            Self::Yeah(config) => config.validate(),
             Self::Veno(config) => config.validate(),
             Self::Illinois(config) => config.validate(),
             Self::Hybla(config) => config.validate(),
@@ -172,6 +178,7 @@ impl FromStr for CongestionControlConfig {
             "vegas" => Self::Vegas(vegas::Config::default()),
             "veno" => Self::Veno(veno::Config::default()),
             "htcp" => Self::Htcp(htcp::Config::default()),
+            "yeah" => Self::Yeah(yeah::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

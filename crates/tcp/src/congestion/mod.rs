@@ -26,6 +26,7 @@ pub mod scalable;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
+pub mod yeah;
 
 pub use choice::{CongestionControlConfig, UnknownCongestionControl};
 pub use hystart::HyStart;
@@ -217,6 +218,8 @@ pub enum ControlReadings {
     Veno(veno::Readings),
     /// See [`htcp::Readings`].
     Htcp(htcp::Readings),
+    /// See [`yeah::Readings`].
+    Yeah(yeah::Readings),
     /// See [`vegas::Readings`].
     Vegas(vegas::Readings),
     /// See [`westwood::Readings`].
