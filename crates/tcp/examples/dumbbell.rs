@@ -1,5 +1,6 @@
 //! Prints the trace of one bulk flow over a 50 Mb/s bottleneck with 40 ms of round trip, in the
-//! columns of Linux's TCP_INFO: `cargo run --release --example dumbbell cubic`.
+//! columns of Linux's TCP_INFO: `cargo run --release --example dumbbell cubic`, with `paths3` behind it over three
+//! paths in turn.
 
 #[path = "../tests/dumbbell/mod.rs"]
 mod dumbbell;
@@ -27,10 +28,14 @@ fn main() {
         receive_buffer_bytes: 4 << 20,
         ..Config::default()
     };
-    let mut run = Dumbbell::new(&config, Path::clean());
+    let path = match std::env::args().nth(2).as_deref() {
+        Some("paths3") => Path::three(),
+        _ => Path::clean(),
+    };
+    let mut run = Dumbbell::new(&config, path);
     println!(
         "t,state,cwnd,ssthresh,srtt_us,rttvar_us,rto_us,unacked,sacked,lost,retrans,\
-         total_retrans,bytes_acked,min_rtt_us"
+         total_retrans,bytes_acked,min_rtt_us,reordering,dsack,undos,rtos"
     );
     let mut at = Duration::from_millis(50);
     while at <= Duration::from_secs(60) {
@@ -44,7 +49,7 @@ fn main() {
             CongestionState::Loss => 4,
         };
         println!(
-            "{:.3},{state},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{:.3},{state},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             run.now.as_secs_f64(),
             r.cwnd_pkts,
             r.ssthresh_pkts.min(i32::MAX as u32),
@@ -58,6 +63,10 @@ fn main() {
             run.sender.statistics().retransmits,
             run.sender.acked_bytes() + 1,
             r.min_rtt.unwrap_or(Duration::ZERO).as_micros(),
+            r.reordering_pkts,
+            run.sender.statistics().spurious_retransmits,
+            run.sender.statistics().undos,
+            run.sender.statistics().rtos,
         );
         at += Duration::from_millis(if at < Duration::from_secs(1) { 10 } else { 100 });
     }

@@ -15,6 +15,37 @@ pub enum RtoLaw {
     Rfc6298,
 }
 
+/// How much reordering is borne before a segment counts as lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reordering {
+    /// None: RFC 6675 with a fixed threshold, no lost retransmission found, no undo.
+    Fixed,
+    /// Linux before 4.4: a threshold that grows with the reordering seen, up to 127; undo by
+    /// D-SACK and timestamps.
+    LinuxLegacy,
+    /// RACK (RFC 8985) as in Linux 6.1: time order and a window of a quarter of the smallest
+    /// RTT, widened by D-SACKs; undo by D-SACK and timestamps.
+    #[default]
+    Rack,
+    /// TCP-NCR (RFC 4653), careful extended limited transmit: one new segment for two that
+    /// arrived, loss after two thirds of the flight.
+    NcrCareful,
+    /// TCP-NCR (RFC 4653), aggressive: one new segment for each, loss after half the flight.
+    NcrAggressive,
+}
+
+/// Whether congestion marks are used, if the peer agrees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not asked for and not granted.
+    #[default]
+    Off,
+    /// RFC 3168: a mark is echoed until the sender tells that it has reduced its window.
+    Classic,
+    /// RFC 8257 §3.2: each acknowledgment tells whether what it covers was marked.
+    Exact,
+}
+
 /// When a receiver acknowledges data that arrived in order (RFC 5681 §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
@@ -74,6 +105,16 @@ pub struct Config {
     pub limited_transmit: bool,
     /// SACKed segments, or duplicate acknowledgments, that signal a loss.
     pub duplicate_threshold: u32,
+    /// How much reordering is borne; needs `sack`, without which it is [`Reordering::Fixed`].
+    pub reordering: Reordering,
+    /// Whether the tail of a flight is probed before the timeout (TLP, RFC 8985 §7); needs
+    /// `sack`.
+    pub tail_loss_probe: bool,
+    /// Whether needless timeouts are found by what arrives after them (F-RTO, RFC 5682); needs
+    /// `sack` and a policy that undoes.
+    pub frto: bool,
+    /// Whether congestion marks are asked for, granted and echoed.
+    pub ecn: Ecn,
     /// The receive window offered at most, in bytes.
     pub receive_buffer_bytes: u32,
     /// The receive window offered at first, in bytes. As in Linux it grows by two segments for
@@ -106,6 +147,10 @@ impl Default for Config {
             timestamps: true,
             limited_transmit: true,
             duplicate_threshold: 3,
+            reordering: Reordering::Rack,
+            tail_loss_probe: true,
+            frto: true,
+            ecn: Ecn::Off,
             receive_buffer_bytes: 6 << 20,
             initial_receive_window_bytes: 65_535,
             // Linux charges buffers per sk_buff and grows them to twice what the window
@@ -113,6 +158,39 @@ impl Default for Config {
             send_buffer_bytes: u64::MAX,
             slow_start_after_idle: true,
             congestion_control: CongestionControlConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Linux 6.1; the same as [`Default`].
+    pub fn linux() -> Self {
+        Self::default()
+    }
+
+    /// What ns-3 does by default, but for the segment size: timeouts of at least 1 s, a fixed
+    /// threshold of three duplicates, no probe and no undo, every second segment acknowledged
+    /// or after 200 ms, the whole receive window offered at once (131072 bytes).
+    pub fn ns3() -> Self {
+        const BUFFER_BYTES: u32 = 131_072;
+        Self {
+            rto: RtoLaw::Rfc6298,
+            min_rto: Duration::from_secs(1),
+            delayed_ack: DelayedAck {
+                segments: 2,
+                min_timeout: Duration::from_millis(200),
+                max_timeout: Duration::from_millis(200),
+                quick_ack: false,
+            },
+            sack_compression: false,
+            reordering: Reordering::Fixed,
+            tail_loss_probe: false,
+            frto: false,
+            receive_buffer_bytes: BUFFER_BYTES,
+            initial_receive_window_bytes: BUFFER_BYTES,
+            send_buffer_bytes: u64::from(BUFFER_BYTES),
+            slow_start_after_idle: false,
+            ..Self::default()
         }
     }
 }

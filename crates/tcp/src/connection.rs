@@ -3,10 +3,11 @@
 use backlane_units::{Duration, SimTime};
 
 use crate::config::Config;
+use crate::ecn_echo::EcnEcho;
 use crate::handshake::{Handshake, Phase};
 use crate::readings::{Readings, Statistics};
 use crate::receiver::Receiver;
-use crate::segment::{Flags, SackBlocks, Segment};
+use crate::segment::{EcnField, Flags, SackBlocks, Segment};
 use crate::sender::Sender;
 
 /// A TCP endpoint without I/O.
@@ -26,6 +27,7 @@ pub struct Connection {
     handshake: Handshake,
     sender: Sender,
     receiver: Receiver,
+    ecn: EcnEcho,
     timestamps: bool,
     /// The acknowledgment that ends the handshake has not left. It leaves alone: the
     /// application writes when the connection stands, as after a blocking connect().
@@ -54,6 +56,7 @@ impl Connection {
             handshake: Handshake::new(phase, config),
             sender: Sender::new(config),
             receiver: Receiver::new(config),
+            ecn: EcnEcho::new(config.ecn),
             timestamps: config.timestamps,
             handshake_ack_due: false,
         }
@@ -66,6 +69,7 @@ impl Connection {
             Phase::Listen => {
                 if segment.flags.contains(Flags::SYN) {
                     self.receiver.on_syn(segment);
+                    self.ecn.on_syn(segment);
                     self.handshake.phase = Phase::SynReceived;
                     self.handshake.syn_due = true;
                 }
@@ -74,6 +78,7 @@ impl Connection {
                 let answer = Flags::SYN | Flags::ACK;
                 if segment.flags.contains(answer) && segment.ack == 1 {
                     self.receiver.on_syn(segment);
+                    self.ecn.on_syn(segment);
                     self.establish(now, segment);
                     self.handshake_ack_due = true;
                 }
@@ -116,9 +121,16 @@ impl Connection {
             self.receiver.acks.ack_now();
             return;
         }
+        if segment.payload_bytes > 0 {
+            let delayed = self.receiver.acks.is_delaying();
+            if self.ecn.on_data(segment, self.receiver.rcv_nxt(), delayed) {
+                self.receiver.acks.ack_now();
+            }
+        }
         self.receiver.on_segment(now, segment);
         if segment.flags.contains(Flags::ACK) {
-            self.sender.on_ack(now, segment, timestamp(now));
+            let has_ece = self.ecn.agreed && segment.flags.contains(Flags::ECE);
+            self.sender.on_ack(now, segment, timestamp(now), has_ece);
         }
     }
 
@@ -160,7 +172,10 @@ impl Connection {
         };
         if answers {
             segment.flags |= Flags::ACK;
+            segment.flags |= self.ecn.handshake_flags(true);
             self.receiver.acks.on_ack_sent(self.receiver.rcv_nxt());
+        } else {
+            segment.flags |= self.ecn.handshake_flags(false);
         }
         segment
     }
@@ -179,6 +194,7 @@ impl Connection {
             ts_val,
             ts_ecr,
             flags: Flags::ACK,
+            ecn: EcnField::NotCapable,
             sack,
         }
     }
@@ -188,6 +204,15 @@ impl Connection {
         if self.sender.has_failed() {
             return None;
         }
+        if let Some((ack, has_ece)) = self.ecn.take_earlier() {
+            let mut segment = self.empty_segment(now, self.sender.snd_nxt(), SackBlocks::EMPTY);
+            segment.ack = ack;
+            if has_ece {
+                segment.flags |= Flags::ECE;
+            }
+            return Some(segment);
+        }
+        let snd_nxt = self.sender.snd_nxt();
         let outgoing = if self.handshake_ack_due {
             None
         } else {
@@ -205,6 +230,16 @@ impl Connection {
             if outgoing.fin {
                 segment.flags |= Flags::FIN;
             }
+            // Retransmissions and empty segments are not marked (RFC 3168 §6.1.4, §6.1.5).
+            if self.ecn.agreed && outgoing.payload_bytes > 0 && outgoing.seq >= snd_nxt {
+                segment.ecn = EcnField::Capable;
+                if self.sender.take_reduction_notice() {
+                    segment.flags |= Flags::CWR;
+                }
+            }
+        }
+        if self.ecn.echoes() {
+            segment.flags |= Flags::ECE;
         }
         self.receiver.acks.on_ack_sent(self.receiver.rcv_nxt());
         Some(segment)

@@ -77,6 +77,11 @@ impl AckSchedule {
         self.acknowledged
     }
 
+    /// Whether an acknowledgment is held back.
+    pub(crate) fn is_delaying(&self) -> bool {
+        self.delayed_until != SimTime::MAX
+    }
+
     pub(crate) fn is_due(&self) -> bool {
         self.due_now
     }

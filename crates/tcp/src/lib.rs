@@ -7,13 +7,12 @@
 //!   can be set, [`Readings`] and [`Statistics`] all that can be read.
 //! - `handshake` opens it; `sender` decides what leaves (acknowledgments, timeouts and window
 //!   validation have a file each); `receiver` puts the stream together and `delayed_ack`
-//!   decides when to acknowledge.
+//!   decides when to acknowledge; `ecn_echo` tells the peer of congestion marks.
 //! - `recovery` knows which segments are lost and how fast the window shrinks; `rtt` computes
-//!   the retransmission timeout.
+//!   the retransmission timeout, `min_rtt` remembers the smallest.
 //! - [`congestion`] holds the window laws, one file each.
 //!
-//! Left out: RACK's reordering window and timer, tail loss probes, F-RTO, undo of spurious
-//! recoveries, pacing, ECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
+//! Left out: AccECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
 //!
 //! ```
 //! use backlane_tcp::{Config, Connection};
@@ -46,7 +45,9 @@ pub mod congestion;
 mod config;
 mod connection;
 mod delayed_ack;
+mod ecn_echo;
 mod handshake;
+mod min_rtt;
 mod readings;
 mod receiver;
 mod recovery;
@@ -54,9 +55,9 @@ mod rtt;
 mod segment;
 mod sender;
 
-pub use config::{Config, DelayedAck, RtoLaw};
+pub use config::{Config, DelayedAck, Ecn, Reordering, RtoLaw};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
 pub use readings::{Readings, Statistics};
 pub use recovery::CongestionState;
-pub use segment::{Flags, SackBlock, SackBlocks, Segment};
+pub use segment::{EcnField, Flags, SackBlock, SackBlocks, Segment};

@@ -18,7 +18,7 @@ pub struct Readings {
     pub rttvar: Duration,
     /// Retransmission timeout, without back-off.
     pub rto: Duration,
-    /// The smallest RTT of the connection; `None` before the first sample.
+    /// The smallest RTT of the last 300 s; `None` before the first sample.
     pub min_rtt: Option<Duration>,
     /// Packets in flight: out, less SACKed and lost, plus retransmitted.
     pub in_flight_pkts: u32,
@@ -32,6 +32,8 @@ pub struct Readings {
     pub retrans_out_pkts: u32,
     /// Packets ever delivered.
     pub delivered_pkts: u64,
+    /// The reordering learned, or the threshold in use, in packets.
+    pub reordering_pkts: u32,
     /// The state of loss recovery.
     pub state: CongestionState,
     /// What the congestion control tells about itself.
@@ -51,6 +53,12 @@ pub struct Statistics {
     pub rtos: u64,
     /// Segments the peer reported as received twice (D-SACK, RFC 2883).
     pub spurious_retransmits: u64,
+    /// Reductions of the window that proved needless and were undone.
+    pub undos: u64,
+    /// Timeouts that F-RTO found needless.
+    pub spurious_rtos: u64,
+    /// Tail loss probes sent.
+    pub tail_probes: u64,
     /// RTT samples taken.
     pub rtt_samples: u64,
     /// Their sum.

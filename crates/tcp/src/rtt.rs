@@ -6,6 +6,7 @@
 use backlane_units::Duration;
 
 use crate::config::RtoLaw;
+use crate::min_rtt::MinRtt;
 
 /// Smoothed round-trip time, its deviation and the timeout without back-off.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub(crate) struct RttEstimator {
     /// The round trip ends when this sequence number is acknowledged.
     round_end_seq: u64,
     rto_us: u64,
-    min_rtt_us: u64,
+    min_rtt: MinRtt,
 }
 
 impl RttEstimator {
@@ -39,16 +40,21 @@ impl RttEstimator {
             rttvar_us4: 0,
             round_end_seq: 0,
             rto_us: initial.as_micros(),
-            min_rtt_us: u64::MAX,
+            min_rtt: MinRtt::default(),
         }
     }
 
-    /// Takes a sample from data acknowledged just now. `path_rtt_us` is the RTT of the newest
-    /// segment acknowledged: it excludes the receiver's delay and feeds the minimum.
+    /// The RTT of the newest segment acknowledged: it excludes the receiver's delay and feeds
+    /// the minimum.
     #[inline]
-    pub(crate) fn on_sample(&mut self, rtt_us: u64, path_rtt_us: u64, snd_una: u64, snd_nxt: u64) {
+    pub(crate) fn on_path_sample(&mut self, now_us: u64, rtt_us: u64) {
+        self.min_rtt.on_sample(now_us, rtt_us.max(1));
+    }
+
+    /// Takes a sample from data acknowledged just now.
+    #[inline]
+    pub(crate) fn on_sample(&mut self, rtt_us: u64, snd_una: u64, snd_nxt: u64) {
         let rtt_us = rtt_us.max(1);
-        self.min_rtt_us = self.min_rtt_us.min(path_rtt_us.max(1));
         match self.law {
             RtoLaw::Linux => self.smooth_as_linux(rtt_us, snd_una, snd_nxt),
             RtoLaw::Rfc6298 => self.smooth_as_rfc6298(rtt_us),
@@ -137,10 +143,10 @@ impl RttEstimator {
         self.mdev_us4 >> 2
     }
 
-    /// The smallest sample; `None` before the first.
+    /// The smallest sample of the last five minutes; `None` before the first.
     #[inline]
     pub(crate) fn min_rtt_us(&self) -> Option<u64> {
-        (self.min_rtt_us != u64::MAX).then_some(self.min_rtt_us)
+        self.min_rtt.rtt_us()
     }
 }
 
@@ -160,14 +166,14 @@ mod tests {
     fn feed(estimator: &mut RttEstimator, rtt_us: u64, samples: u64) {
         for i in 0..samples {
             // Every sample is a round trip of its own.
-            estimator.on_sample(rtt_us, rtt_us, 2 * i + 1, 2 * i + 1);
+            estimator.on_sample(rtt_us, 2 * i + 1, 2 * i + 1);
         }
     }
 
     #[test]
     fn linux_starts_with_three_times_the_first_sample() {
         let mut rtt = estimator(RtoLaw::Linux, 200);
-        rtt.on_sample(500_000, 500_000, 1, 1);
+        rtt.on_sample(500_000, 1, 1);
         assert_eq!(rtt.rto(), Duration::from_millis(1500));
     }
 
@@ -188,9 +194,9 @@ mod tests {
     #[test]
     fn rfc6298_second_sample_follows_the_equations() {
         let mut rtt = estimator(RtoLaw::Rfc6298, 1);
-        rtt.on_sample(100_000, 100_000, 1, 1);
+        rtt.on_sample(100_000, 1, 1);
         assert_eq!(rtt.rto(), Duration::from_millis(300));
-        rtt.on_sample(180_000, 180_000, 2, 2);
+        rtt.on_sample(180_000, 2, 2);
         // RTTVAR = 3/4 · 50 + 1/4 · 80 = 57.5 ms, SRTT = 7/8 · 100 + 1/8 · 180 = 110 ms.
         assert_eq!(rtt.rto(), Duration::from_millis(340));
     }
@@ -200,7 +206,7 @@ mod tests {
         let mut rtt = estimator(RtoLaw::Linux, 200);
         feed(&mut rtt, 100_000, 200);
         let before_us = rtt.rttvar_us();
-        rtt.on_sample(60_000, 60_000, 1000, 1000);
+        rtt.on_sample(60_000, 1000, 1000);
         assert_eq!(rtt.rttvar_us() - before_us, 40_000 / 32);
     }
 

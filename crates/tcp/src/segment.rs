@@ -15,6 +15,10 @@ impl Flags {
     pub const SYN: Self = Self(2);
     /// The acknowledgment field counts.
     pub const ACK: Self = Self(16);
+    /// A congestion mark is echoed (RFC 3168 §6.1).
+    pub const ECE: Self = Self(64);
+    /// The window was reduced for an echo (RFC 3168 §6.1).
+    pub const CWR: Self = Self(128);
 
     /// Whether every bit of `other` is set.
     #[inline]
@@ -115,6 +119,18 @@ impl SackBlocks {
     }
 }
 
+/// The congestion field of the IP header that carries a segment (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    /// Not-ECT: a router may only drop it.
+    #[default]
+    NotCapable,
+    /// ECT(0): a router may mark it.
+    Capable,
+    /// CE: a router has marked it.
+    Marked,
+}
+
 /// One TCP segment.
 ///
 /// Sequence numbers are 64 bits wide and start at 0, so they never wrap; SYN and FIN take one
@@ -135,6 +151,8 @@ pub struct Segment {
     pub ts_ecr: u32,
     /// The control bits.
     pub flags: Flags,
+    /// The congestion field of the IP header.
+    pub ecn: EcnField,
     /// The SACK option.
     pub sack: SackBlocks,
 }

@@ -23,6 +23,7 @@ fn mean_window_pkts(name: &str, lose_every: u64, seconds: u64) -> f64 {
         queue_pkts: 1_000_000,
         delay: Duration::from_millis(50),
         return_delay: Duration::from_millis(50),
+        spread: [Duration::ZERO; 3],
         lose_every,
     };
     let mut run = Dumbbell::new(&config, path);

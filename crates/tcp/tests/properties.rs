@@ -1,6 +1,6 @@
 //! What holds for every path, however it loses, repeats, delays and reorders.
 
-use backlane_tcp::{Config, Connection, Segment};
+use backlane_tcp::{Config, Connection, Reordering, Segment};
 use backlane_units::{Duration, SimTime};
 use proptest::prelude::*;
 
@@ -31,9 +31,27 @@ fn config() -> impl Strategy<Value = Config> {
         any::<bool>(),
         1u32..20,
         prop_oneof![Just(3_000u32), Just(20_000), Just(1 << 20)],
+        prop_oneof![
+            Just(Reordering::Fixed),
+            Just(Reordering::LinuxLegacy),
+            Just(Reordering::Rack),
+            Just(Reordering::NcrCareful),
+            Just(Reordering::NcrAggressive),
+        ],
+        any::<bool>(),
     )
         .prop_map(
-            |(name, sack, timestamps, limited_transmit, compression, window, buffer)| Config {
+            |(
+                name,
+                sack,
+                timestamps,
+                limited_transmit,
+                compression,
+                window,
+                buffer,
+                reordering,
+                tail_loss_probe,
+            )| Config {
                 congestion_control: name.parse().unwrap(),
                 sack,
                 timestamps,
@@ -41,6 +59,8 @@ fn config() -> impl Strategy<Value = Config> {
                 sack_compression: compression,
                 initial_window_pkts: window,
                 receive_buffer_bytes: buffer,
+                reordering,
+                tail_loss_probe,
                 ..Config::default()
             },
         )
@@ -87,7 +107,7 @@ impl Net {
             let r = connection.readings();
             prop_assert!(r.cwnd_pkts >= 1);
             prop_assert!(r.sacked_pkts + r.lost_pkts <= r.packets_out_pkts);
-            prop_assert!(r.retrans_out_pkts <= r.lost_pkts);
+            prop_assert!(r.retrans_out_pkts <= r.packets_out_pkts);
             prop_assert_eq!(
                 r.in_flight_pkts,
                 r.packets_out_pkts + r.retrans_out_pkts - r.sacked_pkts - r.lost_pkts

@@ -2,7 +2,7 @@
 
 mod script;
 
-use backlane_tcp::{Config, CongestionState};
+use backlane_tcp::{Config, CongestionState, Reordering};
 use script::{client, config};
 
 /// A connection of window 10 that has sent ten segments of 1000 bytes at 40 ms.
@@ -24,6 +24,15 @@ const TEN_OUT: &str = "0   > S 0
 
 fn ten_out(rest: &str) -> String {
     format!("{TEN_OUT}{rest}")
+}
+
+/// Neither probes nor F-RTO: the timeout alone.
+fn timeout_alone() -> Config {
+    Config {
+        tail_loss_probe: false,
+        frto: false,
+        ..config()
+    }
 }
 
 fn without_sack() -> Config {
@@ -141,7 +150,7 @@ fn without_sack_each_partial_acknowledgment_repairs_one_hole() {
 fn the_timeout_doubles_and_sends_one_segment() {
     // The handshake took 40 ms: RTO = 40 + 200 ms.
     let endpoint = client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280   > 1:1001 ack 1
              760   > 1:1001 ack 1
@@ -158,7 +167,7 @@ fn the_timeout_doubles_and_sends_one_segment() {
 #[test]
 fn after_a_timeout_slow_start_repairs_and_counts_the_loss_once() {
     let endpoint = client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280  > 1:1001 ack 1
              320  < ack 1001
@@ -178,7 +187,7 @@ fn after_a_timeout_slow_start_repairs_and_counts_the_loss_once() {
 fn karn_keeps_the_back_off_until_a_new_segment_is_acknowledged() {
     // Without timestamps the acknowledgment of a retransmission is no sample.
     client(
-        &config(),
+        &timeout_alone(),
         &ten_out(
             "280  > 1:1001 ack 1
              320  < ack 1001
@@ -194,7 +203,7 @@ fn an_open_connection_fails_when_its_retries_are_exhausted() {
     let endpoint = client(
         &Config {
             retries: 2,
-            ..config()
+            ..timeout_alone()
         },
         &ten_out(
             "280   > 1:1001 ack 1
@@ -204,4 +213,181 @@ fn an_open_connection_fails_when_its_retries_are_exhausted() {
     );
     assert!(endpoint.is_failed());
     assert_eq!(endpoint.next_timeout(), None);
+}
+
+#[test]
+fn a_probe_leaves_two_round_trips_and_two_ticks_after_the_flight() {
+    // SRTT 40 ms: 40 + 80 + 2 ms; the timeout starts anew then.
+    let endpoint = client(
+        &config(),
+        &ten_out(
+            "122 > 10001:11001 ack 1
+             362 > 1:1001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().tail_probes, 1);
+    assert_eq!(endpoint.statistics().rtos, 1);
+}
+
+#[test]
+fn the_answer_to_a_probe_repairs_the_tail_without_a_timeout() {
+    let script = TEN_OUT.replace("write 100000", "write 10000")
+        + "80  < ack 7001
+           162 > 9001:10001 ack 1
+           202 < ack 7001 sack 9001-10001
+           202 > 7001:8001 ack 1
+           242 < ack 8001 sack 9001-10001
+           242 > 8001:9001 ack 1
+           282 < ack 10001";
+    let endpoint = client(&config(), &script);
+    assert_eq!(endpoint.statistics().rtos, 0);
+    assert_eq!(endpoint.statistics().fast_retransmits, 1);
+}
+
+#[test]
+fn a_needless_timeout_is_found_by_what_was_never_retransmitted() {
+    let config = Config {
+        tail_loss_probe: false,
+        ..config()
+    };
+    let endpoint = client(
+        &config,
+        &ten_out(
+            "280 > 1:1001 ack 1
+             290 < ack 1001
+             290 > 10001:11001 ack 1
+             290 > 11001:12001 ack 1
+             291 < ack 2001
+             291 > 12001:13001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().spurious_rtos, 1);
+    assert_eq!(endpoint.statistics().retransmits, 1);
+    let readings = endpoint.readings();
+    assert_eq!(readings.lost_pkts, 0);
+    assert!(readings.cwnd_pkts >= 10 && readings.ssthresh_pkts > 1_000_000);
+}
+
+#[test]
+fn a_duplicate_report_for_every_retransmission_brings_the_window_back() {
+    let endpoint = client(
+        &config(),
+        &ten_out(
+            "80  < ack 1 sack 1001-2001
+             80  > 10001:11001 ack 1
+             81  < ack 1 sack 1001-3001
+             81  > 11001:12001 ack 1
+             82  < ack 1 sack 1001-4001
+             82  > 1:1001 ack 1
+             85  < ack 4001
+             122 < ack 4001 sack 1-1001
+             122 > 12001:13001 ack 1
+             122 > 13001:14001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().undos, 1);
+    let readings = endpoint.readings();
+    assert_eq!((readings.cwnd_pkts, readings.ssthresh_pkts), (10, u32::MAX));
+    assert_eq!(readings.state, CongestionState::Open);
+}
+
+#[test]
+fn a_fixed_threshold_undoes_nothing_and_learns_nothing() {
+    let endpoint = client(
+        &Config {
+            reordering: Reordering::Fixed,
+            ..config()
+        },
+        &ten_out(
+            "80  < ack 1 sack 1001-2001
+             80  > 10001:11001 ack 1
+             81  < ack 1 sack 1001-3001
+             81  > 11001:12001 ack 1
+             82  < ack 1 sack 1001-4001
+             82  > 1:1001 ack 1
+             85  < ack 4001
+             122 < ack 4001 sack 1-1001",
+        ),
+    );
+    assert_eq!(endpoint.statistics().undos, 0);
+    assert_eq!(endpoint.readings().reordering_pkts, 3);
+}
+
+#[test]
+fn the_degree_is_how_far_the_late_segment_was_overtaken() {
+    for policy in [Reordering::Rack, Reordering::LinuxLegacy] {
+        let endpoint = client(
+            &Config {
+                reordering: policy,
+                ..config()
+            },
+            &ten_out(
+                "80  < ack 1 sack 6001-7001
+                 80  > 10001:11001 ack 1
+                 81  < ack 1 sack 6001-7001 1001-2001
+                 81  > 11001:12001 ack 1
+                 81  > 12001:13001 ack 1",
+            ),
+        );
+        // Once reordering was learned, a SACK moves the window as an acknowledgment does.
+        // From 1001 to 7001.
+        assert_eq!(endpoint.readings().reordering_pkts, 6, "{policy:?}");
+    }
+}
+
+fn ncr(policy: Reordering) -> Config {
+    Config {
+        reordering: policy,
+        tail_loss_probe: false,
+        ..config()
+    }
+}
+
+#[test]
+fn aggressive_ncr_sends_for_every_duplicate_and_bears_half_a_flight() {
+    let endpoint = client(
+        &ncr(Reordering::NcrAggressive),
+        &ten_out(
+            "80  < ack 1 sack 1001-2001
+             80  > 10001:11001 ack 1
+             81  < ack 1 sack 1001-3001
+             81  > 11001:12001 ack 1
+             82  < ack 1 sack 1001-4001
+             82  > 12001:13001 ack 1
+             83  < ack 1 sack 1001-5001
+             83  > 13001:14001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.readings().reordering_pkts, 6);
+    assert_eq!(endpoint.readings().state, CongestionState::Disorder);
+}
+
+#[test]
+fn careful_ncr_sends_for_every_second_duplicate() {
+    client(
+        &ncr(Reordering::NcrCareful),
+        &ten_out(
+            "80  < ack 1 sack 1001-2001
+             80  > 10001:11001 ack 1
+             81  < ack 1 sack 1001-3001
+             82  < ack 1 sack 1001-4001
+             82  > 11001:12001 ack 1
+             83  < ack 1 sack 1001-5001",
+        ),
+    );
+}
+
+#[test]
+fn ncr_ends_slow_start_at_the_first_reordering_and_keeps_the_window() {
+    let endpoint = client(
+        &ncr(Reordering::NcrAggressive),
+        &ten_out(
+            "80  < ack 1 sack 1001-2001
+             80  > 10001:11001 ack 1
+             81  < ack 2001
+             81  > 11001:12001 ack 1",
+        ),
+    );
+    let readings = endpoint.readings();
+    assert_eq!((readings.cwnd_pkts, readings.ssthresh_pkts), (10, 10));
 }

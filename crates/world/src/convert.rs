@@ -4,7 +4,9 @@ use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
-use backlane_tcp::congestion::{HyStart, cubic, reno, vegas};
+use backlane_tcp::congestion::{
+    HyStart, cubic, highspeed, hybla, illinois, reno, scalable, vegas, westwood,
+};
 use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
 
 pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
@@ -117,6 +119,19 @@ pub(crate) fn congestion_control(
             },
             ..cubic::Config::default()
         }),
+        model::CongestionControl::Westwood => {
+            CongestionControlConfig::Westwood(westwood::Config::default())
+        }
+        model::CongestionControl::Illinois => {
+            CongestionControlConfig::Illinois(illinois::Config::default())
+        }
+        model::CongestionControl::HighSpeed => {
+            CongestionControlConfig::HighSpeed(highspeed::Config::default())
+        }
+        model::CongestionControl::Hybla => CongestionControlConfig::Hybla(hybla::Config::default()),
+        model::CongestionControl::Scalable => {
+            CongestionControlConfig::Scalable(scalable::Config::default())
+        }
         model::CongestionControl::Vegas => CongestionControlConfig::Vegas(vegas::Config::default()),
     }
 }

@@ -186,19 +186,55 @@ pub enum CongestionControl {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// Grieco and Mascolo 2004.
+    Westwood,
+    /// Liu, Başar and Srikant 2006.
+    Illinois,
+    /// RFC 3649.
+    HighSpeed,
+    /// Caini and Firrincieli 2004.
+    Hybla,
+    /// Kelly 2003.
+    Scalable,
     /// Brakmo and Peterson 1995.
     Vegas,
 }
 
 impl CongestionControl {
+    /// Every congestion control.
+    pub const ALL: &[Self] = &[
+        Self::Reno,
+        Self::Cubic,
+        Self::Westwood,
+        Self::Illinois,
+        Self::HighSpeed,
+        Self::Hybla,
+        Self::Scalable,
+        Self::Vegas,
+    ];
+
     /// The names used in files.
-    pub const NAMES: &[&str] = &["reno", "cubic", "vegas"];
+    pub const NAMES: &[&str] = &[
+        "reno",
+        "cubic",
+        "westwood",
+        "illinois",
+        "highspeed",
+        "hybla",
+        "scalable",
+        "vegas",
+    ];
 
     /// The name used in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
+            Self::Westwood => "westwood",
+            Self::Illinois => "illinois",
+            Self::HighSpeed => "highspeed",
+            Self::Hybla => "hybla",
+            Self::Scalable => "scalable",
             Self::Vegas => "vegas",
         }
     }

@@ -9,13 +9,10 @@ use crate::tree::Table;
 
 /// A congestion control by its name.
 pub(crate) fn congestion_control(name: &str) -> Option<CongestionControl> {
-    [
-        CongestionControl::Reno,
-        CongestionControl::Cubic,
-        CongestionControl::Vegas,
-    ]
-    .into_iter()
-    .find(|known| known.name() == name)
+    CongestionControl::ALL
+        .iter()
+        .copied()
+        .find(|known| known.name() == name)
 }
 
 /// The times of OLSR that follow from its intervals.

@@ -6,18 +6,31 @@
 //! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere.
 
 use std::fmt;
-use std::str::FromStr;
 
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Duration, Rate, SimTime};
 
 use crate::recovery::CongestionState;
 
+mod choice;
 pub mod cubic;
+#[cfg(test)]
+mod fixture;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
 mod hystart;
+pub mod illinois;
+mod range;
 pub mod reno;
+pub mod scalable;
 pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
 
+pub use choice::{CongestionControlConfig, UnknownCongestionControl};
 pub use hystart::HyStart;
+pub use range::OutOfRange;
 
 /// A slow-start threshold that is never reached.
 pub const INFINITE_SSTHRESH_PKTS: u32 = u32::MAX;
@@ -86,8 +99,51 @@ impl Window {
     }
 }
 
+/// How fast the network delivered, measured over the flight of the newest segment that an
+/// acknowledgment covered (draft-cheng-iccrg-delivery-rate-estimation, Linux's `tcp_rate.c`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Packets delivered while that segment was in flight.
+    pub delivered_pkts: u32,
+    /// The longer of the sending and the acknowledging interval, in microseconds; 0: the sample
+    /// is not valid (too short, or nothing was delivered).
+    pub interval_us: u32,
+    /// Packets ever delivered when that segment was sent; 0 with an invalid sample.
+    pub prior_delivered_pkts: u64,
+    /// Packets ever lost when that segment was sent.
+    pub prior_lost_pkts: u64,
+    /// Packets in flight when that segment was sent, itself included.
+    pub tx_in_flight_pkts: u32,
+    /// Whether the application limited the sender when that segment was sent.
+    pub is_app_limited: bool,
+    /// Whether that segment had been retransmitted.
+    pub is_retransmitted: bool,
+}
+
+/// What a new acknowledgment says, before losses are looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrival {
+    /// Bytes that it acknowledges cumulatively.
+    pub acked_bytes: u64,
+    /// Packets newly acknowledged or SACKed.
+    pub delivered_pkts: u32,
+    /// The first sequence number not acknowledged, this acknowledgment included.
+    pub snd_una: u64,
+    /// The next sequence number to be sent.
+    pub snd_nxt: u64,
+    /// Whether it echoes a congestion mark (ECE, RFC 3168).
+    pub has_ece: bool,
+    /// The delay of the data on its way here, in microseconds, from the timestamps; clocks need
+    /// not agree, so that only differences mean something. `None` without timestamps.
+    pub one_way_delay_us: Option<i64>,
+    /// The smoothed RTT, in microseconds; 0 before the first sample.
+    pub srtt_us: u32,
+    /// Payload of a full segment, in bytes.
+    pub mss_bytes: u32,
+}
+
 /// What an acknowledgment brought.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// Packets newly acknowledged or SACKed.
     pub acked_pkts: u32,
@@ -100,10 +156,36 @@ pub struct Ack {
     /// Whether the last flight was limited by the congestion window and not by the application
     /// or the receiver.
     pub is_cwnd_limited: bool,
+    /// Packets ever delivered, this acknowledgment included.
+    pub delivered_pkts: u64,
+    /// Packets ever delivered with a congestion mark, this acknowledgment included.
+    pub delivered_ce_pkts: u64,
+    /// Packets ever marked lost.
+    pub lost_pkts: u64,
+    /// Packets newly marked lost by this acknowledgment.
+    pub newly_lost_pkts: u32,
+    /// Packets in flight before the acknowledgment was processed.
+    pub prior_in_flight_pkts: u32,
+    /// Whether it echoes a congestion mark (ECE).
+    pub has_ece: bool,
+    /// The smallest RTT of the last 300 s, in microseconds; 0 before the first sample.
+    pub min_rtt_us: u32,
+    /// The RTT sample of this acknowledgment, in microseconds, if there was one.
+    pub rtt_us: Option<u32>,
+    /// The smoothed RTT, in microseconds.
+    pub srtt_us: u32,
+    /// The most packets out in the last flight (Linux: `max_packets_out`).
+    pub max_packets_out_pkts: u32,
+    /// The state of loss recovery.
+    pub state: CongestionState,
+    /// Payload of a full segment, in bytes.
+    pub mss_bytes: u32,
+    /// The delivery rate; all zero unless [`CongestionControl::needs_rate_samples`].
+    pub rate: RateSample,
 }
 
 /// An RTT sample, of the newest segment acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RttSample {
     /// The sample, in microseconds.
     pub rtt_us: u32,
@@ -128,23 +210,46 @@ pub enum ControlReadings {
     None,
     /// See [`cubic::Readings`].
     Cubic(cubic::Readings),
+    /// See [`hybla::Readings`].
+    Hybla(hybla::Readings),
+    /// See [`illinois::Readings`].
+    Illinois(illinois::Readings),
+    /// See [`veno::Readings`].
+    Veno(veno::Readings),
+    /// See [`htcp::Readings`].
+    Htcp(htcp::Readings),
+    /// See [`yeah::Readings`].
+    Yeah(yeah::Readings),
     /// See [`vegas::Readings`].
     Vegas(vegas::Readings),
+    /// See [`westwood::Readings`].
+    Westwood(westwood::Readings),
 }
 
 /// The law by which the window grows and shrinks.
 ///
-/// For one acknowledgment the hooks come in this order: [`on_rtt_sample`], then the changes of
-/// state and [`ssthresh`] that loss detection brings, then [`on_ack`] unless the state is CWR
-/// or Recovery, where the endpoint itself shrinks the window to the threshold.
+/// For one acknowledgment the hooks come in this order: [`on_rtt_sample`], [`on_arrival`], then
+/// the changes of state and [`ssthresh`] that loss detection brings, then [`on_ack`] unless the
+/// state is CWR or Recovery, where the endpoint itself shrinks the window to the threshold. A
+/// control that [owns its window] gets [`on_ack`] in every state and nothing else shrinks it.
 ///
+/// [`on_arrival`]: Self::on_arrival
+/// [owns its window]: Self::owns_window
 /// [`on_rtt_sample`]: Self::on_rtt_sample
 /// [`ssthresh`]: Self::ssthresh
 /// [`on_ack`]: Self::on_ack
 pub trait CongestionControl: fmt::Debug + Send {
+    /// The handshake is done and the window is the initial one. `srtt_us`: the RTT of the
+    /// handshake, in microseconds; 0 if it could not be measured.
+    fn on_established(&mut self, _now: SimTime, _srtt_us: u32, _window: &mut Window) {}
+
     /// An RTT was measured. SACK and cumulative acknowledgment have been applied to the
     /// scoreboard; losses have not yet been looked for. The threshold may be lowered.
     fn on_rtt_sample(&mut self, _now: SimTime, _sample: &RttSample, _window: &mut Window) {}
+
+    /// An acknowledgment that is not older than the last one arrived (Linux: `in_ack_event`). The
+    /// scoreboard knows it; losses have not yet been looked for.
+    fn on_arrival(&mut self, _now: SimTime, _arrival: &Arrival, _window: &mut Window) {}
 
     /// Data was acknowledged in state Open, Disorder or Loss: the window may grow. Everything
     /// but the window has been updated.
@@ -153,6 +258,34 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold for a loss seen now, in packets (at least 2). Called once on entry to
     /// Recovery or Loss, before the state changes and with the window still untouched.
     fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32;
+
+    /// The window after a recovery or timeout proved needless, in packets; `prior_cwnd_pkts` is
+    /// what it was before. The endpoint restores the threshold itself.
+    fn undo_cwnd(&mut self, window: &Window, prior_cwnd_pkts: u32) -> u32 {
+        window.cwnd_pkts.max(prior_cwnd_pkts)
+    }
+
+    /// Whether the window shall be reduced to [`ssthresh`](Self::ssthresh) as after a congestion
+    /// mark. Asked once after each [`on_ack`](Self::on_ack).
+    fn take_reduction(&mut self) -> bool {
+        false
+    }
+
+    /// The rate at which segments may leave; `None`: as fast as the window allows.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Whether [`Ack::rate`] is needed; asked once, when the connection is made.
+    fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
+    /// Whether the control sets the window in CWR and Recovery too (Linux: `cong_control`).
+    /// Asked once, when the connection is made.
+    fn owns_window(&self) -> bool {
+        false
+    }
 
     /// The state is about to become `state`; entering Loss, the window has not yet been cut.
     fn on_state_change(&mut self, _now: SimTime, _state: CongestionState, _snd_nxt: u64) {}
@@ -170,101 +303,9 @@ pub trait CongestionControl: fmt::Debug + Send {
     }
 }
 
-/// A congestion control by name, with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CongestionControlConfig {
-    /// Reno's window law (RFC 5681) by packets.
-    Reno(reno::Config),
-    /// CUBIC (RFC 9438).
-    Cubic(cubic::Config),
-    /// Vegas.
-    Vegas(vegas::Config),
-}
-
-impl CongestionControlConfig {
-    /// The names that [`FromStr`] understands.
-    pub const NAMES: &[&str] = &["reno", "cubic", "vegas"];
-
-    /// The name, as Linux has it.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Reno(_) => "reno",
-            Self::Cubic(_) => "cubic",
-            Self::Vegas(_) => "vegas",
-        }
-    }
-
-    /// A fresh control for one connection.
-    pub fn build(&self) -> Box<dyn CongestionControl> {
-        match self {
-            Self::Reno(config) => Box::new(reno::Reno::new(config)),
-            Self::Cubic(config) => Box::new(cubic::Cubic::new(config)),
-            Self::Vegas(config) => Box::new(vegas::Vegas::new(config)),
-        }
-    }
-}
-
-impl Default for CongestionControlConfig {
-    fn default() -> Self {
-        Self::Cubic(cubic::Config::default())
-    }
-}
-
-/// A name that is no congestion control.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownCongestionControl {
-    /// The name as given.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownCongestionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown congestion control \"{}\"; choose one of {}",
-            self.name,
-            CongestionControlConfig::NAMES.join(", ")
-        )
-    }
-}
-
-impl std::error::Error for UnknownCongestionControl {}
-
-impl FromStr for CongestionControlConfig {
-    type Err = UnknownCongestionControl;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "reno" => Ok(Self::Reno(reno::Config::default())),
-            "cubic" => Ok(Self::Cubic(cubic::Config::default())),
-            "vegas" => Ok(Self::Vegas(vegas::Config::default())),
-            _ => Err(UnknownCongestionControl {
-                name: name.to_owned(),
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_name_is_understood_and_given_back() {
-        for name in CongestionControlConfig::NAMES {
-            let config: CongestionControlConfig = name.parse().unwrap();
-            assert_eq!(config.name(), *name);
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_lists_the_known_ones() {
-        let error = "renno".parse::<CongestionControlConfig>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown congestion control \"renno\"; choose one of reno, cubic, vegas"
-        );
-    }
 
     #[test]
     fn slow_start_stops_at_the_threshold_and_returns_the_rest() {

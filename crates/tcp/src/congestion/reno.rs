@@ -64,6 +64,7 @@ mod tests {
             snd_una: 0,
             snd_nxt: 0,
             is_cwnd_limited: true,
+            ..Ack::default()
         }
     }
 

@@ -179,6 +179,7 @@ mod tests {
             snd_una,
             snd_nxt: snd_una,
             is_cwnd_limited: true,
+            ..Ack::default()
         };
         vegas.on_ack(SimTime::ZERO, &ack, window);
     }

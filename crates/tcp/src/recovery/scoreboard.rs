@@ -4,13 +4,14 @@
 //! acknowledged, `sacked_out`, `lost_out` and `retrans_out` (retransmissions in flight) among
 //! them; in flight are `packets_out − sacked_out − lost_out + retrans_out`.
 //!
-//! Loss follows RACK's order (RFC 8985 §6.2): once duplicate acknowledgments have reached the
-//! threshold, a segment is lost when one sent after it was delivered, whether it was sent for
-//! the first time or retransmitted; lost retransmissions are thereby found. The reordering
-//! window is zero. Two cursors, one over first transmissions and one over retransmissions,
+//! Loss follows RACK's order (RFC 8985 §6.2): a segment is lost when one sent after it was delivered, whether it was sent for
+//! the first time or retransmitted, and it is overdue by the reordering window; lost
+//! retransmissions are thereby found. Two cursors, one over first transmissions and one over retransmissions,
 //! make the search O(1) per segment and never scan the window.
 
 use std::collections::VecDeque;
+
+use super::rate::RateMeter;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -57,6 +58,12 @@ pub(crate) struct Delivery {
     pub(crate) retransmitted_acked: bool,
     /// Any segment was newly SACKed.
     pub(crate) newly_sacked: bool,
+    /// The first sequence number of a never retransmitted segment SACKed below the highest one.
+    pub(crate) reordered_seq: Option<u64>,
+    /// The first sequence number of a never retransmitted, never SACKed segment acknowledged.
+    pub(crate) filled_seq: Option<u64>,
+    /// The smallest end of a never retransmitted segment acknowledged or SACKed.
+    pub(crate) original_end: Option<u64>,
 }
 
 /// A segment to be sent (again).
@@ -77,6 +84,10 @@ pub(crate) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
+    /// Lost segments whose retransmission has not left.
+    waiting: u32,
+    /// The end of the highest segment ever SACKed, and its index.
+    highest_sacked: (u64, u64),
     /// Segments ever marked lost, retransmissions included.
     lost_total: u64,
     /// First transmissions before this index have been judged.
@@ -89,24 +100,30 @@ pub(crate) struct Scoreboard {
     newest_delivered: (u64, u64),
     /// The RTT of the segment delivered last (RACK.rtt).
     rtt_us: u64,
+    pub(crate) rate: RateMeter,
 }
 
 impl Scoreboard {
-    pub(crate) fn new(mss_bytes: u32) -> Self {
+    pub(crate) fn new(mss_bytes: u32, mut rate: RateMeter) -> Self {
+        const FIRST_CAPACITY: usize = 64;
+        rate.resize(FIRST_CAPACITY, 0, 0);
         Self {
-            records: vec![Record::default(); 64],
+            records: vec![Record::default(); FIRST_CAPACITY],
             first: 0,
             next: 0,
             mss_bytes: u64::from(mss_bytes.max(1)),
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            waiting: 0,
+            highest_sacked: (0, 0),
             lost_total: 0,
             original_cursor: 0,
             retransmissions: VecDeque::new(),
             retransmit_hint: 0,
             newest_delivered: (0, 0),
             rtt_us: 0,
+            rate,
         }
     }
 
@@ -171,6 +188,11 @@ impl Scoreboard {
             flags: if outgoing.fin { FIN } else { 0 },
         };
         self.next += 1;
+        if self.rate.is_enabled() {
+            let in_flight_pkts = self.in_flight();
+            let was_empty = self.packets_out() == 1;
+            self.rate.on_sent(index, now_us, in_flight_pkts, was_empty);
+        }
     }
 
     #[cold]
@@ -181,6 +203,7 @@ impl Scoreboard {
             records[index as usize & mask] = *self.record(index);
         }
         self.records = records;
+        self.rate.resize(self.records.len(), self.first, self.next);
     }
 
     /// The index of the first record that starts at `seq` or later.
@@ -209,10 +232,32 @@ impl Scoreboard {
         low
     }
 
+    /// Gives the record new flags and keeps the counts in step.
+    fn set_flags(&mut self, index: u64, flags: u8) {
+        let record = self.record_mut(index);
+        let old = std::mem::replace(&mut record.flags, flags);
+        let count = |counter: &mut u32, holds: fn(u8) -> bool| {
+            *counter += u32::from(holds(flags));
+            *counter -= u32::from(holds(old));
+        };
+        count(&mut self.sacked_out, |f| f & SACKED != 0);
+        count(&mut self.lost_out, |f| f & LOST != 0);
+        count(&mut self.retrans_out, |f| f & RETRANSMITTED != 0);
+        count(&mut self.waiting, |f| f & (LOST | RETRANSMITTED) == LOST);
+    }
+
     /// Notes that a segment was delivered (RFC 8985 §6.2 step 2). An acknowledgment sooner
     /// than the smallest RTT after a retransmission is for the first transmission.
     #[inline]
-    fn on_delivered(&mut self, record: Record, now_us: u64, min_rtt_us: u64) {
+    fn on_delivered(&mut self, index: u64, record: Record, now_us: u64, min_rtt_us: u64) {
+        if self.rate.is_enabled() {
+            self.rate.on_delivered(
+                index,
+                record.sent_us,
+                record.end_seq(),
+                record.has(EVER_RETRANSMITTED),
+            );
+        }
         let rtt_us = now_us - record.sent_us;
         if record.has(EVER_RETRANSMITTED) && rtt_us < min_rtt_us {
             return;
@@ -244,21 +289,28 @@ impl Scoreboard {
                 index += u64::from(ahead.max(1) as u32);
                 continue;
             }
-            if record.has(LOST) {
-                self.lost_out -= 1;
-                self.retrans_out -= u32::from(record.has(RETRANSMITTED));
-            }
             if !record.has(EVER_RETRANSMITTED) {
                 let (first_us, _) = delivery
                     .sacked_sent_us
                     .unwrap_or((record.sent_us, record.sent_us));
                 delivery.sacked_sent_us = Some((first_us, record.sent_us));
+                if record.seq < self.highest_sacked.0 {
+                    let lowest = delivery.reordered_seq.unwrap_or(u64::MAX);
+                    delivery.reordered_seq = Some(lowest.min(record.seq));
+                }
+                let least = delivery.original_end.unwrap_or(u64::MAX);
+                delivery.original_end = Some(least.min(record.end_seq()));
             }
-            self.on_delivered(record, now_us, min_rtt_us);
-            let marked = self.record_mut(index);
-            marked.flags = (record.flags & !(LOST | RETRANSMITTED)) | SACKED;
-            marked.run_end = index as u32 + 1;
-            self.sacked_out += 1;
+            self.on_delivered(index, record, now_us, min_rtt_us);
+            // A retransmission of a segment no longer taken for lost is still on its way.
+            let gone = if record.has(LOST) {
+                LOST | RETRANSMITTED
+            } else {
+                0
+            };
+            self.set_flags(index, (record.flags & !gone) | SACKED);
+            self.record_mut(index).run_end = index as u32 + 1;
+            self.highest_sacked = self.highest_sacked.max((record.end_seq(), index));
             delivery.delivered_pkts += 1;
             delivery.newly_sacked = true;
             index += 1;
@@ -297,16 +349,19 @@ impl Scoreboard {
                     .acked_sent_us
                     .unwrap_or((record.sent_us, record.sent_us));
                 delivery.acked_sent_us = Some((first_us, record.sent_us));
+                delivery.filled_seq.get_or_insert(record.seq);
+                delivery.original_end.get_or_insert(record.end_seq());
             }
             if record.has(SACKED) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(record, now_us, min_rtt_us);
+                self.on_delivered(self.first, record, now_us, min_rtt_us);
                 if selective {
                     delivery.delivered_pkts += 1;
                 }
             }
             self.lost_out -= u32::from(record.has(LOST));
+            self.waiting -= u32::from(record.flags & (LOST | RETRANSMITTED) == LOST);
             delivery.acked_pkts += 1;
             self.first += 1;
         }
@@ -346,29 +401,32 @@ impl Scoreboard {
     }
 
     fn mark_lost(&mut self, index: u64) {
-        let record = self.record_mut(index);
-        let flags = record.flags;
-        if flags & LOST == 0 {
-            record.flags |= LOST;
-            self.lost_out += 1;
-        } else if flags & RETRANSMITTED != 0 {
-            record.flags &= !RETRANSMITTED;
-            self.retrans_out -= 1;
-        } else {
+        let flags = self.record(index).flags;
+        if flags & (LOST | RETRANSMITTED) == LOST {
             return;
         }
+        self.set_flags(index, (flags & !RETRANSMITTED) | LOST);
         self.lost_total += 1;
         self.retransmit_hint = self.retransmit_hint.min(index);
     }
 
-    /// Marks lost what was sent before the newest segment delivered.
+    /// Marks lost what was sent before the newest segment delivered and is overdue by
+    /// `window_us` (RFC 8985 §6.2 step 5). Returns how long to wait until all that was
+    /// overtaken is, if some of it is not yet.
     #[inline]
-    pub(crate) fn mark_overtaken_lost(&mut self) {
+    pub(crate) fn mark_overtaken_lost(&mut self, now_us: u64, window_us: u64) -> Option<u64> {
         let newest = self.newest_delivered;
+        // Sent after this and not delivered: not yet overdue.
+        let deadline_us = (now_us + 1).saturating_sub(self.rtt_us + window_us);
+        let mut pending = false;
         while self.original_cursor < self.next {
             let record = self.record(self.original_cursor);
             if record.flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
                 if (record.sent_us, record.end_seq()) >= newest {
+                    break;
+                }
+                if record.sent_us >= deadline_us {
+                    pending = true;
                     break;
                 }
                 self.mark_lost(self.original_cursor);
@@ -378,14 +436,98 @@ impl Scoreboard {
         while let Some(&(index, sent_us)) = self.retransmissions.front() {
             if index >= self.first {
                 let record = self.record(index);
-                if record.has(RETRANSMITTED) && record.sent_us == sent_us {
+                if record.flags & (RETRANSMITTED | SACKED) == RETRANSMITTED
+                    && record.sent_us == sent_us
+                {
                     if (sent_us, record.end_seq()) >= newest {
+                        break;
+                    }
+                    if sent_us >= deadline_us {
+                        pending = true;
                         break;
                     }
                     self.mark_lost(index);
                 }
             }
             self.retransmissions.pop_front();
+        }
+        pending.then(|| (newest.0 + self.rtt_us + window_us).saturating_sub(now_us))
+    }
+
+    /// Marks lost what has at least `threshold` SACKed segments above it (RFC 6675 §4).
+    pub(crate) fn mark_lost_by_count(&mut self, threshold: u32) {
+        if self.sacked_out < threshold {
+            return;
+        }
+        let mut above = 0;
+        let mut index = self.highest_sacked.1 + 1;
+        while index > self.first && above < threshold {
+            index -= 1;
+            above += u32::from(self.record(index).has(SACKED));
+        }
+        while self.original_cursor < index {
+            if !self
+                .record(self.original_cursor)
+                .has(SACKED | EVER_RETRANSMITTED)
+            {
+                self.mark_lost(self.original_cursor);
+            }
+            self.original_cursor += 1;
+        }
+    }
+
+    /// Nothing is lost after all. Retransmissions on their way stay counted.
+    pub(crate) fn forget_losses(&mut self) {
+        for index in self.first..self.next {
+            let flags = self.record(index).flags;
+            self.set_flags(index, flags & !LOST);
+        }
+        self.original_cursor = self.first;
+        self.retransmit_hint = self.next;
+    }
+
+    /// The end of the highest segment SACKed so far.
+    pub(crate) fn highest_sacked_end(&self) -> u64 {
+        self.highest_sacked.0
+    }
+
+    /// When the segment delivered latest was sent.
+    pub(crate) fn newest_delivered_us(&self) -> u64 {
+        self.newest_delivered.0
+    }
+
+    /// When the first outstanding segment left last.
+    pub(crate) fn head_sent_us(&self) -> Option<u64> {
+        (self.first < self.next).then(|| self.record(self.first).sent_us)
+    }
+
+    /// Whether the first outstanding segment was ever retransmitted.
+    pub(crate) fn is_head_retransmitted(&self) -> bool {
+        self.first < self.next && self.record(self.first).has(EVER_RETRANSMITTED)
+    }
+
+    /// The last outstanding segment, recorded as sent again now (a tail loss probe).
+    pub(crate) fn retransmit_last(&mut self, now_us: u64) -> Option<Outgoing> {
+        let index = self
+            .next
+            .checked_sub(1)
+            .filter(|last| *last >= self.first)?;
+        let record = *self.record(index);
+        if record.has(SACKED | RETRANSMITTED) {
+            return None;
+        }
+        self.resend(index, now_us);
+        Some(outgoing(&record))
+    }
+
+    fn resend(&mut self, index: u64, now_us: u64) {
+        let flags = self.record(index).flags;
+        self.record_mut(index).sent_us = now_us;
+        self.set_flags(index, flags | RETRANSMITTED | EVER_RETRANSMITTED);
+        self.retransmissions.push_back((index, now_us));
+        if self.rate.is_enabled() {
+            let in_flight_pkts = self.in_flight();
+            self.rate.on_sent(index, now_us, in_flight_pkts, false);
         }
     }
 
@@ -412,8 +554,8 @@ impl Scoreboard {
         let reneged = self.first < self.next && self.record(self.first).has(SACKED);
         for index in self.first..self.next {
             if reneged && self.record(index).has(SACKED) {
-                self.record_mut(index).flags &= !SACKED;
-                self.sacked_out -= 1;
+                let flags = self.record(index).flags;
+                self.set_flags(index, flags & !SACKED);
             }
             let record = *self.record(index);
             if record.has(SACKED) {
@@ -430,7 +572,7 @@ impl Scoreboard {
     /// Whether a lost segment waits for retransmission.
     #[inline]
     pub(crate) fn has_retransmissions(&self) -> bool {
-        self.lost_out != self.retrans_out
+        self.waiting > 0
     }
 
     /// The next lost segment to retransmit, recorded as sent now, and whether it is the first
@@ -440,11 +582,7 @@ impl Scoreboard {
         while index < self.next {
             let record = *self.record(index);
             if record.has(LOST) && !record.has(SACKED | RETRANSMITTED) {
-                let sent = self.record_mut(index);
-                sent.sent_us = now_us;
-                sent.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
-                self.retrans_out += 1;
-                self.retransmissions.push_back((index, now_us));
+                self.resend(index, now_us);
                 self.retransmit_hint = index + 1;
                 return Some((outgoing(&record), index == self.first));
             }
@@ -469,7 +607,7 @@ mod tests {
     use super::*;
 
     fn scoreboard(segments: u64) -> Scoreboard {
-        let mut scoreboard = Scoreboard::new(100);
+        let mut scoreboard = Scoreboard::new(100, RateMeter::default());
         for i in 0..segments {
             let outgoing = Outgoing {
                 seq: i * 100,
@@ -507,7 +645,7 @@ mod tests {
     fn segments_overtaken_are_lost() {
         let mut scoreboard = scoreboard(10);
         sack(&mut scoreboard, 500, 600);
-        scoreboard.mark_overtaken_lost();
+        scoreboard.mark_overtaken_lost(20_000, 0);
         assert_eq!((scoreboard.lost_out(), scoreboard.in_flight()), (5, 4));
     }
 
@@ -515,7 +653,7 @@ mod tests {
     fn a_retransmission_overtaken_is_lost_again_and_sent_first() {
         let mut scoreboard = scoreboard(10);
         sack(&mut scoreboard, 300, 400);
-        scoreboard.mark_overtaken_lost();
+        scoreboard.mark_overtaken_lost(20_000, 0);
         for now_us in 5000..5003 {
             assert!(scoreboard.retransmit(now_us).is_some());
         }
@@ -523,7 +661,7 @@ mod tests {
         // The second retransmission arrives: the first, and the six segments sent long before
         // and not heard of, are lost; the third is still on its way.
         sack(&mut scoreboard, 100, 200);
-        scoreboard.mark_overtaken_lost();
+        scoreboard.mark_overtaken_lost(20_000, 0);
         assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (8, 1));
         let (outgoing, is_head) = scoreboard.retransmit(6000).unwrap();
         assert_eq!((outgoing.seq, is_head), (0, true));
@@ -533,7 +671,7 @@ mod tests {
     fn a_cumulative_acknowledgment_balances_the_counts() {
         let mut scoreboard = scoreboard(10);
         sack(&mut scoreboard, 300, 900);
-        scoreboard.mark_overtaken_lost();
+        scoreboard.mark_overtaken_lost(20_000, 0);
         scoreboard.retransmit(5000);
         let mut delivery = Delivery::default();
         scoreboard.on_ack(1000, 6000, 0, true, &mut delivery);

@@ -2,21 +2,22 @@
 
 use backlane_units::SimTime;
 
+use super::state::Step;
 use super::{Sender, Timer};
-use crate::congestion::{Ack, RttSample};
+use crate::congestion::{Ack, Arrival, RateSample, RttSample};
 use crate::recovery::CongestionState;
-use crate::recovery::prr::Prr;
 use crate::recovery::scoreboard::Delivery;
-use crate::segment::{SackBlock, Segment};
+use crate::segment::{SackBlock, SackBlocks, Segment};
 
 impl Sender {
     /// Takes the acknowledgment in `segment`. `now_ts`: the present value of our timestamp
-    /// clock.
-    pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32) {
+    /// clock; `has_ece`: it echoes a congestion mark.
+    pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32, has_ece: bool) {
         if segment.ack > self.snd_nxt {
             return;
         }
         let prior_una = self.snd_una;
+        let prior_in_flight_pkts = self.scoreboard.in_flight();
         let advanced = segment.ack > prior_una;
         let window_changed = self.update_window(segment);
         if self.scoreboard.packets_out() == 0 {
@@ -30,10 +31,13 @@ impl Sender {
         }
 
         let now_us = now.as_micros();
+        self.waits_for_reordering = false;
+        let high_before = self.scoreboard.highest_sacked_end();
+        let mut duplicate_seen = false;
         let lost_before = self.scoreboard.lost_total();
         let mut delivery = Delivery::default();
         if self.selective && !segment.sack.is_empty() {
-            self.take_sack_blocks(now_us, segment, &mut delivery);
+            duplicate_seen = self.take_sack_blocks(now_us, segment, prior_una, &mut delivery);
         }
         if advanced {
             let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
@@ -49,47 +53,149 @@ impl Sender {
                     self.scoreboard.consume_duplicate_acks(delivery.acked_pkts);
             }
         }
-        self.measure_rtt(now, segment, now_ts, &delivery);
+        let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
+        self.announce(now, segment, prior_una, has_ece, &delivery);
 
         let is_duplicate =
             segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed;
         let sacked_before = self.scoreboard.sacked_out();
-        if self.state != CongestionState::Open || delivery.newly_sacked || is_duplicate {
-            self.update_state(now, advanced, is_duplicate);
+        if self.selective {
+            self.learn_reordering(now_us, high_before, &delivery);
+        }
+        let step = Step {
+            segment,
+            delivery: &delivery,
+            prior_una,
+            is_duplicate,
+            has_ece,
+        };
+        if self.probe_end.is_some() {
+            self.judge_probe(now, &step, duplicate_seen);
+        }
+        if self.state != CongestionState::Open
+            || delivery.newly_sacked
+            || is_duplicate
+            || duplicate_seen
+            || has_ece
+        {
+            self.update_state(now, &step);
         }
         if !self.selective && is_duplicate && self.scoreboard.sacked_out() > sacked_before {
             delivery.delivered_pkts += 1;
         }
         self.delivered_pkts += u64::from(delivery.delivered_pkts);
+        if has_ece {
+            self.delivered_ce_pkts += u64::from(delivery.delivered_pkts);
+        }
 
-        if self.is_reducing() {
+        let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
+        let rate = if self.scoreboard.rate.is_enabled() {
+            self.scoreboard.rate.take_sample(
+                now_us,
+                self.delivered_pkts,
+                self.scoreboard.lost_total(),
+                min_rtt_us,
+            )
+        } else {
+            RateSample::default()
+        };
+        let newly_lost_pkts = (self.scoreboard.lost_total() - lost_before) as u32;
+        if self.is_reducing() && !self.owns_window {
             if delivery.delivered_pkts > 0 {
-                let progress = advanced && self.scoreboard.lost_total() == lost_before;
-                self.window.cwnd_pkts = self
-                    .prr
-                    .cwnd_pkts(
-                        delivery.delivered_pkts,
-                        self.scoreboard.in_flight(),
-                        self.window.ssthresh_pkts,
-                        progress,
-                    )
-                    .max(1);
+                self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
             }
-        } else if delivery.acked_pkts > 0 {
+        } else if delivery.acked_pkts > 0
+            || self.owns_window
+            || (delivery.newly_sacked && self.reordering.has_learned())
+        {
             let ack = Ack {
                 acked_pkts: delivery.delivered_pkts,
                 in_flight_pkts: self.scoreboard.in_flight(),
                 snd_una: self.snd_una,
                 snd_nxt: self.snd_nxt,
                 is_cwnd_limited: self.is_cwnd_limited(),
+                delivered_pkts: self.delivered_pkts,
+                delivered_ce_pkts: self.delivered_ce_pkts,
+                lost_pkts: self.scoreboard.lost_total(),
+                newly_lost_pkts,
+                prior_in_flight_pkts,
+                has_ece,
+                min_rtt_us: min_rtt_us as u32,
+                rtt_us,
+                srtt_us: self.rtt.srtt_us() as u32,
+                max_packets_out_pkts: self.max_packets_out(),
+                state: self.state,
+                mss_bytes: self.mss_bytes,
+                rate,
             };
             self.control.on_ack(now, &ack, &mut self.window);
+            if self.control.take_reduction() {
+                self.enter_cwr(now);
+            }
         }
         if self.scoreboard.packets_out() == 0 {
             self.timer = Timer::Off;
-        } else if delivery.acked_pkts > 0 {
+        } else if !self.waits_for_reordering
+            && (delivery.acked_pkts > 0 || (delivery.newly_sacked && rtt_us.is_some()))
+            && !self.schedule_probe(now, true)
+        {
             self.arm_retransmission_timer(now);
         }
+    }
+
+    /// Takes note of what arrived later than what was sent after it. `high_before`: the end of
+    /// the highest segment SACKed before this acknowledgment.
+    #[inline]
+    fn learn_reordering(&mut self, now_us: u64, high_before: u64, delivery: &Delivery) {
+        let high = self.scoreboard.highest_sacked_end().max(self.snd_una);
+        if let Some(seq) = delivery.reordered_seq {
+            self.reordering.on_reordered(high.saturating_sub(seq));
+        }
+        if let Some(seq) = delivery.filled_seq.filter(|seq| *seq < high_before) {
+            self.reordering.on_reordered(high.saturating_sub(seq));
+        }
+        if delivery.delivered_pkts > 0 {
+            let newest_us = self.scoreboard.newest_delivered_us();
+            self.reordering.adjust(now_us, newest_us);
+        }
+    }
+
+    /// Proportional rate reduction.
+    pub(super) fn reduce(&mut self, delivered_pkts: u32, progress: bool) {
+        let in_flight_pkts = self.scoreboard.in_flight();
+        let ssthresh_pkts = self.window.ssthresh_pkts;
+        let cwnd_pkts = self
+            .prr
+            .cwnd_pkts(delivered_pkts, in_flight_pkts, ssthresh_pkts, progress);
+        self.window.cwnd_pkts = cwnd_pkts.max(1);
+    }
+
+    /// Tells the congestion control of the acknowledgment before losses are looked for.
+    #[inline]
+    fn announce(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        prior_una: u64,
+        has_ece: bool,
+        delivery: &Delivery,
+    ) {
+        if segment.ack < prior_una {
+            return;
+        }
+        let one_way_delay_us = (segment.ts_val != 0 && segment.ts_ecr != 0)
+            .then(|| i64::from(segment.ts_val.wrapping_sub(segment.ts_ecr) as i32));
+        let arrival = Arrival {
+            acked_bytes: segment.ack - prior_una,
+            delivered_pkts: delivery.delivered_pkts,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            has_ece,
+            one_way_delay_us,
+            srtt_us: self.rtt.srtt_us() as u32,
+            mss_bytes: self.mss_bytes,
+        };
+        self.control.on_arrival(now, &arrival, &mut self.window);
     }
 
     /// The newest acknowledgment tells the window (RFC 9293 §3.10.7.4); an older one does not.
@@ -115,9 +221,18 @@ impl Sender {
         }
     }
 
-    fn take_sack_blocks(&mut self, now_us: u64, segment: &Segment, delivery: &mut Delivery) {
+    fn take_sack_blocks(
+        &mut self,
+        now_us: u64,
+        segment: &Segment,
+        prior_una: u64,
+        delivery: &mut Delivery,
+    ) -> bool {
+        let mut duplicate_seen = false;
         let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
         let mut first: Option<SackBlock> = None;
+        let mut blocks = [SackBlock::default(); SackBlocks::CAPACITY];
+        let mut count = 0;
         for (position, block) in segment.sack.iter(segment.ack).enumerate() {
             // RFC 2883 §4: the first block reports a duplicate if it lies below the
             // acknowledgment or within the second.
@@ -126,20 +241,41 @@ impl Sender {
                 && first.is_some_and(|f| block.start <= f.start && f.end <= block.end);
             if (position == 0 && below) || covers_first {
                 self.statistics.spurious_retransmits += 1;
+                duplicate_seen = true;
+                let end_seq = first.map_or(block.end, |f| f.end);
+                if end_seq <= prior_una || covers_first {
+                    self.undo.on_duplicate(end_seq);
+                }
+                if self.probe_end.is_none() || !self.probe_retransmits {
+                    self.reordering.on_duplicate();
+                }
             }
             if position == 0 {
                 first = Some(block);
             }
             if !below && block.end <= self.snd_nxt && block.end > self.snd_una {
-                self.scoreboard
-                    .on_sack(block.start, block.end, now_us, min_rtt_us, delivery);
+                blocks[count] = block;
+                count += 1;
             }
         }
+        // The segment delivered last gives RACK its RTT: take them in the order of sequence.
+        blocks[..count].sort_unstable_by_key(|block| block.start);
+        for block in &blocks[..count] {
+            self.scoreboard
+                .on_sack(block.start, block.end, now_us, min_rtt_us, delivery);
+        }
+        duplicate_seen
     }
 
     /// RTT from a segment sent once (Karn), acknowledged before SACKed; else the timestamp.
     #[inline]
-    fn measure_rtt(&mut self, now: SimTime, segment: &Segment, now_ts: u32, delivery: &Delivery) {
+    fn measure_rtt(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        now_ts: u32,
+        delivery: &Delivery,
+    ) -> Option<u32> {
         let now_us = now.as_micros();
         let acked = delivery
             .acked_sent_us
@@ -157,9 +293,9 @@ impl Sender {
             let rtt_us = rtt_ms.max(1) * 1000;
             (rtt_us, rtt_us)
         } else {
-            return;
+            return None;
         };
-        self.take_rtt(rtt_us, path_rtt_us);
+        self.take_rtt(now, rtt_us, path_rtt_us);
         let sample = RttSample {
             rtt_us: path_rtt_us as u32,
             srtt_us: self.rtt.srtt_us() as u32,
@@ -170,107 +306,6 @@ impl Sender {
             mss_bytes: self.mss_bytes,
         };
         self.control.on_rtt_sample(now, &sample, &mut self.window);
-    }
-
-    pub(super) fn set_state(&mut self, now: SimTime, state: CongestionState) {
-        if self.state != state {
-            self.control.on_state_change(now, state, self.snd_nxt);
-            self.state = state;
-        }
-    }
-
-    /// The state machine of loss recovery.
-    fn update_state(&mut self, now: SimTime, advanced: bool, is_duplicate: bool) {
-        if self.state >= CongestionState::Cwr && self.snd_una >= self.high_seq {
-            if !self.selective {
-                self.scoreboard.forget_duplicate_acks();
-                // RFC 6582 §4.1: without SACK, duplicates of retransmissions would start
-                // another recovery; wait until something newer is acknowledged.
-                if self.snd_una == self.high_seq {
-                    return;
-                }
-            }
-            if self.is_reducing() {
-                self.window.cwnd_pkts = self.window.ssthresh_pkts;
-                self.control.on_recovery_exit(now, &mut self.window);
-            }
-            self.set_state(now, CongestionState::Open);
-        }
-        let retransmission_lost = match self.state {
-            CongestionState::Recovery => {
-                if !self.selective && is_duplicate {
-                    self.scoreboard.on_duplicate_ack();
-                }
-                self.look_for_losses(advanced);
-                return;
-            }
-            CongestionState::Loss => {
-                if !self.selective {
-                    if advanced {
-                        self.scoreboard.forget_duplicate_acks();
-                    } else if is_duplicate && self.snd_nxt > self.high_seq {
-                        self.scoreboard.on_duplicate_ack();
-                    }
-                }
-                let retransmission_lost = self.look_for_losses(advanced);
-                if !retransmission_lost {
-                    return;
-                }
-                true
-            }
-            _ => {
-                if !self.selective {
-                    if advanced {
-                        self.scoreboard.forget_duplicate_acks();
-                    }
-                    if is_duplicate {
-                        self.scoreboard.on_duplicate_ack();
-                    }
-                }
-                self.look_for_losses(advanced);
-                false
-            }
-        };
-        if self.scoreboard.lost_out() > 0 || retransmission_lost {
-            self.enter_recovery(now);
-        } else {
-            let calm = self.scoreboard.sacked_out() == 0;
-            let state = if calm {
-                CongestionState::Open
-            } else {
-                CongestionState::Disorder
-            };
-            if self.state != state {
-                self.high_seq = self.snd_nxt;
-            }
-            self.set_state(now, state);
-        }
-    }
-
-    /// Marks what is lost; whether a retransmission was among it.
-    fn look_for_losses(&mut self, advanced: bool) -> bool {
-        let retrans_out = self.scoreboard.retrans_out();
-        let recovering = self.state >= CongestionState::Recovery;
-        let enough = self.scoreboard.sacked_out() >= self.duplicate_threshold;
-        if self.selective {
-            if recovering || enough {
-                self.scoreboard.mark_overtaken_lost();
-            }
-        } else if (!recovering && enough) || (self.state == CongestionState::Recovery && advanced) {
-            self.scoreboard.mark_head_lost();
-        }
-        self.scoreboard.retrans_out() < retrans_out
-    }
-
-    fn enter_recovery(&mut self, now: SimTime) {
-        self.statistics.fast_retransmits += 1;
-        if !self.is_reducing() {
-            self.prr = Prr::start(self.window.cwnd_pkts);
-            let in_flight_pkts = self.scoreboard.in_flight();
-            self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
-            self.window.drop_credit();
-        }
-        self.high_seq = self.snd_nxt;
-        self.set_state(now, CongestionState::Recovery);
+        Some(path_rtt_us as u32)
     }
 }

@@ -5,18 +5,28 @@
 //! application and not the network limits the flow.
 
 mod ack;
+mod ncr;
+mod pacing;
+mod probe;
+mod state;
 mod timeout;
+mod undo;
 mod validation;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::config::Config;
+use crate::config::{Config, Reordering};
 use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, Window};
 use crate::readings::{Readings, Statistics};
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
+use crate::recovery::rate::RateMeter;
+use crate::recovery::reordering::ReorderingState;
 use crate::recovery::scoreboard::{Outgoing, Scoreboard};
 use crate::rtt::RttEstimator;
+use ncr::Ncr;
+use pacing::Pacing;
+use undo::Undo;
 use validation::Validation;
 
 /// What the one timer waits for.
@@ -24,15 +34,34 @@ use validation::Validation;
 enum Timer {
     Off,
     Retransmission(SimTime),
+    /// Something overtaken is not overdue yet (RFC 8985 §6.2).
+    Reordering(SimTime),
+    /// A tail loss probe.
+    Probe(SimTime),
     /// The peer's window is closed (RFC 9293 §3.8.6.1).
     Persist(SimTime),
 }
 
+/// A tail loss probe that is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum TailProbe {
+    #[default]
+    None,
+    /// With new data, the window notwithstanding.
+    New,
+    /// With the last segment again.
+    Last,
+}
+
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "most are what the configuration allows"
+)]
 pub(crate) struct Sender {
     mss_bytes: u32,
     initial_window_pkts: u32,
-    duplicate_threshold: u32,
+    min_rto: Duration,
     selective: bool,
     limited_transmit: bool,
     send_buffer_bytes: u64,
@@ -59,11 +88,34 @@ pub(crate) struct Sender {
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
     prr: Prr,
+    reordering: ReorderingState,
+    undo: Undo,
+    undoes: bool,
+    /// Extended limited transmit, while it is on.
+    ncr: Option<Ncr>,
+    frto: bool,
+    /// F-RTO: the timeout may yet prove needless.
+    checks_timeout: bool,
+    /// F-RTO: new data goes before retransmissions.
+    tries_new_data: bool,
+    probes: bool,
+    tail_probe: TailProbe,
+    /// SND.NXT when the last probe left, until it is answered.
+    probe_end: Option<u64>,
+    probe_retransmits: bool,
+    pacing: Pacing,
+    /// The control sets the window in CWR and Recovery too.
+    owns_window: bool,
     validation: Validation,
     last_sent: SimTime,
     delivered_pkts: u64,
+    delivered_ce_pkts: u64,
+    /// The peer is to be told that the window was reduced.
+    tells_reduction: bool,
 
     timer: Timer,
+    /// The present acknowledgment armed RACK's timer.
+    waits_for_reordering: bool,
     backoff: u32,
     timeouts_in_a_row: u32,
     probe_due: bool,
@@ -75,6 +127,13 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
+        let control = config.congestion_control.build();
+        let policy = if config.sack {
+            config.reordering
+        } else {
+            Reordering::Fixed
+        };
+        let undoes = matches!(policy, Reordering::Rack | Reordering::LinuxLegacy);
         let cwnd_pkts = config.initial_window_pkts.max(1);
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
@@ -82,7 +141,7 @@ impl Sender {
         Self {
             mss_bytes: config.mss_bytes.max(1),
             initial_window_pkts: cwnd_pkts,
-            duplicate_threshold: config.duplicate_threshold.max(1),
+            min_rto: config.min_rto,
             selective: config.sack,
             limited_transmit: config.limited_transmit,
             send_buffer_bytes: config.send_buffer_bytes,
@@ -95,22 +154,41 @@ impl Sender {
             window_bytes: 0,
             window_seq: 0,
             small_end: 0,
-            scoreboard: Scoreboard::new(config.mss_bytes),
+            scoreboard: Scoreboard::new(
+                config.mss_bytes,
+                RateMeter::new(control.needs_rate_samples()),
+            ),
             rtt: RttEstimator::new(
                 config.rto,
                 config.initial_rto,
                 config.min_rto,
                 config.max_rto,
             ),
-            control: config.congestion_control.build(),
+            owns_window: control.owns_window(),
+            control,
+            pacing: Pacing::new(),
             window: Window::new(cwnd_pkts, ssthresh_pkts),
             state: CongestionState::Open,
             high_seq: 0,
             prr: Prr::default(),
+            reordering: ReorderingState::new(policy, config.mss_bytes, config.duplicate_threshold),
+            undo: Undo::default(),
+            undoes,
+            ncr: None,
+            frto: config.frto && undoes,
+            checks_timeout: false,
+            tries_new_data: false,
+            probes: config.tail_loss_probe && config.sack,
+            tail_probe: TailProbe::None,
+            probe_end: None,
+            probe_retransmits: false,
             validation: Validation::new(config.slow_start_after_idle),
             last_sent: SimTime::ZERO,
             delivered_pkts: 0,
+            delivered_ce_pkts: 0,
+            tells_reduction: false,
             timer: Timer::Off,
+            waits_for_reordering: false,
             backoff: 0,
             timeouts_in_a_row: 0,
             probe_due: false,
@@ -133,7 +211,7 @@ impl Sender {
         self.last_sent = now;
         self.validation.on_start(now);
         match rtt {
-            Some(rtt) => self.take_rtt(rtt.as_micros(), rtt.as_micros()),
+            Some(rtt) => self.take_rtt(now, rtt.as_micros(), rtt.as_micros()),
             None if !self.rtt.has_sample() && syn_retransmits > 0 => self.rtt.fall_back(),
             None => {}
         }
@@ -141,6 +219,8 @@ impl Sender {
             // RFC 5681 §3.1: a handshake that lost more than one SYN starts from one segment.
             self.window.cwnd_pkts = 1;
         }
+        let srtt_us = self.rtt.srtt_us() as u32;
+        self.control.on_established(now, srtt_us, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
@@ -178,10 +258,19 @@ impl Sender {
     /// When the timer is due; [`SimTime::MAX`]: it does not run.
     #[inline]
     pub(crate) fn next_timeout(&self) -> SimTime {
-        match self.timer {
+        let at = match self.timer {
             Timer::Off => SimTime::MAX,
-            Timer::Retransmission(at) | Timer::Persist(at) => at,
-        }
+            Timer::Retransmission(at)
+            | Timer::Reordering(at)
+            | Timer::Probe(at)
+            | Timer::Persist(at) => at,
+        };
+        at.min(self.pacing.next_timeout())
+    }
+
+    /// Whether the next new segment tells of a reduction (CWR).
+    pub(crate) fn take_reduction_notice(&mut self) -> bool {
+        std::mem::take(&mut self.tells_reduction)
     }
 
     pub(crate) fn statistics(&self) -> &Statistics {
@@ -192,9 +281,9 @@ impl Sender {
         self.last_rtt.take()
     }
 
-    fn take_rtt(&mut self, rtt_us: u64, path_rtt_us: u64) {
-        self.rtt
-            .on_sample(rtt_us, path_rtt_us, self.snd_una, self.snd_nxt);
+    fn take_rtt(&mut self, now: SimTime, rtt_us: u64, path_rtt_us: u64) {
+        self.rtt.on_path_sample(now.as_micros(), path_rtt_us);
+        self.rtt.on_sample(rtt_us, self.snd_una, self.snd_nxt);
         self.backoff = 0;
         let rtt = Duration::from_micros(rtt_us);
         self.statistics.on_rtt(rtt);
@@ -215,6 +304,7 @@ impl Sender {
             lost_pkts: self.scoreboard.lost_out(),
             retrans_out_pkts: self.scoreboard.retrans_out(),
             delivered_pkts: self.delivered_pkts,
+            reordering_pkts: self.reordering.degree(),
             state: self.state,
             control: self.control.readings(),
         }
@@ -223,8 +313,22 @@ impl Sender {
     /// The next segment to leave, if any may: retransmissions first, then new data.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
-        if self.scoreboard.has_retransmissions()
-            && self.scoreboard.in_flight() < self.window.cwnd_pkts
+        if self.tail_probe != TailProbe::None
+            && let Some(outgoing) = self.send_probe(now)
+        {
+            return Some(outgoing);
+        }
+        let may_send = self.scoreboard.in_flight() < self.window.cwnd_pkts;
+        if may_send
+            && (self.has_unsent() || self.scoreboard.has_retransmissions())
+            && self.pacing.holds_back(now)
+        {
+            self.on_burst_end(now);
+            return None;
+        }
+        if may_send
+            && self.scoreboard.has_retransmissions()
+            && !(self.tries_new_data && self.may_send_new())
             && let Some(outgoing) = self.retransmission(now)
         {
             return Some(outgoing);
@@ -236,6 +340,7 @@ impl Sender {
             }
             self.wait_for_window(now);
         }
+        self.pacing.rest();
         self.on_burst_end(now);
         if self.probe_due {
             self.probe_due = false;
@@ -248,7 +353,9 @@ impl Sender {
         let starts = self.scoreboard.in_flight() == 0;
         let (outgoing, is_head) = self.scoreboard.retransmit(now.as_micros())?;
         self.statistics.retransmits += 1;
+        self.undo.on_retransmit(now.as_micros());
         self.on_sent(now, starts);
+        self.pace(now, outgoing.payload_bytes);
         if is_head {
             self.arm_retransmission_timer(now);
         }
@@ -265,7 +372,8 @@ impl Sender {
         } else {
             in_flight_pkts
         };
-        if counted_pkts >= self.window.cwnd_pkts {
+        let limit_pkts = self.ncr_limit_pkts().unwrap_or(self.window.cwnd_pkts);
+        if counted_pkts >= limit_pkts {
             return None;
         }
         let left_bytes = self.write_end - self.snd_nxt;
@@ -286,7 +394,15 @@ impl Sender {
             }
             self.small_end = end;
         }
+        self.on_ncr_sent();
         Some(self.send_new(now, payload_bytes as u32, fin))
+    }
+
+    /// Whether there is new data that the peer's window takes.
+    fn may_send_new(&self) -> bool {
+        let left_bytes = self.write_end - self.snd_nxt.min(self.write_end);
+        let payload_bytes = left_bytes.min(u64::from(self.mss_bytes));
+        self.has_unsent() && self.snd_nxt + payload_bytes <= self.window_end
     }
 
     #[inline]
@@ -299,10 +415,11 @@ impl Sender {
         let starts = self.scoreboard.in_flight() == 0;
         let was_empty = self.scoreboard.packets_out() == 0;
         self.on_sent(now, starts);
+        self.pace(now, payload_bytes);
         self.scoreboard.push(outgoing, now.as_micros());
         self.snd_nxt += u64::from(payload_bytes) + u64::from(fin);
         self.validation.on_new_data();
-        if was_empty {
+        if was_empty || matches!(self.timer, Timer::Probe(_)) {
             self.arm_retransmission_timer(now);
         }
         outgoing

@@ -52,9 +52,19 @@ impl Validation {
     pub(super) fn on_new_data(&mut self) {
         self.sent_new = true;
     }
+
+    /// A probe is no burst, and schedules no further probe.
+    pub(super) fn forget_burst(&mut self) {
+        self.sent_new = false;
+    }
 }
 
 impl Sender {
+    /// The most packets out in the last flight.
+    pub(super) fn max_packets_out(&self) -> u32 {
+        self.validation.max_packets_out
+    }
+
     /// Whether the window limits the flow; in slow start it may be twice what was used.
     #[inline]
     pub(super) fn is_cwnd_limited(&self) -> bool {
@@ -75,7 +85,18 @@ impl Sender {
     #[inline]
     pub(super) fn on_burst_end(&mut self, now: SimTime) {
         let fills_window = self.scoreboard.in_flight() >= self.window.cwnd_pkts;
+        if self.scoreboard.rate.is_enabled()
+            && !fills_window
+            && self.write_end - self.snd_nxt.min(self.write_end) < u64::from(self.mss_bytes)
+            && !self.scoreboard.has_retransmissions()
+        {
+            let in_flight_pkts = self.scoreboard.in_flight();
+            self.scoreboard.rate.on_app_limited(in_flight_pkts);
+        }
         let sent_new = std::mem::take(&mut self.validation.sent_new);
+        if sent_new {
+            self.schedule_probe(now, false);
+        }
         let is_held_back = fills_window && self.has_unsent();
         if !sent_new && !is_held_back {
             return;

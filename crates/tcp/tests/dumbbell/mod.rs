@@ -16,6 +16,8 @@ pub struct Path {
     pub queue_pkts: usize,
     pub delay: Duration,
     pub return_delay: Duration,
+    /// Packets take this longer in turn, one path after the other.
+    pub spread: [Duration; 3],
     /// Every so many segments with data one is lost, before the bottleneck.
     pub lose_every: u64,
 }
@@ -29,7 +31,18 @@ impl Path {
             queue_pkts: 174,
             delay: Duration::from_millis(20),
             return_delay: Duration::from_millis(20),
+            spread: [Duration::ZERO; 3],
             lose_every: u64::MAX,
+        }
+    }
+
+    /// The same with three paths of 18, 20 and 22 ms in turn behind the bottleneck.
+    #[allow(dead_code, reason = "not every test uses this path")]
+    pub fn three() -> Self {
+        Self {
+            delay: Duration::from_millis(18),
+            spread: [4, 2, 0].map(Duration::from_millis),
+            ..Self::clean()
         }
     }
 }
@@ -43,6 +56,7 @@ pub struct Dumbbell {
     path: Path,
     departures: VecDeque<SimTime>,
     busy_until: SimTime,
+    sent: usize,
     forward: VecDeque<(SimTime, Segment)>,
     back: VecDeque<(SimTime, Segment)>,
 }
@@ -57,6 +71,7 @@ impl Dumbbell {
             path,
             departures: VecDeque::new(),
             busy_until: SimTime::ZERO,
+            sent: 0,
             forward: VecDeque::new(),
             back: VecDeque::new(),
         };
@@ -82,8 +97,11 @@ impl Dumbbell {
             let start = self.busy_until.max(self.now);
             self.busy_until = start + self.path.rate.transmission_time(u64::from(bytes));
             self.departures.push_back(self.busy_until);
-            self.forward
-                .push_back((self.busy_until + self.path.delay, segment));
+            let spread = self.path.spread[self.sent % self.path.spread.len()];
+            self.sent += 1;
+            let arrival = self.busy_until + self.path.delay + spread;
+            let behind = self.forward.partition_point(|(at, _)| *at <= arrival);
+            self.forward.insert(behind, (arrival, segment));
         }
     }
 

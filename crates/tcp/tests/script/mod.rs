@@ -18,7 +18,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use backlane_tcp::{Config, Connection, Flags, SackBlock, Segment};
+use backlane_tcp::{Config, Connection, EcnField, Flags, SackBlock, Segment};
 use backlane_units::{Duration, SimTime};
 
 /// Without timestamps and with 1000-byte segments and a full-grown window, so that the numbers
@@ -107,13 +107,21 @@ fn print(segment: &Segment) -> String {
     if segment.flags.contains(Flags::ACK) {
         write!(text, "ack {}", segment.ack).unwrap();
     }
+    for (flag, name) in [(Flags::ECE, " ece"), (Flags::CWR, " cwr")] {
+        if segment.flags.contains(flag) {
+            text += name;
+        }
+    }
+    if segment.ecn == EcnField::Capable {
+        text += " ect";
+    }
     if !segment.sack.is_empty() {
         text += " sack";
         for block in segment.sack.iter(segment.ack) {
             write!(text, " {}-{}", block.start, block.end).unwrap();
         }
     }
-    text.trim().to_owned()
+    text.trim().replace("  ", " ")
 }
 
 fn parse(text: &str) -> Segment {
@@ -128,6 +136,9 @@ fn parse(text: &str) -> Segment {
         match word {
             "S" => segment.flags |= Flags::SYN,
             "F" => segment.flags |= Flags::FIN,
+            "ece" => segment.flags |= Flags::ECE,
+            "cwr" => segment.flags |= Flags::CWR,
+            "ce" => segment.ecn = EcnField::Marked,
             "ack" => {
                 segment.flags |= Flags::ACK;
                 segment.ack = number();

@@ -1,0 +1,232 @@
+//! The congestion controls by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{
+    CongestionControl, OutOfRange, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
+    veno, westwood, yeah,
+};
+
+/// A congestion control by name, with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CongestionControlConfig {
+    /// Reno's window law (RFC 5681) by packets.
+    Reno(reno::Config),
+    /// CUBIC (RFC 9438).
+    Cubic(cubic::Config),
+    /// Westwood+.
+    Westwood(westwood::Config),
+    /// Illinois.
+    Illinois(illinois::Config),
+    /// HighSpeed TCP (RFC 3649).
+    HighSpeed(highspeed::Config),
+    /// Hybla.
+    Hybla(hybla::Config),
+    /// Scalable TCP.
+    Scalable(scalable::Config),
+    /// Vegas.
+    Vegas(vegas::Config),
+    /// Veno.
+    Veno(veno::Config),
+    /// H-TCP.
+    Htcp(htcp::Config),
+    /// `YeAH`.
+    Yeah(yeah::Config),
+}
+
+impl CongestionControlConfig {
+    /// The names that [`FromStr`] understands.
+    pub const NAMES: &[&str] = &[
+        "reno",
+        "cubic",
+        "westwood",
+        "illinois",
+        "highspeed",
+        "hybla",
+        "scalable",
+        "vegas",
+        "veno",
+        "htcp",
+        "yeah",
+    ];
+
+    /// The name, as Linux has it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Reno(_) => "reno",
+            Self::Cubic(_) => "cubic",
+            Self::Westwood(_) => "westwood",
+            Self::Illinois(_) => "illinois",
+            Self::HighSpeed(_) => "highspeed",
+            Self::Hybla(_) => "hybla",
+            Self::Scalable(_) => "scalable",
+            Self::Vegas(_) => "vegas",
+            Self::Veno(_) => "veno",
+            Self::Htcp(_) => "htcp",
+            Self::Yeah(_) => "yeah",
+        }
+    }
+
+    /// A fresh control for one connection.
+    pub fn build(&self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno(config) => Box::new(reno::Reno::new(config)),
+            Self::Cubic(config) => Box::new(cubic::Cubic::new(config)),
+            Self::Westwood(config) => Box::new(westwood::Westwood::new(config)),
+            Self::Illinois(config) => Box::new(illinois::Illinois::new(config)),
+            Self::HighSpeed(config) => Box::new(highspeed::HighSpeed::new(config)),
+            Self::Hybla(config) => Box::new(hybla::Hybla::new(config)),
+            Self::Scalable(config) => Box::new(scalable::Scalable::new(config)),
+            Self::Vegas(config) => Box::new(vegas::Vegas::new(config)),
+            Self::Veno(config) => Box::new(veno::Veno::new(config)),
+            Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
+            Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
+        }
+    }
+
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that is outside its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        match self {
+            Self::Yeah(config) => config.validate(),
+            Self::Veno(config) => config.validate(),
+            Self::Illinois(config) => config.validate(),
+            Self::Hybla(config) => config.validate(),
+            Self::Scalable(config) => config.validate(),
+            Self::Reno(_)
+            | Self::Cubic(_)
+            | Self::Westwood(_)
+            | Self::HighSpeed(_)
+            | Self::Vegas(_)
+            | Self::Htcp(_) => Ok(()),
+        }
+    }
+}
+
+impl Default for CongestionControlConfig {
+    fn default() -> Self {
+        Self::Cubic(cubic::Config::default())
+    }
+}
+
+/// A name that is no congestion control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCongestionControl {
+    /// The name as given.
+    pub name: String,
+}
+
+impl UnknownCongestionControl {
+    /// The known name that differs in the fewest letters, if it is less than half of them.
+    fn nearest(&self) -> Option<&'static str> {
+        CongestionControlConfig::NAMES
+            .iter()
+            .map(|known| (distance(&self.name, known), *known))
+            .min()
+            .filter(|(distance, known)| distance * 2 < known.len())
+            .map(|(_, known)| known)
+    }
+}
+
+/// How many letters must be inserted, deleted or replaced to make `b` of `a` (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.chars().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[row.len() - 1]
+}
+
+impl fmt::Display for UnknownCongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown congestion control \"{}\"; ", self.name)?;
+        if let Some(nearest) = self.nearest() {
+            write!(f, "did you mean \"{nearest}\"? ")?;
+        }
+        write!(
+            f,
+            "choose one of {}",
+            CongestionControlConfig::NAMES.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for UnknownCongestionControl {}
+
+impl FromStr for CongestionControlConfig {
+    type Err = UnknownCongestionControl;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Ok(match name {
+            "reno" => Self::Reno(reno::Config::default()),
+            "cubic" => Self::Cubic(cubic::Config::default()),
+            "westwood" => Self::Westwood(westwood::Config::default()),
+            "illinois" => Self::Illinois(illinois::Config::default()),
+            "highspeed" => Self::HighSpeed(highspeed::Config::default()),
+            "hybla" => Self::Hybla(hybla::Config::default()),
+            "scalable" => Self::Scalable(scalable::Config::default()),
+            "vegas" => Self::Vegas(vegas::Config::default()),
+            "veno" => Self::Veno(veno::Config::default()),
+            "htcp" => Self::Htcp(htcp::Config::default()),
+            "yeah" => Self::Yeah(yeah::Config::default()),
+            _ => {
+                return Err(UnknownCongestionControl {
+                    name: name.to_owned(),
+                });
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_understood_and_given_back_and_its_defaults_are_valid() {
+        for name in CongestionControlConfig::NAMES {
+            let config: CongestionControlConfig = name.parse().unwrap();
+            assert_eq!(config.name(), *name);
+            assert_eq!(config.validate(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_suggests_the_nearest_and_lists_the_known_ones() {
+        let message = |name: &str| {
+            name.parse::<CongestionControlConfig>()
+                .unwrap_err()
+                .to_string()
+        };
+        let known = CongestionControlConfig::NAMES.join(", ");
+        assert_eq!(
+            message("renno"),
+            format!(
+                "unknown congestion control \"renno\"; did you mean \"reno\"? choose one of {known}"
+            )
+        );
+        assert_eq!(
+            message("fast"),
+            format!("unknown congestion control \"fast\"; choose one of {known}")
+        );
+        assert!(message("highsped").contains("\"highspeed\""));
+        assert!(message("").starts_with("unknown congestion control \"\"; choose"));
+    }
+
+    #[test]
+    fn distances_count_letters() {
+        assert_eq!(distance("", "reno"), 4);
+        assert_eq!(distance("vegas", "vegas"), 0);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}
