@@ -117,6 +117,10 @@ pub struct Config {
     pub ecn: Ecn,
     /// The receive window offered at most, in bytes.
     pub receive_buffer_bytes: u32,
+    /// The most that Linux's tuning (`tcp_moderate_rcvbuf`) may raise `receive_buffer_bytes`
+    /// to, in bytes, when the data of a round trip asks for it; half of `tcp_rmem`'s third
+    /// value. `None`: no tuning.
+    pub receive_autotuning_max_bytes: Option<u32>,
     /// The receive window offered at first, in bytes. As in Linux it grows by two segments for
     /// each that arrives, and with [`DelayedAck::quick_ack`] each of those is acknowledged at
     /// once until the window is full-grown.
@@ -152,6 +156,7 @@ impl Default for Config {
             frto: true,
             ecn: Ecn::Off,
             receive_buffer_bytes: 6 << 20,
+            receive_autotuning_max_bytes: None,
             initial_receive_window_bytes: 65_535,
             // Linux charges buffers per sk_buff and grows them to twice what the window
             // needs (tcp_wmem); it does not limit a sender whose window it tracks.

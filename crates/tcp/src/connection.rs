@@ -107,6 +107,7 @@ impl Connection {
             None
         };
         self.handshake.on_established();
+        self.receiver.on_established(now);
         self.sender
             .on_established(now, segment.window_bytes, rtt, retransmits);
         if let Some(rtt) = rtt {

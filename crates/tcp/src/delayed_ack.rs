@@ -77,6 +77,11 @@ impl AckSchedule {
         self.acknowledged
     }
 
+    /// The largest payload seen: what the peer's full segments carry.
+    pub(crate) fn full_bytes(&self) -> u32 {
+        self.full_bytes
+    }
+
     /// Whether an acknowledgment is held back.
     pub(crate) fn is_delaying(&self) -> bool {
         self.delayed_until != SimTime::MAX

@@ -8,11 +8,12 @@
 //! - `handshake` opens it; `sender` decides what leaves (acknowledgments, timeouts and window
 //!   validation have a file each); `receiver` puts the stream together and `delayed_ack`
 //!   decides when to acknowledge; `ecn_echo` tells the peer of congestion marks.
+//! - `autotuning` sizes the receive window.
 //! - `recovery` knows which segments are lost and how fast the window shrinks; `rtt` computes
 //!   the retransmission timeout, `min_rtt` remembers the smallest.
 //! - [`congestion`] holds the window laws, one file each.
 //!
-//! Left out: AccECN, buffer auto-tuning, urgent data, resets, path MTU discovery.
+//! Left out: AccECN, urgent data, resets, path MTU discovery.
 //!
 //! ```
 //! use backlane_tcp::{Config, Connection};
@@ -42,6 +43,7 @@
 
 pub mod congestion;
 
+mod autotuning;
 mod config;
 mod connection;
 mod delayed_ack;

@@ -1,12 +1,14 @@
 //! The receiving half: in-order delivery, the holes, and the SACK blocks that describe them.
 //!
 //! The application reads at once, so only out-of-order data takes up the buffer; the window
-//! offered starts small and grows up to the buffer.
+//! offered starts small and grows up to the buffer, which itself may be tuned
+//! ([`crate::autotuning`]).
 
 use std::collections::VecDeque;
 
 use backlane_units::SimTime;
 
+use crate::autotuning::Autotuning;
 use crate::config::Config;
 use crate::delayed_ack::AckSchedule;
 use crate::segment::{Flags, SackBlock, SackBlocks, Segment};
@@ -14,7 +16,9 @@ use crate::segment::{Flags, SackBlock, SackBlocks, Segment};
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     rcv_nxt: u64,
+    /// The window offered at most (Linux: window_clamp).
     buffer_bytes: u32,
+    autotuning: Option<Autotuning>,
     /// The window offered now (Linux: rcv_ssthresh).
     window_bytes: u32,
     selective: bool,
@@ -34,12 +38,15 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
+        let buffer_bytes = config.receive_buffer_bytes;
+        let window_bytes = config.initial_receive_window_bytes.min(buffer_bytes);
         Self {
             rcv_nxt: 0,
-            buffer_bytes: config.receive_buffer_bytes,
-            window_bytes: config
-                .initial_receive_window_bytes
-                .min(config.receive_buffer_bytes),
+            buffer_bytes,
+            window_bytes,
+            autotuning: config
+                .receive_autotuning_max_bytes
+                .map(|max_bytes| Autotuning::new(config.mss_bytes, window_bytes, max_bytes)),
             selective: config.sack,
             out_of_order: VecDeque::new(),
             recent: [SackBlock::default(); SackBlocks::CAPACITY],
@@ -55,6 +62,13 @@ impl Receiver {
     pub(crate) fn on_syn(&mut self, segment: &Segment) {
         self.rcv_nxt = segment.seq + 1;
         self.ts_recent = segment.ts_val;
+    }
+
+    /// The handshake is done.
+    pub(crate) fn on_established(&mut self, now: SimTime) {
+        if let Some(autotuning) = &mut self.autotuning {
+            autotuning.on_established(now, self.rcv_nxt);
+        }
     }
 
     pub(crate) fn rcv_nxt(&self) -> u64 {
@@ -74,6 +88,16 @@ impl Receiver {
                 .saturating_add(payload_bytes.saturating_mul(2))
                 .min(self.buffer_bytes);
             self.acks.on_window_growth();
+        }
+    }
+
+    /// The application has read what came in order.
+    #[inline]
+    fn tune(&mut self, now: SimTime) {
+        if let Some(autotuning) = &mut self.autotuning
+            && let Some(window_bytes) = autotuning.on_read(now, self.rcv_nxt)
+        {
+            self.buffer_bytes = self.buffer_bytes.max(window_bytes);
         }
     }
 
@@ -120,6 +144,10 @@ impl Receiver {
         if has_fin {
             self.fin_seq = Some(end - 1);
         }
+        if let Some(autotuning) = &mut self.autotuning {
+            let full_bytes = self.acks.full_bytes();
+            autotuning.on_data(now, segment, self.rcv_nxt, self.window_bytes, full_bytes);
+        }
         if start <= self.rcv_nxt {
             if start < self.rcv_nxt {
                 let end = self.rcv_nxt;
@@ -132,6 +160,7 @@ impl Receiver {
             if filled_a_hole {
                 self.take_what_became_in_order();
             }
+            self.tune(now);
             self.acks.on_in_order(
                 now,
                 segment.payload_bytes,

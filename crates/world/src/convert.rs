@@ -5,7 +5,7 @@ use backlane_net::{QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_tcp::congestion::{
-    HyStart, cubic, highspeed, hybla, illinois, reno, scalable, vegas, westwood,
+    HyStart, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno, westwood, yeah,
 };
 use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
 
@@ -133,6 +133,9 @@ pub(crate) fn congestion_control(
             CongestionControlConfig::Scalable(scalable::Config::default())
         }
         model::CongestionControl::Vegas => CongestionControlConfig::Vegas(vegas::Config::default()),
+        model::CongestionControl::Veno => CongestionControlConfig::Veno(veno::Config::default()),
+        model::CongestionControl::Htcp => CongestionControlConfig::Htcp(htcp::Config::default()),
+        model::CongestionControl::Yeah => CongestionControlConfig::Yeah(yeah::Config::default()),
     }
 }
 

@@ -198,6 +198,12 @@ pub enum CongestionControl {
     Scalable,
     /// Brakmo and Peterson 1995.
     Vegas,
+    /// Fu and Liew 2003.
+    Veno,
+    /// Leith and Shorten 2004.
+    Htcp,
+    /// Baiocchi, Castellani and Vacirca 2007.
+    Yeah,
 }
 
 impl CongestionControl {
@@ -211,6 +217,9 @@ impl CongestionControl {
         Self::Hybla,
         Self::Scalable,
         Self::Vegas,
+        Self::Veno,
+        Self::Htcp,
+        Self::Yeah,
     ];
 
     /// The names used in files.
@@ -223,6 +232,9 @@ impl CongestionControl {
         "hybla",
         "scalable",
         "vegas",
+        "veno",
+        "htcp",
+        "yeah",
     ];
 
     /// The name used in files.
@@ -236,6 +248,9 @@ impl CongestionControl {
             Self::Hybla => "hybla",
             Self::Scalable => "scalable",
             Self::Vegas => "vegas",
+            Self::Veno => "veno",
+            Self::Htcp => "htcp",
+            Self::Yeah => "yeah",
         }
     }
 }
