@@ -133,11 +133,6 @@ impl PacketStore {
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len()
     }
-
-    /// The largest number of packets that were under way at once.
-    pub fn capacity_used(&self) -> usize {
-        self.packets.len()
-    }
 }
 
 impl std::ops::Index<PacketId> for PacketStore {

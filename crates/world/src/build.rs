@@ -154,14 +154,10 @@ impl Builder<'_> {
                 }
             };
             // The link of a host goes up first, whatever its order in the file.
-            let (from, to) = if self.network.is_router(a) || !self.network.is_router(b) {
-                if self.network.is_router(b) {
-                    (a, b)
-                } else {
-                    (b, a)
-                }
-            } else {
+            let (from, to) = if self.network.is_router(b) {
                 (a, b)
+            } else {
+                (b, a)
             };
             for (offset, (from, to)) in [(from, to), (to, from)].into_iter().enumerate() {
                 let info = LinkInfo {

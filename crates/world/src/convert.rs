@@ -197,3 +197,18 @@ pub(crate) fn tcp(tcp: &model::Tcp) -> backlane_tcp::Config {
         ..backlane_tcp::Config::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_in_the_file_means_the_algorithm_of_that_name() {
+        let converted: Vec<&str> = model::CongestionControl::ALL
+            .iter()
+            .map(|&control| congestion_control(control, model::HyStart::Linux).name())
+            .collect();
+        assert_eq!(converted, model::CongestionControl::NAMES);
+        assert_eq!(converted, CongestionControlConfig::NAMES);
+    }
+}

@@ -1,7 +1,6 @@
 //! Drop-tail as a discipline that decides at dequeue time.
 //!
-//! Links use their own fast path for drop-tail; this one is the reference that the fast path is
-//! tested against, and the FIFO inside CoDel.
+//! Links use their own fast path for plain drop-tail; this one is the FIFO inside CoDel.
 
 use std::collections::VecDeque;
 

@@ -205,6 +205,7 @@ impl Sent {
     }
 }
 
+/// Counts, mean queue and utilisation are over the whole simulated time, warm-up included.
 fn links(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
     let span_s = now.as_secs_f64();
