@@ -129,6 +129,8 @@ pub struct Config {
     pub send_buffer_bytes: u64,
     /// Whether an idle connection shrinks its window (`tcp_slow_start_after_idle`, RFC 2861).
     pub slow_start_after_idle: bool,
+    /// Seeds the draws of congestion controls that draw (CDG, BBR); give each connection its own.
+    pub random_seed: u64,
     /// The congestion control and its parameters.
     pub congestion_control: CongestionControlConfig,
 }
@@ -162,6 +164,7 @@ impl Default for Config {
             // needs (tcp_wmem); it does not limit a sender whose window it tracks.
             send_buffer_bytes: u64::MAX,
             slow_start_after_idle: true,
+            random_seed: 0,
             congestion_control: CongestionControlConfig::default(),
         }
     }

@@ -345,7 +345,7 @@ impl Builder<'_> {
                     });
                     let warm_up = SimTime::ZERO + self.scenario.warm_up;
                     let at = |after| warm_up.saturating_add(after);
-                    let (transport, congestion_control) = self.transport(group);
+                    let (transport, congestion_control) = self.transport(group, &name);
                     specs.push(FlowSpec {
                         source,
                         destination,
@@ -366,7 +366,7 @@ impl Builder<'_> {
         (infos, specs)
     }
 
-    fn transport(&self, group: &FlowGroup) -> (TransportSpec, Option<&'static str>) {
+    fn transport(&self, group: &FlowGroup, flow: &str) -> (TransportSpec, Option<&'static str>) {
         match &group.udp {
             Some(udp) => {
                 let config = UdpConfig {
@@ -377,7 +377,8 @@ impl Builder<'_> {
                 (TransportSpec::Udp(config), None)
             }
             None => {
-                let mut config = convert::tcp(&self.scenario.tcp);
+                let random_seed = self.streams.stream(flow, "congestion control").word();
+                let mut config = convert::tcp(&self.scenario.tcp, random_seed);
                 if let Some(control) = group.congestion_control {
                     let hystart = self.scenario.tcp.hystart;
                     config.congestion_control = convert::congestion_control(control, hystart);

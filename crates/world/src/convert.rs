@@ -140,7 +140,7 @@ pub(crate) fn congestion_control(
 }
 
 /// Every key is named, so that a new one cannot be forgotten.
-pub(crate) fn tcp(tcp: &model::Tcp) -> backlane_tcp::Config {
+pub(crate) fn tcp(tcp: &model::Tcp, random_seed: u64) -> backlane_tcp::Config {
     let model::Tcp {
         congestion_control: control,
         mss_bytes,
@@ -193,6 +193,7 @@ pub(crate) fn tcp(tcp: &model::Tcp) -> backlane_tcp::Config {
         receive_buffer_bytes: u32::try_from(receive_buffer_bytes).unwrap_or(u32::MAX),
         send_buffer_bytes,
         slow_start_after_idle,
+        random_seed,
         congestion_control: congestion_control(control, hystart),
         ..backlane_tcp::Config::default()
     }

@@ -13,6 +13,7 @@ use crate::recovery::CongestionState;
 
 mod choice;
 pub mod cubic;
+mod draws;
 #[cfg(test)]
 mod fixture;
 pub mod highspeed;

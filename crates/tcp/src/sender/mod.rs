@@ -127,7 +127,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
-        let control = config.congestion_control.build();
+        let control = config.congestion_control.build(config.random_seed);
         let policy = if config.sack {
             config.reordering
         } else {
