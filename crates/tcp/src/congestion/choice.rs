@@ -68,9 +68,9 @@ impl CongestionControlConfig {
         }
     }
 
-    /// A fresh control for one connection. `random_seed` is for those that draw: connections
+    /// A fresh control for one connection. The seed is for those that draw: connections
     /// with different seeds draw different numbers.
-    pub fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
+    pub fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno(config) => Box::new(reno::Reno::new(config)),
             Self::Cubic(config) => Box::new(cubic::Cubic::new(config)),
