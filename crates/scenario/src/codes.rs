@@ -52,6 +52,7 @@ pub(crate) enum Code {
     PlanTooLarge,
     SweepInRun,
     BadOverride,
+    BadLabel,
     CsvColumn,
     CsvRow,
     CsvNumber,
@@ -445,6 +446,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "An override cannot be read",
         "An override is KEY=VALUE, where the key is a path with dots.",
         Some("--set access.ues"),
+    ),
+    entry(
+        Code::BadLabel,
+        "S067",
+        "A label of a sweep is not usable",
+        "A table in the list of a sweep may bring the `label` by which tables and figures call \
+         it: a text that is not empty, and different from the other labels of its list.",
+        Some("[sweep]\n\"tcp\" = [{ label = 3, sack = false }]"),
     ),
     entry(
         Code::CsvColumn,

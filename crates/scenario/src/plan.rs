@@ -182,7 +182,7 @@ fn plan_within(
             .axes
             .iter()
             .zip(&choice)
-            .map(|(axis, value)| (axis.path.clone(), sweep::label(&axis.values[*value].value)))
+            .map(|(axis, value)| (axis.path.clone(), axis.labels[*value].clone()))
             .collect();
         base.get_or_insert((scenario.name, scenario.seed));
         cells.push(Cell {

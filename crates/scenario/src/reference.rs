@@ -42,7 +42,8 @@ const SWEEP: &str = "\n## [sweep]\n\n\
     is a cell, and every cell is run with every seed. A path through an array of tables takes a \
     number (`flow.0.size`, the first) or means all of them (`flow.size`). A table in a list is \
     merged over the section it names; when it changes the section's kind or protocol, keys that \
-    belong to the old one go. `seeds` is a number of seeds, counted from `seed`, or a list. At \
+    belong to the old one go; its key `label`, if it has one, is what tables and figures call it. \
+    `seeds` is a number of seeds, counted from `seed`, or a list. At \
     most 1 000 000 runs are possible.\n\n\
     ```toml\n[sweep]\n\"routing\" = [{ protocol = \"olsr\" }, { protocol = \"bp-mr\", granularity = \"flow\" }]\n\
     \"access.ues\" = [25, 50, 75, 100]\nseeds = 10\n```\n";

@@ -19,6 +19,8 @@ pub(crate) struct Axis {
     pub(crate) path: String,
     pub(crate) path_span: Span,
     pub(crate) values: Vec<Item>,
+    /// What each value is called in tables and figures.
+    pub(crate) labels: Vec<serde_json::Value>,
 }
 
 /// What a sweep says about seeds.
@@ -151,11 +153,18 @@ fn axes(
                     "write at least one value",
                 );
             }
-            Value::Array(values) => sweep.axes.push(Axis {
-                path,
-                path_span: entry.key_span,
-                values: values.clone(),
-            }),
+            Value::Array(values) => {
+                let mut values = values.clone();
+                match labels(&path, &mut values, problems) {
+                    Some(labels) => sweep.axes.push(Axis {
+                        path,
+                        path_span: entry.key_span,
+                        values,
+                        labels,
+                    }),
+                    None => *is_sound = false,
+                }
+            }
             other => {
                 *is_sound = false;
                 let message = format!("the sweep of `{path}` is {}", other.type_name());
@@ -484,8 +493,45 @@ fn merge(old: &mut Table, section: &'static Section, new: &Table) {
     }
 }
 
+/// The labels of an axis. A table may bring its own under the key `label`, which is taken out.
+fn labels(
+    path: &str,
+    values: &mut [Item],
+    problems: &mut Problems,
+) -> Option<Vec<serde_json::Value>> {
+    let mut labels: Vec<serde_json::Value> = Vec::with_capacity(values.len());
+    for item in values {
+        let own = match &mut item.value {
+            Value::Table(table) => table.remove("label").map(|entry| entry.item),
+            _ => None,
+        };
+        let label = match own {
+            None => label(&item.value),
+            Some(Item {
+                value: Value::Text(text),
+                ..
+            }) if !text.is_empty() => {
+                if labels.iter().any(|other| other == text.as_str()) {
+                    let message = format!("two values of `{path}` are labelled \"{text}\"");
+                    problems.error(Code::BadLabel, item.span, message, "write different labels");
+                    return None;
+                }
+                text.into()
+            }
+            Some(own) => {
+                let message = format!("the label is {}", own.value.type_name());
+                let mend = "write a text that is not empty, such as \"per flow\"";
+                problems.error(Code::BadLabel, own.span, message, mend);
+                return None;
+            }
+        };
+        labels.push(label);
+    }
+    Some(labels)
+}
+
 /// The label of a swept value: a table's values joined, anything else as it is written.
-pub(crate) fn label(value: &Value) -> serde_json::Value {
+fn label(value: &Value) -> serde_json::Value {
     match value {
         Value::Text(text) => text.clone().into(),
         Value::Integer(integer) => (*integer).into(),

@@ -170,6 +170,12 @@ fn cases() -> Vec<(&'static str, String)> {
             chain("[sweep]\n\"topology.nodes\" = [2, 3]\nseeds = 500001\n"),
         ),
         ("S063", chain("[sweep]\nseeds = 0\n")),
+        (
+            "S067",
+            chain(
+                "[sweep]\n\"tcp\" = [{ label = \"a\", sack = true }, { label = \"a\", sack = false }]\n",
+            ),
+        ),
         ("S065", chain("[sweep]\nseeds = 2\n")),
         ("S066", chain("")),
         ("S070", sites("column.csv", "\"gabriel\"")),
