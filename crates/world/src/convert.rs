@@ -5,7 +5,8 @@ use backlane_net::{QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_tcp::congestion::{
-    HyStart, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno, westwood, yeah,
+    HyStart, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno, westwood,
+    yeah,
 };
 use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
 
@@ -136,6 +137,7 @@ pub(crate) fn congestion_control(
         model::CongestionControl::Veno => CongestionControlConfig::Veno(veno::Config::default()),
         model::CongestionControl::Htcp => CongestionControlConfig::Htcp(htcp::Config::default()),
         model::CongestionControl::Yeah => CongestionControlConfig::Yeah(yeah::Config::default()),
+        model::CongestionControl::Cdg => CongestionControlConfig::Cdg(cdg::Config::default()),
     }
 }
 

@@ -204,6 +204,8 @@ pub enum CongestionControl {
     Htcp,
     /// Baiocchi, Castellani and Vacirca 2007.
     Yeah,
+    /// Hayes and Armitage 2011.
+    Cdg,
 }
 
 impl CongestionControl {
@@ -220,6 +222,7 @@ impl CongestionControl {
         Self::Veno,
         Self::Htcp,
         Self::Yeah,
+        Self::Cdg,
     ];
 
     /// The names used in files.
@@ -235,6 +238,7 @@ impl CongestionControl {
         "veno",
         "htcp",
         "yeah",
+        "cdg",
     ];
 
     /// The name used in files.
@@ -251,6 +255,7 @@ impl CongestionControl {
             Self::Veno => "veno",
             Self::Htcp => "htcp",
             Self::Yeah => "yeah",
+            Self::Cdg => "cdg",
         }
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, OutOfRange, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
-    veno, westwood, yeah,
+    CongestionControl, OutOfRange, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable,
+    vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -33,6 +33,8 @@ pub enum CongestionControlConfig {
     Htcp(htcp::Config),
     /// `YeAH`.
     Yeah(yeah::Config),
+    /// CDG.
+    Cdg(cdg::Config),
 }
 
 impl CongestionControlConfig {
@@ -49,6 +51,7 @@ impl CongestionControlConfig {
         "veno",
         "htcp",
         "yeah",
+        "cdg",
     ];
 
     /// The name, as Linux has it.
@@ -65,12 +68,13 @@ impl CongestionControlConfig {
             Self::Veno(_) => "veno",
             Self::Htcp(_) => "htcp",
             Self::Yeah(_) => "yeah",
+            Self::Cdg(_) => "cdg",
         }
     }
 
     /// A fresh control for one connection. The seed is for those that draw: connections
     /// with different seeds draw different numbers.
-    pub fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+    pub fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno(config) => Box::new(reno::Reno::new(config)),
             Self::Cubic(config) => Box::new(cubic::Cubic::new(config)),
@@ -83,6 +87,7 @@ impl CongestionControlConfig {
             Self::Veno(config) => Box::new(veno::Veno::new(config)),
             Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
             Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
+            Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
         }
     }
 
@@ -93,6 +98,7 @@ impl CongestionControlConfig {
     /// A parameter that is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         match self {
+            Self::Cdg(config) => config.validate(),
             Self::Yeah(config) => config.validate(),
             Self::Veno(config) => config.validate(),
             Self::Illinois(config) => config.validate(),
@@ -180,6 +186,7 @@ impl FromStr for CongestionControlConfig {
             "veno" => Self::Veno(veno::Config::default()),
             "htcp" => Self::Htcp(htcp::Config::default()),
             "yeah" => Self::Yeah(yeah::Config::default()),
+            "cdg" => Self::Cdg(cdg::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

@@ -143,6 +143,7 @@ mod tests {
             rtt_us,
             srtt_us: rtt_us,
             acked_pkts: 2,
+            sacked_pkts: 0,
             packets_out_pkts: 100,
             snd_una,
             snd_nxt,

@@ -11,6 +11,7 @@ use backlane_units::{Duration, Rate, SimTime};
 
 use crate::recovery::CongestionState;
 
+pub mod cdg;
 mod choice;
 pub mod cubic;
 mod draws;
@@ -192,8 +193,10 @@ pub struct RttSample {
     pub rtt_us: u32,
     /// The smoothed RTT, this sample included, in microseconds.
     pub srtt_us: u32,
-    /// Packets newly acknowledged or SACKed.
+    /// Packets that the cumulative acknowledgment covers now, those SACKed before included.
     pub acked_pkts: u32,
+    /// Packets SACKed and not cumulatively acknowledged.
+    pub sacked_pkts: u32,
     /// Packets sent and not cumulatively acknowledged.
     pub packets_out_pkts: u32,
     /// The first sequence number not acknowledged.
@@ -209,6 +212,8 @@ pub struct RttSample {
 pub enum ControlReadings {
     /// Nothing beyond the window.
     None,
+    /// See [`cdg::Readings`].
+    Cdg(cdg::Readings),
     /// See [`cubic::Readings`].
     Cubic(cubic::Readings),
     /// See [`hybla::Readings`].
@@ -293,6 +298,10 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// Recovery is over and the window stands at the threshold; the state is still Recovery.
     fn on_recovery_exit(&mut self, _now: SimTime, _window: &mut Window) {}
+
+    /// The sender was idle for longer than the timeout and the window is about to be shrunk
+    /// (Linux: `CA_EVENT_CWND_RESTART`).
+    fn on_idle_restart(&mut self, _now: SimTime, _snd_nxt: u64, _window: &Window) {}
 
     /// Transmission starts with nothing in flight, `idle` after the last segment was sent. The
     /// window has already been shrunk if the idle time exceeded the timeout.

@@ -166,6 +166,7 @@ mod tests {
                 rtt_us,
                 srtt_us: rtt_us,
                 acked_pkts: 1,
+                sacked_pkts: 0,
                 packets_out_pkts: window.cwnd_pkts,
                 snd_una,
                 snd_nxt: snd_una,

@@ -300,6 +300,7 @@ impl Sender {
             rtt_us: path_rtt_us as u32,
             srtt_us: self.rtt.srtt_us() as u32,
             acked_pkts: delivery.acked_pkts,
+            sacked_pkts: self.scoreboard.sacked_out(),
             packets_out_pkts: self.scoreboard.packets_out(),
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

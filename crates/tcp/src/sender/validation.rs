@@ -149,6 +149,8 @@ impl Sender {
         if idle <= rto {
             return;
         }
+        self.control
+            .on_idle_restart(now, self.snd_nxt, &self.window);
         self.window.ssthresh_pkts = self.ssthresh_for_unused_window();
         let floor_pkts = self.initial_window_pkts.min(self.window.cwnd_pkts);
         idle = idle.saturating_sub(rto);
