@@ -23,6 +23,7 @@ impl Sender {
         if self.scoreboard.packets_out() == 0 {
             self.timeouts_in_a_row = 0;
             self.on_window_while_idle(window_changed);
+            self.take_late_duplicates(now, segment, window_changed, has_ece);
             return;
         }
         if advanced {
@@ -207,6 +208,7 @@ impl Sender {
         let changed = segment.window_bytes != self.window_bytes;
         self.window_seq = segment.seq;
         self.window_bytes = segment.window_bytes;
+        self.max_window_bytes = self.max_window_bytes.max(segment.window_bytes);
         self.window_end = segment.ack + u64::from(segment.window_bytes);
         changed
     }
@@ -218,6 +220,36 @@ impl Sender {
             self.timer = Timer::Off;
             self.backoff = 0;
             self.probe_due = false;
+        }
+    }
+
+    /// Nothing is outstanding, but a duplicate may be reported that tells of a needless
+    /// reduction or probe.
+    fn take_late_duplicates(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        window_changed: bool,
+        has_ece: bool,
+    ) {
+        if !self.selective || segment.sack.is_empty() {
+            return;
+        }
+        let mut delivery = Delivery::default();
+        let prior_una = self.snd_una;
+        if !self.take_sack_blocks(now.as_micros(), segment, prior_una, &mut delivery) {
+            return;
+        }
+        let step = Step {
+            segment,
+            delivery: &delivery,
+            prior_una,
+            is_duplicate: segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed,
+            has_ece,
+        };
+        self.update_state(now, &step);
+        if self.probe_end.is_some() {
+            self.judge_probe(now, &step, true);
         }
     }
 

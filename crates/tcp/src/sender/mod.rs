@@ -75,6 +75,8 @@ pub(crate) struct Sender {
     /// The first sequence number beyond the peer's window.
     window_end: u64,
     window_bytes: u32,
+    /// The largest window that the peer ever offered.
+    max_window_bytes: u32,
     /// The segment that last updated the window (RFC 9293: SND.WL1).
     window_seq: u64,
     /// The end of the last segment below full size (Minshall's form of Nagle's rule).
@@ -152,6 +154,7 @@ impl Sender {
             fin_queued: false,
             window_end: 1,
             window_bytes: 0,
+            max_window_bytes: 0,
             window_seq: 0,
             small_end: 0,
             scoreboard: Scoreboard::new(
@@ -208,6 +211,7 @@ impl Sender {
     ) {
         self.window_end = self.snd_una + u64::from(window_bytes);
         self.window_bytes = window_bytes;
+        self.max_window_bytes = window_bytes;
         self.last_sent = now;
         self.validation.on_start(now);
         match rtt {
@@ -377,15 +381,18 @@ impl Sender {
             return None;
         }
         let left_bytes = self.write_end - self.snd_nxt;
-        let payload_bytes = left_bytes.min(u64::from(self.mss_bytes));
+        let mut payload_bytes = left_bytes.min(u64::from(self.mss_bytes));
+        let room_bytes = self.window_end.saturating_sub(self.snd_nxt);
+        if payload_bytes > room_bytes {
+            // RFC 9293 §3.8.6.2.1: half of the largest window is worth a segment.
+            if packets_out > 0 || room_bytes == 0 || self.max_window_bytes / 2 > room_bytes as u32 {
+                return None;
+            }
+            payload_bytes = room_bytes;
+        }
         let end = self.snd_nxt + payload_bytes;
-        if payload_bytes > 0 {
-            if end > self.window_end {
-                return None;
-            }
-            if packets_out > 0 && end - self.snd_una > self.send_buffer_bytes {
-                return None;
-            }
+        if payload_bytes > 0 && packets_out > 0 && end - self.snd_una > self.send_buffer_bytes {
+            return None;
         }
         let fin = self.fin_queued && end == self.write_end;
         if payload_bytes < u64::from(self.mss_bytes) && !fin {
