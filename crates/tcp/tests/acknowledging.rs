@@ -1,4 +1,4 @@
-//! When a receiver acknowledges, and what a closed window does, by packet scripts.
+//! When a receiver acknowledges, and a window that is not used, by packet scripts.
 
 mod script;
 
@@ -116,52 +116,6 @@ fn a_duplicate_is_reported_first() {
              52  < 1:1001
              52  > ack 2001 sack 1-1001",
         ),
-    );
-}
-
-#[test]
-fn a_closed_window_is_probed_with_growing_gaps_until_it_opens() {
-    client(
-        &config(),
-        "0     > S 0
-         0     write 3000
-         40    < S 0 ack 1 win 1000
-         40    > ack 1
-         40    > 1:1001 ack 1
-         80    < ack 1001 win 0
-         320   > ack 1
-         360   < ack 1001 win 0
-         800   > ack 1
-         840   < ack 1001 win 5000
-         840   > 1001:2001 ack 1
-         840   > 2001:3001 ack 1",
-    );
-}
-
-#[test]
-fn a_window_smaller_than_a_segment_is_filled_after_the_timer() {
-    client(
-        &config(),
-        "0     > S 0
-         0     write 3000
-         40    < S 0 ack 1 win 500
-         40    > ack 1
-         280   > 1:501 ack 1",
-    );
-}
-
-#[test]
-fn the_window_of_the_peer_limits_what_is_out() {
-    client(
-        &config(),
-        "0   > S 0
-         0   write 9000
-         40  < S 0 ack 1 win 2500
-         40  > ack 1
-         40  > 1:1001 ack 1
-         40  > 1001:2001 ack 1
-         80  < ack 1001 win 2500
-         80  > 2001:3001 ack 1",
     );
 }
 

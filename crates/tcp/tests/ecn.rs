@@ -85,3 +85,78 @@ fn an_exact_receiver_echoes_what_was_marked_and_no_more() {
          22 > ack 3001 ece",
     );
 }
+
+/// RFC 3168 §6.1.2: once per window of data, so that a mark in the next window counts again.
+#[test]
+fn a_mark_in_the_next_window_reduces_again() {
+    let config = Config {
+        initial_window_pkts: 8,
+        ..with(Ecn::Classic)
+    };
+    let mut script = "0   > S 0 ece cwr
+        0   write 100000
+        40  < S 0 ack 1 ece
+        40  > ack 1\n"
+        .to_owned();
+    for i in 0..8 {
+        script += &format!("40 > {}:{} ack 1 ect\n", i * 1000 + 1, i * 1000 + 1001);
+    }
+    script += "80  < ack 8001 ece
+        80  > 8001:9001 ack 1 cwr ect
+        80  > 9001:10001 ack 1 ect
+        80  > 10001:11001 ack 1 ect
+        80  > 11001:12001 ack 1 ect
+        120 < ack 12001
+        120 > 12001:13001 ack 1 ect
+        120 > 13001:14001 ack 1 ect
+        120 > 14001:15001 ack 1 ect
+        120 > 15001:16001 ack 1 ect
+        120 > 16001:17001 ack 1 ect
+        160 < ack 17001 ece
+        160 > 17001:18001 ack 1 cwr ect
+        160 > 18001:19001 ack 1 ect";
+    let endpoint = client(&config, &script);
+    // 8, halved to 4, one more for the round trip, halved to 2.
+    assert_eq!(endpoint.readings().ssthresh_pkts, 2);
+}
+
+/// RFC 3168 §6.1.5: a retransmission is not marked, nor does it tell of the reduction.
+#[test]
+fn a_retransmission_cannot_be_marked() {
+    let script = FOUR_OUT.to_owned()
+        + "80  < ack 1 sack 1001-4001
+           80  > 1:1001 ack 1
+           80  > 4001:5001 ack 1 cwr ect
+           81  < ack 1 sack 1001-4001 ece
+           120 < ack 4001
+           120 > 5001:6001 ack 1 ect";
+    let endpoint = client(&with(Ecn::Classic), &script);
+    // The loss and the mark are of one window: one reduction (§6.1.2).
+    assert_eq!(endpoint.readings().ssthresh_pkts, 2);
+}
+
+#[test]
+fn a_reduction_for_a_mark_is_not_undone() {
+    let script = FOUR_OUT.to_owned()
+        + "80  < ack 1 sack 1001-4001 ece
+           80  > 1:1001 ack 1
+           80  > 4001:5001 ack 1 cwr ect
+           85  < ack 4001
+           85  > 5001:6001 ack 1 ect
+           120 < ack 4001 sack 1-1001";
+    let endpoint = client(&with(Ecn::Classic), &script);
+    assert_eq!(endpoint.statistics().undos, 0);
+    assert_eq!(endpoint.readings().ssthresh_pkts, 2);
+}
+
+#[test]
+fn a_listener_grants_nothing_that_was_not_asked_for() {
+    server(
+        &with(Ecn::Classic),
+        "0  < S 0
+         0  > S 0 ack 1
+         10 < ack 1
+         20 < 1:1001 ce
+         20 > ack 1001",
+    );
+}

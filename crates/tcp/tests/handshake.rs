@@ -73,6 +73,36 @@ fn a_lost_syn_ack_is_repeated_by_either_side() {
 }
 
 #[test]
+fn a_syn_ack_backs_off_like_a_syn_and_ends_like_one() {
+    let endpoint = server(
+        &Config {
+            syn_retries: 3,
+            ..config()
+        },
+        "0     < S 0
+         0     > S 0 ack 1
+         1000  > S 0 ack 1
+         3000  > S 0 ack 1
+         7000  > S 0 ack 1
+         16000 close",
+    );
+    assert!(endpoint.is_failed());
+    assert_eq!(endpoint.next_timeout(), None);
+}
+
+#[test]
+fn a_syn_ack_that_comes_again_is_acknowledged_again() {
+    client(
+        &config(),
+        "0    > S 0
+         40   < S 0 ack 1
+         40   > ack 1
+         1040 < S 0 ack 1
+         1040 > ack 1",
+    );
+}
+
+#[test]
 fn data_stands_for_a_lost_third_segment() {
     let endpoint = server(
         &config(),
@@ -82,6 +112,51 @@ fn data_stands_for_a_lost_third_segment() {
          40  > ack 1001",
     );
     assert_eq!(endpoint.received_bytes(), 1000);
+}
+
+fn timeout_alone() -> Config {
+    Config {
+        tail_loss_probe: false,
+        initial_window_pkts: 2,
+        ..config()
+    }
+}
+
+/// RFC 6298 §5.7: a repeated SYN gave no sample, and the first timeout of the data is 3 s. The
+/// window is the initial one: Linux makes it one segment from the second repetition on.
+#[test]
+fn one_lost_syn_leaves_the_initial_window_and_a_timeout_of_three_seconds() {
+    client(
+        &timeout_alone(),
+        "0     > S 0
+         0     write 9000
+         1000  > S 0
+         1040  < S 0 ack 1
+         1040  > ack 1
+         1040  > 1:1001 ack 1
+         1040  > 1001:2001 ack 1
+         4040  > 1:1001 ack 1",
+    );
+}
+
+/// With timestamps the echo tells which SYN was answered, so that the sample counts.
+#[test]
+fn the_echo_of_a_repeated_syn_is_a_sample() {
+    let endpoint = client(
+        &Config {
+            timestamps: true,
+            ..timeout_alone()
+        },
+        "0     > S 0
+         0     write 9000
+         1000  > S 0
+         1040  < S 0 ack 1 ecr 1000
+         1040  > ack 1
+         1040  > 1:1001 ack 1
+         1040  > 1001:2001 ack 1
+         1280  > 1:1001 ack 1",
+    );
+    assert_eq!(endpoint.readings().srtt.as_micros(), 40_000);
 }
 
 #[test]

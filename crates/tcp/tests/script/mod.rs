@@ -9,6 +9,7 @@
 //! 40  < S 0 ack 1 win 65535       a SYN-ACK arrives
 //! 40  > 1:1001 ack 1              1000 bytes leave
 //! 80  < ack 1 sack 1001-2001      an acknowledgment arrives (window 1 MB unless told)
+//! 80  < ack 1 ecr 40              one that echoes what left at 40 ms
 //! 80  > F 5001 ack 1              a FIN leaves
 //! ```
 //!
@@ -33,7 +34,32 @@ pub fn config() -> Config {
     }
 }
 
+/// A connection of window 10 that has sent ten segments of 1000 bytes at 40 ms.
+#[allow(dead_code, reason = "not every test file starts so")]
+pub const TEN_OUT: &str = "0   > S 0
+    0   write 100000
+    40  < S 0 ack 1
+    40  > ack 1
+    40  > 1:1001 ack 1
+    40  > 1001:2001 ack 1
+    40  > 2001:3001 ack 1
+    40  > 3001:4001 ack 1
+    40  > 4001:5001 ack 1
+    40  > 5001:6001 ack 1
+    40  > 6001:7001 ack 1
+    40  > 7001:8001 ack 1
+    40  > 8001:9001 ack 1
+    40  > 9001:10001 ack 1
+    ";
+
+/// [`TEN_OUT`] and `rest`.
+#[allow(dead_code, reason = "not every test file starts so")]
+pub fn ten_out(rest: &str) -> String {
+    format!("{TEN_OUT}{rest}")
+}
+
 /// Runs `script` against an endpoint that connects; it is returned for further questions.
+#[allow(dead_code, reason = "not every test file connects")]
 pub fn client(config: &Config, script: &str) -> Connection {
     run(Connection::connect(config, SimTime::ZERO), script)
 }
@@ -144,6 +170,7 @@ fn parse(text: &str) -> Segment {
                 segment.ack = number();
             }
             "win" => segment.window_bytes = number() as u32,
+            "ecr" => (segment.ts_val, segment.ts_ecr) = (1, number() as u32 * 1000),
             "sack" => {
                 while let Some((start, end)) = words.peek().and_then(|w| w.split_once('-')) {
                     let (start, end) = (start.parse().unwrap(), end.parse().unwrap());
