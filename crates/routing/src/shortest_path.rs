@@ -2,7 +2,8 @@
 //! routes give a network in which nothing moves or fails.
 //!
 //! Among equal paths every node takes its neighbour with the lowest node number, so that a
-//! destination's traffic follows one tree. Links that are cut during the run are not noticed.
+//! destination's traffic follows one tree. A node that sprays sends the packets for a destination
+//! over all its shortest paths in turn. Links that are cut during the run are not noticed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -26,10 +27,12 @@ pub enum Metric {
 }
 
 /// Configuration of shortest-path routing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// What makes a path short.
     pub metric: Metric,
+    /// Nodes that send the packets for a destination over all their shortest paths in turn.
+    pub spray: BTreeSet<NodeId>,
 }
 
 /// Every node's next interface for the destinations of the packets that pass it.
@@ -39,6 +42,9 @@ pub struct Config {
 #[derive(Debug)]
 pub struct Tables {
     nodes: Vec<Table>,
+    /// Of the nodes that spray: the interfaces of all shortest paths to an exit, in their order,
+    /// where they are more than one.
+    equal: BTreeMap<NodeId, BTreeMap<NodeId, Vec<u16>>>,
 }
 
 impl Tables {
@@ -46,7 +52,7 @@ impl Tables {
     /// it at the second. Both directions of a conversation are two paths.
     pub fn new(
         network: &Network,
-        config: Config,
+        config: &Config,
         paths: impl IntoIterator<Item = (NodeId, NodeId)>,
     ) -> Self {
         let graph = Graph::of(network, |node, interface| {
@@ -66,6 +72,11 @@ impl Tables {
         }
         let mut tables = Self {
             nodes: vec![Table::default(); graph.node_count()],
+            equal: config
+                .spray
+                .iter()
+                .map(|&node| (node, BTreeMap::new()))
+                .collect(),
         };
         let mut search = Search::new(&graph);
         for (exit, entries) in sources {
@@ -77,22 +88,37 @@ impl Tables {
         tables
     }
 
-    /// Follows the shortest path from `entry` until it ends or meets one installed before.
+    /// Follows the shortest paths from `entry` until they end or meet one installed before.
     fn install(&mut self, graph: &Graph, search: &Search<'_>, entry: NodeId, exit: NodeId) {
-        let mut node = entry;
-        while node != exit && self.interface(node, exit).is_none() {
-            let neighbours = graph.neighbours(node).iter().enumerate();
-            let next = neighbours
+        let mut open = vec![entry];
+        while let Some(node) = open.pop() {
+            if node == exit || self.interface(node, exit).is_some() {
+                continue;
+            }
+            let mut ways: Vec<(u64, NodeId, usize)> = graph
+                .neighbours(node)
+                .iter()
+                .enumerate()
                 .filter_map(|(interface, &(neighbour, weight))| {
                     let cost = search.cost(neighbour)?.saturating_add(weight);
                     Some((cost, neighbour, interface))
                 })
-                .min();
-            let Some((_, neighbour, interface)) = next else {
-                return;
+                .collect();
+            let Some(&(least, neighbour, interface)) = ways.iter().min() else {
+                continue;
             };
             self.nodes[node.index()].insert(exit, interface as u16);
-            node = neighbour;
+            match self.equal.get_mut(&node) {
+                Some(equal) => {
+                    ways.retain(|&(cost, ..)| cost == least);
+                    open.extend(ways.iter().map(|&(_, neighbour, _)| neighbour));
+                    if ways.len() > 1 {
+                        let interfaces = ways.iter().map(|&(.., interface)| interface as u16);
+                        equal.insert(exit, interfaces.collect());
+                    }
+                }
+                None => open.push(neighbour),
+            }
         }
     }
 
@@ -210,16 +236,52 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The equal paths from a node that sprays to one exit.
+struct Turns {
+    interfaces: Vec<u16>,
+    /// Index of the interface whose turn it is.
+    next: usize,
+}
+
 /// Shortest-path routing on one node.
 pub struct ShortestPath {
     tables: Rc<Tables>,
     node: NodeId,
+    /// By exit; empty at a node that does not spray.
+    turns: BTreeMap<NodeId, Turns>,
 }
 
 impl ShortestPath {
     /// The router of `node`.
     pub fn new(node: NodeId, tables: Rc<Tables>) -> Self {
-        Self { tables, node }
+        let equal = tables.equal.get(&node).into_iter().flatten();
+        let turns = equal.map(|(&exit, interfaces)| {
+            let interfaces = interfaces.clone();
+            (
+                exit,
+                Turns {
+                    interfaces,
+                    next: 0,
+                },
+            )
+        });
+        Self {
+            turns: turns.collect(),
+            tables,
+            node,
+        }
+    }
+
+    /// The interface of the next path in turn, where there is more than one.
+    #[inline]
+    fn in_turn(&mut self, exit: NodeId) -> Option<usize> {
+        if self.turns.is_empty() {
+            return None;
+        }
+        let turns = self.turns.get_mut(&exit)?;
+        let interface = turns.interfaces[turns.next];
+        turns.next = (turns.next + 1) % turns.interfaces.len();
+        Some(usize::from(interface))
     }
 }
 
@@ -229,7 +291,8 @@ impl Router for ShortestPath {
     #[inline]
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         let exit = context.packet(id).exit;
-        match self.tables.interface(self.node, exit) {
+        let in_turn = self.in_turn(exit);
+        match in_turn.or_else(|| self.tables.interface(self.node, exit)) {
             Some(interface) => context.transmit(interface, id),
             None => context.drop(id, DropCause::NoRoute),
         }
@@ -276,7 +339,11 @@ mod tests {
 
     fn first_hop(metric: Metric) -> NodeId {
         let network = square();
-        let tables = Tables::new(&network, Config { metric }, [(NodeId(0), NodeId(3))]);
+        let config = Config {
+            metric,
+            ..Config::default()
+        };
+        let tables = Tables::new(&network, &config, [(NodeId(0), NodeId(3))]);
         let interface = tables.interface(NodeId(0), NodeId(3)).unwrap();
         network.mesh_interfaces(NodeId(0))[interface].peer
     }
@@ -290,7 +357,60 @@ mod tests {
 
     #[test]
     fn a_destination_that_was_not_asked_for_has_no_route() {
-        let tables = Tables::new(&square(), Config::default(), [(NodeId(0), NodeId(3))]);
+        let tables = Tables::new(&square(), &Config::default(), [(NodeId(0), NodeId(3))]);
         assert_eq!(tables.interface(NodeId(0), NodeId(1)), None);
+    }
+
+    /// a – c – d and a – b – d, alike.
+    fn diamond() -> Network {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        for _ in 0..4 {
+            network.add_router();
+        }
+        let config = LinkConfig {
+            rate: Rate::from_bps(1_000_000),
+            delay: Duration::from_millis(1),
+            queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+        };
+        for (a, b) in [(0, 2), (0, 1), (1, 3), (2, 3)] {
+            network.connect(&mut events, NodeId(a), NodeId(b), &config);
+        }
+        network
+    }
+
+    fn turns(spray: &[u32], node: u32, exit: u32, packets: usize) -> Vec<Option<usize>> {
+        let config = Config {
+            spray: spray.iter().copied().map(NodeId).collect(),
+            ..Config::default()
+        };
+        let paths = [(NodeId(0), NodeId(3)), (NodeId(3), NodeId(0))];
+        let tables = Rc::new(Tables::new(&diamond(), &config, paths));
+        let mut router = ShortestPath::new(NodeId(node), tables);
+        (0..packets).map(|_| router.in_turn(NodeId(exit))).collect()
+    }
+
+    #[test]
+    fn a_node_that_sprays_takes_its_equal_paths_in_the_order_of_its_interfaces() {
+        let (first, second) = (Some(0), Some(1));
+        assert_eq!(turns(&[0], 0, 3, 5), [first, second, first, second, first]);
+    }
+
+    #[test]
+    fn the_other_nodes_keep_to_one_path() {
+        assert_eq!(turns(&[0], 3, 0, 2), [None, None]);
+        assert_eq!(turns(&[0], 0, 1, 2), [None, None]);
+    }
+
+    #[test]
+    fn every_path_that_is_sprayed_over_leads_on() {
+        let config = Config {
+            spray: BTreeSet::from([NodeId(0)]),
+            ..Config::default()
+        };
+        let tables = Tables::new(&diamond(), &config, [(NodeId(0), NodeId(3))]);
+        for between in [1, 2] {
+            assert_eq!(tables.interface(NodeId(between), NodeId(3)), Some(1));
+        }
     }
 }

@@ -35,6 +35,7 @@ pub(crate) enum Code {
     ShortQueue,
     NoEnodeb,
     NotEnodeb,
+    NotRouter,
     UnknownEndpoint,
     NoUes,
     NoServer,
@@ -320,6 +321,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "UEs are placed at a node that is not an eNodeB",
         "Only nodes of kind \"enodeb\" serve UEs.",
         Some("per_enodeb = { epc = 3 }"),
+    ),
+    entry(
+        Code::NotRouter,
+        "S042",
+        "A server is named where only a node that forwards can stand",
+        "Servers are hosts at the edge: packets begin and end there. `spray` names nodes that \
+         packets pass.",
+        Some("[routing]\nspray = [\"server\"]"),
     ),
     entry(
         Code::UnknownEndpoint,

@@ -90,7 +90,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
                 Some(access) => Some(access?),
                 None => None,
             },
-            routing: read_routing(routing)?,
+            routing: read_routing(routing, spray(routing, &names, problems))?,
             warm_up: routing.quantity("warm_up")?,
             tcp: tcp(tree.table("tcp")?, problems)?,
             flows,
@@ -240,6 +240,29 @@ fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option
         }
     }
     Some(listed)
+}
+
+/// The nodes that send over all their shortest paths in turn.
+fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usize> {
+    let mut nodes = Vec::new();
+    for (name, span) in routing.texts("spray") {
+        match names.ids.get(name) {
+            None => {
+                let message = format!("there is no node \"{name}\"");
+                problems.error(Code::UnknownNode, span, message, names.suggestion(name));
+            }
+            Some(&node) if names.network.nodes[node].kind == NodeKind::Server => {
+                problems.error(
+                    Code::NotRouter,
+                    span,
+                    format!("\"{name}\" is a server, which does not forward"),
+                    "name the router that it is attached to",
+                );
+            }
+            Some(&node) => nodes.push(node),
+        }
+    }
+    nodes
 }
 
 /// The TCP parameters; bounds must be in their order.

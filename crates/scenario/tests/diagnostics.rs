@@ -140,6 +140,11 @@ fn cases() -> Vec<(&'static str, String)> {
                 "[access]\nkind = \"ideal\"\nper_enodeb = { server = 2 }\n[[server]]\nattach = \"enb1\"\n",
             ) + LINK,
         ),
+        (
+            "S042",
+            chain("[routing]\nspray = [\"server\", \"enb2\"]\n[[server]]\nattach = \"enb1\"\n")
+                + LINK,
+        ),
         ("S050", chain("").replace("\"enb3\"", "\"enb9\"")),
         ("S051", chain("").replace("\"enb3\"", "\"ues\"")),
         ("S052", chain("").replace("\"enb3\"", "\"server\"")),

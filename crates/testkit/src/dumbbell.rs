@@ -99,7 +99,7 @@ impl Dumbbell {
             .collect();
         let tables = Rc::new(Tables::new(
             &network,
-            shortest_path::Config::default(),
+            &shortest_path::Config::default(),
             [(left, right), (right, left)],
         ));
         let routers = (0..network.node_count() as u32)

@@ -196,7 +196,7 @@ impl Builder<'_> {
 
     /// Backpressure keeps its queues itself and hands the device a few packets at a time.
     fn mesh_queue(&self, queue: QueueConfig) -> QueueConfig {
-        match convert::routing(self.scenario.routing) {
+        match convert::routing(&self.scenario.routing) {
             Routing::BpMr(config) => QueueConfig::DropTail(QueueLimit::Packets(
                 config.device_queue_pkts + BP_DEVICE_SLACK_PKTS,
             )),
@@ -288,9 +288,9 @@ impl Builder<'_> {
     fn routers(&self, paths: &BTreeSet<(NodeId, NodeId)>) -> Vec<Option<Box<dyn Router>>> {
         let network = &self.network;
         let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
-            match convert::routing(self.scenario.routing) {
+            match convert::routing(&self.scenario.routing) {
                 Routing::ShortestPath(config) => {
-                    let tables = Rc::new(Tables::new(network, config, paths.iter().copied()));
+                    let tables = Rc::new(Tables::new(network, &config, paths.iter().copied()));
                     Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
                 }
                 Routing::Olsr(config) => Box::new(move |node| {

@@ -1,7 +1,7 @@
 //! The scenario's parameters as the configurations of the models.
 
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
-use backlane_net::{QueueConfig, QueueLimit};
+use backlane_net::{NodeId, QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_tcp::congestion::{
@@ -40,22 +40,24 @@ pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
 }
 
 /// The configuration of a routing protocol.
-#[derive(Clone, Copy)]
 pub(crate) enum Routing {
     ShortestPath(shortest_path::Config),
     Olsr(olsr::Config),
     BpMr(backpressure::Config),
 }
 
-pub(crate) fn routing(routing: model::Routing) -> Routing {
-    match routing {
-        model::Routing::ShortestPath { metric } => Routing::ShortestPath(shortest_path::Config {
-            metric: match metric {
-                model::Metric::Hops => shortest_path::Metric::Hops,
-                model::Metric::Delay => shortest_path::Metric::Delay,
-                model::Metric::InverseRate => shortest_path::Metric::InverseRate,
-            },
-        }),
+pub(crate) fn routing(routing: &model::Routing) -> Routing {
+    match *routing {
+        model::Routing::ShortestPath { metric, ref spray } => {
+            Routing::ShortestPath(shortest_path::Config {
+                metric: match metric {
+                    model::Metric::Hops => shortest_path::Metric::Hops,
+                    model::Metric::Delay => shortest_path::Metric::Delay,
+                    model::Metric::InverseRate => shortest_path::Metric::InverseRate,
+                },
+                spray: spray.iter().map(|&node| NodeId(node as u32)).collect(),
+            })
+        }
         model::Routing::Olsr {
             hello_interval,
             tc_interval,

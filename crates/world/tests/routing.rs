@@ -3,7 +3,7 @@
 mod common;
 
 use backlane_world::Ended;
-use common::{ROUTINGS, floats, grid, integers, run};
+use common::{ROUTINGS, floats, grid, integers, run, texts};
 
 #[test]
 fn every_download_finishes_under_every_routing() {
@@ -98,4 +98,58 @@ fn the_rtt_of_an_empty_network_is_the_sum_of_its_delays() {
             ue + 1
         );
     }
+}
+
+/// Two paths of one length but unequal delay behind a router that sprays.
+const TWO_PATHS: &str = r#"
+duration = "20 s"
+[topology]
+kind = "graph"
+node = [
+  { id = "from", kind = "server" },
+  { id = "near", kind = "router" },
+  { id = "low", kind = "router" },
+  { id = "high", kind = "router" },
+  { id = "far", kind = "router" },
+  { id = "to", kind = "server" },
+]
+link = [
+  { a = "from", b = "near", rate = "10 Mbit/s", delay = "1 ms" },
+  { a = "near", b = "high", rate = "10 Mbit/s", delay = "9 ms" },
+  { a = "near", b = "low", rate = "10 Mbit/s", delay = "4 ms" },
+  { a = "low", b = "far", rate = "10 Mbit/s", delay = "1 ms" },
+  { a = "high", b = "far", rate = "10 Mbit/s", delay = "1 ms" },
+  { a = "far", b = "to", rate = "10 Mbit/s", delay = "1 ms" },
+]
+[routing]
+spray = ["near"]
+[[flow]]
+kind = "transfer"
+from = "from"
+to = "to"
+size = "1 MB"
+"#;
+
+#[test]
+fn a_router_that_sprays_shares_packets_evenly_and_the_way_back_keeps_to_one_path() {
+    let outcome = run(TWO_PATHS, 1, None);
+    let ends = |name| texts(&outcome.links, name).into_iter().flatten();
+    let packets = integers(&outcome.links, "packets");
+    let carried = |from: &str, to: &str| {
+        let link = ends("from")
+            .zip(ends("to"))
+            .position(|(a, b)| a == from && b == to);
+        packets[link.unwrap()].unwrap()
+    };
+    let (low, high) = (carried("near", "low"), carried("near", "high"));
+    assert!(high.abs_diff(low) <= 1 && low > 300, "{low} and {high}");
+    assert_eq!(carried("far", "high"), 0);
+    assert!(carried("far", "low") > 300);
+}
+
+#[test]
+fn a_flow_that_is_sprayed_over_unequal_paths_is_reordered() {
+    let ratio = |text: &str| floats(&run(text, 1, None).flows, "reordered_ratio")[0].unwrap();
+    assert!(ratio(TWO_PATHS) > 0.3);
+    assert_eq!(ratio(&TWO_PATHS.replace("spray = [\"near\"]", "")), 0.0);
 }

@@ -50,12 +50,14 @@ pub struct CodelLimits {
 }
 
 /// The routing protocol of the backhaul.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Routing {
     /// Precomputed shortest paths.
     ShortestPath {
         /// What is shortest.
         metric: Metric,
+        /// Indices of the nodes that send over all their shortest paths in turn.
+        spray: Vec<usize>,
     },
     /// Optimized link state routing (RFC 3626).
     Olsr {

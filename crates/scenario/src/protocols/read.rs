@@ -31,8 +31,8 @@ pub(crate) fn usual_olsr_times(hello_interval: Duration, tc_interval: Duration) 
     }
 }
 
-/// The routing section.
-pub(crate) fn read_routing(table: &Table) -> Option<Routing> {
+/// The routing section; `spray` are the nodes that it names.
+pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> {
     match table.text("protocol")? {
         "olsr" => {
             let hello_interval = table.quantity("hello_interval")?;
@@ -57,6 +57,7 @@ pub(crate) fn read_routing(table: &Table) -> Option<Routing> {
                 "inverse-rate" => Metric::InverseRate,
                 _ => Metric::Hops,
             },
+            spray,
         }),
     }
 }

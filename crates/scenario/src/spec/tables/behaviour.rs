@@ -95,12 +95,20 @@ pub(crate) static ROUTING: Section = Section {
             Variant {
                 name: "shortest-path",
                 doc: "Shortest paths, computed before the run.",
-                keys: &[key(
-                    "metric",
-                    words(&["hops", "delay", "inverse-rate"]),
-                    Default("\"hops\""),
-                    "What is shortest.",
-                )],
+                keys: &[
+                    key(
+                        "metric",
+                        words(&["hops", "delay", "inverse-rate"]),
+                        Default("\"hops\""),
+                        "What is shortest.",
+                    ),
+                    key(
+                        "spray",
+                        Kind::List(&Kind::Id),
+                        Default("[]"),
+                        "Nodes that send the packets for a destination over all their shortest paths in turn, one packet each, in the order of the links in the file; the others keep to one path.",
+                    ),
+                ],
             },
             Variant {
                 name: "olsr",
