@@ -74,6 +74,7 @@ impl Sampler {
                 continue;
             }
             let readings = tcp.sender().readings();
+            let statistics = tcp.sender().statistics();
             let ssthresh = readings.ssthresh_pkts;
             self.cwnd.push([
                 ("entity", name.as_str().into()),
@@ -86,6 +87,15 @@ impl Sampler {
                 ("srtt_s", readings.srtt.as_secs_f64().into()),
                 ("in_flight_pkts", u64::from(readings.in_flight_pkts).into()),
                 ("delivered_bytes", flow.delivered_bytes().into()),
+                (
+                    "reordering_pkts",
+                    u64::from(readings.reordering_pkts).into(),
+                ),
+                ("retransmits", statistics.retransmits.into()),
+                (
+                    "spurious_retransmits",
+                    statistics.spurious_retransmits.into(),
+                ),
             ]);
         }
         for (link, name) in &self.links {
