@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, OutOfRange, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable,
-    vegas, veno, westwood, yeah,
+    CongestionControl, Custom, OutOfRange, cdg, cubic, highspeed, htcp, hybla, illinois, reno,
+    scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -35,6 +35,8 @@ pub enum CongestionControlConfig {
     Yeah(yeah::Config),
     /// CDG.
     Cdg(cdg::Config),
+    /// A control from outside this crate; it has no name among [`NAMES`](Self::NAMES).
+    Custom(Custom),
 }
 
 impl CongestionControlConfig {
@@ -54,8 +56,8 @@ impl CongestionControlConfig {
         "cdg",
     ];
 
-    /// The name, as Linux has it.
-    pub const fn name(&self) -> &'static str {
+    /// The name, as Linux has it, or that of a [`Custom`] control.
+    pub fn name(&self) -> &str {
         match self {
             Self::Reno(_) => "reno",
             Self::Cubic(_) => "cubic",
@@ -69,6 +71,7 @@ impl CongestionControlConfig {
             Self::Htcp(_) => "htcp",
             Self::Yeah(_) => "yeah",
             Self::Cdg(_) => "cdg",
+            Self::Custom(custom) => custom.name(),
         }
     }
 
@@ -88,6 +91,7 @@ impl CongestionControlConfig {
             Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
             Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
+            Self::Custom(custom) => custom.build(random_seed),
         }
     }
 
@@ -109,7 +113,8 @@ impl CongestionControlConfig {
             | Self::Westwood(_)
             | Self::HighSpeed(_)
             | Self::Vegas(_)
-            | Self::Htcp(_) => Ok(()),
+            | Self::Htcp(_)
+            | Self::Custom(_) => Ok(()),
         }
     }
 }

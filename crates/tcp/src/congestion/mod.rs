@@ -3,7 +3,8 @@
 //! The endpoint owns the [`Window`] and lends it to the hooks; recovery (which segment is lost,
 //! how fast the window shrinks) is not the congestion control's business. Windows are counted
 //! in packets, as Linux counts them. A control's config type is its factory: add the file, a
-//! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere.
+//! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere. A
+//! control from outside this crate comes in as [`Custom`].
 
 use std::fmt;
 
@@ -14,6 +15,7 @@ use crate::recovery::CongestionState;
 pub mod cdg;
 mod choice;
 pub mod cubic;
+mod custom;
 mod draws;
 #[cfg(test)]
 mod fixture;
@@ -31,6 +33,7 @@ pub mod westwood;
 pub mod yeah;
 
 pub use choice::{CongestionControlConfig, UnknownCongestionControl};
+pub use custom::Custom;
 pub use hystart::HyStart;
 pub use range::OutOfRange;
 
