@@ -62,6 +62,7 @@ pub(crate) enum Code {
     CsvEmpty,
     CsvSite,
     CsvQuote,
+    BadControl,
 }
 
 /// What is known of a code.
@@ -521,6 +522,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "A CSV quote is not closed",
         "A field in double quotes ends with a double quote on the same line.",
         None,
+    ),
+    entry(
+        Code::BadControl,
+        "S080",
+        "A congestion control of one's own is not named rightly",
+        "A class in a Python file is \"python:FILE:CLASS\", the path counting from the folder of \
+         the scenario. One that a Rust program brings is \"custom:NAME\", the name being letters, \
+         digits, '-', '_' and '.'. See the guide to custom congestion controls.",
+        Some("congestion_control = \"python:aimd.py\""),
     ),
 ];
 

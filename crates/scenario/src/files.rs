@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 
-/// The largest CSV file.
+/// The largest file.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Reads the files that a scenario names, each once.
@@ -71,7 +71,7 @@ impl Files {
         let bytes = match metadata.map(|metadata| metadata.len()) {
             Ok(size) if size > MOST_BYTES => {
                 let message = format!("\"{name}\" has {size} bytes");
-                problems.error(Code::TooLarge, span, message, "a CSV file may have 256 MiB");
+                problems.error(Code::TooLarge, span, message, "it may have 256 MiB");
                 return None;
             }
             Ok(_) => std::fs::read(&path),

@@ -4,6 +4,7 @@
 //! quantities have their exact types. [`crate::Scenario::from_resolved`] builds it.
 
 use backlane_units::{Duration, Rate};
+use serde::Serialize;
 
 pub use crate::protocols::{
     BpMr, CodelLimits, CongestionControl, Granularity, HyStart, Metric, QueueConfig,
@@ -36,6 +37,28 @@ pub struct Scenario {
     pub flows: Vec<FlowGroup>,
     /// What is sampled during the run.
     pub record: Record,
+    /// The congestion controls above that the simulator does not have, each once, by name.
+    pub custom_controls: Vec<CustomControl>,
+}
+
+/// A congestion control that the simulator does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CustomControl {
+    /// What it is called: the name after "custom:", or "python:FILE:CLASS" in full.
+    pub name: String,
+    /// The class, where it is one in Python; otherwise the program brings the control.
+    pub python: Option<PythonClass>,
+}
+
+/// A Python class with the text that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PythonClass {
+    /// The file, as the scenario names it.
+    pub file: String,
+    /// The class.
+    pub class: String,
+    /// The content of the file.
+    pub source: String,
 }
 
 /// A node of the wired network.

@@ -7,6 +7,7 @@
 use backlane_units::{Bytes, Duration, Length, Quantity, Rate};
 
 use crate::codes::Code;
+use crate::custom::Stated;
 use crate::diagnostic::{Problems, Span};
 use crate::spec::{Key, Kind, Presence, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
@@ -372,6 +373,16 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             text(length.to_string())
         }
         Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
+        Kind::CongestionControl(words) => match item.as_text().and_then(Stated::of) {
+            Some(Ok(_)) => Some(item.clone()),
+            Some(Err(label)) => {
+                let content = shorten(item.as_text().unwrap_or_default());
+                let message = format!("\"{content}\" names no congestion control");
+                problems.error(Code::BadControl, span, message, label);
+                None
+            }
+            None => word(item, words, &[], noun, problems).and_then(text),
+        },
         Kind::OrWord(word, _) if item.as_text() == Some(word) => Some(item.clone()),
         Kind::OrWord(word, inner) => {
             // A word that is neither is told about both.

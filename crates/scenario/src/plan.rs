@@ -1,5 +1,7 @@
 //! From a file to its cells and runs.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -7,7 +9,7 @@ use crate::MODEL_VERSION;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Problems, Report, Span};
 use crate::files::Files;
-use crate::model::Scenario;
+use crate::model::{CustomControl, Scenario};
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
@@ -41,6 +43,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// Every run, cell by cell.
     pub runs: Vec<Run>,
+    /// The congestion controls of all cells that the simulator does not have, by name.
+    pub custom_controls: Vec<CustomControl>,
 }
 
 /// A combination of swept values.
@@ -153,6 +157,7 @@ fn plan_within(
     let mut cells = Vec::new();
     let mut base: Option<(String, u64)> = None;
     let mut plan_bytes = 0;
+    let mut custom_controls = BTreeMap::new();
     for index in 0..sweep.cells() {
         let choice = sweep.choice(index);
         let cell = sweep.apply(&tree, &choice, &mut problems);
@@ -184,6 +189,9 @@ fn plan_within(
             .zip(&choice)
             .map(|(axis, value)| (axis.path.clone(), axis.labels[*value].clone()))
             .collect();
+        for control in scenario.custom_controls {
+            custom_controls.insert(control.name.clone(), control);
+        }
         base.get_or_insert((scenario.name, scenario.seed));
         cells.push(Cell {
             index,
@@ -222,6 +230,7 @@ fn plan_within(
         cells,
         seeds,
         runs,
+        custom_controls: custom_controls.into_values().collect(),
     })
 }
 

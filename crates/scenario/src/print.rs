@@ -41,6 +41,9 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style) {
                     lines(out, &entry.key, rows, style);
                 }
             }
+            Value::Text(text) if path == "python" && text.contains('\n') => {
+                let _ = writeln!(out, "{} = {}", key(&entry.key), multi_line(text));
+            }
             _ => {
                 let _ = write!(out, "{} = {}", key(&entry.key), inline(&entry.item.value));
                 if style == Style::Marked && entry.is_default {
@@ -118,20 +121,42 @@ pub(crate) fn key(name: &str) -> String {
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", c as u32);
-            }
-            c => out.push(c),
-        }
+        push_escaped(&mut out, c);
     }
     out.push('"');
     out
+}
+
+/// A multi-line basic string (TOML §String), with the lines and quotes of a program as they are.
+fn multi_line(text: &str) -> String {
+    let mut out = String::from("\"\"\"\n");
+    let mut quotes = 0;
+    for (at, c) in text.char_indices() {
+        quotes = if c == '"' { quotes + 1 } else { 0 };
+        match c {
+            // Three would end the string, and one at its end would be one of the three.
+            '"' if quotes % 3 != 0 && at + 1 < text.len() => out.push(c),
+            '\n' | '\t' => out.push(c),
+            c => push_escaped(&mut out, c),
+        }
+    }
+    out.push_str("\"\"\"");
+    out
+}
+
+/// A character of a basic string.
+fn push_escaped(out: &mut String, c: char) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\r' => out.push_str("\\r"),
+        c if c.is_control() => {
+            let _ = write!(out, "\\u{:04X}", c as u32);
+        }
+        c => out.push(c),
+    }
 }
 
 /// A value on one line.
@@ -158,6 +183,34 @@ pub(crate) fn inline(value: &Value) -> String {
             } else {
                 format!("{{ {} }}", pairs.join(", "))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Problems;
+    use crate::tree::parse;
+
+    #[test]
+    fn a_program_reads_back_as_it_was() {
+        for text in [
+            "",
+            "\n",
+            "a = \"b\"\n\tc = '''d'''\n",
+            "\"\"\"A \"quoted\" word\"\"\"\n",
+            "\"\"\"\"\"\"\"\n\"",
+            "x\n\"\"",
+            "x\n\\\"",
+            "x\r\ny = \"\\n\"\r\n",
+            "é\u{0}\u{7f}\u{85}\n",
+        ] {
+            let mut problems = Problems::default();
+            let printed = format!("source = {}\n", multi_line(text));
+            let tree = parse(&printed, 0, &mut problems);
+            assert!(!problems.has_errors(), "{printed}");
+            assert_eq!(tree.text("source"), Some(text), "{printed}");
         }
     }
 }

@@ -29,6 +29,7 @@ pub fn reference_page() -> String {
         ("[tcp]", &tables::TCP),
         ("[[flow]]", &tables::FLOW),
         ("[record]", &tables::RECORD),
+        ("[[python]]", &tables::PYTHON),
     ];
     for (title, section) in sections {
         write_section(&mut page, title, section);

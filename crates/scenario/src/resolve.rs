@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use backlane_units::{Bytes, Duration, Length};
 
 use crate::codes::Code;
+use crate::custom;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::flows;
@@ -61,6 +62,7 @@ impl Names<'_> {
 pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
     tree.remove("sweep");
+    let custom_controls = custom::controls(&mut tree, files, problems);
     let network = topology::build(&tree, files, problems);
     let scenario = network.as_ref().and_then(|network| {
         let ids = network
@@ -80,6 +82,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let flows = flows::read(&mut tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
+        let tcp = tcp(tree.table("tcp")?, problems)?;
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
             duration: duration?,
@@ -92,7 +95,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             },
             routing: read_routing(routing, spray(routing, &names, problems))?,
             warm_up: routing.quantity("warm_up")?,
-            tcp: tcp(tree.table("tcp")?, problems)?,
+            custom_controls: custom_controls?,
+            tcp,
             flows,
             record,
         })

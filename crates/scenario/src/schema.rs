@@ -102,6 +102,10 @@ fn kind(kind: &Kind) -> Value {
                 .collect();
             json!({ "enum": all })
         }
+        Kind::CongestionControl(words) => json!({ "anyOf": [
+            { "enum": words },
+            { "type": "string", "pattern": "^(python:.+:.+|custom:.+)$" },
+        ] }),
         Kind::OrWord(word, inner) => json!({ "anyOf": [{ "const": word }, self::kind(inner)] }),
         Kind::Start => {
             json!({ "type": "string", "examples": ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s"] })

@@ -197,6 +197,13 @@ fn cases() -> Vec<(&'static str, String)> {
             ),
         ),
         ("S077", sites("quote.csv", "\"gabriel\"")),
+        (
+            "S080",
+            chain(
+                "congestion_control = \"custom:two words\"\n\
+                 [tcp]\ncongestion_control = \"python:aimd.py\"\n",
+            ),
+        ),
     ]
 }
 

@@ -2,6 +2,8 @@
 
 pub(crate) mod read;
 
+use std::sync::Arc;
+
 use backlane_units::{Bytes, Duration};
 
 /// The queue before a link direction.
@@ -131,7 +133,7 @@ pub enum QueueInfo {
 }
 
 /// The parameters of the TCP endpoints.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tcp {
     /// The congestion control.
     pub congestion_control: CongestionControl,
@@ -181,8 +183,8 @@ pub struct Tcp {
     pub hystart: HyStart,
 }
 
-/// A congestion control by its Linux name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A congestion control by its Linux name, or one's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CongestionControl {
     /// RFC 5681.
     Reno,
@@ -208,10 +210,12 @@ pub enum CongestionControl {
     Yeah,
     /// Hayes and Armitage 2011.
     Cdg,
+    /// One that the simulator does not have; see [`crate::model::CustomControl::name`].
+    Custom(Arc<str>),
 }
 
 impl CongestionControl {
-    /// Every congestion control.
+    /// Every congestion control that the simulator has.
     pub const ALL: &[Self] = &[
         Self::Reno,
         Self::Cubic,
@@ -243,8 +247,8 @@ impl CongestionControl {
         "cdg",
     ];
 
-    /// The name used in files.
-    pub const fn name(self) -> &'static str {
+    /// The name used in files; for one's own, [`crate::model::CustomControl::name`].
+    pub fn name(&self) -> &str {
         match self {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
@@ -258,6 +262,7 @@ impl CongestionControl {
             Self::Htcp => "htcp",
             Self::Yeah => "yeah",
             Self::Cdg => "cdg",
+            Self::Custom(name) => name,
         }
     }
 }

@@ -5,14 +5,18 @@ use backlane_units::{Bytes, Duration};
 use super::{
     BpMr, CongestionControl, Granularity, HyStart, Metric, QueueInfo, Routing, RtoRule, Tcp,
 };
+use crate::custom;
 use crate::tree::Table;
 
-/// A congestion control by its name.
-pub(crate) fn congestion_control(name: &str) -> Option<CongestionControl> {
-    CongestionControl::ALL
-        .iter()
-        .copied()
-        .find(|known| known.name() == name)
+/// A congestion control as the file states it.
+pub(crate) fn congestion_control(text: &str) -> Option<CongestionControl> {
+    match custom::Stated::of(text) {
+        Some(stated) => Some(CongestionControl::Custom(stated.ok()?.name().into())),
+        None => CongestionControl::ALL
+            .iter()
+            .find(|known| known.name() == text)
+            .cloned(),
+    }
 }
 
 /// The times of OLSR that follow from its intervals.

@@ -91,6 +91,8 @@ pub(crate) enum Kind {
         words: &'static [&'static str],
         aliases: &'static [(&'static str, &'static str)],
     },
+    /// One of the words, or a control of one's own.
+    CongestionControl(&'static [&'static str]),
     /// One word, or else a value.
     OrWord(&'static str, &'static Kind),
     /// When flows start.
@@ -174,15 +176,8 @@ impl Kind {
             Self::Rate => "a rate such as \"500 Mbit/s\"".to_owned(),
             Self::Bytes { .. } => "a size such as \"10 MB\"".to_owned(),
             Self::Length { .. } => "a length such as \"200 m\"".to_owned(),
-            Self::Words { words, .. } => {
-                let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                match quoted.split_last() {
-                    Some((last, rest)) if !rest.is_empty() => {
-                        format!("{} or {last}", rest.join(", "))
-                    }
-                    _ => quoted.concat(),
-                }
-            }
+            Self::Words { words, .. } => either(words),
+            Self::CongestionControl(words) => either(&[words, crate::custom::FORMS].concat()),
             Self::OrWord(word, kind) => format!("{} or \"{word}\"", kind.describe()),
             Self::Start => {
                 "\"paper\", a time, \"uniform 0 s 5 s\" or \"every 50 ms from 4 s\"".to_owned()
@@ -201,6 +196,15 @@ impl Kind {
             Self::Map(kind) => format!("a table of node ids, each with {}", kind.describe()),
             Self::Sweep => "a table of lists".to_owned(),
         }
+    }
+}
+
+/// "a", "b" or "c".
+fn either(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
 }
 

@@ -232,7 +232,8 @@ pub(crate) static TCP: Section = Section {
             "congestion_control",
             CONGESTION_CONTROL,
             Default("\"cubic\""),
-            "The congestion control, by its Linux name.",
+            "The congestion control, by its Linux name; a class in a Python file, whose path \
+             counts from the folder of the scenario; or one that the running program brings.",
         ),
         key(
             "hystart",
@@ -387,6 +388,22 @@ pub(crate) static TCP: Section = Section {
             Default("true"),
             "Whether an idle connection shrinks its window (RFC 2861).",
         ),
+    ],
+};
+
+/// A Python file.
+pub(crate) static PYTHON: Section = Section {
+    noun: "python",
+    doc: "A Python file that holds congestion controls. Where it is missing, the file is read.",
+    tag: None,
+    keys: &[
+        key(
+            "file",
+            Kind::Text,
+            Required,
+            "The file, as `congestion_control` names it.",
+        ),
+        key("source", Kind::Text, Required, "What the file holds."),
     ],
 };
 

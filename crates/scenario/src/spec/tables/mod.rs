@@ -5,7 +5,7 @@
 mod behaviour;
 mod network;
 
-pub(crate) use behaviour::{ACCESS, FLOW, RECORD, ROUTING, TCP};
+pub(crate) use behaviour::{ACCESS, FLOW, PYTHON, RECORD, ROUTING, TCP};
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
 };
@@ -58,10 +58,8 @@ const COUNT: Kind = Kind::Integer {
 };
 const POSITION: Kind = Kind::Length { min_um: i64::MIN };
 const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
-const CONGESTION_CONTROL: Kind = Kind::Words {
-    words: crate::protocols::CongestionControl::NAMES,
-    aliases: &[],
-};
+const CONGESTION_CONTROL: Kind =
+    Kind::CongestionControl(crate::protocols::CongestionControl::NAMES);
 
 const fn words(words: &'static [&'static str]) -> Kind {
     Kind::Words {
@@ -144,6 +142,13 @@ pub(crate) static FILE: Section = Section {
             Kind::Table(&RECORD),
             Filled,
             "Series that are sampled during the run.",
+        ),
+        key(
+            "python",
+            Kind::Tables(&PYTHON),
+            Optional,
+            "The text of Python files. Written out in a resolved scenario, so that it names no \
+             files.",
         ),
         key(
             "sweep",

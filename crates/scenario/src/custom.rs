@@ -1,0 +1,178 @@
+//! Congestion controls that the simulator does not have: how the file names them, and the text
+//! of those that are Python classes.
+//!
+//! The text becomes part of the resolved scenario. A run's name covers it, so that a changed
+//! class is another run, and a resolved scenario needs no file beside it.
+
+use std::collections::BTreeMap;
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::files::Files;
+use crate::model::{CustomControl, PythonClass};
+use crate::tree::{Item, Table, Value};
+use crate::values::is_id;
+
+/// How the file names a control of one's own.
+pub(crate) const FORMS: &[&str] = &["python:FILE:CLASS", "custom:NAME"];
+
+const PYTHON_PREFIX: &str = "python:";
+const CUSTOM_PREFIX: &str = "custom:";
+
+/// A control of one's own as the file states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stated<'a> {
+    Python {
+        text: &'a str,
+        file: &'a str,
+        class: &'a str,
+    },
+    Custom(&'a str),
+}
+
+impl<'a> Stated<'a> {
+    /// Reads the value of `congestion_control`; `None` where it is no control of one's own. The
+    /// error says what to write.
+    pub(crate) fn of(text: &'a str) -> Option<Result<Self, &'static str>> {
+        if let Some(rest) = text.strip_prefix(PYTHON_PREFIX) {
+            // A path may hold a colon, a class may not.
+            return Some(match rest.rsplit_once(':') {
+                Some((file, class)) if !file.is_empty() && is_identifier(class) => {
+                    Ok(Self::Python { text, file, class })
+                }
+                _ => Err("write \"python:FILE:CLASS\", such as \"python:aimd.py:Aimd\""),
+            });
+        }
+        let name = text.strip_prefix(CUSTOM_PREFIX)?;
+        Some(if is_id(name) {
+            Ok(Self::Custom(name))
+        } else {
+            Err("write \"custom:NAME\", such as \"custom:aimd\"")
+        })
+    }
+
+    /// What the control is called everywhere else.
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Python { text, .. } => text,
+            Self::Custom(name) => name,
+        }
+    }
+}
+
+/// Whether Python takes it for a name.
+fn is_identifier(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_')
+        && letters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The controls of one's own that a normal tree names, in the order of their names. The texts of
+/// their files are read, unless the tree has them, and written into it.
+pub(crate) fn controls(
+    tree: &mut Table,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Vec<CustomControl>> {
+    let given = given(tree, problems);
+    let place = tree.place("python", Span::default());
+    tree.remove("python");
+    let flows = tree.get("flow").and_then(Item::as_array).unwrap_or(&[]);
+    let named = tree
+        .table("tcp")
+        .into_iter()
+        .chain(flows.iter().filter_map(Item::as_table))
+        .filter_map(|table| table.get("congestion_control"))
+        .filter_map(|item| Some((Stated::of(item.as_text()?)?.ok()?, item.span)));
+    let mut controls = BTreeMap::new();
+    let mut sources: BTreeMap<&str, String> = BTreeMap::new();
+    for (stated, span) in named {
+        let python = match stated {
+            Stated::Custom(_) => None,
+            Stated::Python { file, class, .. } => {
+                let source = match given.get(file) {
+                    Some(source) => source.clone(),
+                    None => files.text(file, span, problems)?.1,
+                };
+                sources.insert(file, source.clone());
+                Some(PythonClass {
+                    file: file.to_owned(),
+                    class: class.to_owned(),
+                    source,
+                })
+            }
+        };
+        let name = stated.name().to_owned();
+        controls.insert(name.clone(), CustomControl { name, python });
+    }
+    let rows: Vec<Item> = sources
+        .into_iter()
+        .map(|(file, source)| {
+            let mut row = Table::default();
+            row.set("file", place, Item::text(file, place));
+            row.set("source", place, Item::text(source, place));
+            Item {
+                value: Value::Table(row),
+                span: place,
+            }
+        })
+        .collect();
+    if !rows.is_empty() {
+        let value = Value::Array(rows);
+        tree.set("python", place, Item { value, span: place });
+    }
+    Some(controls.into_values().collect())
+}
+
+/// The texts that the file brings itself.
+fn given(tree: &Table, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut given = BTreeMap::new();
+    let rows = tree.get("python").and_then(Item::as_array).unwrap_or(&[]);
+    for row in rows {
+        let Some(table) = row.as_table() else {
+            continue;
+        };
+        let (Some(file), Some(source)) = (table.text("file"), table.text("source")) else {
+            continue;
+        };
+        if given.insert(file.to_owned(), source.to_owned()).is_some() {
+            let message = format!("the text of \"{file}\" stands twice");
+            problems.error(Code::DuplicateId, row.span, message, "remove one of them");
+        }
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_what_follows_the_last_colon() {
+        let Some(Ok(Stated::Python { file, class, .. })) = Stated::of("python:C:/a b.py:Aimd")
+        else {
+            panic!("not read");
+        };
+        assert_eq!((file, class), ("C:/a b.py", "Aimd"));
+    }
+
+    #[test]
+    fn what_is_no_file_with_a_class_and_no_name_is_refused() {
+        for text in [
+            "python:",
+            "python:aimd.py",
+            "python::Aimd",
+            "python:aimd.py:",
+            "python:aimd.py:2nd",
+            "python:aimd.py:a.b",
+            "custom:",
+            "custom:two words",
+        ] {
+            assert!(matches!(Stated::of(text), Some(Err(_))), "{text}");
+        }
+        assert_eq!(Stated::of("cubic"), None);
+        assert_eq!(Stated::of("custom:aimd"), Some(Ok(Stated::Custom("aimd"))));
+    }
+}
