@@ -84,6 +84,30 @@ impl Table {
             .map(|(_, column)| column)
     }
 
+    /// A column of text by name, if there is one.
+    pub fn texts(&self, name: &str) -> Option<&[Option<String>]> {
+        match self.column(name)? {
+            Column::Text(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// A column of whole numbers by name, if there is one.
+    pub fn integers(&self, name: &str) -> Option<&[Option<u64>]> {
+        match self.column(name)? {
+            Column::Integer(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// A column of numbers by name, if there is one.
+    pub fn floats(&self, name: &str) -> Option<&[Option<f64>]> {
+        match self.column(name)? {
+            Column::Float(values) => Some(values),
+            _ => None,
+        }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -147,6 +171,10 @@ mod tests {
             table.column("finish_s"),
             Some(&Column::Float(vec![Some(1.5), None]))
         );
+        assert_eq!(table.floats("finish_s"), Some(&[Some(1.5), None][..]));
+        assert_eq!(table.integers("hops"), Some(&[Some(3), Some(4)][..]));
+        assert_eq!(table.texts("flow").unwrap()[1].as_deref(), Some("ue2"));
+        assert_eq!(table.texts("hops"), None);
         assert_eq!(
             table.column("hops"),
             Some(&Column::Integer(vec![Some(3), Some(4)]))

@@ -446,8 +446,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         Code::SweepInRun,
         "S065",
-        "A resolved scenario cannot have a sweep",
-        "A resolved scenario is one cell of a campaign.",
+        "A single run cannot have a sweep",
+        "Where one run is asked for, as of a resolved scenario, there is one combination of values.",
         None,
     ),
     entry(

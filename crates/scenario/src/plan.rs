@@ -317,19 +317,34 @@ impl Scenario {
     ///
     /// A report of every problem found.
     pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        let mut problems = Problems::default();
-        let tree = load(text, "scenario.resolved.toml", &[], &mut problems);
-        if !problems.is_readable() {
-            return Err(report(problems));
-        }
-        if let Some(entry) = tree.entry("sweep") {
-            let message = "a resolved scenario cannot have a sweep";
-            problems.error(Code::SweepInRun, entry.key_span, message, "remove [sweep]");
-        }
-        match resolve(&tree, &mut Files::none(), &mut problems) {
-            Some(resolved) if !problems.has_errors() => Ok(resolved.scenario),
-            _ => Err(report(problems)),
-        }
+        single(text, "scenario.resolved.toml", &mut Files::none())
+    }
+
+    /// Reads a scenario file without a sweep. `path` is the file's name in messages and the place
+    /// that relative file references count from.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found.
+    pub fn parse(text: &str, path: &str) -> Result<Self, Report> {
+        single(text, path, &mut Files::beside(path))
+    }
+}
+
+/// The scenario of a text without a sweep.
+fn single(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report> {
+    let mut problems = Problems::default();
+    let tree = load(text, path, &[], &mut problems);
+    if !problems.is_readable() {
+        return Err(report(problems));
+    }
+    if let Some(entry) = tree.entry("sweep") {
+        let message = "a single run cannot have a sweep";
+        problems.error(Code::SweepInRun, entry.key_span, message, "remove [sweep]");
+    }
+    match resolve(&tree, files, &mut problems) {
+        Some(resolved) if !problems.has_errors() => Ok(resolved.scenario),
+        _ => Err(report(problems)),
     }
 }
 

@@ -13,6 +13,7 @@ use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
 use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Placement, Scenario};
+use backlane_tcp::congestion::Custom;
 use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
 use backlane_units::SimTime;
 
@@ -54,7 +55,7 @@ pub(crate) struct LinkInfo {
 pub(crate) struct FlowInfo {
     pub name: String,
     pub kind: &'static str,
-    pub congestion_control: Option<&'static str>,
+    pub congestion_control: Option<String>,
 }
 
 /// A world that is ready to run.
@@ -73,14 +74,31 @@ impl World {
     /// Builds the world of a scenario for one seed. `trace` logs every event and draw.
     ///
     /// # Errors
-    /// If the scenario contradicts itself in a way that its checks should have found.
+    /// If the scenario contradicts itself in a way that its checks should have found, or names a
+    /// congestion control that the simulator does not have.
     pub fn new(scenario: &Scenario, seed: u64, trace: Option<Trace>) -> Result<Self, BuildError> {
+        Self::with_controls(scenario, seed, trace, &[])
+    }
+
+    /// As [`World::new`], with congestion controls that the simulator does not have: the scenario
+    /// names each as "custom:NAME".
+    ///
+    /// # Errors
+    /// If the scenario contradicts itself in a way that its checks should have found, or names a
+    /// congestion control that is not among `controls`.
+    pub fn with_controls(
+        scenario: &Scenario,
+        seed: u64,
+        trace: Option<Trace>,
+        controls: &[Custom],
+    ) -> Result<Self, BuildError> {
         let mut streams = Streams::new(seed);
         if let Some(trace) = &trace {
             streams = streams.with_trace(trace.clone());
         }
         let mut builder = Builder {
             scenario,
+            controls,
             streams,
             events: EventQueue::new(),
             network: Network::new(),
@@ -91,7 +109,7 @@ impl World {
         builder.add_nodes();
         builder.add_links()?;
         builder.add_cells()?;
-        Ok(builder.finish(trace))
+        builder.finish(trace)
     }
 
     /// The number of a node by its name.
@@ -105,6 +123,7 @@ impl World {
 
 struct Builder<'a> {
     scenario: &'a Scenario,
+    controls: &'a [Custom],
     streams: Streams,
     events: EventQueue<Event>,
     network: Network,
@@ -262,8 +281,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn finish(mut self, trace: Option<Trace>) -> World {
-        let (infos, specs) = self.flows();
+    fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
+        let (infos, specs) = self.flows()?;
         let paths: BTreeSet<(NodeId, NodeId)> = specs
             .iter()
             .map(|spec| [spec.source, spec.destination].map(|node| self.network.exit_of(node)))
@@ -273,7 +292,7 @@ impl Builder<'_> {
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
         let flows = Flows::new(&mut self.events, self.streams, specs);
-        World {
+        Ok(World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
             nodes: self.nodes,
             links: self.links,
@@ -281,7 +300,7 @@ impl Builder<'_> {
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,
             sampler,
-        }
+        })
     }
 
     /// `paths` are the routers where packets enter the mesh and leave it.
@@ -329,7 +348,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn flows(&self) -> (Vec<FlowInfo>, Vec<FlowSpec>) {
+    fn flows(&self) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), BuildError> {
         let mut names = Names::default();
         let mut infos = Vec::new();
         let mut specs = Vec::new();
@@ -345,7 +364,7 @@ impl Builder<'_> {
                     });
                     let warm_up = SimTime::ZERO + self.scenario.warm_up;
                     let at = |after| warm_up.saturating_add(after);
-                    let (transport, congestion_control) = self.transport(group, &name);
+                    let (transport, congestion_control) = self.transport(group, &name)?;
                     specs.push(FlowSpec {
                         source,
                         destination,
@@ -363,11 +382,15 @@ impl Builder<'_> {
                 }
             }
         }
-        (infos, specs)
+        Ok((infos, specs))
     }
 
-    fn transport(&self, group: &FlowGroup, flow: &str) -> (TransportSpec, Option<&'static str>) {
-        match &group.udp {
+    fn transport(
+        &self,
+        group: &FlowGroup,
+        flow: &str,
+    ) -> Result<(TransportSpec, Option<String>), BuildError> {
+        Ok(match &group.udp {
             Some(udp) => {
                 let config = UdpConfig {
                     rate: udp.rate,
@@ -378,15 +401,17 @@ impl Builder<'_> {
             }
             None => {
                 let random_seed = self.streams.stream(flow, "congestion control").word();
-                let mut config = convert::tcp(&self.scenario.tcp, random_seed);
-                if let Some(control) = group.congestion_control {
-                    let hystart = self.scenario.tcp.hystart;
-                    config.congestion_control = convert::congestion_control(control, hystart);
-                }
-                let name = config.congestion_control.name();
+                let tcp = &self.scenario.tcp;
+                let control = group
+                    .congestion_control
+                    .as_ref()
+                    .unwrap_or(&tcp.congestion_control);
+                let control = convert::congestion_control(control, tcp.hystart, self.controls)?;
+                let name = control.name().to_owned();
+                let config = convert::tcp(tcp, control, random_seed);
                 (TransportSpec::Tcp(config), Some(name))
             }
-        }
+        })
     }
 
     fn end(&self, end: End) -> NodeId {

@@ -5,10 +5,12 @@ use backlane_net::{NodeId, QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_tcp::congestion::{
-    HyStart, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno, westwood,
-    yeah,
+    Custom, HyStart, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno,
+    westwood, yeah,
 };
 use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
+
+use crate::build::BuildError;
 
 pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
     let limit = match queue.limit {
@@ -108,11 +110,13 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
     }
 }
 
+/// `controls` are those that the simulator does not have.
 pub(crate) fn congestion_control(
-    control: model::CongestionControl,
+    control: &model::CongestionControl,
     hystart: model::HyStart,
-) -> CongestionControlConfig {
-    match control {
+    controls: &[Custom],
+) -> Result<CongestionControlConfig, BuildError> {
+    Ok(match control {
         model::CongestionControl::Reno => CongestionControlConfig::Reno(reno::Config::default()),
         model::CongestionControl::Cubic => CongestionControlConfig::Cubic(cubic::Config {
             hystart: match hystart {
@@ -140,13 +144,24 @@ pub(crate) fn congestion_control(
         model::CongestionControl::Htcp => CongestionControlConfig::Htcp(htcp::Config::default()),
         model::CongestionControl::Yeah => CongestionControlConfig::Yeah(yeah::Config::default()),
         model::CongestionControl::Cdg => CongestionControlConfig::Cdg(cdg::Config::default()),
-    }
+        model::CongestionControl::Custom(name) => {
+            let Some(custom) = controls.iter().find(|custom| custom.name() == &**name) else {
+                let message = format!("there is no congestion control \"{name}\" in this program");
+                return Err(BuildError(message));
+            };
+            CongestionControlConfig::Custom(custom.clone())
+        }
+    })
 }
 
 /// Every key is named, so that a new one cannot be forgotten.
-pub(crate) fn tcp(tcp: &model::Tcp, random_seed: u64) -> backlane_tcp::Config {
+pub(crate) fn tcp(
+    tcp: &model::Tcp,
+    congestion_control: CongestionControlConfig,
+    random_seed: u64,
+) -> backlane_tcp::Config {
     let model::Tcp {
-        congestion_control: control,
+        congestion_control: _,
         mss_bytes,
         initial_window_pkts,
         initial_ssthresh_pkts,
@@ -168,7 +183,7 @@ pub(crate) fn tcp(tcp: &model::Tcp, random_seed: u64) -> backlane_tcp::Config {
         receive_buffer_bytes,
         send_buffer_bytes,
         slow_start_after_idle,
-        hystart,
+        hystart: _,
     } = *tcp;
     backlane_tcp::Config {
         mss_bytes,
@@ -198,7 +213,7 @@ pub(crate) fn tcp(tcp: &model::Tcp, random_seed: u64) -> backlane_tcp::Config {
         send_buffer_bytes,
         slow_start_after_idle,
         random_seed,
-        congestion_control: congestion_control(control, hystart),
+        congestion_control,
         ..backlane_tcp::Config::default()
     }
 }
@@ -209,9 +224,14 @@ mod tests {
 
     #[test]
     fn every_name_in_the_file_means_the_algorithm_of_that_name() {
-        let converted: Vec<&str> = model::CongestionControl::ALL
+        let converted: Vec<String> = model::CongestionControl::ALL
             .iter()
-            .map(|&control| congestion_control(control, model::HyStart::Linux).name())
+            .map(|control| {
+                congestion_control(control, model::HyStart::Linux, &[])
+                    .unwrap()
+                    .name()
+                    .to_owned()
+            })
             .collect();
         assert_eq!(converted, model::CongestionControl::NAMES);
         assert_eq!(converted, CongestionControlConfig::NAMES);

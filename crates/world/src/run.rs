@@ -1,5 +1,7 @@
 //! The run loop: time moves from sample to sample until all is done.
 
+use std::fmt;
+
 use backlane_units::SimTime;
 
 use crate::build::World;
@@ -8,6 +10,14 @@ use crate::outcome::{Ended, Outcome};
 /// The caller wants the run to end now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
+
+impl fmt::Display for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the run was interrupted")
+    }
+}
+
+impl std::error::Error for Interrupt {}
 
 /// Events between two calls of the caller's watch.
 const WATCH_EVENTS: u32 = 1 << 15;

@@ -132,10 +132,7 @@ fn flows(world: &World, now: SimTime) -> Table {
             ("kind", info.kind.into()),
             ("source", node(flow.spec.source).into()),
             ("destination", node(flow.spec.destination).into()),
-            (
-                "congestion_control",
-                info.congestion_control.map(str::to_owned).into(),
-            ),
+            ("congestion_control", info.congestion_control.clone().into()),
             ("size_bytes", flow.spec.size_bytes.into()),
             ("start_s", traffic_s(world, flow.spec.start).into()),
             (
