@@ -199,6 +199,15 @@ impl AckSchedule {
         }
     }
 
+    /// A block of data beyond a hole is about to be told before others that an acknowledgment
+    /// held back was to tell: they would be lost if more came.
+    #[inline]
+    pub(crate) fn on_blocks_pushed_back(&mut self) {
+        if self.merged > 0 {
+            self.due_now = true;
+        }
+    }
+
     /// An acknowledgment of everything up to `rcv_nxt` left, alone or with data.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self, rcv_nxt: u64) {

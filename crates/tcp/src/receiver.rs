@@ -231,8 +231,18 @@ impl Receiver {
         self.remember(merged);
     }
 
-    /// Puts `block` first among the blocks to report and drops those it swallowed.
+    /// Puts `block` first among the blocks to report and drops those it swallowed. A block that
+    /// stood third or was not there pushes others back, out of the option in the end.
     fn remember(&mut self, block: SackBlock) {
+        /// Linux (`TCP_SACK_BLOCKS_EXPECTED`): a block in one of these places has been told.
+        const TOLD: usize = 2;
+        let reported = self.recent[..self.recent_count].iter();
+        let grown = reported
+            .take(TOLD)
+            .any(|old| block.start <= old.start && old.end <= block.end);
+        if self.recent_count >= TOLD && !grown {
+            self.acks.on_blocks_pushed_back();
+        }
         let mut kept = 1;
         let mut previous = [block; SackBlocks::CAPACITY];
         for i in 0..self.recent_count {

@@ -105,6 +105,26 @@ fn the_fourth_duplicate_of_a_hole_is_merged_with_those_of_the_next_millisecond()
     );
 }
 
+/// Four blocks find room, three with timestamps: were the new one to wait for more, what was
+/// merged could go untold.
+#[test]
+fn what_was_merged_goes_at_once_when_a_block_is_about_to_push_it_back() {
+    server(
+        &without_quick_ack(),
+        &open(
+            "50    < 1001:2001
+             50    > ack 1 sack 1001-2001
+             50.1  < 3001:4001
+             50.1  > ack 1 sack 3001-4001 1001-2001
+             50.2  < 5001:6001
+             50.2  > ack 1 sack 5001-6001 3001-4001 1001-2001
+             50.3  < 6001:7001
+             50.4  < 8001:9001
+             50.4  > ack 1 sack 8001-9001 5001-7001 3001-4001 1001-2001",
+        ),
+    );
+}
+
 #[test]
 fn a_duplicate_is_reported_first() {
     server(
