@@ -23,7 +23,8 @@ _TEXT = {
 _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
     "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bytes", "packets",
-    "drops", "packets_injected", "packets_delivered", "packets_dropped", "packets_in_flight",
+    "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
+    "packets_in_flight",
 }  # fmt: skip
 _FLOAT_SUFFIXES = ("_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_pkts", "_mean_bytes")
 

@@ -23,7 +23,7 @@ pub mod simulation;
 pub use application::Application;
 pub use link::{Link, LinkCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network};
-pub use packet::{FlowId, LinkId, NodeId, Packet, PacketId, PacketStore};
+pub use packet::{Ecn, FlowId, LinkId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
 pub use router::{Context, Router, RouterQueue};
 pub use simulation::{Event, Simulation};

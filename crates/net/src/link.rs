@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
-use crate::packet::{NodeId, PacketId, PacketStore};
+use crate::packet::{NodeId, Packet, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::simulation::Event;
 
@@ -36,6 +36,22 @@ struct UnderWay {
     lost: bool,
 }
 
+/// The threshold above which a FIFO marks what arrives.
+struct Marking {
+    above_bytes: u64,
+    above_pkts: u32,
+    marks: u64,
+}
+
+impl Marking {
+    /// A packet arrives at a queue of this backlog, which it does not count in.
+    fn on_arrival(&mut self, backlog_bytes: u64, waiting: usize, packet: &mut Packet) {
+        if backlog_bytes > self.above_bytes || waiting > self.above_pkts as usize {
+            self.marks += u64::from(packet.mark());
+        }
+    }
+}
+
 enum Queue {
     /// Drop-tail, first in first out. A departure is known on arrival, so the packets that wait
     /// are the tail of `under_way` and need no event of their own.
@@ -44,6 +60,8 @@ enum Queue {
         limit_pkts: u32,
         backlog_bytes: u64,
         waiting: usize,
+        /// Boxed: few queues mark.
+        marking: Option<Box<Marking>>,
     },
     /// Everything else decides when the transmitter falls idle.
     Scheduled {
@@ -114,6 +132,7 @@ impl Link {
                     limit_pkts,
                     backlog_bytes: 0,
                     waiting: 0,
+                    marking: None,
                 }
             }
         };
@@ -182,6 +201,14 @@ impl Link {
         }
     }
 
+    /// Packets that the queue has marked.
+    pub fn marks(&self) -> u64 {
+        match &self.queue {
+            Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks),
+            Queue::Scheduled { discipline, .. } => discipline.marks(),
+        }
+    }
+
     /// Packets in the queue, in transmission and on the wire.
     pub fn held_pkts(&self) -> usize {
         let queued = match &self.queue {
@@ -189,6 +216,17 @@ impl Link {
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
         };
         queued + self.under_way.len()
+    }
+
+    /// Marks what arrives at a FIFO where more than so much waits.
+    pub(crate) fn set_marking(&mut self, (above_bytes, above_pkts): (u64, u32)) {
+        if let Queue::Fifo { marking, .. } = &mut self.queue {
+            *marking = Some(Box::new(Marking {
+                above_bytes,
+                above_pkts,
+                marks: 0,
+            }));
+        }
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
@@ -248,6 +286,7 @@ impl Link {
                 limit_pkts,
                 backlog_bytes,
                 waiting,
+                marking,
             } => {
                 if self.free_at > now {
                     if *backlog_bytes + u64::from(size_bytes) > *limit_bytes
@@ -255,6 +294,9 @@ impl Link {
                     {
                         self.counters.drops += 1;
                         return Enqueued::Refused;
+                    }
+                    if let Some(marking) = marking {
+                        marking.on_arrival(*backlog_bytes, *waiting, &mut packets[id]);
                     }
                     *backlog_bytes += u64::from(size_bytes);
                     *waiting += 1;

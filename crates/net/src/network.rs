@@ -399,7 +399,7 @@ impl Network {
     ) -> (LinkId, LinkId) {
         let mut direction = |from, to| {
             let (limit, discipline): (_, Option<Box<dyn QueueDiscipline>>) = match config.queue {
-                QueueConfig::DropTail(limit) => {
+                QueueConfig::DropTail(limit) | QueueConfig::Marking { limit, .. } => {
                     (Some(limit.resolve(config.rate, config.delay)), None)
                 }
                 QueueConfig::CoDel(limit, codel) => {
@@ -411,7 +411,7 @@ impl Network {
                     (None, Some(Box::new(FqCoDel::new(fq, limit))))
                 }
             };
-            self.link(
+            let id = self.link(
                 events,
                 from,
                 to,
@@ -419,7 +419,12 @@ impl Network {
                 config.delay,
                 limit,
                 discipline,
-            )
+            );
+            if let QueueConfig::Marking { mark_above, .. } = config.queue {
+                let threshold = mark_above.resolve(config.rate, config.delay);
+                self.links[id.index()].set_marking(threshold);
+            }
+            id
         };
         (direction(a, b), direction(b, a))
     }

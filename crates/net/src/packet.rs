@@ -47,6 +47,18 @@ pub const UDP_HEADER_BYTES: u32 = 8;
 /// Time to live of a packet as it leaves its source (RFC 1700; Linux and ns-3 agree).
 pub const INITIAL_TTL: u8 = 64;
 
+/// The congestion field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not-ECT: a queue may only drop it.
+    #[default]
+    NotCapable,
+    /// ECT: a queue may mark it instead.
+    Capable,
+    /// CE: a queue has marked it.
+    Marked,
+}
+
 /// A packet under way. Transport headers are kept by whoever reads them, under the same handle.
 /// It fills one cache line: with thousands under way, its first touch is the cost of a hop.
 #[derive(Clone, Debug)]
@@ -60,6 +72,8 @@ pub struct Packet {
     pub ttl: u8,
     /// Routers that have forwarded it.
     pub hops: u8,
+    /// Whether queues may mark it, and whether one has.
+    pub ecn: Ecn,
     /// IP header included, link framing not.
     pub size_bytes: u32,
     /// The host or router that sent it.
@@ -85,6 +99,16 @@ impl Packet {
     #[inline]
     pub fn flow_key(&self) -> u64 {
         u64::from(self.flow.0) << 1 | u64::from(self.reverse)
+    }
+
+    /// Marks it if its transport understands marks; whether it is marked now.
+    #[inline]
+    pub(crate) fn mark(&mut self) -> bool {
+        if self.ecn == Ecn::NotCapable {
+            return false;
+        }
+        self.ecn = Ecn::Marked;
+        true
     }
 }
 
@@ -161,6 +185,7 @@ pub(crate) mod tests_support {
             reverse: false,
             ttl: INITIAL_TTL,
             hops: 0,
+            ecn: Ecn::NotCapable,
             size_bytes,
             source: NodeId(0),
             destination: NodeId(0),

@@ -7,7 +7,7 @@ use backlane_units::SimTime;
 
 use crate::network::{DropCause, Interface, Network};
 use crate::packet::{
-    FlowId, INITIAL_TTL, IPV4_HEADER_BYTES, NodeId, Packet, PacketId, UDP_HEADER_BYTES,
+    Ecn, FlowId, INITIAL_TTL, IPV4_HEADER_BYTES, NodeId, Packet, PacketId, UDP_HEADER_BYTES,
 };
 use crate::simulation::Event;
 
@@ -101,6 +101,7 @@ impl<'a> Context<'a> {
             reverse: false,
             ttl: INITIAL_TTL,
             hops: 0,
+            ecn: Ecn::NotCapable,
             size_bytes: message.len() as u32 + IPV4_HEADER_BYTES + UDP_HEADER_BYTES,
             source: self.node,
             destination: peer,

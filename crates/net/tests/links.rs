@@ -1,7 +1,7 @@
 //! Links move packets at the times that arithmetic says, whatever the mechanism inside.
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::INITIAL_TTL;
+use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId, QueueConfig,
     QueueLimit, Simulation,
@@ -15,13 +15,18 @@ struct Script {
     destination: NodeId,
     exit: NodeId,
     sizes: Vec<u32>,
+    ecn: Ecn,
+    marked: Vec<u64>,
     arrivals: Vec<(u64, u64)>,
 }
 
 impl Application for Script {
     fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        self.arrivals
-            .push((network.packets[id].sequence, events.now().as_ps()));
+        let packet = &network.packets[id];
+        self.arrivals.push((packet.sequence, events.now().as_ps()));
+        if packet.ecn == Ecn::Marked {
+            self.marked.push(packet.sequence);
+        }
     }
 
     fn on_event(
@@ -38,6 +43,7 @@ impl Application for Script {
                 reverse: false,
                 ttl: INITIAL_TTL,
                 hops: 0,
+                ecn: self.ecn,
                 size_bytes: self.sizes[id as usize],
                 source: self.source,
                 destination: self.destination,
@@ -62,6 +68,15 @@ fn config(queue: QueueConfig) -> LinkConfig {
 
 /// Two hosts on one router; the second wire is the bottleneck under test.
 fn run(queue: Option<QueueConfig>, sends: &[(u64, u32)], loss: f64) -> Simulation<Script> {
+    run_with(queue, sends, loss, Ecn::NotCapable)
+}
+
+fn run_with(
+    queue: Option<QueueConfig>,
+    sends: &[(u64, u32)],
+    loss: f64,
+    ecn: Ecn,
+) -> Simulation<Script> {
     let mut events = EventQueue::new();
     let mut network = Network::new();
     let source = network.add_host();
@@ -99,6 +114,8 @@ fn run(queue: Option<QueueConfig>, sends: &[(u64, u32)], loss: f64) -> Simulatio
         destination,
         exit: router,
         sizes: sends.iter().map(|&(_, size)| size).collect(),
+        ecn,
+        marked: Vec::new(),
         arrivals: Vec::new(),
     };
     let mut simulation = Simulation::new(network, events, script, vec![None, None, None], None);
@@ -120,6 +137,37 @@ fn a_packet_takes_its_size_over_the_rate_plus_the_delay() {
         [(0, 1000 + 4000 * us), (1, 1000 + 4500 * us)],
         "the second waits for the first"
     );
+}
+
+/// One packet is being sent when the others arrive, so that packet n finds n − 1 waiting.
+#[test]
+fn what_finds_more_than_the_threshold_waiting_is_marked() {
+    let limit = QueueLimit::Packets(6);
+    let thresholds = [
+        (QueueLimit::Packets(3), vec![5, 6]),
+        (QueueLimit::Bytes(3000), vec![5, 6]),
+        (QueueLimit::Bytes(2999), vec![4, 5, 6]),
+        (QueueLimit::Packets(0), vec![2, 3, 4, 5, 6]),
+        (QueueLimit::Packets(6), vec![]),
+        // 8 Mb/s · 6 ms = 6000 B; of that 0.4.
+        (QueueLimit::BandwidthDelayProduct(0.4), vec![4, 5, 6]),
+    ];
+    for (mark_above, marked) in thresholds {
+        let queue = Some(QueueConfig::Marking { limit, mark_above });
+        let simulation = run_with(queue, &[(0, 1000); 9], 0.0, Ecn::Capable);
+        assert_eq!(simulation.application.marked, marked, "{mark_above:?}");
+        assert_eq!(simulation.network.links()[3].marks(), marked.len() as u64);
+        assert_eq!(simulation.network.balance().dropped[0], 2);
+        let deaf = run_with(queue, &[(0, 1000); 9], 0.0, Ecn::NotCapable);
+        assert_eq!(
+            (
+                deaf.application.marked.len(),
+                deaf.network.links()[3].marks()
+            ),
+            (0, 0)
+        );
+        assert_eq!(deaf.application.arrivals, simulation.application.arrivals);
+    }
 }
 
 #[test]

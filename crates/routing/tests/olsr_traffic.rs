@@ -1,7 +1,7 @@
 //! What OLSR does with packets: before there is a route, along it, and while it is broken.
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::INITIAL_TTL;
+use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, DropCause, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId,
     QueueConfig, QueueLimit, Router, Simulation,
@@ -41,6 +41,7 @@ impl Application for Ticker {
                 reverse: false,
                 ttl: INITIAL_TTL,
                 hops: 0,
+                ecn: Ecn::NotCapable,
                 size_bytes: 1000,
                 source: self.source,
                 destination: self.destination,

@@ -453,13 +453,21 @@ fn queue(link: &Link) -> Value {
     let limit = Limit::from(link.queue.limit).to_string();
     let text = |value: &dyn ToString| Value::Text(value.to_string());
     let mut pairs = match link.queue.discipline {
-        QueueDiscipline::DropTail => return Value::Text(limit),
+        QueueDiscipline::DropTail => match link.queue.mark_above {
+            None => return Value::Text(limit),
+            Some(threshold) => vec![
+                ("discipline", text(&"drop-tail")),
+                ("limit", text(&limit)),
+                ("mark_above", text(&Limit::from(threshold))),
+            ],
+        },
         QueueDiscipline::Codel(codel) => {
             vec![
                 ("discipline", text(&"codel")),
                 ("limit", text(&limit)),
                 ("target", text(&codel.target)),
                 ("interval", text(&codel.interval)),
+                ("ecn", Value::Boolean(codel.ecn)),
             ]
         }
         QueueDiscipline::FqCodel {
@@ -471,6 +479,7 @@ fn queue(link: &Link) -> Value {
             ("limit", text(&limit)),
             ("target", text(&codel.target)),
             ("interval", text(&codel.interval)),
+            ("ecn", Value::Boolean(codel.ecn)),
             ("quantum", text(&quantum)),
             ("flows", Value::Integer(i64::from(flows))),
         ],

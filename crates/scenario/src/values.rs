@@ -270,6 +270,25 @@ pub(crate) fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<
     }
 }
 
+/// How much a queue holds, or how much of it is too much.
+fn queue_limit(item: &Item, noun: &str, problems: &mut Problems) -> Option<phrases::Limit> {
+    match phrases::limit(item.as_text().unwrap_or_default()) {
+        Ok(limit) => return Some(limit),
+        Err(PhraseError::Unit(UnitError::NotANumber { .. }) | PhraseError::Shape) => {
+            let message = format!("{noun} cannot be read");
+            let label = "write \"1 bdp\", \"500 kB\" or \"340 packets\"";
+            problems.error(Code::BadQueue, item.span, message, label);
+        }
+        Err(PhraseError::Unit(UnitError::MissingUnit { number, .. })) => {
+            let message = format!("{noun} needs a unit");
+            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
+            problems.error(Code::MissingUnit, item.span, message, label);
+        }
+        Err(PhraseError::Unit(error)) => unit_error(&error, noun, item.span, problems),
+    }
+    None
+}
+
 /// A queue: the limit alone where the discipline is drop-tail, else a table.
 pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
     let table = match &item.value {
@@ -291,32 +310,7 @@ pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
         }
     };
     let limit_item = table.get("limit")?;
-    let limit = match phrases::limit(limit_item.as_text().unwrap_or_default()) {
-        Ok(limit) => limit,
-        Err(PhraseError::Unit(UnitError::NotANumber { .. }) | PhraseError::Shape) => {
-            problems.error(
-                Code::BadQueue,
-                limit_item.span,
-                "queue limit cannot be read",
-                "write \"1 bdp\", \"500 kB\" or \"340 packets\"",
-            );
-            return None;
-        }
-        Err(PhraseError::Unit(UnitError::MissingUnit { number, .. })) => {
-            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
-            problems.error(
-                Code::MissingUnit,
-                limit_item.span,
-                "queue limit needs a unit",
-                label,
-            );
-            return None;
-        }
-        Err(PhraseError::Unit(error)) => {
-            unit_error(&error, "queue limit", limit_item.span, problems);
-            return None;
-        }
-    };
+    let limit = queue_limit(limit_item, "queue limit", problems)?;
     if limit.is_zero() {
         problems.error(
             Code::Zero,
@@ -327,7 +321,15 @@ pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
         return None;
     }
     let limit = Item::text(limit.to_string(), limit_item.span);
-    if table.get("discipline").and_then(Item::as_text) == Some("drop-tail") {
+    let mark_above = match table.get("mark_above") {
+        Some(threshold) => {
+            let read = queue_limit(threshold, "marking threshold", problems)?;
+            Some(Item::text(read.to_string(), threshold.span))
+        }
+        None => None,
+    };
+    if mark_above.is_none() && table.get("discipline").and_then(Item::as_text) == Some("drop-tail")
+    {
         return Some(Item {
             span: item.span,
             ..limit
@@ -335,6 +337,9 @@ pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
     }
     let mut table = table;
     table.set("limit", item.span, limit);
+    if let Some(threshold) = mark_above {
+        table.set("mark_above", item.span, threshold);
+    }
     for entry in &mut table.entries {
         entry.is_default = false;
     }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use backlane_scenario::model::{Link, NodeKind, Scenario};
+use backlane_scenario::model::{Link, NodeKind, QueueDiscipline, QueueLimit, Scenario};
 use backlane_scenario::plan;
+use backlane_units::Bytes;
 
 const LINK: &str = "link = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
 
@@ -44,6 +45,61 @@ fn a_grid_is_numbered_by_rows_and_joined_right_and_down() {
         [(0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (4, 5)]
     );
     assert_eq!(grid.nodes[5].position_m, Some((400.0, 200.0)));
+}
+
+#[test]
+fn queues_mark_above_a_threshold_or_by_controlled_delay() {
+    let queue = |queue: &str| {
+        let link = "rate = \"100 Mbit/s\", delay = \"1 ms\"";
+        let grid = "kind = \"grid\"\nrows = 1\ncolumns = 2\n";
+        built(&format!("{grid}link = {{ {link}, queue = {queue} }}\n")).links[0].queue
+    };
+    let plain = queue("\"20 packets\"");
+    assert_eq!(plain.mark_above, None);
+    assert_eq!(queue("{ limit = \"20 packets\" }"), plain);
+    let marking = queue("{ limit = \"20 packets\", mark_above = \"0 packets\" }");
+    assert_eq!(marking.mark_above, Some(QueueLimit::Packets(0)));
+    // 100 Mbit/s · 2 ms = 25 kB.
+    let marking = queue("{ mark_above = \"0.2 bdp\" }");
+    assert_eq!(
+        marking.mark_above,
+        Some(QueueLimit::Bytes(Bytes::new(5000)))
+    );
+    assert_eq!(marking.limit, QueueLimit::Bytes(Bytes::new(25_000)));
+    for (text, marks) in [
+        ("{ discipline = \"codel\" }", false),
+        ("{ discipline = \"codel\", ecn = true }", true),
+        ("{ discipline = \"fq-codel\" }", true),
+        ("{ discipline = \"fq-codel\", ecn = false }", false),
+    ] {
+        let (QueueDiscipline::Codel(codel) | QueueDiscipline::FqCodel { codel, .. }) =
+            queue(text).discipline
+        else {
+            panic!("{text}");
+        };
+        assert_eq!(codel.ecn, marks, "{text}");
+    }
+}
+
+#[test]
+fn a_marking_threshold_that_cannot_be_read_is_refused_with_a_mend() {
+    for (threshold, code, message) in [
+        ("\"many\"", "S022", "marking threshold cannot be read"),
+        ("\"30\"", "S014", "marking threshold needs a unit"),
+    ] {
+        let text = format!(
+            "duration = \"10 s\"\n[topology]\nkind = \"grid\"\nrows = 1\ncolumns = 2\n\
+             link = {{ rate = \"1 Mbit/s\", delay = \"4 ms\", \
+             queue = {{ mark_above = {threshold} }} }}\n"
+        );
+        let report = plan(&text, "scenario.toml", &[], None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            report.contains(code) && report.contains(message),
+            "{report}"
+        );
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backlane_net::{FlowId, NodeId};
+    use backlane_net::{Ecn, FlowId, NodeId};
 
     fn arrivals(sequences: &[u64]) -> Delivery {
         let mut delivery = Delivery::default();
@@ -73,6 +73,7 @@ mod tests {
                 reverse: false,
                 ttl: 64,
                 hops: 2,
+                ecn: Ecn::NotCapable,
                 size_bytes: 100,
                 source: NodeId(0),
                 destination: NodeId(1),

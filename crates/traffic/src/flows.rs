@@ -109,7 +109,7 @@ impl Application for Flows {
     #[inline]
     fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
         let packet = &network.packets[id];
-        let number = packet.flow.0;
+        let (number, ecn) = (packet.flow.0, packet.ecn);
         let Some(flow) = self.all.get_mut(packet.flow.index()) else {
             return;
         };
@@ -119,7 +119,7 @@ impl Application for Flows {
         }
         match &mut flow.transport {
             Some(Transport::Tcp(tcp)) => {
-                tcp.on_packet(at_destination, events, &self.segments, id);
+                tcp.on_packet(at_destination, events, &mut self.segments, id, ecn);
                 tcp.pump(
                     at_destination,
                     network,

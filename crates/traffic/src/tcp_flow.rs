@@ -2,8 +2,8 @@
 
 use backlane_engine::{EventQueue, TimerId};
 use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES};
-use backlane_net::{Event, FlowId, Network, Packet, PacketId};
-use backlane_tcp::{Config, Connection, Segment};
+use backlane_net::{Ecn, Event, FlowId, Network, Packet, PacketId};
+use backlane_tcp::{Config, Connection, EcnField, Segment};
 
 use crate::histogram::Histogram;
 use crate::spec::FlowSpec;
@@ -109,6 +109,10 @@ impl TcpFlow {
                 reverse: side.reverse,
                 ttl: INITIAL_TTL,
                 hops: 0,
+                ecn: match segment.ecn {
+                    EcnField::NotCapable => Ecn::NotCapable,
+                    EcnField::Capable | EcnField::Marked => Ecn::Capable,
+                },
                 size_bytes: IPV4_HEADER_BYTES + segment.header_bytes() + segment.payload_bytes,
                 source,
                 destination,
@@ -129,16 +133,20 @@ impl TcpFlow {
         }
     }
 
-    /// A packet of the flow arrived at one of the endpoints; call [`TcpFlow::pump`] after it.
+    /// A packet of the flow arrived at one of the endpoints, perhaps marked on its way; call [`TcpFlow::pump`] after it.
     #[inline]
     pub fn on_packet(
         &mut self,
         receiver: bool,
         events: &EventQueue<Event>,
-        segments: &Segments,
+        segments: &mut Segments,
         id: PacketId,
+        ecn: Ecn,
     ) {
-        let segment = &segments.0[id.index()];
+        let segment = &mut segments.0[id.index()];
+        if ecn == Ecn::Marked {
+            segment.ecn = EcnField::Marked;
+        }
         let now = events.now();
         if receiver {
             self.receiver.connection.on_segment(now, segment);

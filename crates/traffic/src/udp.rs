@@ -2,7 +2,7 @@
 
 use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
-use backlane_net::{Event, FlowId, Network, Packet};
+use backlane_net::{Ecn, Event, FlowId, Network, Packet};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::spec::FlowSpec;
@@ -81,6 +81,7 @@ impl UdpFlow {
                 reverse: false,
                 ttl: INITIAL_TTL,
                 hops: 0,
+                ecn: Ecn::NotCapable,
                 size_bytes: payload as u32 + UDP_HEADER_BYTES + IPV4_HEADER_BYTES,
                 source: spec.source,
                 destination: spec.destination,

@@ -12,19 +12,30 @@ use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
 
 use crate::build::BuildError;
 
-pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
-    let limit = match queue.limit {
+fn queue_limit(limit: model::QueueLimit) -> QueueLimit {
+    match limit {
         model::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.get()),
         model::QueueLimit::Packets(packets) => {
             QueueLimit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
         }
-    };
+    }
+}
+
+pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
+    let limit = queue_limit(queue.limit);
     let codel = |codel: model::CodelLimits| CoDelConfig {
         target: codel.target,
         interval: codel.interval,
+        ecn: codel.ecn,
     };
     match queue.discipline {
-        model::QueueDiscipline::DropTail => QueueConfig::DropTail(limit),
+        model::QueueDiscipline::DropTail => match queue.mark_above {
+            None => QueueConfig::DropTail(limit),
+            Some(threshold) => QueueConfig::Marking {
+                limit,
+                mark_above: queue_limit(threshold),
+            },
+        },
         model::QueueDiscipline::Codel(limits) => QueueConfig::CoDel(limit, codel(limits)),
         model::QueueDiscipline::FqCodel {
             codel: limits,

@@ -1,6 +1,7 @@
 //! CoDel: controlled delay (RFC 8289).
 //!
-//! Left out: ECN marking (packets are dropped).
+//! With `ecn`, a packet whose transport understands congestion marks is marked and sent where
+//! another would be dropped, as Linux does: the law then goes on as after a drop.
 
 use backlane_units::{Duration, SimTime};
 
@@ -14,6 +15,8 @@ pub struct CoDelConfig {
     pub target: Duration,
     /// INTERVAL: a worst-case round-trip time (RFC 8289 §4.3: 100 ms).
     pub interval: Duration,
+    /// Whether packets are marked instead of dropped where they can be.
+    pub ecn: bool,
 }
 
 impl Default for CoDelConfig {
@@ -21,6 +24,7 @@ impl Default for CoDelConfig {
         Self {
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),
+            ecn: false,
         }
     }
 }
@@ -34,6 +38,7 @@ pub(super) struct Controller {
     count: u32,
     lastcount: u32,
     dropping: bool,
+    pub(super) marks: u64,
 }
 
 /// The largest packet seen is the backlog below which CoDel never drops (RFC 8289 §5.5).
@@ -48,6 +53,7 @@ impl Controller {
             count: 0,
             lastcount: 0,
             dropping: false,
+            marks: 0,
         }
     }
 
@@ -61,13 +67,16 @@ impl Controller {
     fn head(
         &mut self,
         now: SimTime,
-        fifo: &mut dyn FnMut() -> Option<(PacketId, SimTime, u64)>,
+        packets: &PacketStore,
+        fifo: &mut dyn FnMut(&PacketStore) -> Option<(PacketId, u64)>,
     ) -> Option<(PacketId, bool)> {
-        let Some((id, queued_at, backlog_bytes)) = fifo() else {
+        let Some((id, backlog_bytes)) = fifo(packets) else {
             self.first_above_time = None;
             return None;
         };
-        if now.saturating_since(queued_at) < self.config.target || backlog_bytes <= MTU_BYTES {
+        if now.saturating_since(packets[id].queued_at) < self.config.target
+            || backlog_bytes <= MTU_BYTES
+        {
             self.first_above_time = None;
             return Some((id, false));
         }
@@ -80,15 +89,23 @@ impl Controller {
         }
     }
 
-    /// RFC 8289 §5.5, `dequeue`. `fifo` takes the head of the queue: its handle, when it was
-    /// queued, and the bytes that wait behind it.
+    /// Marks a packet that is to be dropped, if that is allowed and it can be marked.
+    fn mark(&mut self, id: PacketId, packets: &mut PacketStore) -> bool {
+        let marked = self.config.ecn && packets[id].mark();
+        self.marks += u64::from(marked);
+        marked
+    }
+
+    /// RFC 8289 §5.5, `dequeue`. `fifo` takes the head of the queue: its handle and the bytes
+    /// that wait behind it.
     pub(super) fn dequeue(
         &mut self,
         now: SimTime,
+        packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        fifo: &mut dyn FnMut() -> Option<(PacketId, SimTime, u64)>,
+        fifo: &mut dyn FnMut(&PacketStore) -> Option<(PacketId, u64)>,
     ) -> Option<PacketId> {
-        let Some((mut id, mut ok_to_drop)) = self.head(now, fifo) else {
+        let Some((mut id, mut ok_to_drop)) = self.head(now, packets, fifo) else {
             self.dropping = false;
             return None;
         };
@@ -97,9 +114,13 @@ impl Controller {
                 self.dropping = false;
             }
             while self.dropping && now >= self.drop_next {
-                dropped.push(id);
                 self.count += 1;
-                let Some((next, ok)) = self.head(now, fifo) else {
+                if self.mark(id, packets) {
+                    self.drop_next = self.control_law(self.drop_next, self.count);
+                    return Some(id);
+                }
+                dropped.push(id);
+                let Some((next, ok)) = self.head(now, packets, fifo) else {
                     self.dropping = false;
                     return None;
                 };
@@ -111,8 +132,12 @@ impl Controller {
                 }
             }
         } else if ok_to_drop {
-            dropped.push(id);
-            let next = self.head(now, fifo);
+            let next = if self.mark(id, packets) {
+                Some(id)
+            } else {
+                dropped.push(id);
+                self.head(now, packets, fifo).map(|(id, _)| id)
+            };
             self.dropping = true;
             let delta = self.count - self.lastcount;
             let recently =
@@ -120,7 +145,7 @@ impl Controller {
             self.count = if delta > 1 && recently { delta } else { 1 };
             self.drop_next = self.control_law(now, self.count);
             self.lastcount = self.count;
-            return next.map(|(id, _)| id);
+            return next;
         }
         Some(id)
     }
@@ -161,10 +186,15 @@ impl QueueDiscipline for CoDel {
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
         let fifo = &mut self.fifo;
-        self.controller.dequeue(now, dropped, &mut || {
-            let id = fifo.dequeue(now, packets, &mut Vec::new())?;
-            Some((id, packets[id].queued_at, fifo.backlog_bytes()))
-        })
+        self.controller
+            .dequeue(now, packets, dropped, &mut |packets| {
+                let id = fifo.take(packets)?;
+                Some((id, fifo.backlog_bytes()))
+            })
+    }
+
+    fn marks(&self) -> u64 {
+        self.controller.marks
     }
 
     fn backlog_bytes(&self) -> u64 {
@@ -179,20 +209,40 @@ impl QueueDiscipline for CoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Ecn;
     use crate::packet::tests_support::packet;
 
     fn ms(ms: u64) -> SimTime {
         SimTime::ZERO + Duration::from_millis(ms)
     }
 
-    /// A queue that is filled once and then drained one packet a millisecond.
+    /// A queue that is filled once and then drained one packet a millisecond: when it dropped,
+    /// and how many packets came out.
     fn drain(pkts: u32, gap: Duration) -> (Vec<u64>, usize) {
+        let (drop_times_ms, _, delivered) = signals(pkts, gap, false, |_| Ecn::NotCapable);
+        (drop_times_ms, delivered)
+    }
+
+    /// The same with the congestion field of each packet: when it dropped, when a packet came
+    /// out that it had marked, and how many came out.
+    fn signals(
+        pkts: u32,
+        gap: Duration,
+        ecn: bool,
+        field: impl Fn(u32) -> Ecn,
+    ) -> (Vec<u64>, Vec<u64>, usize) {
         let mut packets = PacketStore::default();
-        let mut codel = CoDel::new(CoDelConfig::default(), DropTail::new((u64::MAX, u32::MAX)));
+        let config = CoDelConfig {
+            ecn,
+            ..CoDelConfig::default()
+        };
+        let mut codel = CoDel::new(config, DropTail::new((u64::MAX, u32::MAX)));
+        let mut mark_times_ms = Vec::new();
         let mut dropped = Vec::new();
         for sequence in 0..pkts {
             let mut packet = packet(1500);
             packet.sequence = u64::from(sequence);
+            packet.ecn = field(sequence);
             let id = packets.insert(packet);
             codel.enqueue(SimTime::ZERO, id, &mut packets, &mut dropped);
         }
@@ -205,8 +255,12 @@ mod tests {
             for _ in before..dropped.len() {
                 drop_times_ms.push(now.as_micros() / 1000);
             }
-            if next.is_none() {
-                return (drop_times_ms, delivered);
+            let Some(id) = next else {
+                assert_eq!(codel.marks(), mark_times_ms.len() as u64);
+                return (drop_times_ms, mark_times_ms, delivered);
+            };
+            if packets[id].ecn == Ecn::Marked {
+                mark_times_ms.push(now.as_micros() / 1000);
             }
             delivered += 1;
             now = now + gap;
@@ -226,6 +280,34 @@ mod tests {
             expected.push(at.ceil() as u64);
         }
         assert_eq!(times[..6], expected[..]);
+    }
+
+    #[test]
+    fn packets_that_can_be_marked_are_marked_by_the_law_of_drops_and_none_is_lost() {
+        let gap = Duration::from_millis(1);
+        let (drops, marks, delivered) = signals(1000, gap, true, |_| Ecn::Capable);
+        assert_eq!((drops.len(), delivered), (0, 1000));
+        let (drops_without, _) = drain(1000, gap);
+        assert_eq!(marks[..6], drops_without[..6]);
+    }
+
+    #[test]
+    fn packets_that_cannot_be_marked_are_dropped_among_those_that_can() {
+        let gap = Duration::from_millis(1);
+        let odd = |sequence| match sequence % 2 {
+            0 => Ecn::NotCapable,
+            _ => Ecn::Capable,
+        };
+        let (drops, marks, delivered) = signals(1000, gap, true, odd);
+        assert!(!drops.is_empty() && !marks.is_empty());
+        assert_eq!(drops.len() + delivered, 1000);
+    }
+
+    #[test]
+    fn with_ecn_off_packets_that_could_be_marked_are_dropped() {
+        let gap = Duration::from_millis(1);
+        let (drops, marks, _) = signals(1000, gap, false, |_| Ecn::Capable);
+        assert_eq!((drops, marks), (drain(1000, gap).0, vec![]));
     }
 
     #[test]

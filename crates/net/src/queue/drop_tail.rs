@@ -19,6 +19,13 @@ pub struct DropTail {
 }
 
 impl DropTail {
+    /// Takes the packet that has waited longest.
+    pub(super) fn take(&mut self, packets: &PacketStore) -> Option<PacketId> {
+        let id = self.waiting.pop_front()?;
+        self.backlog_bytes -= u64::from(packets[id].size_bytes);
+        Some(id)
+    }
+
     /// An empty queue with the given limits, see [`super::QueueLimit::resolve`].
     pub fn new((limit_bytes, limit_pkts): (u64, u32)) -> Self {
         Self {
@@ -55,9 +62,7 @@ impl QueueDiscipline for DropTail {
         packets: &mut PacketStore,
         _dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
-        let id = self.waiting.pop_front()?;
-        self.backlog_bytes -= u64::from(packets[id].size_bytes);
-        Some(id)
+        self.take(packets)
     }
 
     fn backlog_bytes(&self) -> u64 {

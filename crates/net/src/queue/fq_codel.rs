@@ -14,7 +14,7 @@ use crate::packet::{PacketId, PacketStore};
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelConfig {
-    /// CoDel on each flow queue.
+    /// CoDel on each flow queue; it marks by default, as in Linux.
     pub codel: CoDelConfig,
     /// Bytes that a queue may send in one turn (RFC 8290 §4.1.2: 1514; here one IP packet).
     pub quantum_bytes: u32,
@@ -25,7 +25,10 @@ pub struct FqCoDelConfig {
 impl Default for FqCoDelConfig {
     fn default() -> Self {
         Self {
-            codel: CoDelConfig::default(),
+            codel: CoDelConfig {
+                ecn: true,
+                ..CoDelConfig::default()
+            },
             quantum_bytes: 1500,
             flows: 1024,
         }
@@ -166,13 +169,13 @@ impl QueueDiscipline for FqCoDel {
             let (waiting, backlog) = (&mut queue.waiting, &mut queue.backlog_bytes);
             let mut taken_bytes = 0;
             let mut taken_pkts = 0;
-            let next = queue.codel.dequeue(now, dropped, &mut || {
+            let next = queue.codel.dequeue(now, packets, dropped, &mut |packets| {
                 let id = waiting.pop_front()?;
                 let size = u64::from(packets[id].size_bytes);
                 *backlog -= size;
                 taken_bytes += size;
                 taken_pkts += 1;
-                Some((id, packets[id].queued_at, *backlog))
+                Some((id, *backlog))
             });
             debug_assert_eq!(
                 taken_pkts,
@@ -198,6 +201,11 @@ impl QueueDiscipline for FqCoDel {
         }
     }
 
+    fn marks(&self) -> u64 {
+        let queues = self.queues.iter().flatten();
+        queues.map(|queue| queue.codel.marks).sum()
+    }
+
     fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
     }
@@ -210,8 +218,9 @@ impl QueueDiscipline for FqCoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::FlowId;
     use crate::packet::tests_support::packet;
+    use crate::packet::{Ecn, FlowId};
+    use backlane_units::Duration;
 
     fn put(queue: &mut FqCoDel, packets: &mut PacketStore, flow: u32, size: u32) -> Vec<PacketId> {
         let mut entry = packet(size);
@@ -240,6 +249,29 @@ mod tests {
             bytes[packets[id].flow.index()] += u64::from(packets[id].size_bytes);
         }
         assert!(bytes[1].abs_diff(bytes[2]) <= 1500, "{bytes:?}");
+    }
+
+    #[test]
+    fn it_marks_what_can_be_marked_unless_told_not_to() {
+        for (ecn, marks) in [(true, true), (false, false)] {
+            let mut packets = PacketStore::default();
+            let mut config = FqCoDelConfig::default();
+            assert!(config.codel.ecn, "as in Linux");
+            config.codel.ecn = ecn;
+            let mut queue = FqCoDel::new(config, (u64::MAX, u32::MAX));
+            for _ in 0..500 {
+                put(&mut queue, &mut packets, 1, 1500);
+            }
+            for packet in 0..500 {
+                packets[PacketId(packet)].ecn = Ecn::Capable;
+            }
+            let mut dropped = Vec::new();
+            let mut now = SimTime::ZERO;
+            while queue.dequeue(now, &mut packets, &mut dropped).is_some() {
+                now = now + Duration::from_millis(1);
+            }
+            assert_eq!((queue.marks() > 0, dropped.is_empty()), (marks, marks));
+        }
     }
 
     #[test]

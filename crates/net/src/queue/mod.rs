@@ -48,6 +48,14 @@ impl QueueLimit {
 pub enum QueueConfig {
     /// First in, first out; what does not fit is dropped on arrival.
     DropTail(QueueLimit),
+    /// The same, but what understands congestion marks is marked on arrival if more than a
+    /// threshold already waits (Alizadeh et al., "Data center TCP (DCTCP)", 2010, §3.1).
+    Marking {
+        /// What it holds.
+        limit: QueueLimit,
+        /// The threshold K.
+        mark_above: QueueLimit,
+    },
     /// CoDel (RFC 8289) over one FIFO.
     CoDel(QueueLimit, CoDelConfig),
     /// FQ-CoDel (RFC 8290).
@@ -73,6 +81,11 @@ pub trait QueueDiscipline {
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId>;
+
+    /// Packets marked so far in place of a drop.
+    fn marks(&self) -> u64 {
+        0
+    }
 
     /// Bytes that wait.
     fn backlog_bytes(&self) -> u64;

@@ -11,6 +11,8 @@ use backlane_units::{Bytes, Duration};
 pub struct QueueConfig {
     /// How much it holds.
     pub limit: QueueLimit,
+    /// With drop-tail: what understands congestion marks is marked if more than this waits.
+    pub mark_above: Option<QueueLimit>,
     /// What it drops and when.
     pub discipline: QueueDiscipline,
 }
@@ -49,6 +51,8 @@ pub struct CodelLimits {
     pub target: Duration,
     /// Time in which the delay must fall below the target.
     pub interval: Duration,
+    /// Whether packets that understand congestion marks are marked instead of dropped.
+    pub ecn: bool,
 }
 
 /// The routing protocol of the backhaul.

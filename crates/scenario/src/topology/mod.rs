@@ -57,6 +57,7 @@ pub(crate) struct Template {
     /// Added to a delay that follows from the length.
     fixed_delay: Duration,
     limit: Limit,
+    mark_above: Option<Limit>,
     discipline: QueueDiscipline,
     loss: f64,
     span: Span,
@@ -66,7 +67,7 @@ pub(crate) struct Template {
 impl Template {
     /// Reads a normal link section.
     fn read(table: &Table, span: Span) -> Option<Self> {
-        let (limit, discipline) = queue(table)?;
+        let (limit, mark_above, discipline) = queue(table)?;
         let delay = match table.text("delay")? {
             "per length" => None,
             text => Some(text.parse().ok()?),
@@ -76,6 +77,7 @@ impl Template {
             delay,
             fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
             limit,
+            mark_above,
             discipline,
             loss: table.number("loss")?,
             span,
@@ -90,6 +92,7 @@ impl Template {
         });
         let queue = QueueConfig {
             limit: self.limit.on(self.rate, delay),
+            mark_above: self.mark_above.map(|limit| limit.on(self.rate, delay)),
             discipline: self.discipline,
         };
         Link {
@@ -104,10 +107,11 @@ impl Template {
 }
 
 /// The queue of a normal link section.
-fn queue(table: &Table) -> Option<(Limit, QueueDiscipline)> {
+fn queue(table: &Table) -> Option<(Limit, Option<Limit>, QueueDiscipline)> {
     let Some(inner) = table.table("queue") else {
         return Some((
             phrases::limit(table.text("queue")?).ok()?,
+            None,
             QueueDiscipline::DropTail,
         ));
     };
@@ -115,6 +119,7 @@ fn queue(table: &Table) -> Option<(Limit, QueueDiscipline)> {
         Some(CodelLimits {
             target: inner.quantity("target")?,
             interval: inner.quantity("interval")?,
+            ecn: inner.boolean("ecn")?,
         })
     };
     let discipline = match inner.text("discipline")? {
@@ -126,7 +131,12 @@ fn queue(table: &Table) -> Option<(Limit, QueueDiscipline)> {
         },
         _ => QueueDiscipline::DropTail,
     };
-    Some((phrases::limit(inner.text("limit")?).ok()?, discipline))
+    let mark_above = match inner.text("mark_above") {
+        Some(text) => Some(phrases::limit(text).ok()?),
+        None => None,
+    };
+    let limit = phrases::limit(inner.text("limit")?).ok()?;
+    Some((limit, mark_above, discipline))
 }
 
 /// The template of the key `link` of a section. Where it was refused, a placeholder lets the
@@ -140,6 +150,7 @@ fn template(section: &Table) -> Template {
         delay: Some(Duration::ZERO),
         fixed_delay: Duration::ZERO,
         limit: Limit::Packets(1),
+        mark_above: None,
         discipline: QueueDiscipline::DropTail,
         loss: 0.0,
         span: section.place("link", Span::default()),

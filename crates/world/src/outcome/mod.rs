@@ -235,6 +235,7 @@ fn links(world: &World, now: SimTime) -> Table {
             ("bytes", counters.bytes.into()),
             ("packets", counters.packets.into()),
             ("drops", (counters.drops + own.drops).into()),
+            ("marks", link.marks().into()),
             ("utilisation", utilisation.into()),
             ("queue_mean_bytes", queue_mean_bytes.into()),
             (

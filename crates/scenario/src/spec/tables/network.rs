@@ -77,12 +77,21 @@ pub(crate) static QUEUE: Section = Section {
             Variant {
                 name: "drop-tail",
                 doc: "What arrives at a full queue is dropped.",
-                keys: &[],
+                keys: &[key(
+                    "mark_above",
+                    Kind::Text,
+                    Optional,
+                    "A packet that understands congestion marks (RFC 3168) is marked if more than this waits when it arrives: \"30 packets\", \"45 kB\" or \"0.17 bdp\".",
+                )],
             },
             Variant {
                 name: "codel",
                 doc: "Controlled delay (RFC 8289).",
-                keys: &[CODEL_TARGET, CODEL_INTERVAL],
+                keys: &[
+                    CODEL_TARGET,
+                    CODEL_INTERVAL,
+                    key("ecn", Kind::Boolean, Default("false"), CODEL_ECN),
+                ],
             },
             Variant {
                 name: "fq-codel",
@@ -90,6 +99,7 @@ pub(crate) static QUEUE: Section = Section {
                 keys: &[
                     CODEL_TARGET,
                     CODEL_INTERVAL,
+                    key("ecn", Kind::Boolean, Default("true"), CODEL_ECN),
                     key(
                         "quantum",
                         Kind::Bytes {
@@ -113,6 +123,9 @@ pub(crate) static QUEUE: Section = Section {
         ],
     }),
 };
+/// Linux's defaults: off in CoDel, on in FQ-CoDel.
+const CODEL_ECN: &str =
+    "Whether a packet that understands congestion marks (RFC 3168) is marked instead of dropped.";
 const CODEL_TARGET: Key = key(
     "target",
     INTERVAL,
