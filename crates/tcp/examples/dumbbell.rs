@@ -35,7 +35,7 @@ fn main() {
     let mut run = Dumbbell::new(&config, path);
     println!(
         "t,state,cwnd,ssthresh,srtt_us,rttvar_us,rto_us,unacked,sacked,lost,retrans,\
-         total_retrans,bytes_acked,min_rtt_us,reordering,dsack,undos,rtos"
+         total_retrans,bytes_acked,min_rtt_us,pacing_Bps,reordering,dsack,undos,rtos"
     );
     let mut at = Duration::from_millis(50);
     while at <= Duration::from_secs(60) {
@@ -49,7 +49,7 @@ fn main() {
             CongestionState::Loss => 4,
         };
         println!(
-            "{:.3},{state},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{:.3},{state},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             run.now.as_secs_f64(),
             r.cwnd_pkts,
             r.ssthresh_pkts.min(i32::MAX as u32),
@@ -63,6 +63,7 @@ fn main() {
             run.sender.statistics().retransmits,
             run.sender.acked_bytes() + 1,
             r.min_rtt.unwrap_or(Duration::ZERO).as_micros(),
+            r.pacing_rate.map_or(0, |rate| rate.as_bps() / 8),
             r.reordering_pkts,
             run.sender.statistics().spurious_retransmits,
             run.sender.statistics().undos,

@@ -1,6 +1,6 @@
 //! What can be read from a connection: its present state and what it has counted.
 
-use backlane_units::Duration;
+use backlane_units::{Duration, Rate};
 
 use crate::congestion::ControlReadings;
 use crate::recovery::CongestionState;
@@ -34,6 +34,8 @@ pub struct Readings {
     pub delivered_pkts: u64,
     /// The reordering learned, or the threshold in use, in packets.
     pub reordering_pkts: u32,
+    /// The rate at which segments may leave; `None`: as fast as the window allows.
+    pub pacing_rate: Option<Rate>,
     /// The state of loss recovery.
     pub state: CongestionState,
     /// What the congestion control tells about itself.

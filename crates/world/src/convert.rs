@@ -5,8 +5,8 @@ use backlane_net::{NodeId, QueueConfig, QueueLimit};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_tcp::congestion::{
-    Custom, HyStart, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno,
-    westwood, yeah,
+    Custom, HyStart, bbr, cdg, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
+    veno, westwood, yeah,
 };
 use backlane_tcp::{CongestionControlConfig, DelayedAck, RtoLaw};
 
@@ -154,6 +154,7 @@ pub(crate) fn congestion_control(
         model::CongestionControl::Veno => CongestionControlConfig::Veno(veno::Config::default()),
         model::CongestionControl::Htcp => CongestionControlConfig::Htcp(htcp::Config::default()),
         model::CongestionControl::Yeah => CongestionControlConfig::Yeah(yeah::Config::default()),
+        model::CongestionControl::Bbr => CongestionControlConfig::Bbr(bbr::Config::default()),
         model::CongestionControl::Cdg => CongestionControlConfig::Cdg(cdg::Config::default()),
         model::CongestionControl::Custom(name) => {
             let Some(custom) = controls.iter().find(|custom| custom.name() == &**name) else {

@@ -212,6 +212,8 @@ pub enum CongestionControl {
     Htcp,
     /// Baiocchi, Castellani and Vacirca 2007.
     Yeah,
+    /// Cardwell et al. 2016.
+    Bbr,
     /// Hayes and Armitage 2011.
     Cdg,
     /// One that the simulator does not have; see [`crate::model::CustomControl::name`].
@@ -232,6 +234,7 @@ impl CongestionControl {
         Self::Veno,
         Self::Htcp,
         Self::Yeah,
+        Self::Bbr,
         Self::Cdg,
     ];
 
@@ -248,6 +251,7 @@ impl CongestionControl {
         "veno",
         "htcp",
         "yeah",
+        "bbr",
         "cdg",
     ];
 
@@ -265,6 +269,7 @@ impl CongestionControl {
             Self::Veno => "veno",
             Self::Htcp => "htcp",
             Self::Yeah => "yeah",
+            Self::Bbr => "bbr",
             Self::Cdg => "cdg",
             Self::Custom(name) => name,
         }

@@ -260,7 +260,13 @@ fn round_to_tolerance(us: i64) -> i64 {
 }
 
 impl CongestionControl for Cdg {
-    fn on_established(&mut self, _now: SimTime, srtt_us: u32, window: &mut Window) {
+    fn on_established(
+        &mut self,
+        _now: SimTime,
+        srtt_us: u32,
+        _mss_bytes: u32,
+        window: &mut Window,
+    ) {
         self.shadow_pkts = window.cwnd_pkts;
         let rtt_us = i64::from(srtt_us);
         self.rtt = Extremes {
@@ -435,7 +441,7 @@ mod tests {
 
     fn cdg(config: Config) -> Cdg {
         let mut cdg = Cdg::new(&config, 1);
-        cdg.on_established(SimTime::ZERO, 0, &mut Window::new(100, 50));
+        cdg.on_established(SimTime::ZERO, 0, 1000, &mut Window::new(100, 50));
         cdg
     }
 

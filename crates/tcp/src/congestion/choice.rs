@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, Custom, OutOfRange, cdg, cubic, highspeed, htcp, hybla, illinois, reno,
+    CongestionControl, Custom, OutOfRange, bbr, cdg, cubic, highspeed, htcp, hybla, illinois, reno,
     scalable, vegas, veno, westwood, yeah,
 };
 
@@ -33,6 +33,8 @@ pub enum CongestionControlConfig {
     Htcp(htcp::Config),
     /// `YeAH`.
     Yeah(yeah::Config),
+    /// BBR, version 1.
+    Bbr(bbr::Config),
     /// CDG.
     Cdg(cdg::Config),
     /// A control from outside this crate; it has no name among [`NAMES`](Self::NAMES).
@@ -53,6 +55,7 @@ impl CongestionControlConfig {
         "veno",
         "htcp",
         "yeah",
+        "bbr",
         "cdg",
     ];
 
@@ -70,6 +73,7 @@ impl CongestionControlConfig {
             Self::Veno(_) => "veno",
             Self::Htcp(_) => "htcp",
             Self::Yeah(_) => "yeah",
+            Self::Bbr(_) => "bbr",
             Self::Cdg(_) => "cdg",
             Self::Custom(custom) => custom.name(),
         }
@@ -90,6 +94,7 @@ impl CongestionControlConfig {
             Self::Veno(config) => Box::new(veno::Veno::new(config)),
             Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
             Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
+            Self::Bbr(config) => Box::new(bbr::Bbr::new(config, random_seed)),
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
             Self::Custom(custom) => custom.build(random_seed),
         }
@@ -102,6 +107,7 @@ impl CongestionControlConfig {
     /// A parameter that is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         match self {
+            Self::Bbr(config) => config.validate(),
             Self::Cdg(config) => config.validate(),
             Self::Yeah(config) => config.validate(),
             Self::Veno(config) => config.validate(),
@@ -191,6 +197,7 @@ impl FromStr for CongestionControlConfig {
             "veno" => Self::Veno(veno::Config::default()),
             "htcp" => Self::Htcp(htcp::Config::default()),
             "yeah" => Self::Yeah(yeah::Config::default()),
+            "bbr" => Self::Bbr(bbr::Config::default()),
             "cdg" => Self::Cdg(cdg::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {

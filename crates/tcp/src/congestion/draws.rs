@@ -1,8 +1,5 @@
 //! The random numbers of a congestion control.
 
-// The controls that draw are added one by one.
-#![allow(dead_code)]
-
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -184,7 +184,13 @@ const fn ms(now: SimTime) -> u64 {
 }
 
 impl CongestionControl for Htcp {
-    fn on_established(&mut self, now: SimTime, _srtt_us: u32, _window: &mut Window) {
+    fn on_established(
+        &mut self,
+        now: SimTime,
+        _srtt_us: u32,
+        _mss_bytes: u32,
+        _window: &mut Window,
+    ) {
         self.last_congestion_ms = ms(now);
         self.measured_at_ms = ms(now);
     }

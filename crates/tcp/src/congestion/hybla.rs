@@ -112,7 +112,13 @@ impl Hybla {
 }
 
 impl CongestionControl for Hybla {
-    fn on_established(&mut self, _now: SimTime, srtt_us: u32, window: &mut Window) {
+    fn on_established(
+        &mut self,
+        _now: SimTime,
+        srtt_us: u32,
+        _mss_bytes: u32,
+        window: &mut Window,
+    ) {
         if srtt_us != 0 {
             self.take_rtt(srtt_us);
         }
@@ -177,7 +183,7 @@ mod tests {
     fn established(srtt_us: u32) -> (Hybla, Window) {
         let mut hybla = Hybla::new(&Config::default());
         let mut window = Window::new(10, u32::MAX);
-        hybla.on_established(SimTime::ZERO, srtt_us, &mut window);
+        hybla.on_established(SimTime::ZERO, srtt_us, 1000, &mut window);
         (hybla, window)
     }
 

@@ -12,6 +12,7 @@ use backlane_units::{Duration, Rate, SimTime};
 
 use crate::recovery::CongestionState;
 
+pub mod bbr;
 pub mod cdg;
 mod choice;
 pub mod cubic;
@@ -181,6 +182,8 @@ pub struct Ack {
     pub srtt_us: u32,
     /// The most packets out in the last flight (Linux: `max_packets_out`).
     pub max_packets_out_pkts: u32,
+    /// How long pacing holds the next segment back, in microseconds.
+    pub pacing_wait_us: u32,
     /// The state of loss recovery.
     pub state: CongestionState,
     /// Payload of a full segment, in bytes.
@@ -215,6 +218,8 @@ pub struct RttSample {
 pub enum ControlReadings {
     /// Nothing beyond the window.
     None,
+    /// See [`bbr::Readings`].
+    Bbr(bbr::Readings),
     /// See [`cdg::Readings`].
     Cdg(cdg::Readings),
     /// See [`cubic::Readings`].
@@ -249,8 +254,16 @@ pub enum ControlReadings {
 /// [`on_ack`]: Self::on_ack
 pub trait CongestionControl: fmt::Debug + Send {
     /// The handshake is done and the window is the initial one. `srtt_us`: the RTT of the
-    /// handshake, in microseconds; 0 if it could not be measured.
-    fn on_established(&mut self, _now: SimTime, _srtt_us: u32, _window: &mut Window) {}
+    /// handshake, in microseconds; 0 if it could not be measured. `mss_bytes`: payload of a full
+    /// segment, in bytes.
+    fn on_established(
+        &mut self,
+        _now: SimTime,
+        _srtt_us: u32,
+        _mss_bytes: u32,
+        _window: &mut Window,
+    ) {
+    }
 
     /// An RTT was measured. SACK and cumulative acknowledgment have been applied to the
     /// scoreboard; losses have not yet been looked for. The threshold may be lowered.
@@ -299,6 +312,11 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The state is about to become `state`; entering Loss, the window has not yet been cut.
     fn on_state_change(&mut self, _now: SimTime, _state: CongestionState, _snd_nxt: u64) {}
 
+    /// The retransmission timer expired: what was outstanding is marked lost, in all
+    /// `lost_pkts` packets were ever. After [`ssthresh`](Self::ssthresh) and before the change of
+    /// state, if the timeout brings them, and before the window is cut.
+    fn on_timeout(&mut self, _now: SimTime, _lost_pkts: u64) {}
+
     /// Recovery is over and the window stands at the threshold; the state is still Recovery.
     fn on_recovery_exit(&mut self, _now: SimTime, _window: &mut Window) {}
 
@@ -309,6 +327,17 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Transmission starts with nothing in flight, `idle` after the last segment was sent. The
     /// window has already been shrunk if the idle time exceeded the timeout.
     fn on_transmit_start(&mut self, _now: SimTime, _idle: Duration, _snd_nxt: u64) {}
+
+    /// As [`on_transmit_start`](Self::on_transmit_start), and before that meanwhile the
+    /// application had nothing to send. Only for controls that need rate samples.
+    fn on_restart(&mut self, _now: SimTime, _window: &mut Window) {}
+
+    /// Whether the control itself keeps the flow below what the path may carry, so that samples
+    /// of what is sent now count as limited by the application. Asked after each
+    /// [`on_ack`](Self::on_ack) of controls that need rate samples.
+    fn holds_back(&self) -> bool {
+        false
+    }
 
     /// The state of the control, for probes.
     fn readings(&self) -> ControlReadings {

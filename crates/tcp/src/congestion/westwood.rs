@@ -151,7 +151,13 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn on_established(&mut self, now: SimTime, _srtt_us: u32, _window: &mut Window) {
+    fn on_established(
+        &mut self,
+        now: SimTime,
+        _srtt_us: u32,
+        _mss_bytes: u32,
+        _window: &mut Window,
+    ) {
         self.sample_start_ms = now.as_micros() / 1000;
     }
 

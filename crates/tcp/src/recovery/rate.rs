@@ -88,7 +88,7 @@ impl RateMeter {
             delivered_us: self.delivered_us,
             first_sent_us: self.first_sent_us,
             in_flight_pkts,
-            is_app_limited: self.app_limited_until_pkts != 0,
+            is_app_limited: self.is_app_limited(),
         };
     }
 
@@ -114,9 +114,16 @@ impl RateMeter {
         }
     }
 
-    /// The application has nothing more to send for now, with `in_flight_pkts` out.
+    /// The application has nothing more to send for now, or the control holds back, with
+    /// `in_flight_pkts` out.
     pub(crate) fn on_app_limited(&mut self, in_flight_pkts: u32) {
         self.app_limited_until_pkts = (self.delivered_pkts + u64::from(in_flight_pkts)).max(1);
+    }
+
+    /// Whether what leaves now is marked as limited by the application.
+    #[inline]
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited_until_pkts != 0
     }
 
     /// The acknowledgment is processed: totals of packets delivered and lost, and the smallest

@@ -125,6 +125,7 @@ impl Sender {
                 rtt_us,
                 srtt_us: self.rtt.srtt_us() as u32,
                 max_packets_out_pkts: self.max_packets_out(),
+                pacing_wait_us: self.pacing.wait_us(now),
                 state: self.state,
                 mss_bytes: self.mss_bytes,
                 rate,
@@ -132,6 +133,10 @@ impl Sender {
             self.control.on_ack(now, &ack, &mut self.window);
             if self.control.take_reduction() {
                 self.enter_cwr(now);
+            }
+            if self.scoreboard.rate.is_enabled() && self.control.holds_back() {
+                let in_flight_pkts = self.scoreboard.in_flight();
+                self.scoreboard.rate.on_app_limited(in_flight_pkts);
             }
         }
         if self.scoreboard.packets_out() == 0 {

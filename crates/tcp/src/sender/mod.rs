@@ -224,7 +224,8 @@ impl Sender {
             self.window.cwnd_pkts = 1;
         }
         let srtt_us = self.rtt.srtt_us() as u32;
-        self.control.on_established(now, srtt_us, &mut self.window);
+        self.control
+            .on_established(now, srtt_us, self.mss_bytes, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
@@ -309,6 +310,7 @@ impl Sender {
             retrans_out_pkts: self.scoreboard.retrans_out(),
             delivered_pkts: self.delivered_pkts,
             reordering_pkts: self.reordering.degree(),
+            pacing_rate: self.control.pacing_rate(),
             state: self.state,
             control: self.control.readings(),
         }
@@ -437,6 +439,9 @@ impl Sender {
     fn on_sent(&mut self, now: SimTime, starts: bool) {
         if starts {
             let idle = now.saturating_since(self.last_sent);
+            if self.scoreboard.rate.is_app_limited() {
+                self.control.on_restart(now, &mut self.window);
+            }
             self.control.on_transmit_start(now, idle, self.snd_nxt);
         }
         self.last_sent = now;

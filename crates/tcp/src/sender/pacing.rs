@@ -36,6 +36,13 @@ impl Pacing {
         self.waits
     }
 
+    /// How long the next segment has to wait, in whole microseconds.
+    #[inline]
+    pub(super) fn wait_us(&self, now: SimTime) -> u32 {
+        let wait_us = self.next.saturating_since(now).as_micros();
+        u32::try_from(wait_us).unwrap_or(u32::MAX)
+    }
+
     #[inline]
     pub(super) fn on_timer(&mut self, now: SimTime) {
         if self.next <= now {

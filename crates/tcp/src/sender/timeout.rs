@@ -107,6 +107,7 @@ impl Sender {
             let in_flight_pkts = self.scoreboard.in_flight();
             self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
         }
+        self.control.on_timeout(now, self.scoreboard.lost_total());
         self.set_state(now, CongestionState::Loss);
         self.window.cwnd_pkts = self.scoreboard.in_flight() + 1;
         self.window.drop_credit();

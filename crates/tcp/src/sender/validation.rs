@@ -118,9 +118,15 @@ impl Sender {
         }
         self.validation.used_pkts = self.validation.used_pkts.max(packets_out);
         let unused_for = now.saturating_since(self.validation.stamp);
-        if self.validation.slow_start_after_idle && unused_for >= self.rtt.rto() {
+        if self.shrinks_unused_window() && unused_for >= self.rtt.rto() {
             self.on_application_limited(now);
         }
+    }
+
+    /// A control that owns its window knows itself what an idle path is good for.
+    #[inline]
+    fn shrinks_unused_window(&self) -> bool {
+        self.validation.slow_start_after_idle && !self.owns_window
     }
 
     fn on_application_limited(&mut self, now: SimTime) {
@@ -139,7 +145,7 @@ impl Sender {
     #[inline]
     pub(super) fn restart_after_idle(&mut self, now: SimTime) {
         if !std::mem::take(&mut self.validation.written)
-            || !self.validation.slow_start_after_idle
+            || !self.shrinks_unused_window()
             || self.scoreboard.packets_out() > 0
         {
             return;

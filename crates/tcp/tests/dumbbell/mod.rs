@@ -125,16 +125,18 @@ impl Dumbbell {
                 return;
             }
             self.now = next.max(self.now);
-            if forward == next {
+            // The kernel's clock runs on while it takes a segment: what the clock asks for at the
+            // same instant comes first.
+            if sender_timer == next {
+                self.sender.on_timer(self.now);
+                self.poll_sender();
+            } else if forward == next {
                 let (_, segment) = self.forward.pop_front().unwrap();
                 self.receiver.on_segment(self.now, &segment);
                 self.poll_receiver();
             } else if back == next {
                 let (_, segment) = self.back.pop_front().unwrap();
                 self.sender.on_segment(self.now, &segment);
-                self.poll_sender();
-            } else if sender_timer == next {
-                self.sender.on_timer(self.now);
                 self.poll_sender();
             } else {
                 self.receiver.on_timer(self.now);
