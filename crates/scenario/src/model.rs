@@ -7,8 +7,8 @@ use backlane_units::{Duration, Rate};
 use serde::Serialize;
 
 pub use crate::protocols::{
-    BpMr, CodelLimits, CongestionControl, Granularity, HyStart, Metric, QueueConfig,
-    QueueDiscipline, QueueInfo, QueueLimit, Routing, RtoRule, Tcp,
+    BpMr, Burst, CodelLimits, CongestionControl, Granularity, HyStart, Metric, QueueConfig,
+    QueueDiscipline, QueueInfo, QueueLimit, Reaction, Routing, RtoRule, Tcp,
 };
 
 /// A complete, checked scenario.

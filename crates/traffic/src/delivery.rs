@@ -2,7 +2,7 @@
 
 use backlane_engine::Digest;
 use backlane_net::Packet;
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 /// Packets of one direction of a flow, as they arrive.
 #[derive(Clone, Debug, Default)]
@@ -16,11 +16,18 @@ pub struct Delivery {
     pub reordered: u64,
     /// Times that a packet came by another path than the one before it.
     pub path_changes: u64,
+    /// Runs of packets that came by one path, in the order in which they were sent: reordered
+    /// packets do not count, so that two bursts that arrive mingled are two.
+    pub bursts: u64,
+    /// The longest time between two arrivals.
+    pub longest_silence: Duration,
     /// Sum of the routers passed.
     pub hops: u64,
     /// RFC 4737's NextExp: one more than the highest number that arrived.
     next_expected: u64,
     last_path: Option<u32>,
+    burst_path: Option<u32>,
+    last_at: Option<SimTime>,
     digest: Digest,
 }
 
@@ -35,7 +42,15 @@ impl Delivery {
             self.reordered += 1;
         } else {
             self.next_expected = packet.sequence + 1;
+            if self.burst_path != Some(packet.path) {
+                self.bursts += 1;
+                self.burst_path = Some(packet.path);
+            }
         }
+        if let Some(last) = self.last_at {
+            self.longest_silence = self.longest_silence.max(now - last);
+        }
+        self.last_at = Some(now);
         if self.last_path.is_some_and(|last| last != packet.path) {
             self.path_changes += 1;
         }
@@ -47,6 +62,11 @@ impl Delivery {
     /// The share of reordered packets; `None` without packets.
     pub fn reordered_ratio(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.reordered as f64 / self.packets as f64)
+    }
+
+    /// Packets in a burst, on average; `None` without packets.
+    pub fn burst_mean_pkts(&self) -> Option<f64> {
+        (self.bursts > 0).then(|| self.packets as f64 / self.bursts as f64)
     }
 
     /// Routers passed by a packet, on average; `None` without packets.
@@ -101,6 +121,16 @@ mod tests {
     #[test]
     fn a_loss_is_not_a_reordering() {
         assert_eq!(arrivals(&[0, 1, 4, 5]).reordered, 0);
+    }
+
+    /// Packets 0–4 and 5–9 take a path each.
+    #[test]
+    fn bursts_are_counted_as_they_were_sent_however_mingled_they_arrive() {
+        let delivery = arrivals(&[0, 1, 5, 2, 6, 3, 7, 4, 8, 9]);
+        assert_eq!(delivery.bursts, 2);
+        assert_eq!(delivery.path_changes, 7);
+        assert_eq!(delivery.burst_mean_pkts(), Some(5.0));
+        assert_eq!(arrivals(&[]).burst_mean_pkts(), None);
     }
 
     #[test]

@@ -105,6 +105,7 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
         granularity: match granularity {
             model::Granularity::Packet => backpressure::Granularity::Packet,
             model::Granularity::Flow => backpressure::Granularity::Flow,
+            model::Granularity::Burst(b) => backpressure::Granularity::Burst(burst(b)),
         },
         queue_limit_pkts,
         gateway_queue_limit_pkts,
@@ -118,6 +119,35 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
         flow_idle,
         flow_max_age,
         ttl_rule,
+    }
+}
+
+fn burst(burst: model::Burst) -> backpressure::Burst {
+    let reaction = |reaction| {
+        let model::Reaction {
+            queue_share,
+            advantage,
+            hold,
+        } = reaction;
+        backpressure::Reaction {
+            queue_share,
+            advantage,
+            hold,
+        }
+    };
+    match burst {
+        model::Burst::Periodic { period } => backpressure::Burst::Periodic { period },
+        model::Burst::Reactive(r) => backpressure::Burst::Reactive(reaction(r)),
+        model::Burst::Hybrid {
+            period,
+            min_age,
+            reaction: r,
+        } => backpressure::Burst::Hybrid {
+            period,
+            min_age,
+            reaction: reaction(r),
+        },
+        model::Burst::Flowlet { gap } => backpressure::Burst::Flowlet { gap },
     }
 }
 

@@ -9,48 +9,17 @@ use backlane_units::{Duration, SimTime};
 
 use super::flow_table::{FlowTable, Lookup};
 use super::queue::{InterfaceQueue, Mark, Waiting};
+use super::shared::Shared;
 use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
-use crate::graph::Distances;
 
 const HELLO: u32 = 0;
 /// A neighbour is valid until it has been silent for this many HELLO intervals.
 const HELLO_LOSS: u64 = 3;
 
-/// What the routers of one network share: what is known before the run, and the board on which
-/// queue lengths are read where the configuration says `oracle`.
-pub struct Shared {
-    distances: Distances,
-    /// Nodes through which nobody else's packets go (the gateway of the core network).
-    no_transit: Vec<bool>,
-    /// By node and interface, in full packets; `u32::MAX`: down or unknown.
-    board: Vec<Vec<Cell<u32>>>,
-}
-
-impl Shared {
-    /// For a network of `node_count` nodes in which packets leave at the destinations that
-    /// `distances` knows, and do not pass through the nodes in `no_transit`.
-    pub fn new(node_count: usize, distances: Distances, no_transit: &[NodeId]) -> Self {
-        let mut shared = Self {
-            distances,
-            no_transit: vec![false; node_count],
-            board: vec![Vec::new(); node_count],
-        };
-        for node in no_transit {
-            shared.no_transit[node.index()] = true;
-        }
-        shared
-    }
-
-    /// Makes room for the queues of a node.
-    pub fn add_node(&mut self, node: NodeId, interfaces: usize) {
-        self.board[node.index()] = vec![Cell::new(0); interfaces];
-    }
-}
-
 #[derive(Clone, Copy)]
-struct Neighbour {
-    node: NodeId,
-    rate_bps: f64,
+pub(super) struct Neighbour {
+    pub(super) node: NodeId,
+    pub(super) rate_bps: f64,
     /// Interface up and, until this, HELLO heard of late.
     valid_until: Option<SimTime>,
     /// Other nodes' packets may pass through it.
@@ -61,21 +30,37 @@ struct Neighbour {
 
 /// BP-MR on one node.
 pub struct BpMr {
-    node: NodeId,
+    pub(super) node: NodeId,
     config: Config,
-    queue_limit_pkts: u32,
-    shared: Rc<Shared>,
+    pub(super) queue_limit_pkts: u32,
+    pub(super) shared: Rc<Shared>,
     ties: Stream,
     jitter: Stream,
-    queues: Vec<InterfaceQueue>,
-    neighbours: Vec<Neighbour>,
+    pub(super) queues: Vec<InterfaceQueue>,
+    pub(super) neighbours: Vec<Neighbour>,
     flows: FlowTable,
     hello_timer: Option<TimerId>,
     hello_sequence: u16,
     /// Interfaces whose heads are to be served, and the neighbours in a tie: kept to save
     /// allocations.
     to_serve: Vec<usize>,
-    tied: Vec<usize>,
+    pub(super) tied: Vec<usize>,
+}
+
+/// What a flow's table entry says of its next packet.
+enum Standing {
+    /// Leave by this interface.
+    Stands(usize),
+    /// Decide anew; among equals, this interface if there is one.
+    Anew(Option<usize>),
+}
+
+/// What stage 2 finds.
+enum Weighed {
+    /// The destination is the neighbour on this interface.
+    Direct(usize),
+    /// Each valid neighbour was told with its weight.
+    All,
 }
 
 enum Decision {
@@ -119,154 +104,16 @@ impl BpMr {
 
     /// Interface up, HELLO heard of late, and not a way through the core network.
     #[inline]
-    fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
+    pub(super) fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
         let neighbour = &self.neighbours[interface];
         neighbour.valid_until.is_some_and(|until| now <= until)
             && (neighbour.transit || neighbour.node == exit)
     }
 
-    fn pick(&mut self, tied: &[usize]) -> usize {
+    pub(super) fn pick(&mut self, tied: &[usize]) -> usize {
         match tied {
             [only] => *only,
             _ => tied[self.ties.below(tied.len() as u64) as usize],
-        }
-    }
-
-    /// Stage 1: the queue that a packet waits in, and whether it is bound to it. `None`: no
-    /// valid neighbour.
-    fn classify(&mut self, context: &Context<'_>, id: PacketId) -> Option<(usize, Mark)> {
-        let packet = context.packet(id);
-        let (exit, from) = (packet.exit, packet.previous);
-        let now = context.now();
-        let shared = self.shared.clone();
-        let hops = shared.distances.to(exit)?;
-        let own = hops[self.node.index()];
-        let mut tied = std::mem::take(&mut self.tied);
-        tied.clear();
-        let mut closer_neighbours = 0;
-        let mut direct = None;
-        let mut any = false;
-        for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(now, interface, exit) {
-                continue;
-            }
-            any = true;
-            if neighbour.node == exit {
-                direct = Some(interface);
-                break;
-            }
-            if hops[neighbour.node.index()] < own {
-                closer_neighbours += 1;
-                if neighbour.node != from {
-                    tied.push(interface);
-                }
-            }
-        }
-        if direct.is_some() || !any {
-            self.tied = tied;
-            return direct.map(|interface| (interface, Mark::Free));
-        }
-        if closer_neighbours == 0 {
-            tied.extend((0..self.neighbours.len()).filter(|&i| self.valid(now, i, exit)));
-        } else if tied.is_empty() {
-            // The only closer neighbour is where it came from: the nearest of all, with that
-            // one counted ten times as far.
-            self.nearest(now, exit, hops, &mut tied, |node, hops| {
-                if node == from {
-                    hops.saturating_mul(10)
-                } else {
-                    hops
-                }
-            });
-        }
-        let choice = if tied.len() > 1 {
-            self.keep_least_loaded(&mut tied);
-            (self.pick(&tied), Mark::Free)
-        } else {
-            let interface = tied[0];
-            let closer = hops[self.neighbours[interface].node.index()] < own;
-            self.spill(now, interface, closer, exit, hops, &mut tied)
-        };
-        self.tied = tied;
-        Some(choice)
-    }
-
-    /// The valid neighbours at the least distance, as `distance` counts it.
-    fn nearest(
-        &self,
-        now: SimTime,
-        exit: NodeId,
-        hops: &[u16],
-        nearest: &mut Vec<usize>,
-        distance: impl Fn(NodeId, u16) -> u16,
-    ) {
-        nearest.clear();
-        let mut least = u16::MAX;
-        for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(now, interface, exit) {
-                continue;
-            }
-            let hops = distance(neighbour.node, hops[neighbour.node.index()]);
-            if hops < least {
-                nearest.clear();
-                least = hops;
-            }
-            if hops == least {
-                nearest.push(interface);
-            }
-        }
-    }
-
-    /// Of several interfaces, those with the least queue for their rate; the fastest while all
-    /// are empty.
-    fn keep_least_loaded(&self, tied: &mut Vec<usize>) {
-        let load = |&interface: &usize| {
-            let rate = self.neighbours[interface].rate_bps;
-            let length = f64::from(self.queues[interface].length_pkts());
-            // An empty queue at a higher rate is the lighter load.
-            (length / rate, -rate)
-        };
-        let empty = tied.iter().all(|&i| self.queues[i].length_pkts() == 0);
-        let key = |interface: &usize| {
-            let (load, rate) = load(interface);
-            if empty { rate } else { load }
-        };
-        let least = tied.iter().map(key).fold(f64::INFINITY, f64::min);
-        tied.retain(|interface| key(interface) == least);
-    }
-
-    /// One good interface: used until it passes three quarters of its limit; from then until it
-    /// is below half, packets spill to the nearest other neighbour with a shorter queue.
-    fn spill(
-        &mut self,
-        now: SimTime,
-        interface: usize,
-        closer: bool,
-        exit: NodeId,
-        hops: &[u16],
-        scratch: &mut Vec<usize>,
-    ) -> (usize, Mark) {
-        let length = self.queues[interface].length_pkts();
-        if length < self.queue_limit_pkts / 2 {
-            self.queues[interface].spilling = false;
-        }
-        let calm = length < self.queue_limit_pkts / 4 * 3 && !self.queues[interface].spilling;
-        if calm || !closer {
-            return (interface, Mark::Free);
-        }
-        self.queues[interface].spilling = true;
-        let good = self.neighbours[interface].node;
-        self.nearest(now, exit, hops, scratch, |node, hops| {
-            if node == good { u16::MAX } else { hops }
-        });
-        let shortest = scratch
-            .iter()
-            .copied()
-            .filter(|&other| other != interface)
-            .min_by_key(|&other| self.queues[other].length_pkts());
-        match shortest {
-            Some(other) if self.queues[other].length_pkts() < length => (other, Mark::Bound),
-            _ => (interface, Mark::Free),
         }
     }
 
@@ -284,28 +131,27 @@ impl BpMr {
         }
     }
 
-    /// Stage 2: the interface with the greatest positive weight for a packet that waits in the
-    /// queue of `interface`.
-    fn best(
-        &mut self,
+    /// Stage 2: tells `each` the valid neighbours of a packet with their weights. `None`: the
+    /// destination is not known.
+    #[inline]
+    fn weigh(
+        &self,
         context: &Context<'_>,
         id: PacketId,
-        interface: usize,
-        preferred: Option<usize>,
-    ) -> Option<usize> {
+        mut each: impl FnMut(usize, f64),
+    ) -> Option<Weighed> {
         let packet = context.packet(id);
-        let (exit, from, ttl) = (packet.exit, packet.previous, packet.ttl);
+        let (exit, from) = (packet.exit, packet.previous);
         let now = context.now();
-        let ttl = self.config.ttl_rule.then_some(ttl);
-        let shared = self.shared.clone();
-        let hops = shared.distances.to(exit)?;
+        let ttl = self.config.ttl_rule.then_some(packet.ttl);
+        let hops = self.shared.distances.to(exit)?;
         let own = hops[self.node.index()];
         let mut closer_neighbours = 0;
         let mut from_is_closer = false;
         for (index, neighbour) in self.neighbours.iter().enumerate() {
             if self.valid(now, index, exit) {
                 if neighbour.node == exit {
-                    return Some(index);
+                    return Some(Weighed::Direct(index));
                 }
                 if hops[neighbour.node.index()] < own {
                     closer_neighbours += 1;
@@ -313,9 +159,6 @@ impl BpMr {
                 }
             }
         }
-        let mut tied = std::mem::take(&mut self.tied);
-        tied.clear();
-        let mut most = 0.0;
         for (index, neighbour) in self.neighbours.iter().enumerate() {
             if !self.valid(now, index, exit) {
                 continue;
@@ -329,7 +172,27 @@ impl BpMr {
                 came_from,
                 rate_bps: neighbour.rate_bps,
             };
-            let weight = weight(&candidate, self.config.v, self.queue_limit_pkts, ttl);
+            each(
+                index,
+                weight(&candidate, self.config.v, self.queue_limit_pkts, ttl),
+            );
+        }
+        Some(Weighed::All)
+    }
+
+    /// The interface with the greatest positive weight for a packet that waits in the queue of
+    /// `interface`.
+    fn best(
+        &mut self,
+        context: &Context<'_>,
+        id: PacketId,
+        interface: usize,
+        preferred: Option<usize>,
+    ) -> Option<usize> {
+        let mut tied = std::mem::take(&mut self.tied);
+        tied.clear();
+        let mut most = 0.0;
+        let weighed = self.weigh(context, id, |index, weight| {
             if weight > most {
                 most = weight;
                 tied.clear();
@@ -337,10 +200,12 @@ impl BpMr {
             if weight == most && weight > 0.0 {
                 tied.push(index);
             }
-        }
-        let choice = match preferred {
+        });
+        let choice = match (weighed, preferred) {
+            (Some(Weighed::Direct(direct)), _) => Some(direct),
+            (None, _) => None,
             _ if tied.is_empty() => None,
-            Some(preferred) if tied.contains(&preferred) => Some(preferred),
+            (_, Some(preferred)) if tied.contains(&preferred) => Some(preferred),
             _ if tied.contains(&interface) => Some(interface),
             _ => {
                 let shortest = tied.iter().map(|&i| self.queues[i].length_pkts()).min();
@@ -350,6 +215,44 @@ impl BpMr {
         };
         self.tied = tied;
         choice
+    }
+
+    /// Whether congestion ends the burst of a flow that leaves by `interface`. Flows leave it one
+    /// at a time, so that what one has relieved is seen before the next follows.
+    fn is_pressed(
+        &mut self,
+        context: &Context<'_>,
+        id: PacketId,
+        interface: usize,
+        age: Duration,
+    ) -> bool {
+        let Granularity::Burst(burst) = &self.config.granularity else {
+            return false;
+        };
+        let Some((reaction, least_age)) = burst.reaction() else {
+            return false;
+        };
+        let full = reaction.is_full(self.queues[interface].length_pkts(), self.queue_limit_pkts);
+        let (mut chosen, mut other) = (0.0, 0.0_f64);
+        let weighed = self.weigh(context, id, |index, weight| {
+            if index == interface {
+                chosen = weight;
+            } else {
+                other = other.max(weight);
+            }
+        });
+        let outdone = matches!(weighed, Some(Weighed::All)) && reaction.stands_out(other, chosen);
+        let hold = reaction.hold;
+        let now = context.now();
+        let key = context.packet(id).flow_key();
+        let outdone_for = self.flows.note_outdone(now, key, outdone);
+        let pressed = age >= least_age && (full || outdone && outdone_for >= hold);
+        let relieved = &mut self.queues[interface].relieved_at;
+        if !pressed || relieved.is_some_and(|at| now - at < hold) {
+            return false;
+        }
+        *relieved = Some(now);
+        true
     }
 
     fn publish(&self, interface: usize) {
@@ -399,7 +302,12 @@ impl BpMr {
         }
         let best = match self.config.granularity {
             Granularity::Packet => self.best(context, head.id, interface, None),
-            Granularity::Flow => self.flow_interface(context, head.id, interface),
+            Granularity::Flow | Granularity::Burst(_) => match self.standing(context, head.id) {
+                Standing::Stands(interface) => Some(interface),
+                Standing::Anew(preferred) => {
+                    self.decide_flow(context, head.id, interface, preferred)
+                }
+            },
         };
         match best {
             Some(best) if best == interface => Decision::Leave,
@@ -408,44 +316,64 @@ impl BpMr {
         }
     }
 
-    /// The queue for a packet that arrives: stage 1 and, per flow, what its flow has decided or
-    /// decides now. `None`: no valid neighbour.
+    /// The queue for a packet that arrives: stage 1 and, per flow and burst, what its flow has
+    /// decided or decides now. `None`: no valid neighbour.
     fn place(&mut self, context: &Context<'_>, id: PacketId) -> Option<(usize, Mark)> {
         if self.config.granularity == Granularity::Packet {
             return self.classify(context, id);
         }
-        let packet = context.packet(id);
-        let now = context.now();
-        if let Lookup::Valid(interface) = self.flows.lookup(now, packet.flow_key(), packet.ttl)
-            && self.valid(now, interface, packet.exit)
-        {
-            return Some((interface, Mark::Bound));
-        }
+        let preferred = match self.standing(context, id) {
+            Standing::Stands(interface) => return Some((interface, Mark::Bound)),
+            Standing::Anew(preferred) => preferred,
+        };
         let (interface, _) = self.classify(context, id)?;
-        Some(match self.flow_interface(context, id, interface) {
+        let decided = self.decide_flow(context, id, interface, preferred);
+        Some(match decided {
             Some(decided) => (decided, Mark::Bound),
             None => (interface, Mark::Free),
         })
     }
 
-    /// The interface that a packet's flow leaves by: from the table, or decided now and stored.
-    fn flow_interface(
+    /// Whether the decision of a packet's flow stands. The first packet of a burst is decided
+    /// like the first of a flow: what its flow did before gives no advantage.
+    fn standing(&mut self, context: &Context<'_>, id: PacketId) -> Standing {
+        let packet = context.packet(id);
+        let exit = packet.exit;
+        let now = context.now();
+        match self.flows.lookup(now, packet.flow_key(), packet.ttl) {
+            Lookup::Valid {
+                interface,
+                age,
+                gap,
+            } if self.valid(now, interface, exit) => {
+                let over = match &self.config.granularity {
+                    Granularity::Burst(burst) => {
+                        burst.is_over(age, gap) || self.is_pressed(context, id, interface, age)
+                    }
+                    Granularity::Packet | Granularity::Flow => false,
+                };
+                if over {
+                    Standing::Anew(None)
+                } else {
+                    Standing::Stands(interface)
+                }
+            }
+            Lookup::Valid { .. } | Lookup::Unknown => Standing::Anew(None),
+            Lookup::Expired(interface) => Standing::Anew(Some(interface)),
+        }
+    }
+
+    /// Decides for a packet's flow and stores it.
+    fn decide_flow(
         &mut self,
         context: &Context<'_>,
         id: PacketId,
         queue: usize,
+        preferred: Option<usize>,
     ) -> Option<usize> {
-        let packet = context.packet(id);
-        let (key, ttl, exit) = (packet.flow_key(), packet.ttl, packet.exit);
-        let now = context.now();
-        let preferred = match self.flows.lookup(now, key, ttl) {
-            Lookup::Valid(interface) if self.valid(now, interface, exit) => {
-                return Some(interface);
-            }
-            Lookup::Valid(_) | Lookup::Unknown => None,
-            Lookup::Expired(interface) => Some(interface),
-        };
         let best = self.best(context, id, queue, preferred);
+        let packet = context.packet(id);
+        let (key, ttl, now) = (packet.flow_key(), packet.ttl, context.now());
         match best {
             Some(interface) => self.flows.store(now, key, ttl, interface),
             None => self.flows.remove(key),
@@ -580,7 +508,7 @@ impl Router for BpMr {
         if let Some(timer) = self.hello_timer {
             context.set_timer(timer, context.now() + Duration::from_secs_f64(wait));
         }
-        if self.config.granularity == Granularity::Flow {
+        if self.config.granularity != Granularity::Packet {
             self.flows.purge(context.now());
         }
         self.serve_all(context);

@@ -11,6 +11,8 @@ struct Entry {
     interface: usize,
     decided_at: SimTime,
     used_at: SimTime,
+    /// Since when another neighbour has stood out at every packet.
+    outdone_since: Option<SimTime>,
     /// TTL of the packet that decided; another TTL means that the packet took another way here.
     ttl: u8,
 }
@@ -19,7 +21,14 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
     /// Leave by this interface.
-    Valid(usize),
+    Valid {
+        /// Which.
+        interface: usize,
+        /// Time since the decision.
+        age: Duration,
+        /// Time since the flow's last packet.
+        gap: Duration,
+    },
     /// Decide anew; this was the interface until now.
     Expired(usize),
     /// Nothing is known.
@@ -66,17 +75,32 @@ impl FlowTable {
         match self.entries.get_mut(&key) {
             None => Lookup::Unknown,
             Some(entry) => {
-                let stale = entry.ttl != ttl
-                    || now - entry.used_at > self.idle
-                    || now - entry.decided_at > self.max_age;
+                let age = now - entry.decided_at;
+                let gap = now - entry.used_at;
                 entry.used_at = now;
-                if stale {
+                if entry.ttl != ttl || gap > self.idle || age > self.max_age {
                     Lookup::Expired(entry.interface)
                 } else {
-                    Lookup::Valid(entry.interface)
+                    Lookup::Valid {
+                        interface: entry.interface,
+                        age,
+                        gap,
+                    }
                 }
             }
         }
+    }
+
+    /// Notes whether another neighbour stands out against a flow's own, and tells for how long
+    /// one has at every packet.
+    pub(super) fn note_outdone(&mut self, now: SimTime, key: u64, outdone: bool) -> Duration {
+        let Some(entry) = self.entries.get_mut(&key) else {
+            return Duration::ZERO;
+        };
+        entry.outdone_since = outdone.then(|| entry.outdone_since.unwrap_or(now));
+        entry
+            .outdone_since
+            .map_or(Duration::ZERO, |since| now - since)
     }
 
     /// Stores a decision.
@@ -87,6 +111,7 @@ impl FlowTable {
                 interface,
                 decided_at: now,
                 used_at: now,
+                outdone_since: None,
                 ttl,
             },
         );
@@ -123,18 +148,25 @@ mod tests {
         table
     }
 
+    fn interface(lookup: Lookup) -> Option<usize> {
+        match lookup {
+            Lookup::Valid { interface, .. } => Some(interface),
+            Lookup::Expired(_) | Lookup::Unknown => None,
+        }
+    }
+
     #[test]
     fn a_flow_in_use_keeps_its_interface_for_a_hundred_seconds() {
         let mut table = table();
         for second in (5..=100).step_by(5) {
-            assert_eq!(table.lookup(at(second), 7, 60), Lookup::Valid(2));
+            assert_eq!(interface(table.lookup(at(second), 7, 60)), Some(2));
         }
         assert_eq!(table.lookup(at(105), 7, 60), Lookup::Expired(2));
     }
 
     #[test]
     fn an_idle_flow_is_decided_anew_after_ten_seconds() {
-        assert_eq!(table().lookup(at(10), 7, 60), Lookup::Valid(2));
+        assert_eq!(interface(table().lookup(at(10), 7, 60)), Some(2));
         assert_eq!(table().lookup(at(11), 7, 60), Lookup::Expired(2));
         let mut table = table();
         table.purge(at(11));
@@ -145,5 +177,28 @@ mod tests {
     fn another_ttl_hints_at_a_loop_and_expires_the_entry() {
         assert_eq!(table().lookup(at(1), 7, 58), Lookup::Expired(2));
         assert_eq!(table().lookup(at(1), 8, 60), Lookup::Unknown);
+    }
+
+    #[test]
+    fn age_counts_from_the_decision_and_gap_from_the_last_packet() {
+        let mut table = table();
+        table.lookup(at(3), 7, 60);
+        let expected = Lookup::Valid {
+            interface: 2,
+            age: Duration::from_secs(5),
+            gap: Duration::from_secs(2),
+        };
+        assert_eq!(table.lookup(at(5), 7, 60), expected);
+    }
+
+    #[test]
+    fn one_packet_at_which_nobody_stands_out_begins_the_wait_again() {
+        let mut table = table();
+        let second = Duration::from_secs(1);
+        assert_eq!(table.note_outdone(at(1), 7, true), Duration::ZERO);
+        assert_eq!(table.note_outdone(at(2), 7, true), second);
+        assert_eq!(table.note_outdone(at(3), 7, false), Duration::ZERO);
+        assert_eq!(table.note_outdone(at(4), 7, true), Duration::ZERO);
+        assert_eq!(table.note_outdone(at(5), 7, true), second);
     }
 }

@@ -13,8 +13,11 @@
 //! - `hello`: the message that carries queue lengths to the neighbours.
 //! - `weights`: the penalty p, the variable V and the weight.
 //! - `flow_table`: per flow, the first packet decides for those that follow.
+//! - `burst`: when a flow is decided anew, so that its first packet decides for a burst alone.
 //! - `queue`: the FIFO of an interface.
-//! - `bp_mr`: the two stages and the router.
+//! - `classify`: the first stage.
+//! - `bp_mr`: the second stage and the router.
+//! - `shared`: what the routers of one network share.
 //!
 //! Lengths of queues are in full packets of 1440 bytes, rounded down. The distance to a
 //! destination is the number of links, known beforehand. Left out: single-radio backpressure.
@@ -26,26 +29,33 @@
 use backlane_units::Duration;
 
 mod bp_mr;
+mod burst;
+mod classify;
 mod flow_table;
 mod hello;
 mod queue;
+mod shared;
 mod weights;
 
-pub use bp_mr::{BpMr, Shared};
+pub use bp_mr::BpMr;
+pub use burst::{Burst, Reaction};
 pub use hello::Hello;
+pub use shared::Shared;
 pub use weights::{Candidate, Penalty, weight};
 
 /// The packet that queue lengths are counted in, in bytes.
 pub const FULL_PACKET_BYTES: u64 = 1440;
 
 /// What a routing decision holds for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Granularity {
     /// One packet.
     Packet,
     /// One flow and direction, until its entry runs out.
     #[default]
     Flow,
+    /// One burst of a flow and direction.
+    Burst(Burst),
 }
 
 /// How a node knows the queues of its neighbours.

@@ -30,6 +30,8 @@ pub(super) struct InterfaceQueue {
     waiting: VecDeque<Waiting>,
     /// It passed three quarters of the limit and has not yet fallen below half.
     pub(super) spilling: bool,
+    /// When congestion last made a flow leave.
+    pub(super) relieved_at: Option<SimTime>,
     counters: RouterQueue,
 }
 

@@ -119,12 +119,51 @@ pub struct BpMr {
 }
 
 /// What a next-hop decision holds for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Granularity {
     /// One packet.
     Packet,
     /// One flow and direction.
     Flow,
+    /// One burst of a flow and direction.
+    Burst(Burst),
+}
+
+/// What ends a burst of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// The age of the decision.
+    Periodic {
+        /// A burst ends at this age.
+        period: Duration,
+    },
+    /// Congestion on the way that was chosen.
+    Reactive(Reaction),
+    /// Either of the two.
+    Hybrid {
+        /// A burst ends at this age.
+        period: Duration,
+        /// Congestion ends no younger burst.
+        min_age: Duration,
+        /// What congestion is.
+        reaction: Reaction,
+    },
+    /// A gap in the flow.
+    Flowlet {
+        /// A longer gap ends a burst.
+        gap: Duration,
+    },
+}
+
+/// What counts as congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reaction {
+    /// The queue holds more than this share of its limit.
+    pub queue_share: f64,
+    /// Another neighbour's weight is larger by more than this share …
+    pub advantage: f64,
+    /// … for so long.
+    pub hold: Duration,
 }
 
 /// How a node knows its neighbours' queues.

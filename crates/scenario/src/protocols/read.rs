@@ -3,7 +3,8 @@
 use backlane_units::{Bytes, Duration};
 
 use super::{
-    BpMr, CongestionControl, Granularity, HyStart, Metric, QueueInfo, Routing, RtoRule, Tcp,
+    BpMr, Burst, CongestionControl, Granularity, HyStart, Metric, QueueInfo, Reaction, Routing,
+    RtoRule, Tcp,
 };
 use crate::custom;
 use crate::tree::Table;
@@ -70,6 +71,7 @@ fn bp_mr(table: &Table) -> Option<BpMr> {
     Some(BpMr {
         granularity: match table.text("granularity")? {
             "packet" => Granularity::Packet,
+            "burst" => Granularity::Burst(burst(table.table("burst")?)?),
             _ => Granularity::Flow,
         },
         queue_limit_pkts: table.integer("queue_limit_pkts")?,
@@ -84,6 +86,30 @@ fn bp_mr(table: &Table) -> Option<BpMr> {
         flow_idle: table.quantity("flow_idle")?,
         flow_max_age: table.quantity("flow_max_age")?,
         ttl_rule: table.boolean("ttl_rule")?,
+    })
+}
+
+fn burst(table: &Table) -> Option<Burst> {
+    let reaction = || {
+        Some(Reaction {
+            queue_share: table.number("queue_share")?,
+            advantage: table.number("advantage")?,
+            hold: table.quantity("hold")?,
+        })
+    };
+    Some(match table.text("kind")? {
+        "periodic" => Burst::Periodic {
+            period: table.quantity("period")?,
+        },
+        "reactive" => Burst::Reactive(reaction()?),
+        "hybrid" => Burst::Hybrid {
+            period: table.quantity("period")?,
+            min_age: table.quantity("min_age")?,
+            reaction: reaction()?,
+        },
+        _ => Burst::Flowlet {
+            gap: table.quantity("gap")?,
+        },
     })
 }
 

@@ -153,6 +153,14 @@ fn flows(world: &World, now: SimTime) -> Table {
             ("packets_received", flow.delivery.packets.into()),
             ("reordered_ratio", flow.delivery.reordered_ratio().into()),
             ("path_changes", flow.delivery.path_changes.into()),
+            ("bursts", flow.delivery.bursts.into()),
+            ("burst_mean_pkts", flow.delivery.burst_mean_pkts().into()),
+            (
+                "longest_silence_s",
+                (flow.delivery.packets > 1)
+                    .then(|| flow.delivery.longest_silence.as_secs_f64())
+                    .into(),
+            ),
             ("hops_mean", flow.delivery.hops_mean().into()),
             (
                 "digest",

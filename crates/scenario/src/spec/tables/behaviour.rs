@@ -1,6 +1,6 @@
 //! Keys of what happens on the network: UEs, routing, TCP, flows and records.
 
-use super::super::Presence::{Default, Optional, Required};
+use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
 use super::{
     CONGESTION_CONTROL, COUNT, DELAY, EXABYTE, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE,
@@ -152,9 +152,15 @@ pub(crate) static ROUTING: Section = Section {
                 keys: &[
                     key(
                         "granularity",
-                        words(&["packet", "flow"]),
+                        words(&["packet", "flow", "burst"]),
                         Default("\"flow\""),
                         "What a next-hop decision holds for.",
+                    ),
+                    key(
+                        "burst",
+                        Kind::TableOrTag(&BURST),
+                        Filled,
+                        "With granularity \"burst\": what ends a burst. A word alone takes the defaults.",
                     ),
                     key(
                         "queue_limit_pkts",
@@ -217,6 +223,76 @@ pub(crate) static ROUTING: Section = Section {
                         "Whether a packet that wandered far is routed by distance.",
                     ),
                 ],
+            },
+        ],
+    }),
+};
+
+const PERIOD_DOC: &str = "Age of a decision at which a burst ends; near 0 s is per packet, more than a flow lasts is per flow.";
+const QUEUE_SHARE: Key = key(
+    "queue_share",
+    Kind::Number { min: 0.0, max: 1.0 },
+    Default("0.75"),
+    "A burst ends when the chosen interface's queue holds more than this share of its limit: where BP-MR begins to spill.",
+);
+const ADVANTAGE: Key = key(
+    "advantage",
+    Kind::Number { min: 0.0, max: 1e9 },
+    Default("0.25"),
+    "It also ends when another neighbour's weight is larger by more than this share: more than the queues of a steady flow sway.",
+);
+const HOLD: Key = key(
+    "hold",
+    SPAN,
+    Default("\"100 ms\""),
+    "For so long the other weight must be larger, so old a burst must be, and so long apart two flows leave one interface: a HELLO, without which nothing new is known.",
+);
+
+/// What ends a burst of a flow.
+pub(crate) static BURST: Section = Section {
+    noun: "burst",
+    doc: "What ends a burst of a flow under BP-MR; its next packet is decided like the first of a flow.",
+    keys: &[],
+    tag: Some(Tag {
+        key: "kind",
+        default: Some("flowlet"),
+        doc: "What ends a burst.",
+        variants: &[
+            Variant {
+                name: "periodic",
+                doc: "The age of the decision.",
+                keys: &[key("period", SPAN, Default("\"1 s\""), PERIOD_DOC)],
+            },
+            Variant {
+                name: "reactive",
+                doc: "Congestion on the way that was chosen.",
+                keys: &[QUEUE_SHARE, ADVANTAGE, HOLD],
+            },
+            Variant {
+                name: "hybrid",
+                doc: "The age of the decision, or congestion.",
+                keys: &[
+                    key("period", SPAN, Default("\"5 s\""), PERIOD_DOC),
+                    key(
+                        "min_age",
+                        DELAY,
+                        Default("\"500 ms\""),
+                        "Congestion ends no younger burst: some round trips in which TCP answers the last change.",
+                    ),
+                    QUEUE_SHARE,
+                    ADVANTAGE,
+                    HOLD,
+                ],
+            },
+            Variant {
+                name: "flowlet",
+                doc: "A gap in the flow.",
+                keys: &[key(
+                    "gap",
+                    DELAY,
+                    Default("\"20 ms\""),
+                    "A longer gap before a packet ends a burst. A detour of two 4 ms links is 8 ms longer and waits up to 8 ms at a full queue: no packet can be overtaken.",
+                )],
             },
         ],
     }),

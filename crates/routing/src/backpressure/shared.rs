@@ -1,0 +1,38 @@
+//! What the routers of one network share.
+
+use std::cell::Cell;
+
+use backlane_net::NodeId;
+
+use crate::graph::Distances;
+
+/// What the routers of one network share: what is known before the run, and the board on which
+/// queue lengths are read where the configuration says `oracle`.
+pub struct Shared {
+    pub(super) distances: Distances,
+    /// Nodes through which nobody else's packets go (the gateway of the core network).
+    pub(super) no_transit: Vec<bool>,
+    /// By node and interface, in full packets; `u32::MAX`: down or unknown.
+    pub(super) board: Vec<Vec<Cell<u32>>>,
+}
+
+impl Shared {
+    /// For a network of `node_count` nodes in which packets leave at the destinations that
+    /// `distances` knows, and do not pass through the nodes in `no_transit`.
+    pub fn new(node_count: usize, distances: Distances, no_transit: &[NodeId]) -> Self {
+        let mut shared = Self {
+            distances,
+            no_transit: vec![false; node_count],
+            board: vec![Vec::new(); node_count],
+        };
+        for node in no_transit {
+            shared.no_transit[node.index()] = true;
+        }
+        shared
+    }
+
+    /// Makes room for the queues of a node.
+    pub fn add_node(&mut self, node: NodeId, interfaces: usize) {
+        self.board[node.index()] = vec![Cell::new(0); interfaces];
+    }
+}
