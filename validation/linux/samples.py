@@ -47,7 +47,7 @@ VARIANTS = (
     Variant(
         "cubic_nohystart",
         "CUBIC without HyStart",
-        (("tcp.congestion_control", "cubic"), ("tcp.hystart", "off")),
+        (("tcp.congestion_control", "cubic"), ("tcp.cubic.hystart", "off")),
     ),
     Variant("vegas", "Vegas", (("tcp.congestion_control", "vegas"),)),
 )

@@ -8,7 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Endpoints, FlowGroup, FlowKind, NodeKind, Start, Udp};
 use crate::phrases;
-use crate::protocols::read::congestion_control;
+use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
 use crate::spec::tables::MOST_NODES;
 use crate::topology::is_ue_name;

@@ -7,8 +7,8 @@ use backlane_units::{Duration, Rate};
 use serde::Serialize;
 
 pub use crate::protocols::{
-    BpMr, Burst, CodelLimits, CongestionControl, Granularity, HyStart, Metric, QueueConfig,
-    QueueDiscipline, QueueInfo, QueueLimit, Reaction, Routing, RtoRule, Tcp,
+    BpMr, Burst, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter, QueueConfig,
+    QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering, Routing, RtoRule, Tcp, Value,
 };
 
 /// A complete, checked scenario.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::spec::{Key, Kind, Presence, Section, tables};
+use crate::spec::{Key, Kind, Presence, Section, Tag, tables};
 
 /// The reference of every section and key, in Markdown.
 pub fn reference_page() -> String {
@@ -71,6 +71,24 @@ fn write_section(page: &mut String, title: &str, section: &Section) {
         );
     }
     write_keys(page, &common);
+    if let Some(Tag {
+        variants: [first, rest @ ..],
+        ..
+    }) = &section.tag
+        && !rest.is_empty()
+        && rest
+            .iter()
+            .all(|variant| same_names(variant.keys, first.keys))
+    {
+        let keys: Vec<_> = section
+            .tag
+            .iter()
+            .flat_map(|tag| tag.variants)
+            .map(|v| (v.name, v.keys))
+            .collect();
+        write_columns(page, &keys);
+        return;
+    }
     for variant in section.tag.iter().flat_map(|tag| tag.variants) {
         let _ = write!(
             page,
@@ -83,23 +101,78 @@ fn write_section(page: &mut String, title: &str, section: &Section) {
     }
 }
 
+fn same_names(a: &[Key], b: &[Key]) -> bool {
+    a.iter()
+        .map(|key| key.name)
+        .eq(b.iter().map(|key| key.name))
+}
+
+/// Keys that are the same under every word of a tag: one table with a column of defaults for each
+/// word, then the tables inside.
+fn write_columns(page: &mut String, columns: &[(&str, &'static [Key])]) {
+    let [(_, first), ..] = columns else {
+        return;
+    };
+    let words: Vec<_> = columns.iter().map(|(word, _)| *word).collect();
+    let _ = write!(
+        page,
+        "\n| key | value | {} | meaning |\n|---|---|{}---|\n",
+        words.join(" | "),
+        "---|".repeat(columns.len())
+    );
+    for (index, key) in first.iter().enumerate() {
+        if key.kind.section().is_some() {
+            continue;
+        }
+        let defaults: Vec<_> = columns
+            .iter()
+            .map(|(_, keys)| default(&keys[index]))
+            .collect();
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} |",
+            key.name,
+            value(&key.kind),
+            defaults.join(" | "),
+            key.doc
+        );
+    }
+    for (index, key) in first.iter().enumerate() {
+        let Some(section) = key.kind.section() else {
+            continue;
+        };
+        let _ = write!(page, "\n### [{}]\n\n{}\n", section.noun, section.doc);
+        let inner: Vec<_> = columns
+            .iter()
+            .filter_map(|(word, keys)| Some((*word, keys[index].kind.section()?.keys)))
+            .collect();
+        if !section.keys.is_empty() {
+            write_columns(page, &inner);
+        }
+    }
+}
+
+fn default(key: &Key) -> String {
+    match &key.presence {
+        Presence::Required => "required".to_owned(),
+        Presence::Optional => "–".to_owned(),
+        Presence::Section => "its keys' defaults".to_owned(),
+        Presence::Default(toml) => format!("`{toml}`"),
+    }
+}
+
 fn write_keys(page: &mut String, keys: &[&Key]) {
     if keys.is_empty() {
         return;
     }
     page.push_str("\n| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
-        let default = match &key.presence {
-            Presence::Required => "required".to_owned(),
-            Presence::Optional => "–".to_owned(),
-            Presence::Section => "its keys' defaults".to_owned(),
-            Presence::Default(toml) => format!("`{toml}`"),
-        };
         let _ = writeln!(
             page,
-            "| `{}` | {} | {default} | {} |",
+            "| `{}` | {} | {} | {} |",
             key.name,
             value(&key.kind),
+            default(key),
             key.doc
         );
     }

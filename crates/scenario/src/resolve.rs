@@ -18,7 +18,8 @@ use crate::model::{
 };
 use crate::normal;
 use crate::phrases::Limit;
-use crate::protocols::read::{read_routing, read_tcp, usual_olsr_times};
+use crate::protocols::read::{read_routing, usual_olsr_times};
+use crate::protocols::tcp;
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
 use crate::tree::{Entry, Item, Table, Value};
@@ -63,6 +64,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
     tree.remove("sweep");
     let custom_controls = custom::controls(&mut tree, files, problems);
+    complete_controls(&mut tree, problems);
     let network = topology::build(&tree, files, problems);
     let scenario = network.as_ref().and_then(|network| {
         let ids = network
@@ -82,7 +84,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let flows = flows::read(&mut tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
-        let tcp = tcp(tree.table("tcp")?, problems)?;
+        let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
             duration: duration?,
@@ -270,8 +272,8 @@ fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usi
 }
 
 /// The TCP parameters; bounds must be in their order.
-fn tcp(table: &Table, problems: &mut Problems) -> Option<Tcp> {
-    let tcp = read_tcp(table)?;
+fn tcp_in_order(table: &Table, problems: &mut Problems) -> Option<Tcp> {
+    let tcp = tcp::read(table)?;
     let orders = [
         ("min_rto", tcp.min_rto, "max_rto", tcp.max_rto),
         ("initial_rto", tcp.initial_rto, "max_rto", tcp.max_rto),
@@ -290,7 +292,46 @@ fn tcp(table: &Table, problems: &mut Problems) -> Option<Tcp> {
             problems.error(Code::Range, place, message, label);
         }
     }
+    let vegas = table.table("vegas");
+    let queued = |key: &str| vegas?.integer::<i64>(key);
+    if let (Some(vegas), Some(alpha), Some(beta)) =
+        (vegas, queued("alpha_pkts"), queued("beta_pkts"))
+        && alpha > beta
+    {
+        let place = vegas.place("alpha_pkts", Span::default());
+        let message = format!("tcp.vegas alpha_pkts is {alpha}, more than beta_pkts");
+        let label = format!("write at most {beta}, or raise beta_pkts");
+        problems.error(Code::Range, place, message, label);
+    }
     Some(tcp)
+}
+
+/// Fills in the parameters of the congestion controls that are used and have no table.
+fn complete_controls(tree: &mut Table, problems: &mut Problems) {
+    let flows = tree.tables("flow").into_iter().map(|(flow, _)| flow);
+    let used: BTreeSet<String> = tree
+        .table("tcp")
+        .into_iter()
+        .chain(flows)
+        .filter_map(|table| table.text("congestion_control"))
+        .map(str::to_owned)
+        .collect();
+    let span = tree.place("tcp", Span::default());
+    let Some(Value::Table(tcp)) = tree.get_mut("tcp").map(|item| &mut item.value) else {
+        return;
+    };
+    for control in used {
+        let section = tables::TCP
+            .find(&control)
+            .and_then(|key| key.kind.section());
+        let has_parameters = section.is_some_and(|section| !section.keys.is_empty());
+        if has_parameters && tcp.get(&control).is_none() {
+            let value = Value::Table(Table::default());
+            tcp.set(&control, span, Item { value, span });
+        }
+    }
+    // Keys stand in the order of the table of keys, and the new tables are empty.
+    *tcp = normal::section(&tables::TCP, tcp, span, problems);
 }
 
 /// What is recorded; names that are not there are a problem.

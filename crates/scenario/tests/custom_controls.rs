@@ -38,7 +38,10 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
     let plan = planned(&folder, &scenario("reno", AIMD, ""));
     let resolved = &plan.cells[0].resolved;
     let read = Scenario::from_resolved(resolved).unwrap();
-    assert_eq!(read.tcp.congestion_control, CongestionControl::Reno);
+    assert_eq!(
+        read.tcp.congestion_control,
+        CongestionControl::Known("reno")
+    );
     assert_eq!(
         read.flows[0].congestion_control,
         Some(CongestionControl::Custom(AIMD.into()))

@@ -40,10 +40,11 @@ fn the_schema_beside_the_examples_is_that_of_the_program() {
 fn the_schema_knows_the_sections_and_refuses_unknown_keys() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(
-        schema["properties"]["tcp"]["properties"]["mss"]["default"],
-        "1448 B"
-    );
+    let profiles = schema["properties"]["tcp"]["oneOf"].as_array().unwrap();
+    let min_rto = profiles
+        .iter()
+        .map(|profile| &profile["properties"]["min_rto"]["default"]);
+    assert_eq!(min_rto.collect::<Vec<_>>(), ["200 ms", "1 s"]);
     let variants = schema["properties"]["routing"]["oneOf"].as_array().unwrap();
     assert!(
         variants

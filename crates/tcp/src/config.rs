@@ -198,6 +198,7 @@ impl Config {
             initial_receive_window_bytes: BUFFER_BYTES,
             send_buffer_bytes: u64::from(BUFFER_BYTES),
             slow_start_after_idle: false,
+            congestion_control: CongestionControlConfig::default().ns3(),
             ..Self::default()
         }
     }

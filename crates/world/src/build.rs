@@ -18,6 +18,7 @@ use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
 use backlane_units::SimTime;
 
 use crate::convert::{self, Routing};
+use crate::convert_tcp;
 use crate::names::Names;
 use crate::outcome::sampler::Sampler;
 use crate::starts::start;
@@ -406,9 +407,9 @@ impl Builder<'_> {
                     .congestion_control
                     .as_ref()
                     .unwrap_or(&tcp.congestion_control);
-                let control = convert::congestion_control(control, tcp.hystart, self.controls)?;
+                let control = convert_tcp::congestion_control(tcp, control, self.controls)?;
                 let name = control.name().to_owned();
-                let config = convert::tcp(tcp, control, random_seed);
+                let config = convert_tcp::tcp(tcp, control, random_seed);
                 (TransportSpec::Tcp(config), Some(name))
             }
         })

@@ -42,6 +42,7 @@
 
 pub mod build;
 mod convert;
+mod convert_tcp;
 mod names;
 pub mod outcome;
 mod run;

@@ -1,24 +1,9 @@
 //! Protocol parameters out of the normal form.
 
-use backlane_units::{Bytes, Duration};
+use backlane_units::Duration;
 
-use super::{
-    BpMr, Burst, CongestionControl, Granularity, HyStart, Metric, QueueInfo, Reaction, Routing,
-    RtoRule, Tcp,
-};
-use crate::custom;
+use super::{BpMr, Burst, Granularity, Metric, QueueInfo, Reaction, Routing};
 use crate::tree::Table;
-
-/// A congestion control as the file states it.
-pub(crate) fn congestion_control(text: &str) -> Option<CongestionControl> {
-    match custom::Stated::of(text) {
-        Some(stated) => Some(CongestionControl::Custom(stated.ok()?.name().into())),
-        None => CongestionControl::ALL
-            .iter()
-            .find(|known| known.name() == text)
-            .cloned(),
-    }
-}
 
 /// The times of OLSR that follow from its intervals.
 pub(crate) struct OlsrTimes {
@@ -109,43 +94,6 @@ fn burst(table: &Table) -> Option<Burst> {
         },
         _ => Burst::Flowlet {
             gap: table.quantity("gap")?,
-        },
-    })
-}
-
-/// The TCP section.
-pub(crate) fn read_tcp(table: &Table) -> Option<Tcp> {
-    let bytes = |key: &str| table.quantity::<Bytes>(key).map(Bytes::get);
-    Some(Tcp {
-        congestion_control: congestion_control(table.text("congestion_control")?)?,
-        mss_bytes: u32::try_from(bytes("mss")?).ok()?,
-        initial_window_pkts: table.integer("initial_window_pkts")?,
-        initial_ssthresh_pkts: table.integer("initial_ssthresh_pkts"),
-        min_rto: table.quantity("min_rto")?,
-        initial_rto: table.quantity("initial_rto")?,
-        max_rto: table.quantity("max_rto")?,
-        rto_rule: match table.text("rto")? {
-            "rfc6298" => RtoRule::Rfc6298,
-            _ => RtoRule::Linux,
-        },
-        syn_retries: table.integer("syn_retries")?,
-        retries: table.integer("retries")?,
-        delayed_ack_segments: table.integer("delayed_ack_segments")?,
-        delayed_ack_min: table.quantity("delayed_ack_min")?,
-        delayed_ack_max: table.quantity("delayed_ack_max")?,
-        quick_ack: table.boolean("quick_ack")?,
-        sack: table.boolean("sack")?,
-        sack_compression: table.boolean("sack_compression")?,
-        timestamps: table.boolean("timestamps")?,
-        limited_transmit: table.boolean("limited_transmit")?,
-        duplicate_threshold: table.integer("duplicate_threshold")?,
-        receive_buffer_bytes: bytes("receive_buffer")?,
-        send_buffer_bytes: bytes("send_buffer").unwrap_or(u64::MAX),
-        slow_start_after_idle: table.boolean("slow_start_after_idle")?,
-        hystart: match table.text("hystart")? {
-            "linux-legacy" => HyStart::LinuxLegacy,
-            "off" => HyStart::Off,
-            _ => HyStart::Linux,
         },
     })
 }

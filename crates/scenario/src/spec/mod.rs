@@ -37,7 +37,7 @@ pub(crate) struct Variant {
 }
 
 /// A key of a section.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
@@ -46,7 +46,7 @@ pub(crate) struct Key {
 }
 
 /// Whether a key may be left out, and what that means.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Presence {
     Required,
     Optional,
@@ -57,7 +57,7 @@ pub(crate) enum Presence {
 }
 
 /// What a value may be.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// Any text that is not empty.
     Text,

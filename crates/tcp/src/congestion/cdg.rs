@@ -13,8 +13,10 @@
 use backlane_units::SimTime;
 
 use super::draws::Draws;
-use super::range::{OutOfRange, check};
-use super::{Ack, Arrival, CongestionControl, ControlReadings, RttSample, Window, reno};
+use super::{
+    Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window,
+    reno,
+};
 
 /// CDG's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,29 +45,30 @@ impl Config {
     pub const FACTOR_RANGE: (u32, u32) = (1, 1000);
     /// Hayes and Armitage have 5.
     pub const INEFFECTIVE_RANGE: (u32, u32) = (0, 65_535);
+}
 
-    /// Refuses parameters outside their range.
-    ///
-    /// # Errors
-    ///
-    /// The parameter and its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check("cdg.window_rounds", self.window_rounds, Self::WINDOW_RANGE)?;
-        check(
-            "cdg.backoff_beta_1024",
-            self.backoff_beta_1024,
-            Self::BETA_RANGE,
-        )?;
-        check(
-            "cdg.backoff_factor",
-            self.backoff_factor,
-            Self::FACTOR_RANGE,
-        )?;
-        check(
-            "cdg.ineffective_backoffs",
-            self.ineffective_backoffs,
-            Self::INEFFECTIVE_RANGE,
-        )
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            window_rounds,
+            backoff_beta_1024,
+            backoff_factor,
+            ineffective_backoffs,
+            shadow_window,
+            loss_tolerance,
+        } = self;
+        vec![
+            Parameter::count("window_rounds", window_rounds, Self::WINDOW_RANGE),
+            Parameter::count("backoff_beta_1024", backoff_beta_1024, Self::BETA_RANGE),
+            Parameter::count("backoff_factor", backoff_factor, Self::FACTOR_RANGE),
+            Parameter::count(
+                "ineffective_backoffs",
+                ineffective_backoffs,
+                Self::INEFFECTIVE_RANGE,
+            ),
+            Parameter::switch("shadow_window", shadow_window),
+            Parameter::switch("loss_tolerance", loss_tolerance),
+        ]
     }
 }
 
@@ -720,17 +723,5 @@ mod tests {
     fn a_delay_of_an_eighth_ends_slow_start_at_the_ninth_sample() {
         assert_eq!(exit_us(3_000, 45_001, |_| true), Some(8 * 3_000));
         assert_eq!(exit_us(3_000, 45_000, |_| true), None);
-    }
-
-    #[test]
-    fn a_parameter_outside_its_range_is_refused_with_the_range() {
-        let config = Config {
-            window_rounds: 0,
-            ..Config::default()
-        };
-        assert_eq!(
-            config.validate().unwrap_err().to_string(),
-            "cdg.window_rounds = 0 is outside 1 to 256"
-        );
     }
 }

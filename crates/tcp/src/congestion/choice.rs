@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, Custom, OutOfRange, bbr, cdg, cubic, highspeed, htcp, hybla, illinois, reno,
-    scalable, vegas, veno, westwood, yeah,
+    CongestionControl, Custom, Parameter, Parameters, bbr, cdg, cubic, highspeed, htcp, hybla,
+    illinois, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -100,27 +100,34 @@ impl CongestionControlConfig {
         }
     }
 
-    /// Checks the parameters.
-    ///
-    /// # Errors
-    ///
-    /// A parameter that is outside its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
+    /// The same control with the constants of ns-3, where those differ from Linux's.
+    pub fn ns3(self) -> Self {
         match self {
-            Self::Bbr(config) => config.validate(),
-            Self::Cdg(config) => config.validate(),
-            Self::Yeah(config) => config.validate(),
-            Self::Veno(config) => config.validate(),
-            Self::Illinois(config) => config.validate(),
-            Self::Hybla(config) => config.validate(),
-            Self::Scalable(config) => config.validate(),
-            Self::Reno(_)
-            | Self::Cubic(_)
-            | Self::Westwood(_)
-            | Self::HighSpeed(_)
-            | Self::Vegas(_)
-            | Self::Htcp(_)
-            | Self::Custom(_) => Ok(()),
+            Self::Westwood(_) => Self::Westwood(westwood::Config::ns3()),
+            Self::HighSpeed(_) => Self::HighSpeed(highspeed::Config::ns3()),
+            Self::Hybla(_) => Self::Hybla(hybla::Config::ns3()),
+            Self::Scalable(_) => Self::Scalable(scalable::Config::ns3()),
+            same => same,
+        }
+    }
+
+    /// The parameters, each by its name.
+    pub fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        match self {
+            Self::Reno(config) => config.parameters(),
+            Self::Cubic(config) => config.parameters(),
+            Self::Westwood(config) => config.parameters(),
+            Self::Illinois(config) => config.parameters(),
+            Self::HighSpeed(config) => config.parameters(),
+            Self::Hybla(config) => config.parameters(),
+            Self::Scalable(config) => config.parameters(),
+            Self::Vegas(config) => config.parameters(),
+            Self::Veno(config) => config.parameters(),
+            Self::Htcp(config) => config.parameters(),
+            Self::Yeah(config) => config.parameters(),
+            Self::Cdg(config) => config.parameters(),
+            Self::Bbr(config) => config.parameters(),
+            Self::Custom(_) => Vec::new(),
         }
     }
 }

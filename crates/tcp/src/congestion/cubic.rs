@@ -1,20 +1,24 @@
 //! CUBIC (RFC 9438) in the integer form of Linux.
 //!
 //! Window in packets, time in 1024ths of a second read from a millisecond clock (HZ = 1000),
-//! β = 717/1024, C = 410/1024. Known differences from RFC 9438, all Linux's: the Reno-friendly
-//! slope is 8/15 for ever, the target is not clamped to 1.5 windows but the growth to one
+//! β and C in 1024ths, so that 0.7 is 717/1024 and 0.4 is 410/1024. Known differences from RFC 9438, all Linux's: the Reno-friendly
+//! slope is 8/15 (with β = 0.7) for ever, the target is not clamped to 1.5 windows but the growth to one
 //! packet per two acknowledged, and the threshold follows from the window and not from the
 //! flight. The cube root is exact where Linux's table is 0.2 % off.
 
 use backlane_units::{Duration, SimTime};
 
 use super::hystart::{Detector, HyStart};
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// CUBIC's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
+    /// The share of the window that a loss leaves: β, in steps of 1/1024 (RFC 9438 §4.6).
+    pub beta: f64,
+    /// How steep the curve is: C, in packets per second cubed, in steps of 1/1024.
+    pub c: f64,
     /// How slow start ends before a loss.
     pub hystart: HyStart,
     /// Whether a flow that lost before regaining its peak gives way (RFC 9438 §4.7).
@@ -23,9 +27,38 @@ pub struct Config {
     pub reno_friendly: bool,
 }
 
+impl Config {
+    /// Where [`beta`](Self::beta) may lie. No range is published; 0.5 is Reno's.
+    pub const BETA_RANGE: (f64, f64) = (0.1, 0.95);
+    /// Where [`c`](Self::c) may lie. No range is published; RFC 8312 §5.1 compares
+    /// 0.04, 0.4 and 4.
+    pub const C_RANGE: (f64, f64) = (0.01, 10.0);
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            beta,
+            c,
+            hystart,
+            fast_convergence,
+            reno_friendly,
+        } = self;
+        vec![
+            Parameter::number("beta", beta, Self::BETA_RANGE),
+            Parameter::number("c", c, Self::C_RANGE),
+            Parameter::word("hystart", hystart),
+            Parameter::switch("fast_convergence", fast_convergence),
+            Parameter::switch("reno_friendly", reno_friendly),
+        ]
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
+            beta: 0.7,
+            c: 0.4,
             hystart: HyStart::default(),
             fast_convergence: true,
             reno_friendly: true,
@@ -44,13 +77,6 @@ pub struct Readings {
     pub w_est_pkts: u32,
 }
 
-/// β in 1024ths (RFC 9438 §4.6: 0.7).
-const BETA_1024: u64 = 717;
-/// C in 1024ths of a packet per second cubed (RFC 9438 §5: 0.4).
-const C_1024: u64 = 410;
-/// The Reno-friendly window grows by one packet per `window · 15/8` acknowledged:
-/// 3(1−β)/(1+β) = 0.529, as 8/15 in integers.
-const RENO_FRIENDLY_EIGHTHS: u32 = 15;
 const TICK_US: u64 = 1000;
 const TICKS_PER_S: u64 = 1000;
 
@@ -58,6 +84,13 @@ const TICKS_PER_S: u64 = 1000;
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: Config,
+    /// β in 1024ths.
+    beta_1024: u64,
+    /// C in 1024ths of a packet per second cubed.
+    c_1024: u64,
+    /// The Reno-friendly window grows by one packet per `window` times so many eighths
+    /// acknowledged: (1+β)/(3(1−β)), 15/8 in integers where β is 0.7.
+    reno_friendly_eighths: u32,
     hystart: Detector,
     /// The window just before the last loss (W_max).
     w_max_pkts: u32,
@@ -79,9 +112,14 @@ pub struct Cubic {
 
 impl Cubic {
     /// A CUBIC control.
-    pub const fn new(config: &Config) -> Self {
+    pub fn new(config: &Config) -> Self {
+        let of_1024 = |value: f64| libm::round(value * 1024.0) as u64;
+        let beta_1024 = of_1024(config.beta).clamp(1, 1023);
         Self {
             config: *config,
+            beta_1024,
+            c_1024: of_1024(config.c).max(1),
+            reno_friendly_eighths: (8 * (1024 + beta_1024) / 3 / (1024 - beta_1024)) as u32,
             hystart: Detector::new(config.hystart),
             w_max_pkts: 0,
             origin_pkts: 0,
@@ -105,7 +143,7 @@ impl Cubic {
             self.origin_pkts = window_pkts;
         } else {
             // K = cbrt((W_max − W) / C), with the cube in units of 1024⁻³ s³.
-            let cube = ((1 << 40) / C_1024) * u64::from(self.w_max_pkts - window_pkts);
+            let cube = ((1 << 40) / self.c_1024) * u64::from(self.w_max_pkts - window_pkts);
             self.k_1024 = cube_root(cube);
             self.origin_pkts = self.w_max_pkts;
         }
@@ -116,7 +154,7 @@ impl Cubic {
         let ticks = tick - epoch_start_tick + self.delay_min_us.div_ceil(TICK_US);
         let t_1024 = (ticks << 10) / TICKS_PER_S;
         let offset = t_1024.abs_diff(self.k_1024);
-        let cube = u128::from(C_1024) * u128::from(offset).pow(3);
+        let cube = u128::from(self.c_1024) * u128::from(offset).pow(3);
         let delta = u32::try_from(cube >> 40).unwrap_or(u32::MAX);
         if t_1024 < self.k_1024 {
             self.origin_pkts.saturating_sub(delta)
@@ -151,7 +189,7 @@ impl Cubic {
             }
         }
         if self.config.reno_friendly {
-            let per_w_est = (window_pkts.saturating_mul(RENO_FRIENDLY_EIGHTHS) >> 3).max(1);
+            let per_w_est = (window_pkts.saturating_mul(self.reno_friendly_eighths) >> 3).max(1);
             if self.acked_pkts > per_w_est {
                 // One packet for each full `per_w_est`, the last one kept as credit.
                 let packets = (self.acked_pkts - 1) / per_w_est;
@@ -218,11 +256,11 @@ impl CongestionControl for Cubic {
         self.epoch_start_tick = None;
         let window_pkts = u64::from(window.cwnd_pkts);
         self.w_max_pkts = if window.cwnd_pkts < self.w_max_pkts && self.config.fast_convergence {
-            (window_pkts * (1024 + BETA_1024) / 2048) as u32
+            (window_pkts * (1024 + self.beta_1024) / 2048) as u32
         } else {
             window.cwnd_pkts
         };
-        ((window_pkts * BETA_1024 / 1024) as u32).max(2)
+        ((window_pkts * self.beta_1024 / 1024) as u32).max(2)
     }
 
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {
@@ -266,6 +304,31 @@ mod tests {
         // K = cbrt(30 / 0.4004) s = 4.2153 s; RFC 9438 with C = 0.4: 4.217 s.
         let k_s = after_a_loss_at_100().k_1024 as f64 / 1024.0;
         assert!((k_s - 4.215).abs() < 0.001, "{k_s}");
+    }
+
+    #[test]
+    fn the_usual_parameters_are_linux_s_integers() {
+        let cubic = Cubic::new(&Config::default());
+        assert_eq!((cubic.beta_1024, cubic.c_1024), (717, 410));
+        assert_eq!(cubic.reno_friendly_eighths, 15);
+    }
+
+    #[test]
+    fn other_parameters_move_the_loss_the_curve_and_the_friendly_slope() {
+        let mut cubic = Cubic::new(&Config {
+            beta: 0.5,
+            c: 4.0,
+            ..Config::default()
+        });
+        assert_eq!(cubic.ssthresh(SimTime::ZERO, &Window::new(100, 50), 0), 50);
+        cubic.start_epoch(0, 50, 1);
+        // K = cbrt(50/4) = 2.321 s.
+        let k_s = cubic.k_1024 as f64 / 1024.0;
+        assert!((k_s - 2.321).abs() < 0.001, "{k_s}");
+        // 1 s: 100 − 4·1.321³ = 90.8.
+        assert_eq!(cubic.target(1000, 0), 91);
+        // With β = 1/2 the slope is Reno's: 3(1−β)/(1+β) = 1.
+        assert_eq!(cubic.reno_friendly_eighths, 8);
     }
 
     #[test]

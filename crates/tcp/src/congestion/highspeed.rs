@@ -6,7 +6,7 @@
 
 use backlane_units::SimTime;
 
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 
 /// HighSpeed's parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,13 @@ impl Config {
     /// As ns-3 has it.
     pub const fn ns3() -> Self {
         Self { per_packet: true }
+    }
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { per_packet } = self;
+        vec![Parameter::switch("per_packet", per_packet)]
     }
 }
 

@@ -6,7 +6,7 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// H-TCP's parameters.
@@ -16,6 +16,19 @@ pub struct Config {
     pub rtt_scaling: bool,
     /// Whether the reduction adapts only while the throughput stays within a fifth.
     pub bandwidth_switch: bool,
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            rtt_scaling,
+            bandwidth_switch,
+        } = self;
+        vec![
+            Parameter::switch("rtt_scaling", rtt_scaling),
+            Parameter::switch("bandwidth_switch", bandwidth_switch),
+        ]
+    }
 }
 
 impl Default for Config {

@@ -7,38 +7,38 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::range::{OutOfRange, check};
-use super::{Ack, CongestionControl, ControlReadings, Window, reno};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, Window, reno};
 use crate::recovery::CongestionState;
 
 /// Hybla's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The RTT, in milliseconds, at which Hybla is Reno.
-    pub reference_rtt_ms: u32,
+    /// The RTT at which Hybla is Reno.
+    pub reference_rtt: Duration,
 }
 
 impl Config {
-    /// Where [`reference_rtt_ms`](Self::reference_rtt_ms) may lie. Caini and Firrincieli 2004 use
-    /// 25 ms; a second is the RTT of two satellite hops, beyond which ρ is always 1.
-    pub const REFERENCE_RTT_MS_RANGE: (u32, u32) = (1, 1000);
+    /// Where [`reference_rtt`](Self::reference_rtt) may lie. No range is published; a second is
+    /// about the RTT of two satellite hops, with which ρ is 1 on nearly every path.
+    pub const REFERENCE_RTT_RANGE: (Duration, Duration) =
+        (Duration::from_millis(1), Duration::from_secs(1));
 
     /// As ns-3 has it.
     pub const fn ns3() -> Self {
         Self {
-            reference_rtt_ms: 50,
+            reference_rtt: Duration::from_millis(50),
         }
     }
+}
 
-    /// # Errors
-    ///
-    /// A parameter that is outside its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check(
-            "hybla.reference_rtt_ms",
-            self.reference_rtt_ms,
-            Self::REFERENCE_RTT_MS_RANGE,
-        )
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { reference_rtt } = self;
+        vec![Parameter::time(
+            "reference_rtt",
+            reference_rtt,
+            Self::REFERENCE_RTT_RANGE,
+        )]
     }
 }
 
@@ -46,7 +46,7 @@ impl Default for Config {
     /// 25 ms (Caini and Firrincieli 2004; Linux).
     fn default() -> Self {
         Self {
-            reference_rtt_ms: 25,
+            reference_rtt: Duration::from_millis(25),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Hybla {
     fn take_rtt(&mut self, srtt_us: u32) {
         if srtt_us < self.min_srtt_us {
             self.min_srtt_us = srtt_us;
-            let reference_us = u64::from(self.config.reference_rtt_ms) * 1000;
+            let reference_us = self.config.reference_rtt.as_micros();
             self.rho_8 = ((u64::from(srtt_us) * 8 / reference_us) as u32).max(8);
         }
     }
@@ -284,16 +284,5 @@ mod tests {
         assert_eq!(window.cwnd_pkts, MAX_WINDOW_PKTS);
         window.ssthresh_pkts = 2;
         hybla.on_ack(SimTime::ZERO, &ack(), &mut window);
-    }
-
-    #[test]
-    fn a_reference_of_zero_is_refused() {
-        let config = Config {
-            reference_rtt_ms: 0,
-        };
-        assert_eq!(
-            config.validate().unwrap_err().to_string(),
-            "hybla.reference_rtt_ms = 0 is outside 1 to 1000"
-        );
     }
 }

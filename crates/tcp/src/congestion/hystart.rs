@@ -4,6 +4,7 @@
 //! form of the 4.4 era (milliseconds, minimum of the first eight samples). Source: Ha and Rhee,
 //! "Taming the elephants: New TCP slow start", 2011; and what Linux made of it.
 
+use super::parameters::Words;
 use super::{RttSample, Window};
 
 /// Which form of HyStart CUBIC uses.
@@ -17,6 +18,14 @@ pub enum HyStart {
     LinuxLegacy,
     /// Slow start ends at a loss.
     Off,
+}
+
+impl Words for HyStart {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("linux", Self::LinuxCurrent),
+        ("linux-legacy", Self::LinuxLegacy),
+        ("off", Self::Off),
+    ];
 }
 
 /// Below this window, in packets, slow start goes on whatever the detectors say.

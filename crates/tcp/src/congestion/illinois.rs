@@ -6,8 +6,7 @@
 
 use backlane_units::SimTime;
 
-use super::range::{OutOfRange, check};
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// Illinois's parameters.
@@ -20,25 +19,26 @@ pub struct Config {
 }
 
 impl Config {
-    /// Where [`min_window_pkts`](Self::min_window_pkts) may lie; Liu et al. 2006 have 15.
+    /// Where [`min_window_pkts`](Self::min_window_pkts) may lie. No range is published.
     pub const MIN_WINDOW_PKTS_RANGE: (u32, u32) = (0, 10_000);
-    /// Where [`theta_rounds`](Self::theta_rounds) may lie; Liu et al. 2006 have 5.
+    /// Where [`theta_rounds`](Self::theta_rounds) may lie. No range is published.
     pub const THETA_ROUNDS_RANGE: (u32, u32) = (1, 1000);
+}
 
-    /// # Errors
-    ///
-    /// A parameter that is outside its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check(
-            "illinois.min_window_pkts",
-            self.min_window_pkts,
-            Self::MIN_WINDOW_PKTS_RANGE,
-        )?;
-        check(
-            "illinois.theta_rounds",
-            self.theta_rounds,
-            Self::THETA_ROUNDS_RANGE,
-        )
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            min_window_pkts,
+            theta_rounds,
+        } = self;
+        vec![
+            Parameter::count(
+                "min_window_pkts",
+                min_window_pkts,
+                Self::MIN_WINDOW_PKTS_RANGE,
+            ),
+            Parameter::count("theta_rounds", theta_rounds, Self::THETA_ROUNDS_RANGE),
+        ]
     }
 }
 
@@ -289,18 +289,6 @@ mod tests {
         assert_eq!(
             illinois.ssthresh(SimTime::ZERO, &Window::new(100, 2), 0),
             50
-        );
-    }
-
-    #[test]
-    fn parameters_outside_their_ranges_are_refused() {
-        let config = Config {
-            theta_rounds: 0,
-            ..Config::default()
-        };
-        assert_eq!(
-            config.validate().unwrap_err().to_string(),
-            "illinois.theta_rounds = 0 is outside 1 to 1000"
         );
     }
 }

@@ -25,7 +25,7 @@ pub mod htcp;
 pub mod hybla;
 mod hystart;
 pub mod illinois;
-mod range;
+mod parameters;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
@@ -36,7 +36,7 @@ pub mod yeah;
 pub use choice::{CongestionControlConfig, UnknownCongestionControl};
 pub use custom::Custom;
 pub use hystart::HyStart;
-pub use range::OutOfRange;
+pub use parameters::{Choice, Parameter, ParameterError, Parameters, Slot, Value};
 
 /// A slow-start threshold that is never reached.
 pub const INFINITE_SSTHRESH_PKTS: u32 = u32::MAX;

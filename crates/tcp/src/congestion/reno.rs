@@ -5,11 +5,18 @@
 
 use backlane_units::SimTime;
 
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 
 /// Reno has no parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {} = self;
+        Vec::new()
+    }
+}
 
 /// Reno's window law.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@
 
 use backlane_units::SimTime;
 
-use super::range::{OutOfRange, check};
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 
 /// Scalable's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +15,20 @@ pub struct Config {
 }
 
 impl Config {
-    /// Where [`per_pkts`](Self::per_pkts) may lie: 1 is slow start, beyond 10 000 the growth
-    /// is Reno's in any window of less. Kelly 2003 has 100.
+    /// Where [`per_pkts`](Self::per_pkts) may lie. No range is published; 1 is slow start, and
+    /// with 10 000 the growth is Reno's in any smaller window.
     pub const PER_PKTS_RANGE: (u32, u32) = (1, 10_000);
 
     /// The factor of ns-3 and of Linux before 2015, which counted acknowledgments of two packets.
     pub const fn ns3() -> Self {
         Self { per_pkts: 50 }
     }
+}
 
-    /// # Errors
-    ///
-    /// A parameter that is outside its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check("scalable.per_pkts", self.per_pkts, Self::PER_PKTS_RANGE)
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { per_pkts } = self;
+        vec![Parameter::count("per_pkts", per_pkts, Self::PER_PKTS_RANGE)]
     }
 }
 
@@ -144,14 +143,5 @@ mod tests {
         };
         Scalable::new(&Config::default()).on_ack(SimTime::ZERO, &ack, &mut window);
         assert_eq!(window.cwnd_pkts, 10);
-    }
-
-    #[test]
-    fn a_factor_of_zero_is_refused_with_the_range() {
-        let error = Config { per_pkts: 0 }.validate().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "scalable.per_pkts = 0 is outside 1 to 10000"
-        );
     }
 }

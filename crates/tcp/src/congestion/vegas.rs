@@ -5,7 +5,9 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window, reno};
+use super::{
+    Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window, reno,
+};
 use crate::recovery::CongestionState;
 
 /// Vegas's parameters, in packets.
@@ -17,6 +19,26 @@ pub struct Config {
     pub beta_pkts: u32,
     /// More queued packets than this end slow start.
     pub gamma_pkts: u32,
+}
+
+impl Config {
+    /// Where each parameter may lie, in packets. No range is published.
+    pub const RANGE: (u32, u32) = (1, 1000);
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            alpha_pkts,
+            beta_pkts,
+            gamma_pkts,
+        } = self;
+        vec![
+            Parameter::count("alpha_pkts", alpha_pkts, Self::RANGE),
+            Parameter::count("beta_pkts", beta_pkts, Self::RANGE),
+            Parameter::count("gamma_pkts", gamma_pkts, Self::RANGE),
+        ]
+    }
 }
 
 impl Default for Config {

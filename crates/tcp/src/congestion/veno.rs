@@ -6,8 +6,9 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::range::{OutOfRange, check};
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window, reno};
+use super::{
+    Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window, reno,
+};
 use crate::recovery::CongestionState;
 
 /// Veno's parameters.
@@ -18,16 +19,15 @@ pub struct Config {
 }
 
 impl Config {
-    /// Packets; Fu and Liew 2003, §III-B: 3 is good in practice, as in Vegas 1 to 4.
+    /// Where [`beta_pkts`](Self::beta_pkts) may lie. No range is published; Fu and Liew 2003,
+    /// §III-B, found 3 good in practice.
     pub const BETA_RANGE: (u32, u32) = (1, 10);
+}
 
-    /// Refuses parameters outside their range.
-    ///
-    /// # Errors
-    ///
-    /// The parameter and its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check("veno.beta_pkts", self.beta_pkts, Self::BETA_RANGE)
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { beta_pkts } = self;
+        vec![Parameter::count("beta_pkts", beta_pkts, Self::BETA_RANGE)]
     }
 }
 
@@ -226,13 +226,5 @@ mod tests {
             rounds.run(&mut veno, 110_000);
         }
         assert_eq!(rounds.window.cwnd_pkts, 110);
-    }
-
-    #[test]
-    fn a_backlog_outside_its_range_is_refused_with_the_range() {
-        assert_eq!(
-            Config { beta_pkts: 0 }.validate().unwrap_err().to_string(),
-            "veno.beta_pkts = 0 is outside 1 to 10"
-        );
     }
 }

@@ -7,7 +7,11 @@
 
 use backlane_units::{Duration, Rate, SimTime};
 
-use super::{Ack, Arrival, CongestionControl, ControlReadings, RttSample, Window, reno};
+use super::parameters::Words;
+use super::{
+    Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window,
+    reno,
+};
 use crate::recovery::CongestionState;
 
 /// How Westwood+ smooths its bandwidth samples.
@@ -34,6 +38,18 @@ impl Config {
             filter: Filter::Tustin,
         }
     }
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { filter } = self;
+        vec![Parameter::word("filter", filter)]
+    }
+}
+
+impl Words for Filter {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("linux", Self::Linux), ("tustin", Self::Tustin)];
 }
 
 /// What Westwood+ has measured.

@@ -6,8 +6,7 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::range::{OutOfRange, check};
-use super::{Ack, CongestionControl, ControlReadings, RttSample, Window};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// `YeAH`'s parameters.
@@ -20,17 +19,19 @@ pub struct Config {
 }
 
 impl Config {
-    /// Where [`alpha_pkts`](Self::alpha_pkts) may lie. Baiocchi et al. 2007, §3, have 80 packets.
+    /// Where [`alpha_pkts`](Self::alpha_pkts) may lie. No range is published.
     pub const ALPHA_RANGE: (u32, u32) = (1, 1000);
-    /// Where [`phi`](Self::phi) may lie. Baiocchi et al. 2007, §3, have 8.
+    /// Where [`phi`](Self::phi) may lie. No range is published.
     pub const PHI_RANGE: (u32, u32) = (1, 100);
+}
 
-    /// # Errors
-    ///
-    /// A parameter that is outside its range.
-    pub fn validate(&self) -> Result<(), OutOfRange> {
-        check("yeah.alpha_pkts", self.alpha_pkts, Self::ALPHA_RANGE)?;
-        check("yeah.phi", self.phi, Self::PHI_RANGE)
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self { alpha_pkts, phi } = self;
+        vec![
+            Parameter::count("alpha_pkts", alpha_pkts, Self::ALPHA_RANGE),
+            Parameter::count("phi", phi, Self::PHI_RANGE),
+        ]
     }
 }
 
@@ -301,17 +302,5 @@ mod tests {
     fn a_tiny_window_never_falls_below_two() {
         assert_eq!(threshold(&mut measured(), 1), 2);
         assert_eq!(judged(&mut measured(), 2, 1_000_000), 2);
-    }
-
-    #[test]
-    fn parameters_outside_their_range_are_refused_with_the_range() {
-        let config = Config {
-            phi: 0,
-            ..Config::default()
-        };
-        assert_eq!(
-            config.validate().unwrap_err().to_string(),
-            "yeah.phi = 0 is outside 1 to 100"
-        );
     }
 }

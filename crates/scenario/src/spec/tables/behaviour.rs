@@ -1,10 +1,10 @@
-//! Keys of what happens on the network: UEs, routing, TCP, flows and records.
+//! Keys of what happens on the network: UEs, routing, flows and records.
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
 use super::{
-    CONGESTION_CONTROL, COUNT, DELAY, EXABYTE, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE,
-    SPAN, TIME, key, words,
+    CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
+    TIME, key, words,
 };
 
 /// The radio network of the UEs.
@@ -298,175 +298,6 @@ pub(crate) static BURST: Section = Section {
     }),
 };
 
-/// The TCP endpoints.
-pub(crate) static TCP: Section = Section {
-    noun: "tcp",
-    doc: "The TCP endpoints. Defaults are those of Linux 6.1.",
-    tag: None,
-    keys: &[
-        key(
-            "congestion_control",
-            CONGESTION_CONTROL,
-            Default("\"cubic\""),
-            "The congestion control, by its Linux name; a class in a Python file, whose path \
-             counts from the folder of the scenario; or one that the running program brings.",
-        ),
-        key(
-            "hystart",
-            words(&["linux", "linux-legacy", "off"]),
-            Default("\"linux\""),
-            "How CUBIC leaves slow start: as Linux since 5.6, as before, or only by loss.",
-        ),
-        key(
-            "mss",
-            Kind::Bytes {
-                min: 88,
-                max: 65_495,
-            },
-            Default("\"1448 B\""),
-            "Payload of a full segment.",
-        ),
-        key(
-            "initial_window_pkts",
-            Kind::Integer {
-                min: 1,
-                max: 10_000,
-            },
-            Default("10"),
-            "Initial congestion window (RFC 6928).",
-        ),
-        key(
-            "initial_ssthresh_pkts",
-            Kind::OrWord(
-                "infinite",
-                &Kind::Integer {
-                    min: 2,
-                    max: 1_000_000_000,
-                },
-            ),
-            Default("\"infinite\""),
-            "Initial slow-start threshold.",
-        ),
-        key(
-            "rto",
-            words(&["linux", "rfc6298"]),
-            Default("\"linux\""),
-            "Whether min_rto bounds the variance term, as in Linux, or the whole timeout (RFC 6298 §2.4).",
-        ),
-        key(
-            "min_rto",
-            INTERVAL,
-            Default("\"200 ms\""),
-            "Lower bound of the retransmission timeout.",
-        ),
-        key(
-            "initial_rto",
-            INTERVAL,
-            Default("\"1 s\""),
-            "Retransmission timeout before the first RTT sample (RFC 6298 §2.1).",
-        ),
-        key(
-            "max_rto",
-            INTERVAL,
-            Default("\"120 s\""),
-            "Upper bound of the retransmission timeout.",
-        ),
-        key(
-            "syn_retries",
-            Kind::Integer { min: 0, max: 127 },
-            Default("6"),
-            "How often a SYN is sent again.",
-        ),
-        key(
-            "retries",
-            Kind::Integer { min: 1, max: 1000 },
-            Default("15"),
-            "Timeouts in a row before a connection fails.",
-        ),
-        key(
-            "delayed_ack_segments",
-            Kind::Integer { min: 1, max: 255 },
-            Default("2"),
-            "Segments acknowledged together; 1 acknowledges each at once (RFC 1122 §4.2.3.2).",
-        ),
-        key(
-            "delayed_ack_min",
-            INTERVAL,
-            Default("\"40 ms\""),
-            "Shortest wait of an acknowledgement for the next segment; Linux adapts it to the arrivals.",
-        ),
-        key(
-            "delayed_ack_max",
-            INTERVAL,
-            Default("\"200 ms\""),
-            "Longest wait; equal to delayed_ack_min for a fixed one.",
-        ),
-        key(
-            "quick_ack",
-            Kind::Boolean,
-            Default("true"),
-            "Whether the first segments of a connection are acknowledged at once.",
-        ),
-        key(
-            "sack",
-            Kind::Boolean,
-            Default("true"),
-            "Selective acknowledgements (RFC 2018).",
-        ),
-        key(
-            "sack_compression",
-            Kind::Boolean,
-            Default("true"),
-            "Whether duplicate acknowledgements of a hole are merged, as Linux does.",
-        ),
-        key(
-            "timestamps",
-            Kind::Boolean,
-            Default("true"),
-            "Timestamps (RFC 7323).",
-        ),
-        key(
-            "limited_transmit",
-            Kind::Boolean,
-            Default("true"),
-            "Limited transmit (RFC 3042).",
-        ),
-        key(
-            "duplicate_threshold",
-            Kind::Integer { min: 1, max: 255 },
-            Default("3"),
-            "Duplicate acknowledgements that start a recovery.",
-        ),
-        key(
-            "receive_buffer",
-            Kind::Bytes {
-                min: 2048,
-                max: 1 << 30,
-            },
-            Default("\"6 MiB\""),
-            "Receive window offered; RFC 7323 §2.3 allows 1 GiB.",
-        ),
-        key(
-            "send_buffer",
-            Kind::OrWord(
-                "unlimited",
-                &Kind::Bytes {
-                    min: 2048,
-                    max: EXABYTE,
-                },
-            ),
-            Default("\"unlimited\""),
-            "Most bytes sent and not yet acknowledged.",
-        ),
-        key(
-            "slow_start_after_idle",
-            Kind::Boolean,
-            Default("true"),
-            "Whether an idle connection shrinks its window (RFC 2861).",
-        ),
-    ],
-};
-
 /// A Python file.
 pub(crate) static PYTHON: Section = Section {
     noun: "python",
@@ -497,7 +328,7 @@ const FLOW_CC: Key = key(
     "congestion_control",
     CONGESTION_CONTROL,
     Optional,
-    "In place of that of [tcp].",
+    "In place of that of [tcp]; its parameters stand in its table in [tcp].",
 );
 const UDP_SIZE: Key = key(
     "size",

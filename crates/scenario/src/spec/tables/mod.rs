@@ -3,12 +3,16 @@
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
 mod behaviour;
+mod controls;
 mod network;
+mod tcp;
 
-pub(crate) use behaviour::{ACCESS, FLOW, PYTHON, RECORD, ROUTING, TCP};
+pub(crate) use behaviour::{ACCESS, FLOW, PYTHON, RECORD, ROUTING};
+pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
 };
+pub(crate) use tcp::TCP;
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
@@ -58,8 +62,7 @@ const COUNT: Kind = Kind::Integer {
 };
 const POSITION: Kind = Kind::Length { min_um: i64::MIN };
 const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
-const CONGESTION_CONTROL: Kind =
-    Kind::CongestionControl(crate::protocols::CongestionControl::NAMES);
+const CONGESTION_CONTROL: Kind = Kind::CongestionControl(&CONTROLS);
 
 const fn words(words: &'static [&'static str]) -> Kind {
     Kind::Words {

@@ -13,8 +13,7 @@
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::draws::Draws;
-use super::range::check;
-use super::{Ack, CongestionControl, ControlReadings, OutOfRange, Window};
+use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, Window};
 use crate::recovery::CongestionState;
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, GAIN_UNIT};
@@ -37,10 +36,9 @@ const NO_RTT: u32 = u32::MAX;
 /// What can be set on BBR. The defaults are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Rounds over which the bandwidth is the largest seen: 2 to 1000.
+    /// Rounds over which the bandwidth is the largest seen.
     pub bandwidth_rounds: u32,
-    /// How long the smallest RTT is believed before the queue is drained to measure it anew:
-    /// 1 s to 1000 s.
+    /// How long the smallest RTT is believed before the queue is drained to measure it anew.
     pub min_rtt_window: Duration,
 }
 
@@ -54,10 +52,27 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(super) fn validate(&self) -> Result<(), OutOfRange> {
-        check("bbr.bandwidth_rounds", self.bandwidth_rounds, (2, 1000))?;
-        let window_ms = u32::try_from(self.min_rtt_window.as_micros() / 1000).unwrap_or(u32::MAX);
-        check("bbr.min_rtt_window_ms", window_ms, (1000, 1_000_000))
+    /// Where [`bandwidth_rounds`](Self::bandwidth_rounds) may lie. No range is published.
+    pub const BANDWIDTH_ROUNDS_RANGE: (u32, u32) = (2, 1000);
+    /// Where [`min_rtt_window`](Self::min_rtt_window) may lie. No range is published.
+    pub const MIN_RTT_WINDOW_RANGE: (Duration, Duration) =
+        (Duration::from_secs(1), Duration::from_secs(1000));
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            bandwidth_rounds,
+            min_rtt_window,
+        } = self;
+        vec![
+            Parameter::count(
+                "bandwidth_rounds",
+                bandwidth_rounds,
+                Self::BANDWIDTH_ROUNDS_RANGE,
+            ),
+            Parameter::time("min_rtt_window", min_rtt_window, Self::MIN_RTT_WINDOW_RANGE),
+        ]
     }
 }
 

@@ -347,23 +347,3 @@ fn a_timeout_is_a_loss_that_the_policer_counts_and_keeps_the_full_pipe() {
     assert_eq!(feed.bbr.last_state, CongestionState::Loss);
     assert_eq!(feed.bbr.totals.lost_pkts, 100);
 }
-
-#[test]
-fn parameters_outside_their_ranges_are_refused() {
-    let config = Config {
-        bandwidth_rounds: 1,
-        ..Config::default()
-    };
-    assert_eq!(
-        config.validate().unwrap_err().parameter,
-        "bbr.bandwidth_rounds"
-    );
-    let config = Config {
-        min_rtt_window: Duration::from_millis(999),
-        ..Config::default()
-    };
-    assert_eq!(
-        config.validate().unwrap_err().parameter,
-        "bbr.min_rtt_window_ms"
-    );
-}

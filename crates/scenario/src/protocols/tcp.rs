@@ -1,0 +1,258 @@
+//! The parameters of TCP, and their reading out of the normal form.
+
+use std::sync::Arc;
+
+use backlane_units::{Bytes, Duration};
+
+use crate::custom;
+use crate::spec::{Kind, tables};
+use crate::tree::{self, Table};
+
+/// The parameters of the TCP endpoints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tcp {
+    /// The congestion control.
+    pub congestion_control: CongestionControl,
+    /// Payload of a full segment, in bytes.
+    pub mss_bytes: u32,
+    /// Initial congestion window, in segments.
+    pub initial_window_pkts: u32,
+    /// Initial slow-start threshold, in segments; `None` is infinite.
+    pub initial_ssthresh_pkts: Option<u32>,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Duration,
+    /// Retransmission timeout before the first RTT sample.
+    pub initial_rto: Duration,
+    /// Upper bound of the retransmission timeout.
+    pub max_rto: Duration,
+    /// How the retransmission timeout follows the samples.
+    pub rto_rule: RtoRule,
+    /// How often a SYN is sent again.
+    pub syn_retries: u32,
+    /// Timeouts in a row before a connection fails.
+    pub retries: u32,
+    /// Segments acknowledged together; 1 acknowledges each at once.
+    pub delayed_ack_segments: u32,
+    /// Shortest wait of an acknowledgement for a further segment.
+    pub delayed_ack_min: Duration,
+    /// Longest wait; equal to the shortest for a fixed one.
+    pub delayed_ack_max: Duration,
+    /// Whether the first segments are acknowledged at once.
+    pub quick_ack: bool,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Whether duplicate acknowledgements of a hole are merged.
+    pub sack_compression: bool,
+    /// Timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Duplicate acknowledgements that start a recovery.
+    pub duplicate_threshold: u32,
+    /// Receive window offered at most, in bytes.
+    pub receive_buffer_bytes: u32,
+    /// Most bytes sent and not yet acknowledged; `u64::MAX` is unlimited.
+    pub send_buffer_bytes: u64,
+    /// Whether an idle connection shrinks its window.
+    pub slow_start_after_idle: bool,
+    /// How much reordering is borne.
+    pub reordering: Reordering,
+    /// Whether the tail of a flight is probed before the timeout.
+    pub tail_loss_probe: bool,
+    /// Whether needless timeouts are recognised.
+    pub frto: bool,
+    /// Whether congestion marks are used.
+    pub ecn: Ecn,
+    /// What tuning may raise the receive buffer to, in bytes; `None` is no tuning.
+    pub receive_autotuning_max_bytes: Option<u32>,
+    /// Receive window offered at first, in bytes.
+    pub initial_receive_window_bytes: u32,
+    /// The parameters of the congestion controls in use.
+    pub parameters: Vec<Parameter>,
+}
+
+impl Tcp {
+    /// The parameters of the congestion control of that name.
+    pub fn parameters_of(&self, control: &str) -> impl Iterator<Item = &Parameter> {
+        self.parameters
+            .iter()
+            .filter(move |parameter| parameter.control == control)
+    }
+}
+
+/// A parameter of a congestion control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The name of the congestion control.
+    pub control: &'static str,
+    /// The name used in files.
+    pub name: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// On or off.
+    Switch(bool),
+    /// A whole number.
+    Count(u32),
+    /// A number.
+    Number(f64),
+    /// A time.
+    Time(Duration),
+    /// One of several words.
+    Word(String),
+}
+
+/// A congestion control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// One that the simulator has, by its Linux name; see [`CongestionControl::named`].
+    Known(&'static str),
+    /// One that the simulator does not have; see [`crate::model::CustomControl::name`].
+    Custom(Arc<str>),
+}
+
+impl CongestionControl {
+    /// The names of those that the simulator has.
+    pub const NAMES: &[&str] = &tables::CONTROLS;
+
+    /// The one that the simulator has of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut names = Self::NAMES.iter();
+        names
+            .find(|known| **known == name)
+            .map(|known| Self::Known(known))
+    }
+
+    /// The name used in files; for one's own, [`crate::model::CustomControl::name`].
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Custom(name) => name,
+        }
+    }
+}
+
+/// A congestion control as the file states it.
+pub(crate) fn congestion_control(text: &str) -> Option<CongestionControl> {
+    match custom::Stated::of(text) {
+        Some(stated) => Some(CongestionControl::Custom(stated.ok()?.name().into())),
+        None => CongestionControl::named(text),
+    }
+}
+
+/// How much reordering is borne before a segment counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reordering {
+    /// A fixed threshold (RFC 6675).
+    Fixed,
+    /// A threshold that grows, as in Linux before 4.4.
+    LinuxLegacy,
+    /// RACK (RFC 8985), as in Linux 6.1.
+    Rack,
+    /// TCP-NCR (RFC 4653), careful.
+    NcrCareful,
+    /// TCP-NCR (RFC 4653), aggressive.
+    NcrAggressive,
+}
+
+/// Whether congestion marks are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not asked for and not granted.
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 8257 §3.2.
+    Exact,
+}
+
+/// How the retransmission timeout follows the RTT samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoRule {
+    /// The minimum bounds the variance term.
+    Linux,
+    /// The minimum bounds the whole timeout (RFC 6298 §2.4).
+    Rfc6298,
+}
+
+/// The TCP section.
+pub(crate) fn read(table: &Table) -> Option<Tcp> {
+    let bytes = |key: &str| table.quantity::<Bytes>(key).map(Bytes::get);
+    let window = |key: &str| u32::try_from(bytes(key)?).ok();
+    Some(Tcp {
+        congestion_control: congestion_control(table.text("congestion_control")?)?,
+        mss_bytes: window("mss")?,
+        initial_window_pkts: table.integer("initial_window_pkts")?,
+        initial_ssthresh_pkts: table.integer("initial_ssthresh_pkts"),
+        min_rto: table.quantity("min_rto")?,
+        initial_rto: table.quantity("initial_rto")?,
+        max_rto: table.quantity("max_rto")?,
+        rto_rule: match table.text("rto")? {
+            "rfc6298" => RtoRule::Rfc6298,
+            _ => RtoRule::Linux,
+        },
+        syn_retries: table.integer("syn_retries")?,
+        retries: table.integer("retries")?,
+        delayed_ack_segments: table.integer("delayed_ack_segments")?,
+        delayed_ack_min: table.quantity("delayed_ack_min")?,
+        delayed_ack_max: table.quantity("delayed_ack_max")?,
+        quick_ack: table.boolean("quick_ack")?,
+        sack: table.boolean("sack")?,
+        sack_compression: table.boolean("sack_compression")?,
+        timestamps: table.boolean("timestamps")?,
+        limited_transmit: table.boolean("limited_transmit")?,
+        duplicate_threshold: table.integer("duplicate_threshold")?,
+        receive_buffer_bytes: window("receive_buffer")?,
+        send_buffer_bytes: bytes("send_buffer").unwrap_or(u64::MAX),
+        slow_start_after_idle: table.boolean("slow_start_after_idle")?,
+        reordering: match table.text("reordering")? {
+            "fixed" => Reordering::Fixed,
+            "linux-legacy" => Reordering::LinuxLegacy,
+            "ncr-careful" => Reordering::NcrCareful,
+            "ncr-aggressive" => Reordering::NcrAggressive,
+            _ => Reordering::Rack,
+        },
+        tail_loss_probe: table.boolean("tail_loss_probe")?,
+        frto: table.boolean("frto")?,
+        ecn: match table.text("ecn")? {
+            "classic" => Ecn::Classic,
+            "exact" => Ecn::Exact,
+            _ => Ecn::Off,
+        },
+        receive_autotuning_max_bytes: window("receive_autotuning_max"),
+        initial_receive_window_bytes: window("initial_receive_window")?,
+        parameters: parameters(table),
+    })
+}
+
+/// The parameters in the tables of the congestion controls.
+fn parameters(tcp: &Table) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    for name in CongestionControl::NAMES {
+        let section = tables::TCP.find(name).and_then(|key| key.kind.section());
+        let (Some(table), Some(section)) = (tcp.table(name), section) else {
+            continue;
+        };
+        parameters.extend(table.entries.iter().filter_map(|entry| {
+            let key = section.find(&entry.key)?;
+            let value = match (&key.kind, &entry.item.value) {
+                (Kind::Duration { .. }, tree::Value::Text(text)) => Value::Time(text.parse().ok()?),
+                (_, tree::Value::Text(word)) => Value::Word(word.clone()),
+                (_, tree::Value::Boolean(switch)) => Value::Switch(*switch),
+                (_, tree::Value::Integer(count)) => Value::Count(u32::try_from(*count).ok()?),
+                (_, tree::Value::Number(number)) => Value::Number(*number),
+                _ => return None,
+            };
+            Some(Parameter {
+                control: name,
+                name: entry.key.clone(),
+                value,
+            })
+        }));
+    }
+    parameters
+}

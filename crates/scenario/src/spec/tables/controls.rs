@@ -1,0 +1,330 @@
+//! The congestion controls and their parameters: a line and a section for each.
+//!
+//! Names, defaults and ranges are those of `backlane_tcp`; a test in `world` holds them equal. A
+//! range is published only where the sentence beside the parameter's constant in `backlane_tcp`
+//! says so; the others only keep the arithmetic sound.
+
+use super::super::Presence::{Default, Optional};
+use super::super::{Key, Kind, Section};
+use super::{US_PS, key, words};
+
+/// The number of congestion controls.
+pub(super) const COUNT: usize = 13;
+
+/// Their names, as Linux has them.
+pub(crate) const NAMES: [&str; COUNT] = {
+    let controls = controls(0);
+    let mut names = [""; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        names[index] = controls[index].name;
+        index += 1;
+    }
+    names
+};
+
+/// Each congestion control with its section in each profile.
+pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
+    [
+        control("reno", &RENO),
+        control("cubic", &CUBIC),
+        control("westwood", &WESTWOOD[profile]),
+        control("illinois", &ILLINOIS),
+        control("highspeed", &HIGHSPEED[profile]),
+        control("hybla", &HYBLA[profile]),
+        control("scalable", &SCALABLE[profile]),
+        control("vegas", &VEGAS),
+        control("veno", &VENO),
+        control("htcp", &HTCP),
+        control("yeah", &YEAH),
+        control("cdg", &CDG),
+        control("bbr", &BBR),
+    ]
+}
+
+const fn control(name: &'static str, section: &'static Section) -> Key {
+    key(name, Kind::Table(section), Optional, section.doc)
+}
+
+const fn parameters(noun: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
+    Section {
+        noun,
+        doc,
+        keys,
+        tag: None,
+    }
+}
+
+const fn integer(min: i64, max: i64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+static RENO: Section = parameters("tcp.reno", "Reno (RFC 5681) has no parameters.", &[]);
+
+static CUBIC: Section = parameters(
+    "tcp.cubic",
+    "CUBIC (RFC 9438).",
+    &[
+        key(
+            "beta",
+            Kind::Number {
+                min: 0.1,
+                max: 0.95,
+            },
+            Default("0.7"),
+            "Share of the window that a loss leaves, in steps of 1/1024 (RFC 9438 §4.6).",
+        ),
+        key(
+            "c",
+            Kind::Number {
+                min: 0.01,
+                max: 10.0,
+            },
+            Default("0.4"),
+            "How steep the curve is, in packets per second cubed, in steps of 1/1024.",
+        ),
+        key(
+            "hystart",
+            words(&["linux", "linux-legacy", "off"]),
+            Default("\"linux\""),
+            "How slow start ends: as in Linux since 5.6, as before, or only by loss.",
+        ),
+        key(
+            "fast_convergence",
+            Kind::Boolean,
+            Default("true"),
+            "Whether a flow that lost before it regained its peak gives way (RFC 9438 §4.7).",
+        ),
+        key(
+            "reno_friendly",
+            Kind::Boolean,
+            Default("true"),
+            "Whether the window is at least Reno's (RFC 9438 §4.3).",
+        ),
+    ],
+);
+
+static WESTWOOD: [Section; 2] = [
+    parameters(
+        "tcp.westwood",
+        WESTWOOD_DOC,
+        &[westwood_filter("\"linux\"")],
+    ),
+    parameters(
+        "tcp.westwood",
+        WESTWOOD_DOC,
+        &[westwood_filter("\"tustin\"")],
+    ),
+];
+const WESTWOOD_DOC: &str = "Westwood+ (Grieco and Mascolo 2004).";
+const fn westwood_filter(default: &'static str) -> Key {
+    key(
+        "filter",
+        words(&["linux", "tustin"]),
+        Default(default),
+        "How samples of the bandwidth are smoothed: two averages of weight 1/8, or ns-3's 0.9 of the old and 0.1 of the mean of the last two.",
+    )
+}
+
+static ILLINOIS: Section = parameters(
+    "tcp.illinois",
+    "Illinois (Liu, Başar and Srikant 2006).",
+    &[
+        key(
+            "min_window_pkts",
+            integer(0, 10_000),
+            Default("15"),
+            "Below this window it is Reno.",
+        ),
+        key(
+            "theta_rounds",
+            integer(1, 1000),
+            Default("5"),
+            "Rounds of low delay after which it grows fastest again.",
+        ),
+    ],
+);
+
+static HIGHSPEED: [Section; 2] = [
+    parameters("tcp.highspeed", HIGHSPEED_DOC, &[per_packet("false")]),
+    parameters("tcp.highspeed", HIGHSPEED_DOC, &[per_packet("true")]),
+];
+const HIGHSPEED_DOC: &str = "HighSpeed TCP (RFC 3649).";
+const fn per_packet(default: &'static str) -> Key {
+    key(
+        "per_packet",
+        Kind::Boolean,
+        Default(default),
+        "Whether growth counts packets acknowledged, as in ns-3, and not acknowledgements, as in Linux.",
+    )
+}
+
+static HYBLA: [Section; 2] = [
+    parameters("tcp.hybla", HYBLA_DOC, &[reference_rtt("\"25 ms\"")]),
+    parameters("tcp.hybla", HYBLA_DOC, &[reference_rtt("\"50 ms\"")]),
+];
+const HYBLA_DOC: &str = "Hybla (Caini and Firrincieli 2004).";
+const fn reference_rtt(default: &'static str) -> Key {
+    key(
+        "reference_rtt",
+        Kind::Duration {
+            min_ps: 1_000 * US_PS,
+            max_ps: 1_000_000 * US_PS,
+        },
+        Default(default),
+        "The RTT at which it is Reno.",
+    )
+}
+
+static SCALABLE: [Section; 2] = [
+    parameters("tcp.scalable", SCALABLE_DOC, &[per_integer("100")]),
+    parameters("tcp.scalable", SCALABLE_DOC, &[per_integer("50")]),
+];
+const SCALABLE_DOC: &str = "Scalable TCP (Kelly 2003).";
+const fn per_integer(default: &'static str) -> Key {
+    key(
+        "per_pkts",
+        integer(1, 10_000),
+        Default(default),
+        "Packets acknowledged per packet of growth, in windows larger than this.",
+    )
+}
+
+static VEGAS: Section = parameters(
+    "tcp.vegas",
+    "Vegas (Brakmo and Peterson 1995).",
+    &[
+        key(
+            "alpha_pkts",
+            integer(1, 1000),
+            Default("2"),
+            "Fewer queued packets than this let the window grow.",
+        ),
+        key(
+            "beta_pkts",
+            integer(1, 1000),
+            Default("4"),
+            "More queued packets than this let it shrink; at least alpha_pkts.",
+        ),
+        key(
+            "gamma_pkts",
+            integer(1, 1000),
+            Default("1"),
+            "More queued packets than this end slow start.",
+        ),
+    ],
+);
+
+static VENO: Section = parameters(
+    "tcp.veno",
+    "Veno (Fu and Liew 2003).",
+    &[key(
+        "beta_pkts",
+        integer(1, 10),
+        Default("3"),
+        "From this backlog on a loss is one of congestion.",
+    )],
+);
+
+static HTCP: Section = parameters(
+    "tcp.htcp",
+    "H-TCP (Leith and Shorten 2004).",
+    &[
+        key(
+            "rtt_scaling",
+            Kind::Boolean,
+            Default("true"),
+            "Whether growth is scaled by the RTT.",
+        ),
+        key(
+            "bandwidth_switch",
+            Kind::Boolean,
+            Default("true"),
+            "Whether the reduction adapts only while the throughput stays within a fifth.",
+        ),
+    ],
+);
+
+static YEAH: Section = parameters(
+    "tcp.yeah",
+    "YeAH (Baiocchi, Castellani and Vacirca 2007).",
+    &[
+        key(
+            "alpha_pkts",
+            integer(1, 1000),
+            Default("80"),
+            "A queue beyond so many packets is drained.",
+        ),
+        key(
+            "phi",
+            integer(1, 100),
+            Default("8"),
+            "A delay beyond this part of the smallest RTT ends the fast mode.",
+        ),
+    ],
+);
+
+static CDG: Section = parameters(
+    "tcp.cdg",
+    "CDG (Hayes and Armitage 2011).",
+    &[
+        key(
+            "window_rounds",
+            integer(1, 256),
+            Default("8"),
+            "Rounds over which the gradients of the RTT are summed.",
+        ),
+        key(
+            "backoff_beta_1024",
+            integer(0, 1024),
+            Default("724"),
+            "Share of the window that a back-off leaves, in 1024ths.",
+        ),
+        key(
+            "backoff_factor",
+            integer(1, 1000),
+            Default("42"),
+            "How steeply the probability of a back-off rises with the sum: 1000/(G · window_rounds), with the paper's G = 3.",
+        ),
+        key(
+            "ineffective_backoffs",
+            integer(0, 65_535),
+            Default("5"),
+            "Back-offs in a row without effect after which there is none; 0 is no limit.",
+        ),
+        key(
+            "shadow_window",
+            Kind::Boolean,
+            Default("true"),
+            "Whether a loss is answered by the window without the back-offs.",
+        ),
+        key(
+            "loss_tolerance",
+            Kind::Boolean,
+            Default("false"),
+            "Whether a loss with a queue that is not full leaves the window alone.",
+        ),
+    ],
+);
+
+static BBR: Section = parameters(
+    "tcp.bbr",
+    "BBR, version 1 (Cardwell et al. 2016).",
+    &[
+        key(
+            "bandwidth_rounds",
+            integer(2, 1000),
+            Default("10"),
+            "Rounds over which the bandwidth is the largest seen.",
+        ),
+        key(
+            "min_rtt_window",
+            Kind::Duration {
+                min_ps: 1_000_000 * US_PS,
+                max_ps: 1_000_000_000 * US_PS,
+            },
+            Default("\"10 s\""),
+            "How long the smallest RTT is believed before the queue is drained to measure it anew.",
+        ),
+    ],
+);
