@@ -37,8 +37,8 @@ pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
         control("veno", &VENO),
         control("htcp", &HTCP),
         control("yeah", &YEAH),
-        control("cdg", &CDG),
         control("bbr", &BBR),
+        control("cdg", &CDG),
     ]
 }
 
