@@ -7,6 +7,8 @@ The functions here are what the command line is made of:
 * `campaign.run` a sweep over parameters and seeds,
 * `load` a results folder.
 
+`CongestionControl` is the class to derive congestion controls of one's own from.
+
 Example:
     >>> import backlane
     >>> result = backlane.run("grid.toml", seed=3)  # doctest: +SKIP
@@ -18,14 +20,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["BacklaneError", "campaign", "check", "load", "plan", "report", "run"]
+__all__ = [
+    "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "RateSample",
+    "RttSample", "Window", "campaign", "check", "load", "plan", "report", "run",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from backlane import campaign, report
+    from backlane._native import Ack, Arrival, RateSample, RttSample, Window
     from backlane.campaign.plan import Plan
+    from backlane.congestion import CongestionControl, CongestionState
     from backlane.errors import BacklaneError
     from backlane.results import Results
 
@@ -38,6 +45,10 @@ def __getattr__(name: str) -> Any:
         return import_module(f"backlane.{name}")
     if name == "BacklaneError":
         return import_module("backlane.errors").BacklaneError
+    if name in ("CongestionControl", "CongestionState"):
+        return getattr(import_module("backlane.congestion"), name)
+    if name in ("Ack", "Arrival", "RateSample", "RttSample", "Window"):
+        return getattr(import_module("backlane.native").module(), name)
     raise AttributeError(f"module 'backlane' has no attribute {name!r}")
 
 
@@ -53,15 +64,18 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
 
     Raises:
         ScenarioError: when it cannot be run as written; `.diagnostics` lists the problems.
-        BacklaneError: when it cannot be read.
+        BacklaneError: when it cannot be read, or names a Python class that cannot be used.
     """
     from pathlib import Path
 
     from backlane import native
+    from backlane.campaign.plan import make_plan
     from backlane.files import read_scenario
 
     text = read_scenario(Path(file))
     warnings: list[dict[str, Any]] = native.module().check(text, str(file), list(overrides))
+    if any(form in text + str(overrides) for form in ("python:", "custom:")):
+        make_plan(Path(file), overrides)
     return warnings
 
 

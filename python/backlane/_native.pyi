@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from backlane.congestion import CongestionState
+
 class ScenarioError(Exception):
     """A scenario that cannot be run as written."""
 
@@ -22,6 +24,171 @@ class RunResult:
     links: dict[str, list[Any]]
     nodes: dict[str, list[Any]]
     series: dict[str, dict[str, list[Any]]]
+
+class Window:
+    """The congestion window and the slow-start threshold, as the endpoint lends them to a hook.
+
+    Both are whole numbers of packets. A window below 1 counts as 1, a threshold below 2 as 2;
+    what is negative or no whole number is an error.
+    """
+
+    cwnd_pkts: int
+    """The congestion window, in packets."""
+    ssthresh_pkts: int
+    """The slow-start threshold, in packets; 2³² − 1: none yet."""
+
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the threshold."""
+
+    def slow_start(self, acked_pkts: int) -> int:
+        """Grow by the packets acknowledged, up to the threshold.
+
+        Returns:
+            The packets that are left for congestion avoidance.
+        """
+
+    def increase_additively(self, per_pkts: int, acked_pkts: int) -> None:
+        """Grow by one packet for every `per_pkts` packets acknowledged, over many calls."""
+
+class RateSample:
+    """How fast the network delivered, over the flight of the newest segment acknowledged."""
+
+    @property
+    def delivered_pkts(self) -> int:
+        """Packets delivered while that segment was in flight."""
+    @property
+    def interval_us(self) -> int:
+        """The longer of the sending and the acknowledging interval; 0: no valid sample."""
+    @property
+    def prior_delivered_pkts(self) -> int:
+        """Packets ever delivered when that segment was sent; 0 with an invalid sample."""
+    @property
+    def prior_lost_pkts(self) -> int:
+        """Packets ever lost when that segment was sent."""
+    @property
+    def tx_in_flight_pkts(self) -> int:
+        """Packets in flight when that segment was sent, itself included."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application limited the sender when that segment was sent."""
+    @property
+    def is_retransmitted(self) -> bool:
+        """Whether that segment had been retransmitted."""
+
+class Ack:
+    """What an acknowledgment brought."""
+
+    @property
+    def acked_pkts(self) -> int:
+        """Packets newly acknowledged or SACKed."""
+    @property
+    def in_flight_pkts(self) -> int:
+        """Packets in flight after the acknowledgment was processed."""
+    @property
+    def snd_una(self) -> int:
+        """The first sequence number not acknowledged."""
+    @property
+    def snd_nxt(self) -> int:
+        """The next sequence number to be sent: a round that starts now ends when it is passed."""
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """Whether the congestion window limited the last flight, not application or receiver."""
+    @property
+    def delivered_pkts(self) -> int:
+        """Packets ever delivered, this acknowledgment included."""
+    @property
+    def delivered_ce_pkts(self) -> int:
+        """Packets ever delivered with a congestion mark, this acknowledgment included."""
+    @property
+    def lost_pkts(self) -> int:
+        """Packets ever marked lost."""
+    @property
+    def newly_lost_pkts(self) -> int:
+        """Packets newly marked lost by this acknowledgment."""
+    @property
+    def prior_in_flight_pkts(self) -> int:
+        """Packets in flight before the acknowledgment was processed."""
+    @property
+    def has_ece(self) -> bool:
+        """Whether it echoes a congestion mark (ECE)."""
+    @property
+    def min_rtt_us(self) -> int:
+        """The smallest RTT of the last 300 s; 0 before the first sample."""
+    @property
+    def rtt_us(self) -> int | None:
+        """The RTT sample of this acknowledgment, if there was one."""
+    @property
+    def srtt_us(self) -> int:
+        """The smoothed RTT."""
+    @property
+    def max_packets_out_pkts(self) -> int:
+        """The most packets out in the last flight."""
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
+    @property
+    def state(self) -> CongestionState:
+        """The state of loss recovery."""
+    @property
+    def rate(self) -> RateSample:
+        """The delivery rate; all zero unless the class sets `needs_rate_samples`."""
+
+class Arrival:
+    """What a new acknowledgment says, before losses are looked for."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes that it acknowledges cumulatively."""
+    @property
+    def delivered_pkts(self) -> int:
+        """Packets newly acknowledged or SACKed."""
+    @property
+    def snd_una(self) -> int:
+        """The first sequence number not acknowledged, this acknowledgment included."""
+    @property
+    def snd_nxt(self) -> int:
+        """The next sequence number to be sent."""
+    @property
+    def has_ece(self) -> bool:
+        """Whether it echoes a congestion mark (ECE, RFC 3168)."""
+    @property
+    def one_way_delay_us(self) -> int | None:
+        """The delay of the data on its way, from timestamps; only differences mean something."""
+    @property
+    def srtt_us(self) -> int:
+        """The smoothed RTT; 0 before the first sample."""
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
+
+class RttSample:
+    """An RTT sample, of the newest segment acknowledged."""
+
+    @property
+    def rtt_us(self) -> int:
+        """The sample."""
+    @property
+    def srtt_us(self) -> int:
+        """The smoothed RTT, this sample included."""
+    @property
+    def acked_pkts(self) -> int:
+        """Packets that the cumulative acknowledgment covers now, those SACKed before included."""
+    @property
+    def sacked_pkts(self) -> int:
+        """Packets SACKed and not cumulatively acknowledged."""
+    @property
+    def packets_out_pkts(self) -> int:
+        """Packets sent and not cumulatively acknowledged."""
+    @property
+    def snd_una(self) -> int:
+        """The first sequence number not acknowledged."""
+    @property
+    def snd_nxt(self) -> int:
+        """The next sequence number to be sent."""
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
 
 def model_version() -> str: ...
 def commit() -> str: ...

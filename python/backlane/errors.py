@@ -129,6 +129,21 @@ CODES: dict[str, tuple[str, str]] = {
         "nothing to report",
         "The folder holds no finished run. `backlane campaign status DIR` shows the state.",
     ),
+    "R020": (
+        "congestion control cannot be used",
+        'The scenario names a congestion control of its own, "python:FILE:CLASS", and the file '
+        "cannot be executed, or the class does not derive from backlane.CongestionControl, lacks "
+        "a hook, or has one that takes other arguments. The file is executed by every check and "
+        "run. It stands alone: what it imports must be installed.\n\n"
+        'A control named "custom:NAME" comes with a Rust program; only that can run it.',
+    ),
+    "R103": (
+        "congestion control raised an error",
+        "A hook of a Python congestion control raised, or returned what has no meaning there "
+        "(a text, a fraction of a packet, a negative number, NaN). The run has ended without a "
+        "result; the message has the simulated time and the traceback. In a campaign the other "
+        "runs go on, and the failed ones are tried again on the next start.",
+    ),
 }
 
 

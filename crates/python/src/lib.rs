@@ -5,6 +5,7 @@
 
 use pyo3::prelude::*;
 
+mod congestion;
 mod errors;
 mod outcome;
 mod run;
@@ -18,6 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.add("RunError", module.py().get_type::<errors::RunError>())?;
     module.add_class::<outcome::RunResult>()?;
+    congestion::register(module)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;

@@ -4,10 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use backlane_scenario::Scenario;
+use backlane_world::tcp::congestion::Custom;
 use backlane_world::{Interrupt, Outcome, World};
 use cpu_time::ThreadTime;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::congestion::{self, ControlFailure, Failed};
 use crate::errors::run_error;
 use crate::outcome::RunResult;
 use crate::scenario::report_error;
@@ -28,9 +31,22 @@ pub(crate) fn commit() -> &'static str {
 }
 
 enum Failure {
+    Control(String, PyErr),
     Built(String),
     Panicked(String),
     Stopped(PyErr),
+}
+
+impl From<ControlFailure> for Failure {
+    fn from(failure: ControlFailure) -> Self {
+        Python::attach(|py| {
+            if failure.error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                Self::Stopped(failure.error)
+            } else {
+                Self::Control(failure.message(py), failure.error)
+            }
+        })
+    }
 }
 
 /// Runs a resolved scenario once. `progress(simulated_s, duration_s, events)` is called about
@@ -44,15 +60,22 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let scenario = Scenario::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
+    let failed = Failed::default();
+    let controls = congestion::controls(py, &scenario, &failed)?;
     let wall = Instant::now();
     let (outcome, cpu_s) = py.detach(|| {
         let cpu = ThreadTime::now();
-        let outcome = carry_out(&scenario, seed, progress.as_ref());
+        let outcome = carry_out(&scenario, seed, &controls, &failed, progress.as_ref());
         (outcome, cpu.elapsed().as_secs_f64())
     });
     match outcome {
         Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
         Err(Failure::Stopped(error)) => Err(error),
+        Err(Failure::Control(message, cause)) => {
+            let error = run_error(py, "R103", message);
+            error.set_cause(py, Some(cause));
+            Err(error)
+        }
         Err(Failure::Built(message)) => Err(run_error(py, "R101", message)),
         Err(Failure::Panicked(message)) => Err(run_error(py, "R102", message)),
     }
@@ -61,14 +84,20 @@ pub(crate) fn run(
 fn carry_out(
     scenario: &Scenario,
     seed: u64,
+    controls: &[Custom],
+    failed: &Failed,
     progress: Option<&Py<PyAny>>,
 ) -> Result<Outcome, Failure> {
     let duration_s = (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64();
     let mut stopped = None;
     let mut last = Instant::now();
     let attempt = catch_unwind(AssertUnwindSafe(|| {
-        let world = World::new(scenario, seed, None).map_err(|e| Failure::Built(e.to_string()))?;
+        let world = World::with_controls(scenario, seed, None, controls)
+            .map_err(|e| Failure::Built(e.to_string()))?;
         let outcome = world.run(|now, events| {
+            if failed.is_set() {
+                return Err(Interrupt);
+            }
             let Some(progress) = progress else {
                 return Ok(());
             };
@@ -85,6 +114,9 @@ fn carry_out(
         });
         Ok(outcome)
     }));
+    if let Some(failure) = failed.take() {
+        return Err(failure.into());
+    }
     match attempt {
         Ok(Ok(Ok(outcome))) => Ok(outcome),
         Ok(Ok(Err(Interrupt))) => Err(stopped.map_or_else(

@@ -133,8 +133,13 @@ def make_plan(
     """Read and check a scenario file and list its runs.
 
     Raises:
-        BacklaneError: when the file cannot be read.
+        BacklaneError: when the file cannot be read, or names a Python class that cannot be used.
         ScenarioError: when the scenario is wrong.
     """
     text = read_scenario(file)
-    return Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))
+    plan = json.loads(native.module().plan(text, str(file), list(overrides), seed))
+    if plan["custom_controls"]:
+        from backlane.congestion import verify
+
+        verify(plan["custom_controls"], file)
+    return Plan.from_dict(plan)

@@ -69,13 +69,14 @@ impl Window {
     }
 
     /// Slow start for `acked_pkts` packets, by packets and not by acknowledgments, up to the
-    /// threshold. Returns the packets that are left for congestion avoidance.
+    /// threshold. Returns the packets that are left for congestion avoidance: all of them where
+    /// the threshold has been reached.
     #[inline]
     pub fn slow_start(&mut self, acked_pkts: u32) -> u32 {
         let target = self
             .cwnd_pkts
             .saturating_add(acked_pkts)
-            .min(self.ssthresh_pkts);
+            .min(self.ssthresh_pkts.max(self.cwnd_pkts));
         let left = acked_pkts - (target - self.cwnd_pkts);
         self.cwnd_pkts = target;
         left
@@ -88,7 +89,7 @@ impl Window {
         // Credit gathered under a larger divisor is worth one packet at once.
         if self.credit_pkts >= per_pkts {
             self.credit_pkts = 0;
-            self.cwnd_pkts += 1;
+            self.cwnd_pkts = self.cwnd_pkts.saturating_add(1);
         }
         self.credit_pkts += acked_pkts;
         if self.credit_pkts >= per_pkts {
@@ -354,6 +355,9 @@ mod tests {
         let mut window = Window::new(10, 12);
         assert_eq!(window.slow_start(5), 3);
         assert_eq!(window.cwnd_pkts, 12);
+        window.cwnd_pkts = 20;
+        assert_eq!(window.slow_start(5), 5);
+        assert_eq!(window.cwnd_pkts, 20);
     }
 
     #[test]

@@ -1,0 +1,338 @@
+"""Congestion controls in Python: the class to derive from, and how a file with one is loaded.
+
+A scenario names a class as ``"python:FILE:CLASS"``. `prepare` executes the text of the file and
+gives what makes the hooks of one connection; `crates/python` calls it for every run, and calls
+the hooks. `verify` does the same before any run, so that what is wrong with a file is found by
+``backlane check``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import linecache
+import random
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from backlane.errors import BacklaneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from backlane._native import Ack, Arrival, RttSample, Window
+
+CongestionState = Literal["open", "disorder", "cwr", "recovery", "loss"]
+"""The state of loss recovery, as Linux divides it."""
+
+
+class CongestionControl(ABC):
+    """The law by which the window of one TCP connection grows and shrinks.
+
+    The endpoint owns the window and lends it to the hooks; it finds the lost packets and sends
+    them again itself. Windows are counted in packets. Only the hooks that a class defines are
+    called. For one acknowledgment they come in this order: `on_rtt_sample`, `on_arrival`, then
+    the `on_state_change` and `ssthresh` that loss detection brings, then `on_ack` unless the
+    state is "cwr" or "recovery", where the endpoint itself shrinks the window to the threshold.
+
+    The same scenario and seed give the same run as long as a class decides by nothing but what
+    its hooks are told, its own attributes and `self.random`. Clocks, files, other sources of
+    randomness and the order of a set of texts differ between two executions.
+
+    Each end of a connection has an object of its own; only that of the sender gets
+    acknowledgments of data.
+
+    Args:
+        seed: the connection's, drawn from the seed of the run.
+    """
+
+    needs_rate_samples: ClassVar[bool] = False
+    """Whether `Ack.rate` shall be measured."""
+    owns_window: ClassVar[bool] = False
+    """Whether `on_ack` is called in every state, and nothing else shrinks the window."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        """Random numbers of this connection alone."""
+
+    def on_established(self, now_s: float, srtt_us: int, window: Window) -> None:
+        """The handshake is done and the window is the initial one.
+
+        Args:
+            now_s: simulated time.
+            srtt_us: the RTT of the handshake; 0 if it could not be measured.
+            window: may be changed.
+        """
+
+    def on_rtt_sample(self, now_s: float, sample: RttSample, window: Window) -> None:
+        """An RTT was measured; losses have not yet been looked for.
+
+        Args:
+            now_s: simulated time.
+            sample: the RTT, and what its acknowledgment covers.
+            window: may be changed; its threshold too.
+        """
+
+    def on_arrival(self, now_s: float, arrival: Arrival, window: Window) -> None:
+        """An acknowledgment that is not older than the last one arrived.
+
+        Args:
+            now_s: simulated time.
+            arrival: what it says; losses have not yet been looked for.
+            window: may be changed.
+        """
+
+    @abstractmethod
+    def on_ack(self, now_s: float, ack: Ack, window: Window) -> None:
+        """Data was acknowledged in state "open", "disorder" or "loss": the window may grow.
+
+        Args:
+            now_s: simulated time.
+            ack: what the acknowledgment brought; everything but the window has been updated.
+            window: to be changed.
+        """
+
+    @abstractmethod
+    def ssthresh(self, now_s: float, window: Window, in_flight_pkts: int) -> int:
+        """The threshold for a loss seen now, in packets; below 2 it counts as 2.
+
+        Called once on entry to "recovery" or "loss", before the state changes.
+
+        Args:
+            now_s: simulated time.
+            window: still untouched, and not to be changed here.
+            in_flight_pkts: packets in flight.
+        """
+
+    def undo_cwnd(self, window: Window, prior_cwnd_pkts: int) -> int:
+        """The window after a recovery or timeout proved needless, in packets.
+
+        Args:
+            window: as it is now, and not to be changed here.
+            prior_cwnd_pkts: what it was before the recovery.
+        """
+        return max(window.cwnd_pkts, prior_cwnd_pkts)
+
+    def take_reduction(self) -> bool:
+        """Whether the window shall be reduced to `ssthresh`; asked once after each `on_ack`."""
+        return False
+
+    def pacing_rate(self) -> float | None:
+        """The rate at which segments may leave, in bits per second.
+
+        None: as fast as the window allows. Asked for every segment.
+        """
+        return None
+
+    def on_state_change(self, now_s: float, state: CongestionState, snd_nxt: int) -> None:
+        """The state of loss recovery is about to become `state`.
+
+        Args:
+            now_s: simulated time.
+            state: the new one; entering "loss", the window has not yet been cut.
+            snd_nxt: the next sequence number to be sent.
+        """
+
+    def on_recovery_exit(self, now_s: float, window: Window) -> None:
+        """Recovery is over; the state is still "recovery".
+
+        Args:
+            now_s: simulated time.
+            window: stands at the threshold, and may be changed.
+        """
+
+    def on_idle_restart(self, now_s: float, snd_nxt: int, window: Window) -> None:
+        """The sender was idle for longer than the timeout.
+
+        Args:
+            now_s: simulated time.
+            snd_nxt: the next sequence number to be sent.
+            window: about to be shrunk, and not to be changed here.
+        """
+
+    def on_transmit_start(self, now_s: float, idle_s: float, snd_nxt: int) -> None:
+        """Transmission starts with nothing in flight.
+
+        Args:
+            now_s: simulated time.
+            idle_s: time since the last segment was sent.
+            snd_nxt: the next sequence number to be sent.
+        """
+
+
+HOOKS = tuple(
+    name
+    for name, value in vars(CongestionControl).items()
+    if inspect.isfunction(value) and not name.startswith("_")
+)
+"""Every hook."""
+FLAGS = ("needs_rate_samples", "owns_window")
+
+_numbers = itertools.count(1)
+
+
+def prepare(file: str, name: str, source: str) -> Callable[[int], dict[str, Any]]:
+    """Load a class.
+
+    Args:
+        file: where it is from, for messages.
+        name: the class.
+        source: the text of the file, which is executed.
+
+    Returns:
+        A function that makes an object for a seed and gives the hooks that its class defines,
+        bound to it, and its flags.
+
+    Raises:
+        BacklaneError: R020 when the file or the class cannot be used.
+    """
+    found = _class_in(_execute(file, source), file, name)
+    _check(found, file)
+    hooks = [hook for hook in HOOKS if getattr(found, hook) is not getattr(CongestionControl, hook)]
+    flags = {flag: getattr(found, flag) for flag in FLAGS}
+
+    def make(seed: int) -> dict[str, Any]:
+        control = found(seed)
+        return flags | {hook: getattr(control, hook) for hook in hooks}
+
+    return make
+
+
+def verify(controls: list[Mapping[str, Any]], scenario: str | Path) -> None:
+    """Load the classes that a scenario names, and make an object of each.
+
+    Args:
+        controls: the `custom_controls` of a plan.
+        scenario: the file that names them.
+
+    Raises:
+        BacklaneError: R020 for the first that cannot be used.
+    """
+    for control in controls:
+        python = control["python"]
+        if python is None:
+            raise BacklaneError(
+                "R020",
+                f'the congestion control "custom:{control["name"]}" comes with a Rust program',
+                scenario,
+                'run the scenario with that program, or name a Python class: "python:FILE:CLASS"',
+            )
+        beside = Path(scenario).parent / python["file"]
+        file = str(beside) if beside.is_file() else str(python["file"])
+        make = prepare(file, python["class"], python["source"])
+        try:
+            make(0)
+        except Exception as error:
+            raise _refused(
+                f"{python['class']}(seed) raises {_shown(error)}", _place(file, error),
+                "its __init__ takes a seed, an int, and passes it to super().__init__(seed)",
+            ) from error  # fmt: skip
+
+
+def _execute(file: str, source: str) -> ModuleType:
+    """The module of a text. It is new each time, so that runs share nothing."""
+    # Tracebacks show lines by this table; without a time, an entry is not looked up on disk.
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = ModuleType(f"_backlane_control_{next(_numbers)}")
+    module.__file__ = file
+    try:
+        code = compile(source, file, "exec")
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        place = file if line is None else f"{file}:{line}"
+        raise _refused(f"this is not Python: {_shown(error)}", place) from error
+    # Dataclasses look their module up while they are made.
+    sys.modules[module.__name__] = module
+    try:
+        exec(code, module.__dict__)
+    except ImportError as error:
+        raise _refused(
+            f"the file cannot be loaded: {_shown(error)}", _place(file, error),
+            "the file stands alone: it may import installed packages, but no file beside it",
+        ) from error  # fmt: skip
+    except Exception as error:
+        raise _refused(
+            f"the file cannot be loaded: {_shown(error)}", _place(file, error)
+        ) from error
+    finally:
+        del sys.modules[module.__name__]
+    return module
+
+
+def _class_in(module: ModuleType, file: str, name: str) -> type[CongestionControl]:
+    found = vars(module).get(name)
+    if found is None:
+        controls = [
+            known
+            for known, value in vars(module).items()
+            if isinstance(value, type)
+            and issubclass(value, CongestionControl)
+            and value is not CongestionControl
+        ]
+        near = get_close_matches(name, controls, 1, 0.5) or controls
+        raise _refused(
+            f"there is no class {name}", file,
+            f"did you mean {near[0]}?" if near else f"write class {name}(CongestionControl)",
+        )  # fmt: skip
+    if not (isinstance(found, type) and issubclass(found, CongestionControl)):
+        raise _refused(
+            f"{name} is no congestion control", file,
+            f"derive it: class {name}(CongestionControl), imported from backlane",
+        )  # fmt: skip
+    return found
+
+
+def _check(found: type[CongestionControl], file: str) -> None:
+    """Find what is wrong with a class without calling it."""
+    name = found.__name__
+    for missing in sorted(getattr(found, "__abstractmethods__", ())):
+        meant = inspect.signature(getattr(CongestionControl, missing))
+        raise _refused(f"{name} has no {missing}", file, f"write def {missing}{_plain(meant)}")
+    for written in dir(found):
+        # A hook that is never called would be missed by nobody.
+        if written.startswith("on_") and written not in HOOKS:
+            near = get_close_matches(written, HOOKS, 1, 0.6)
+            raise _refused(
+                f"{name}.{written} is not a hook", file,
+                f"did you mean {near[0]}?" if near else f"call it _{written}; the hooks are "
+                + ", ".join(HOOKS),
+            )  # fmt: skip
+    for hook in HOOKS:
+        meant = inspect.signature(getattr(CongestionControl, hook))
+        try:
+            inspect.signature(getattr(found, hook)).bind(*meant.parameters)
+        except (TypeError, ValueError) as error:
+            raise _refused(
+                f"{name}.{hook} cannot be called: {error}", file, f"write def {hook}{_plain(meant)}"
+            ) from error
+    for flag in FLAGS:
+        if not isinstance(getattr(found, flag), bool):
+            raise _refused(f"{name}.{flag} is no bool", file, "write True or False")
+
+
+def _plain(signature: inspect.Signature) -> str:
+    """The parameters without their types."""
+    return f"({', '.join(signature.parameters)})"
+
+
+def _shown(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+
+
+def _place(file: str, error: BaseException) -> str:
+    """The last line of the file that an error went through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == file and frame.lineno is not None
+    ]
+    return f"{file}:{lines[-1]}" if lines else file
+
+
+def _refused(message: str, place: str, mend: str | None = None) -> BacklaneError:
+    return BacklaneError("R020", message, place, mend or "mend the file")
