@@ -41,7 +41,11 @@ impl ControlFailure {
     pub(crate) fn message(&self, py: Python<'_>) -> String {
         let traceback = py
             .import(intern!(py, "traceback"))
-            .and_then(|module| module.call_method1("format_exception", (self.error.value(py),)))
+            .and_then(|module| {
+                let error = &self.error;
+                let parts = (error.get_type(py), error.value(py), error.traceback(py));
+                module.call_method1(intern!(py, "format_exception"), parts)
+            })
             .and_then(|lines| lines.extract::<Vec<String>>())
             .map_or_else(|_| self.error.to_string(), |lines| lines.concat());
         let when = match self.at {
