@@ -125,6 +125,9 @@ class Ack:
     def max_packets_out_pkts(self) -> int:
         """The most packets out in the last flight."""
     @property
+    def pacing_wait_us(self) -> int:
+        """How long pacing holds the next segment back."""
+    @property
     def mss_bytes(self) -> int:
         """Payload of a full segment."""
     @property

@@ -60,12 +60,13 @@ class CongestionControl(ABC):
         self.random = random.Random(seed)
         """Random numbers of this connection alone."""
 
-    def on_established(self, now_s: float, srtt_us: int, window: Window) -> None:
+    def on_established(self, now_s: float, srtt_us: int, mss_bytes: int, window: Window) -> None:
         """The handshake is done and the window is the initial one.
 
         Args:
             now_s: simulated time.
             srtt_us: the RTT of the handshake; 0 if it could not be measured.
+            mss_bytes: payload of a full segment.
             window: may be changed.
         """
 
@@ -138,6 +139,17 @@ class CongestionControl(ABC):
             snd_nxt: the next sequence number to be sent.
         """
 
+    def on_timeout(self, now_s: float, lost_pkts: int) -> None:
+        """The retransmission timer expired, and what was outstanding is marked lost.
+
+        Called after `ssthresh` and before the change of state, if the timeout brings them, and
+        before the window is cut.
+
+        Args:
+            now_s: simulated time.
+            lost_pkts: packets ever marked lost.
+        """
+
     def on_recovery_exit(self, now_s: float, window: Window) -> None:
         """Recovery is over; the state is still "recovery".
 
@@ -163,6 +175,24 @@ class CongestionControl(ABC):
             idle_s: time since the last segment was sent.
             snd_nxt: the next sequence number to be sent.
         """
+
+    def on_restart(self, now_s: float, window: Window) -> None:
+        """Transmission starts with nothing in flight, after the application had nothing to send.
+
+        Only called with `needs_rate_samples`.
+
+        Args:
+            now_s: simulated time.
+            window: may be changed.
+        """
+
+    def holds_back(self) -> bool:
+        """Whether the class itself keeps the flow below what the path may carry.
+
+        Samples of what is sent then count as limited by the application. Asked after each
+        `on_ack`, with `needs_rate_samples`.
+        """
+        return False
 
 
 HOOKS = tuple(

@@ -13,7 +13,7 @@ from conftest import BASE, Cli
 
 import backlane
 from backlane import native
-from backlane.congestion import HOOKS
+from backlane.congestion import FLAGS, HOOKS
 from backlane.errors import BacklaneError
 
 RENO = '''\
@@ -111,8 +111,8 @@ def test_hooks_that_do_what_the_endpoint_does_without_them_change_nothing(tmp_pa
     usual = (
         RENO
         + """
-    def on_established(self, now_s, srtt_us, window):
-        assert window.cwnd_pkts == 10 and 0 <= srtt_us < 1e6
+    def on_established(self, now_s, srtt_us, mss_bytes, window):
+        assert mss_bytes == 1448 and window.cwnd_pkts == 10 and 0 <= srtt_us < 1e6
 
     def on_rtt_sample(self, now_s, sample, window):
         assert 40_000 < sample.rtt_us and sample.snd_una <= sample.snd_nxt
@@ -132,6 +132,9 @@ def test_hooks_that_do_what_the_endpoint_does_without_them_change_nothing(tmp_pa
     def on_state_change(self, now_s, state, snd_nxt):
         assert state in ("open", "disorder", "cwr", "recovery", "loss")
 
+    def on_timeout(self, now_s, lost_pkts):
+        assert lost_pkts > 0
+
     def on_recovery_exit(self, now_s, window):
         assert window.cwnd_pkts <= window.ssthresh_pkts
 
@@ -140,6 +143,12 @@ def test_hooks_that_do_what_the_endpoint_does_without_them_change_nothing(tmp_pa
 
     def on_transmit_start(self, now_s, idle_s, snd_nxt):
         assert idle_s >= 0.0
+
+    def on_restart(self, now_s, window):
+        raise AssertionError("never asks for rate samples")
+
+    def holds_back(self):
+        raise AssertionError("never asks for rate samples")
 """
     )
     assert all(f"def {hook}(" in usual for hook in HOOKS)
@@ -177,7 +186,7 @@ def test_rate_samples_come_to_those_who_need_them(tmp_path: Path) -> None:
 def test_each_connection_draws_numbers_of_its_own_and_the_same_in_every_run(
     tmp_path: Path,
 ) -> None:
-    drawing = "def on_established(self, now_s, srtt_us, window):\n"
+    drawing = "def on_established(self, now_s, srtt_us, mss_bytes, window):\n"
     drawing += "    self.pkts = self.random.randint(5, 500)"
     scenario = LINK.replace("loss = 0.001", "").replace("10 Mbit/s", "1 Gbit/s")
     scenario += scenario[scenario.index("[[flow]]") :]
@@ -404,3 +413,11 @@ def test_a_resolved_scenario_runs_without_the_file(tmp_path: Path) -> None:
     again = backlane.run(tmp_path / "out" / "scenario.resolved.toml")
     assert again.runs["run_id"].equals(results.runs["run_id"])
     assert again.runs["digest"].equals(results.runs["digest"])
+
+
+def test_python_has_every_hook_of_the_trait() -> None:
+    source = (Path(__file__).parents[2] / "crates/tcp/src/congestion/mod.rs").read_text()
+    trait = source[source.index("pub trait CongestionControl") :]
+    hooks = re.findall(r"^    fn (\w+)\(", trait[: trait.index("\n}\n")], re.MULTILINE)
+    assert len(hooks) > 10
+    assert set(hooks) - {"readings"} == set(HOOKS) | set(FLAGS)

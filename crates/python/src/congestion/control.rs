@@ -25,9 +25,12 @@ struct Hooks {
     take_reduction: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     on_state_change: Option<Py<PyAny>>,
+    on_timeout: Option<Py<PyAny>>,
     on_recovery_exit: Option<Py<PyAny>>,
     on_idle_restart: Option<Py<PyAny>>,
     on_transmit_start: Option<Py<PyAny>>,
+    on_restart: Option<Py<PyAny>>,
+    holds_back: Option<Py<PyAny>>,
     needs_rate_samples: bool,
     owns_window: bool,
 }
@@ -50,9 +53,12 @@ impl Hooks {
             take_reduction: hook("take_reduction")?,
             pacing_rate: hook("pacing_rate")?,
             on_state_change: hook("on_state_change")?,
+            on_timeout: hook("on_timeout")?,
             on_recovery_exit: hook("on_recovery_exit")?,
             on_idle_restart: hook("on_idle_restart")?,
             on_transmit_start: hook("on_transmit_start")?,
+            on_restart: hook("on_restart")?,
+            holds_back: hook("holds_back")?,
             needs_rate_samples: flag("needs_rate_samples")?,
             owns_window: flag("owns_window")?,
         })
@@ -154,6 +160,17 @@ fn nothing(hook: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
     )))
 }
 
+/// What a question was answered with.
+fn yes(hook: &str, returned: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(answer) = returned.extract() {
+        return Ok(answer);
+    }
+    let shown = returned.repr()?;
+    Err(PyTypeError::new_err(format!(
+        "{hook} returned {shown}: return True or False"
+    )))
+}
+
 /// A pacing rate from Python, in bits per second.
 fn rate(returned: &Bound<'_, PyAny>) -> PyResult<Option<Rate>> {
     if returned.is_none() {
@@ -175,14 +192,20 @@ fn rate(returned: &Bound<'_, PyAny>) -> PyResult<Option<Rate>> {
 }
 
 impl tcp::CongestionControl for PythonControl {
-    fn on_established(&mut self, now: SimTime, srtt_us: u32, window: &mut tcp::Window) {
+    fn on_established(
+        &mut self,
+        now: SimTime,
+        srtt_us: u32,
+        mss_bytes: u32,
+        window: &mut tcp::Window,
+    ) {
         self.now.set(now);
         self.lend(
             self.hooks.on_established.as_ref(),
             window,
             true,
             |hook, window| {
-                let returned = hook.call1((now.as_secs_f64(), srtt_us, window))?;
+                let returned = hook.call1((now.as_secs_f64(), srtt_us, mss_bytes, window))?;
                 nothing("on_established", &returned)
             },
         );
@@ -253,13 +276,7 @@ impl tcp::CongestionControl for PythonControl {
 
     fn take_reduction(&mut self) -> bool {
         self.call(self.hooks.take_reduction.as_ref(), |_, hook| {
-            let returned = hook.call0()?;
-            returned.extract::<bool>().map_err(|_| {
-                let shown = returned
-                    .repr()
-                    .map_or_else(|_| "?".to_owned(), |r| r.to_string());
-                PyTypeError::new_err(format!("take_reduction returned {shown}: return a bool"))
-            })
+            yes("take_reduction", &hook.call0()?)
         })
         .unwrap_or(false)
     }
@@ -284,6 +301,14 @@ impl tcp::CongestionControl for PythonControl {
         self.call(self.hooks.on_state_change.as_ref(), |_, hook| {
             let returned = hook.call1((now.as_secs_f64(), values::state_name(state), snd_nxt))?;
             nothing("on_state_change", &returned)
+        });
+    }
+
+    fn on_timeout(&mut self, now: SimTime, lost_pkts: u64) {
+        self.now.set(now);
+        self.call(self.hooks.on_timeout.as_ref(), |_, hook| {
+            let returned = hook.call1((now.as_secs_f64(), lost_pkts))?;
+            nothing("on_timeout", &returned)
         });
     }
 
@@ -320,5 +345,25 @@ impl tcp::CongestionControl for PythonControl {
             let returned = hook.call1((now.as_secs_f64(), idle.as_secs_f64(), snd_nxt))?;
             nothing("on_transmit_start", &returned)
         });
+    }
+
+    fn on_restart(&mut self, now: SimTime, window: &mut tcp::Window) {
+        self.now.set(now);
+        self.lend(
+            self.hooks.on_restart.as_ref(),
+            window,
+            true,
+            |hook, window| {
+                let returned = hook.call1((now.as_secs_f64(), window))?;
+                nothing("on_restart", &returned)
+            },
+        );
+    }
+
+    fn holds_back(&self) -> bool {
+        self.call(self.hooks.holds_back.as_ref(), |_, hook| {
+            yes("holds_back", &hook.call0()?)
+        })
+        .unwrap_or(false)
     }
 }

@@ -167,6 +167,7 @@ mirror! {
         rtt_us: Option<u32>,
         srtt_us: u32,
         max_packets_out_pkts: u32,
+        pacing_wait_us: u32,
         mss_bytes: u32,
     }
     state = state_name => &'static str,
