@@ -103,6 +103,7 @@ impl CongestionControlConfig {
     /// The same control with the constants of ns-3, where those differ from Linux's.
     pub fn ns3(self) -> Self {
         match self {
+            Self::Cubic(_) => Self::Cubic(cubic::Config::ns3()),
             Self::Westwood(_) => Self::Westwood(westwood::Config::ns3()),
             Self::HighSpeed(_) => Self::HighSpeed(highspeed::Config::ns3()),
             Self::Hybla(_) => Self::Hybla(hybla::Config::ns3()),

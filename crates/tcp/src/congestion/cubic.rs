@@ -33,6 +33,14 @@ impl Config {
     /// Where [`c`](Self::c) may lie. No range is published; RFC 8312 §5.1 compares
     /// 0.04, 0.4 and 4.
     pub const C_RANGE: (f64, f64) = (0.01, 10.0);
+
+    /// With the HyStart of ns-3; the window law stays Linux's.
+    pub fn ns3() -> Self {
+        Self {
+            hystart: HyStart::Ns3,
+            ..Self::default()
+        }
+    }
 }
 
 impl Parameters for Config {

@@ -3,18 +3,23 @@
 //!
 //! ρ = RTT/reference, at least 1: slow start adds 2^ρ − 1 per acknowledgment, congestion avoidance
 //! ρ²/w. As Linux has it, in eighths and 128ths, per acknowledgment and not per packet, and
-//! starting from ρ packets instead of the initial window.
+//! starting from ρ packets instead of the initial window; ns-3 does otherwise in the last two.
 
 use backlane_units::{Duration, SimTime};
 
 use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, Window, reno};
 use crate::recovery::CongestionState;
 
-/// Hybla's parameter.
+/// Hybla's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The RTT at which Hybla is Reno.
     pub reference_rtt: Duration,
+    /// Whether congestion avoidance counts packets acknowledged, as ns-3 does, and not
+    /// acknowledgments.
+    pub per_packet: bool,
+    /// Whether the window starts at ρ packets, as in Linux, and not at the initial window.
+    pub starts_from_rho: bool,
 }
 
 impl Config {
@@ -27,18 +32,24 @@ impl Config {
     pub const fn ns3() -> Self {
         Self {
             reference_rtt: Duration::from_millis(50),
+            per_packet: true,
+            starts_from_rho: false,
         }
     }
 }
 
 impl Parameters for Config {
     fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { reference_rtt } = self;
-        vec![Parameter::time(
-            "reference_rtt",
+        let Self {
             reference_rtt,
-            Self::REFERENCE_RTT_RANGE,
-        )]
+            per_packet,
+            starts_from_rho,
+        } = self;
+        vec![
+            Parameter::time("reference_rtt", reference_rtt, Self::REFERENCE_RTT_RANGE),
+            Parameter::switch("per_packet", per_packet),
+            Parameter::switch("starts_from_rho", starts_from_rho),
+        ]
     }
 }
 
@@ -47,6 +58,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             reference_rtt: Duration::from_millis(25),
+            per_packet: false,
+            starts_from_rho: true,
         }
     }
 }
@@ -99,14 +112,24 @@ impl Hybla {
         }
     }
 
-    /// Growth for one acknowledgment, in 128ths of a packet.
-    fn growth_128(&self, window: &Window) -> u32 {
+    /// What an acknowledgment of `acked_pkts` packets counts in congestion avoidance.
+    fn times(&self, acked_pkts: u32) -> u32 {
+        if self.config.per_packet {
+            acked_pkts
+        } else {
+            1
+        }
+    }
+
+    /// Growth for an acknowledgment of `acked_pkts` packets, in 128ths of a packet.
+    fn growth_128(&self, window: &Window, acked_pkts: u32) -> u32 {
         if window.in_slow_start() {
             let exponent = (self.rho_8 / 8).min(MAX_EXPONENT);
             (EXP2_128[self.rho_8 as usize % 8] << exponent) - 128
         } else {
             let rho_squared_128 = u64::from(self.rho_8) * u64::from(self.rho_8) * 2;
-            u32::try_from(rho_squared_128 / u64::from(window.cwnd_pkts)).unwrap_or(u32::MAX)
+            let times = u64::from(self.times(acked_pkts));
+            u32::try_from(times * rho_squared_128 / u64::from(window.cwnd_pkts)).unwrap_or(u32::MAX)
         }
     }
 }
@@ -122,7 +145,9 @@ impl CongestionControl for Hybla {
         if srtt_us != 0 {
             self.take_rtt(srtt_us);
         }
-        window.cwnd_pkts = (self.rho_8 / 8).min(MAX_WINDOW_PKTS);
+        if self.config.starts_from_rho {
+            window.cwnd_pkts = (self.rho_8 / 8).min(MAX_WINDOW_PKTS);
+        }
     }
 
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
@@ -136,7 +161,7 @@ impl CongestionControl for Hybla {
             reno::grow(window, ack.acked_pkts);
             return;
         }
-        let growth_128 = self.growth_128(window);
+        let growth_128 = self.growth_128(window, ack.acked_pkts);
         let limit_pkts = if window.in_slow_start() {
             window.ssthresh_pkts.min(MAX_WINDOW_PKTS)
         } else {
@@ -150,7 +175,7 @@ impl CongestionControl for Hybla {
         self.fraction_128 %= 128;
         // A growth below a 128th is no growth: Linux falls back to a packet per round.
         if !window.in_slow_start() && growth_128 < 128 {
-            window.credit_pkts += 1;
+            window.credit_pkts += self.times(ack.acked_pkts);
             if growth_128 == 0 && window.credit_pkts >= window.cwnd_pkts {
                 window.credit_pkts = 0;
                 packets += 1;
@@ -222,14 +247,14 @@ mod tests {
     fn fractions_of_rho_are_in_eighths() {
         // 40 ms: ρ = 1.6, of which 12/8 are counted; 2^1.5 − 1 = 1.828 packets, 234 128ths.
         let (hybla, window) = established(40_000);
-        assert_eq!(hybla.growth_128(&window), 2 * 181 - 128);
+        assert_eq!(hybla.growth_128(&window, 1), 2 * 181 - 128);
     }
 
     /// The rate of growth, in packets per second squared.
     fn growth_of_rate(srtt_us: u32, window_pkts: u32) -> f64 {
         let (hybla, _) = established(srtt_us);
         let per_round =
-            f64::from(hybla.growth_128(&Window::new(window_pkts, 2)) * window_pkts) / 128.0;
+            f64::from(hybla.growth_128(&Window::new(window_pkts, 2), 1) * window_pkts) / 128.0;
         let rtt_s = f64::from(srtt_us) * 1e-6;
         per_round / (rtt_s * rtt_s)
     }
@@ -250,6 +275,38 @@ mod tests {
             hybla.on_ack(SimTime::ZERO, &ack(), &mut window);
         }
         assert_eq!(window.cwnd_pkts, 1001);
+    }
+
+    /// Packets gained in a round of 400 packets, two to an acknowledgment, with ρ = 4.
+    fn gain(per_packet: bool) -> u32 {
+        let mut hybla = Hybla::new(&Config {
+            per_packet,
+            ..Config::default()
+        });
+        hybla.take_rtt(100_000);
+        let mut window = Window::new(400, 2);
+        for _ in 0..200 {
+            let ack = Ack {
+                acked_pkts: 2,
+                ..ack()
+            };
+            hybla.on_ack(SimTime::ZERO, &ack, &mut window);
+        }
+        window.cwnd_pkts - 400
+    }
+
+    #[test]
+    fn delayed_acknowledgments_halve_the_growth_unless_packets_are_counted() {
+        // ρ² = 16 packets per round; 5/128 for each acknowledgment, 10/128 for each two packets.
+        assert_eq!((gain(false), gain(true)), (7, 15));
+    }
+
+    #[test]
+    fn as_in_ns3_it_starts_from_the_initial_window_with_half_the_rho() {
+        let mut hybla = Hybla::new(&Config::ns3());
+        let mut window = Window::new(10, u32::MAX);
+        hybla.on_established(SimTime::ZERO, 100_000, 1448, &mut window);
+        assert_eq!((window.cwnd_pkts, hybla.rho_8), (10, 16));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub enum HyStart {
     /// As Linux 4.4 had it: a millisecond clock, the train measured against half the minimum
     /// RTT with no allowance for bursts, the delay taken from the first eight samples.
     LinuxLegacy,
+    /// As ns-3 has it (`tcp-cubic.cc`): the train measured against the whole minimum RTT, the delay
+    /// taken from the first eight samples and against twice the minimum RTT.
+    Ns3,
     /// Slow start ends at a loss.
     Off,
 }
@@ -24,6 +27,7 @@ impl Words for HyStart {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("linux", Self::LinuxCurrent),
         ("linux-legacy", Self::LinuxLegacy),
+        ("ns3", Self::Ns3),
         ("off", Self::Off),
     ];
 }
@@ -37,6 +41,8 @@ const TRAIN_GAP_US: u64 = 2_000;
 /// The delay detector's threshold is an eighth of the minimum RTT within these bounds.
 const DELAY_MIN_US: u64 = 4_000;
 const DELAY_MAX_US: u64 = 16_000;
+/// ns-3: the threshold is the minimum RTT itself, from 4 ms to so much.
+const NS3_DELAY_MAX_US: u64 = 1_000_000;
 /// Linux's cushion for segmentation offload in the train's length: four times the largest
 /// burst (64 KiB) at the pacing rate, at most 1 ms.
 const BURST_BYTES: u64 = 4 * 65_536;
@@ -113,14 +119,23 @@ impl Detector {
         };
         if now_us.saturating_sub(self.last_ack_us) <= TRAIN_GAP_US {
             self.last_ack_us = now_us;
-            let cushion_us = if legacy { 0 } else { burst_us(sample, window) };
-            if now_us - self.round_start_us > u64::midpoint(delay_min_us, cushion_us) {
+            let train_us = match self.variant {
+                HyStart::Ns3 => delay_min_us,
+                HyStart::LinuxLegacy => delay_min_us / 2,
+                _ => u64::midpoint(delay_min_us, burst_us(sample, window)),
+            };
+            if now_us - self.round_start_us > train_us {
                 self.found = true;
             }
         }
 
-        let threshold_us = delay_min_us + (delay_min_us / 8).clamp(DELAY_MIN_US, DELAY_MAX_US);
-        if !legacy || self.samples < MIN_SAMPLES {
+        let rise_us = match self.variant {
+            HyStart::Ns3 => delay_min_us.clamp(DELAY_MIN_US, NS3_DELAY_MAX_US),
+            _ => (delay_min_us / 8).clamp(DELAY_MIN_US, DELAY_MAX_US),
+        };
+        let threshold_us = delay_min_us + rise_us;
+        let keeps_first = legacy || self.variant == HyStart::Ns3;
+        if !keeps_first || self.samples < MIN_SAMPLES {
             self.round_min_us = self.round_min_us.min(rtt_us);
         }
         if self.samples < MIN_SAMPLES {
@@ -208,6 +223,23 @@ mod tests {
             Some(8 * 3_000)
         );
         assert_eq!(exit_us(HyStart::LinuxCurrent, 3_000, 45_000, 40_000), None);
+    }
+
+    #[test]
+    fn in_ns3_a_train_lasts_the_whole_rtt_and_the_delay_must_double() {
+        // 40 ms, first passed at the next multiple of 0.5 ms.
+        assert_eq!(exit_us(HyStart::Ns3, 500, 40_000, 40_000), Some(40_500));
+        assert_eq!(
+            exit_us(HyStart::Ns3, 3_000, 80_001, 40_000),
+            Some(8 * 3_000)
+        );
+        assert_eq!(exit_us(HyStart::Ns3, 3_000, 80_000, 40_000), None);
+        // At most a second more, at least 4 ms.
+        assert_eq!(
+            exit_us(HyStart::Ns3, 3_000, 3_000_001, 2_000_000),
+            Some(8 * 3_000)
+        );
+        assert_eq!(exit_us(HyStart::Ns3, 3_000, 5_000, 1_000), None);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! bandwidth fills at the smallest RTT.
 //!
 //! Linux's filter is two cascaded averages of weight 1/8 over samples of at least 50 ms. Times
-//! are whole milliseconds (HZ = 1000) and bandwidths whole bytes per millisecond.
+//! are whole milliseconds (HZ = 1000) and bandwidths whole bytes per millisecond. What ns-3 does
+//! instead (`tcp-westwood-plus.cc`) can be chosen point by point.
 
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -24,32 +25,79 @@ pub enum Filter {
     Tustin,
 }
 
-/// Westwood+'s parameter.
+/// What a sample of the bandwidth is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sample {
+    /// What arrived in the larger of the last RTT and 50 ms; the first one is the estimate.
+    #[default]
+    Linux,
+    /// ns-3's: the packets delivered from an acknowledgment until its RTT has passed, over that
+    /// RTT. The next sample starts with the next acknowledgment.
+    Rtt,
+}
+
+/// When the window becomes what the bandwidth fills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threshold {
+    /// At the end of a recovery that began with half the window (Linux); after a timeout at the
+    /// next acknowledgment.
+    #[default]
+    AfterRecovery,
+    /// ns-3's: at the loss.
+    AtLoss,
+}
+
+/// Westwood+'s parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// The filter of the bandwidth samples.
     pub filter: Filter,
+    /// The samples themselves.
+    pub sample: Sample,
+    /// When the threshold follows from the estimate.
+    pub threshold: Threshold,
 }
 
 impl Config {
-    /// With the filter of ns-3; the samples stay Linux's.
+    /// As ns-3 has it.
     pub const fn ns3() -> Self {
         Self {
             filter: Filter::Tustin,
+            sample: Sample::Rtt,
+            threshold: Threshold::AtLoss,
         }
     }
 }
 
 impl Parameters for Config {
     fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { filter } = self;
-        vec![Parameter::word("filter", filter)]
+        let Self {
+            filter,
+            sample,
+            threshold,
+        } = self;
+        vec![
+            Parameter::word("filter", filter),
+            Parameter::word("sample", sample),
+            Parameter::word("threshold", threshold),
+        ]
     }
 }
 
 impl Words for Filter {
     const WORDS: &'static [(&'static str, Self)] =
         &[("linux", Self::Linux), ("tustin", Self::Tustin)];
+}
+
+impl Words for Sample {
+    const WORDS: &'static [(&'static str, Self)] = &[("linux", Self::Linux), ("rtt", Self::Rtt)];
+}
+
+impl Words for Threshold {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("after-recovery", Self::AfterRecovery),
+        ("at-loss", Self::AtLoss),
+    ];
 }
 
 /// What Westwood+ has measured.
@@ -88,6 +136,17 @@ pub struct Westwood {
     resets_rtt_min: bool,
     threshold_after_timeout_pkts: Option<u32>,
     mss_bytes: u64,
+    /// The sample under way with [`Sample::Rtt`], in microseconds; `None` until an RTT is known.
+    rtt_sample: Option<RttWindow>,
+    last_rtt_us: u64,
+}
+
+/// A sample over one RTT.
+#[derive(Clone, Copy, Debug)]
+struct RttWindow {
+    end_us: u64,
+    length_us: u64,
+    delivered_pkts: u64,
 }
 
 impl Westwood {
@@ -108,6 +167,8 @@ impl Westwood {
             resets_rtt_min: false,
             threshold_after_timeout_pkts: None,
             mss_bytes: 1,
+            rtt_sample: None,
+            last_rtt_us: 0,
         }
     }
 
@@ -118,7 +179,8 @@ impl Westwood {
     }
 
     fn take_sample(&mut self, sample: u64) {
-        if !self.has_bandwidth {
+        // ns-3 starts its filter from zero.
+        if !self.has_bandwidth && self.config.sample == Sample::Linux {
             self.first_stage = sample;
             self.bandwidth = sample;
             self.has_bandwidth = sample != 0;
@@ -143,6 +205,31 @@ impl Westwood {
             self.take_sample(self.sample_bytes / length_ms);
             self.sample_bytes = 0;
             self.sample_start_ms = now_ms;
+        }
+    }
+
+    /// Ends the sample over one RTT if that has passed.
+    fn end_rtt_sample(&mut self, now_us: u64) {
+        if let Some(sample) = self.rtt_sample
+            && now_us >= sample.end_us
+        {
+            self.take_sample(sample.delivered_pkts * self.mss_bytes * 1000 / sample.length_us);
+            self.rtt_sample = None;
+        }
+    }
+
+    fn count_over_rtt(&mut self, now_us: u64, delivered_pkts: u32) {
+        self.end_rtt_sample(now_us);
+        let (last_rtt_us, none) = (self.last_rtt_us, self.rtt_sample.is_none());
+        if none && last_rtt_us > 0 {
+            self.rtt_sample = Some(RttWindow {
+                end_us: now_us + last_rtt_us,
+                length_us: last_rtt_us,
+                delivered_pkts: 0,
+            });
+        }
+        if let Some(sample) = self.rtt_sample.as_mut() {
+            sample.delivered_pkts += u64::from(delivered_pkts);
         }
     }
 
@@ -180,6 +267,7 @@ impl CongestionControl for Westwood {
     fn on_rtt_sample(&mut self, _now: SimTime, sample: &RttSample, _window: &mut Window) {
         if sample.rtt_us > 0 {
             self.next_rtt_ms = u64::from(sample.rtt_us).div_ceil(1000);
+            self.last_rtt_us = u64::from(sample.rtt_us);
         }
     }
 
@@ -188,12 +276,17 @@ impl CongestionControl for Westwood {
             window.ssthresh_pkts = threshold_pkts;
         }
         self.mss_bytes = u64::from(arrival.mss_bytes);
-        self.end_sample(now.as_micros() / 1000);
-        // The first acknowledgment only tells where counting starts.
-        if self.has_ack {
-            self.sample_bytes += self.count(arrival.acked_bytes);
+        match self.config.sample {
+            Sample::Linux => {
+                self.end_sample(now.as_micros() / 1000);
+                // The first acknowledgment only tells where counting starts.
+                if self.has_ack {
+                    self.sample_bytes += self.count(arrival.acked_bytes);
+                }
+                self.has_ack = true;
+            }
+            Sample::Rtt => self.count_over_rtt(now.as_micros(), arrival.delivered_pkts),
         }
-        self.has_ack = true;
         if self.resets_rtt_min {
             self.rtt_min_ms = self.rtt_ms;
             self.resets_rtt_min = false;
@@ -209,18 +302,25 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
-        reno::half(window)
+    fn ssthresh(&mut self, now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
+        self.end_rtt_sample(now.as_micros());
+        match self.config.threshold {
+            Threshold::AfterRecovery => reno::half(window),
+            Threshold::AtLoss => self.pipe_pkts(),
+        }
     }
 
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {
-        if state == CongestionState::Loss {
+        if state == CongestionState::Loss && self.config.threshold == Threshold::AfterRecovery {
             self.threshold_after_timeout_pkts = Some(self.pipe_pkts());
             self.resets_rtt_min = true;
         }
     }
 
     fn on_recovery_exit(&mut self, _now: SimTime, window: &mut Window) {
+        if self.config.threshold == Threshold::AtLoss {
+            return;
+        }
         window.cwnd_pkts = self.pipe_pkts();
         window.ssthresh_pkts = window.cwnd_pkts;
     }
@@ -250,6 +350,7 @@ mod tests {
         westwood.on_rtt_sample(now, &sample, &mut window);
         let arrival = Arrival {
             acked_bytes,
+            delivered_pkts: 1,
             mss_bytes: MSS_BYTES,
             ..Arrival::default()
         };
@@ -263,8 +364,16 @@ mod tests {
         for ms in 1..=seconds * 1000 {
             acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
         }
+        let now = SimTime::ZERO + Duration::from_secs(seconds);
         let mut window = Window::new(300, 150);
-        westwood.on_recovery_exit(SimTime::ZERO, &mut window);
+        if config.threshold == Threshold::AtLoss {
+            let threshold = westwood.ssthresh(now, &window, 300);
+            westwood.on_recovery_exit(now, &mut window);
+            assert_eq!(window, Window::new(300, 150));
+            return threshold;
+        }
+        assert_eq!(westwood.ssthresh(now, &window, 300), 150);
+        westwood.on_recovery_exit(now, &mut window);
         assert_eq!(window.cwnd_pkts, window.ssthresh_pkts);
         window.cwnd_pkts
     }
@@ -274,8 +383,47 @@ mod tests {
         // 40 segments; the integer averages may lose a segment's worth in all.
         let pipe = pipe_after(Config::default(), 20);
         assert!((39..=40).contains(&pipe), "{pipe}");
+        let tustin = Config {
+            filter: Filter::Tustin,
+            ..Config::default()
+        };
+        let pipe = pipe_after(tustin, 20);
+        assert!((39..=40).contains(&pipe), "{pipe}");
+    }
+
+    #[test]
+    fn in_ns3_the_threshold_is_the_pipe_at_the_loss() {
         let pipe = pipe_after(Config::ns3(), 20);
         assert!((39..=40).contains(&pipe), "{pipe}");
+    }
+
+    #[test]
+    fn in_ns3_an_rtt_is_a_sample_and_the_filter_starts_from_zero() {
+        let mut westwood = Westwood::new(&Config::ns3());
+        // From the acknowledgment at 1 ms to 41 ms, that at 41 ms not included: 40 packets of
+        // 1448 B in 40 ms; the estimate is 0.9·0 + 0.1·(1448 + 0)/2 = 72.4 B/ms.
+        for ms in 1..=40 {
+            acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
+            assert_eq!(westwood.bandwidth, 0);
+        }
+        acknowledge(&mut westwood, 41, 40_000, u64::from(MSS_BYTES));
+        assert_eq!(westwood.bandwidth, 72);
+        // The second sample: (9·72 + 1448)/10.
+        for ms in 42..=81 {
+            acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
+        }
+        assert_eq!(westwood.bandwidth, 209);
+    }
+
+    #[test]
+    fn in_ns3_a_timeout_sets_the_threshold_at_once() {
+        let mut westwood = Westwood::new(&Config::ns3());
+        for ms in 1..=20_000 {
+            acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
+        }
+        westwood.on_state_change(SimTime::ZERO, CongestionState::Loss, 0);
+        let window = acknowledge(&mut westwood, 20_001, 40_000, 1448);
+        assert_eq!(window.ssthresh_pkts, 100);
     }
 
     #[test]
