@@ -9,6 +9,7 @@ const EXAMPLES: &[&str] = &[
     "grid.toml",
     "chain.toml",
     "graph.toml",
+    "tcp_profiles.toml",
     "real_backhaul/scenario.toml",
 ];
 

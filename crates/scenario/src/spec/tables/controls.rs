@@ -27,7 +27,7 @@ pub(crate) const NAMES: [&str; COUNT] = {
 pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
     [
         control("reno", &RENO),
-        control("cubic", &CUBIC),
+        control("cubic", &CUBIC[profile]),
         control("westwood", &WESTWOOD[profile]),
         control("illinois", &ILLINOIS),
         control("highspeed", &HIGHSPEED[profile]),
@@ -61,10 +61,14 @@ const fn integer(min: i64, max: i64) -> Kind {
 
 static RENO: Section = parameters("tcp.reno", "Reno (RFC 5681) has no parameters.", &[]);
 
-static CUBIC: Section = parameters(
-    "tcp.cubic",
-    "CUBIC (RFC 9438).",
-    &[
+static CUBIC: [Section; 2] = [
+    parameters("tcp.cubic", CUBIC_DOC, &CUBIC_KEYS[0]),
+    parameters("tcp.cubic", CUBIC_DOC, &CUBIC_KEYS[1]),
+];
+const CUBIC_DOC: &str = "CUBIC (RFC 9438).";
+static CUBIC_KEYS: [[Key; 5]; 2] = [cubic("\"linux\""), cubic("\"ns3\"")];
+const fn cubic(hystart: &'static str) -> [Key; 5] {
+    [
         key(
             "beta",
             Kind::Number {
@@ -85,9 +89,9 @@ static CUBIC: Section = parameters(
         ),
         key(
             "hystart",
-            words(&["linux", "linux-legacy", "off"]),
-            Default("\"linux\""),
-            "How slow start ends: as in Linux since 5.6, as before, or only by loss.",
+            words(&["linux", "linux-legacy", "ns3", "off"]),
+            Default(hystart),
+            "How slow start ends: as in Linux since 5.6, as before, as in ns-3, or only by loss.",
         ),
         key(
             "fast_convergence",
@@ -101,29 +105,36 @@ static CUBIC: Section = parameters(
             Default("true"),
             "Whether the window is at least Reno's (RFC 9438 §4.3).",
         ),
-    ],
-);
+    ]
+}
 
 static WESTWOOD: [Section; 2] = [
-    parameters(
-        "tcp.westwood",
-        WESTWOOD_DOC,
-        &[westwood_filter("\"linux\"")],
-    ),
-    parameters(
-        "tcp.westwood",
-        WESTWOOD_DOC,
-        &[westwood_filter("\"tustin\"")],
-    ),
+    parameters("tcp.westwood", WESTWOOD_DOC, &WESTWOOD_KEYS[0]),
+    parameters("tcp.westwood", WESTWOOD_DOC, &WESTWOOD_KEYS[1]),
 ];
 const WESTWOOD_DOC: &str = "Westwood+ (Grieco and Mascolo 2004).";
-const fn westwood_filter(default: &'static str) -> Key {
-    key(
-        "filter",
-        words(&["linux", "tustin"]),
-        Default(default),
-        "How samples of the bandwidth are smoothed: two averages of weight 1/8, or ns-3's 0.9 of the old and 0.1 of the mean of the last two.",
-    )
+static WESTWOOD_KEYS: [[Key; 3]; 2] = [westwood(0), westwood(1)];
+const fn westwood(profile: usize) -> [Key; 3] {
+    [
+        key(
+            "filter",
+            words(&["linux", "tustin"]),
+            Default(["\"linux\"", "\"tustin\""][profile]),
+            "How samples of the bandwidth are smoothed: two averages of weight 1/8, or ns-3's 0.9 of the old and 0.1 of the mean of the last two.",
+        ),
+        key(
+            "sample",
+            words(&["linux", "rtt"]),
+            Default(["\"linux\"", "\"rtt\""][profile]),
+            "What a sample is: what arrived in an RTT and at least 50 ms, or as in ns-3 in one RTT.",
+        ),
+        key(
+            "threshold",
+            words(&["after-recovery", "at-loss"]),
+            Default(["\"after-recovery\"", "\"at-loss\""][profile]),
+            "When the window becomes what the bandwidth fills: at the end of a recovery, or as in ns-3 at the loss.",
+        ),
+    ]
 }
 
 static ILLINOIS: Section = parameters(
@@ -160,20 +171,35 @@ const fn per_packet(default: &'static str) -> Key {
 }
 
 static HYBLA: [Section; 2] = [
-    parameters("tcp.hybla", HYBLA_DOC, &[reference_rtt("\"25 ms\"")]),
-    parameters("tcp.hybla", HYBLA_DOC, &[reference_rtt("\"50 ms\"")]),
+    parameters("tcp.hybla", HYBLA_DOC, &HYBLA_KEYS[0]),
+    parameters("tcp.hybla", HYBLA_DOC, &HYBLA_KEYS[1]),
 ];
 const HYBLA_DOC: &str = "Hybla (Caini and Firrincieli 2004).";
-const fn reference_rtt(default: &'static str) -> Key {
-    key(
-        "reference_rtt",
-        Kind::Duration {
-            min_ps: 1_000 * US_PS,
-            max_ps: 1_000_000 * US_PS,
-        },
-        Default(default),
-        "The RTT at which it is Reno.",
-    )
+static HYBLA_KEYS: [[Key; 3]; 2] = [hybla(0), hybla(1)];
+const fn hybla(profile: usize) -> [Key; 3] {
+    [
+        key(
+            "reference_rtt",
+            Kind::Duration {
+                min_ps: 1_000 * US_PS,
+                max_ps: 1_000_000 * US_PS,
+            },
+            Default(["\"25 ms\"", "\"50 ms\""][profile]),
+            "The RTT at which it is Reno.",
+        ),
+        key(
+            "per_packet",
+            Kind::Boolean,
+            Default(["false", "true"][profile]),
+            "Whether congestion avoidance counts packets acknowledged, as in ns-3, and not acknowledgements, as in Linux.",
+        ),
+        key(
+            "starts_from_rho",
+            Kind::Boolean,
+            Default(["true", "false"][profile]),
+            "Whether the window starts at ρ packets, as in Linux, and not at the initial window.",
+        ),
+    ]
 }
 
 static SCALABLE: [Section; 2] = [
