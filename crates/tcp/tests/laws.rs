@@ -218,6 +218,7 @@ fn row_3_cubic_runs_along_its_curve() {
         hystart: HyStart::Off,
         fast_convergence: true,
         reno_friendly: false,
+        ..cubic::Config::default()
     });
     for (w_max, times_s) in [(100u32, [2.0, 4.217, 6.0]), (1_000, [3.0, 9.0, 14.0])] {
         let mut law = Law::new(&config, w_max, 2);
