@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from validation.linux.samples import STEADY_FROM_S, Floats, Samples
+from validation.linux.samples import EPSILON_S, STEADY_FROM_S, Floats, Samples
 
-#: A window this far below its last peak has been cut (Reno cuts to 0.5, CUBIC to 0.7).
-CUT = 0.85
+#: A window this far below its last peak has been cut (Scalable cuts to 0.875, Reno to 0.5).
+CUT = 0.9
 #: The end of what counts as slow start's peak.
 PEAK_UNTIL_S = 2.0
-#: Half a sampling step, for comparisons of instants.
-EPSILON_S = 0.005
+#: Retransmissions with no more than this between them belong to one episode of loss.
+EPISODE_GAP_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,12 @@ class Summary:
         cwnd_min_pkts: least of them.
         cwnd_max_pkts: largest of them.
         srtt_mean_s: mean smoothed round-trip time of the steady samples.
-        retransmits: segments sent again in the whole run.
+        episodes: bursts of retransmissions in the steady part.
+        cuts: how often the steady window was cut, for a loss or otherwise.
         peak_cwnd_pkts: largest window sampled in the first two seconds.
-        cuts: how often the steady window was cut.
+        retransmits: segments sent again in the whole run.
+        duplicates: of these, reported by the receiver as needless.
+        reordering_pkts: the reordering learned at the end.
     """
 
     goodput_bps: float
@@ -36,9 +39,12 @@ class Summary:
     cwnd_min_pkts: float
     cwnd_max_pkts: float
     srtt_mean_s: float
-    retransmits: int
+    episodes: float
+    cuts: float
     peak_cwnd_pkts: float
-    cuts: int
+    retransmits: float
+    duplicates: float
+    reordering_pkts: float
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,16 @@ class Comparison:
 
     Attributes:
         linux: the trace in numbers.
-        ours: the run in numbers.
-        difference: mean absolute difference of the steady window, as part of its mean.
+        ours: the run in numbers; the mean of the runs where there are several.
+        runs: every run in numbers.
+        difference: mean absolute difference of the steady window of the first run, as part of
+            the trace's mean.
         equal: part of all samples, from 0.05 s on, whose window is the same packet for packet.
     """
 
     linux: Summary
     ours: Summary
+    runs: tuple[Summary, ...]
     difference: float
     equal: float
 
@@ -73,6 +82,12 @@ def count_cuts(cwnd_pkts: Floats) -> int:
     return cuts
 
 
+def count_episodes(time_s: Floats, retransmits: Floats) -> int:
+    """How many bursts of retransmissions there are, `EPISODE_GAP_S` apart."""
+    sent_s = time_s[1:][np.diff(retransmits) > 0]
+    return int(sent_s.size > 0) + int((np.diff(sent_s) > EPISODE_GAP_S).sum())
+
+
 def steady(samples: Samples) -> slice:
     """The samples from 10 s on."""
     return slice(int(np.searchsorted(samples.time_s, STEADY_FROM_S - EPSILON_S)), None)
@@ -81,27 +96,39 @@ def steady(samples: Samples) -> slice:
 def summary(samples: Samples) -> Summary:
     """The numbers of one flow."""
     part = steady(samples)
-    cwnd_pkts = samples.cwnd_pkts[part]
+    time_s, cwnd_pkts = samples.time_s[part], samples.cwnd_pkts[part]
+    received_bytes = samples.received_bytes[part]
     early = samples.time_s < PEAK_UNTIL_S + EPSILON_S
     return Summary(
-        goodput_bps=samples.goodput_bps,
+        goodput_bps=float(np.ptp(received_bytes) * 8 / np.ptp(time_s)),
         cwnd_mean_pkts=float(cwnd_pkts.mean()),
         cwnd_min_pkts=float(cwnd_pkts.min()),
         cwnd_max_pkts=float(cwnd_pkts.max()),
         srtt_mean_s=float(samples.srtt_s[part].mean()),
-        retransmits=samples.retransmits,
-        peak_cwnd_pkts=float(samples.cwnd_pkts[early].max()),
+        episodes=count_episodes(time_s, samples.retransmits[part]),
         cuts=count_cuts(cwnd_pkts),
+        peak_cwnd_pkts=float(samples.cwnd_pkts[early].max()),
+        retransmits=float(samples.retransmits[-1]),
+        duplicates=float(samples.duplicates[-1]),
+        reordering_pkts=float(samples.reordering_pkts[-1]),
     )
 
 
-def compare(linux: Samples, ours: Samples) -> Comparison:
-    """Both in numbers, and how far their windows lie apart."""
-    apart_pkts = np.abs(ours.cwnd_pkts - linux.cwnd_pkts)
+def mean(summaries: tuple[Summary, ...]) -> Summary:
+    """The mean of each number."""
+    names = summaries[0].__dataclass_fields__
+    return Summary(**{n: float(np.mean([getattr(s, n) for s in summaries])) for n in names})
+
+
+def compare(linux: Samples, runs: list[Samples]) -> Comparison:
+    """Trace and runs in numbers, and how far the windows of the first run lie apart."""
+    apart_pkts = np.abs(runs[0].cwnd_pkts - linux.cwnd_pkts)
     part = steady(linux)
+    summaries = tuple(summary(run) for run in runs)
     return Comparison(
         linux=summary(linux),
-        ours=summary(ours),
+        ours=mean(summaries),
+        runs=summaries,
         difference=float(apart_pkts[part].mean() / linux.cwnd_pkts[part].mean()),
         equal=float((apart_pkts == 0).mean()),
     )

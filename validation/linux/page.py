@@ -1,56 +1,132 @@
-"""The measured part of README.md; the rest of the page is written by hand."""
+"""The measured part of README.md, and all numbers as CSV; the rest is written by hand."""
 
 from __future__ import annotations
 
+import csv
 import platform
 import subprocess
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import backlane
-from backlane import native
-from validation.linux.bounds import DIFFERENCE, ROWS, broken
+from backlane import native, stats
+from validation.linux.bounds import CRITERIA, DIFFERENCE, MEASURES, Measure, criterion, missed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from validation.linux.bounds import Bound
     from validation.linux.measures import Comparison
-    from validation.linux.samples import Variant
+    from validation.linux.samples import Algorithm
+
+    Comparisons = Mapping[tuple[str, Algorithm], Comparison]
 
 BEGIN = "<!-- measured: written by python -m validation.linux -->"
 END = "<!-- end of measured -->"
 
+#: The measures of the table; the others stand in the CSV alone.
+SHOWN = MEASURES[:6]
 
-def measured(comparisons: Mapping[Variant, Comparison], root: Path) -> str:
+
+def measured(comparisons: Comparisons, root: Path) -> str:
     """The table, in Markdown; `root` is the repository that the commit is taken from."""
     lines = [_origin(root), ""]
-    titles = [variant.title for variant in comparisons]
-    lines.append("| Linux / Backlane | " + " | ".join(titles) + " | may differ by |")
-    lines.append("|---|" + "---|" * (len(titles) + 1))
-    for row in ROWS:
-        cells = [
-            f"{row.value(c.linux):.{row.digits}f} / {row.value(c.ours):.{row.digits}f}"
-            for c in comparisons.values()
-        ]
-        lines.append(f"| {row.title} | " + " | ".join(cells) + f" | {row.bound()} |")
-    cells = [f"{100 * c.difference:.3f} %" for c in comparisons.values()]
     lines.append(
-        "| mean absolute difference of the window over its mean, 10–60 s | "
-        + " | ".join(cells)
-        + f" | {100 * DIFFERENCE:g} % |"
+        "| path | congestion control | " + " | ".join(m.heading for m in SHOWN) + " | verdict |"
     )
-    cells = [f"{100 * c.equal:.1f} %" for c in comparisons.values()]
-    lines.append("| samples with the same window, 0–60 s | " + " | ".join(cells) + " | – |")
+    lines.append("|---|---|" + "---|" * len(SHOWN) + "---|")
+    for path in CRITERIA:
+        bounds = [str(CRITERIA[path].get(measure.key, "–")) for measure in SHOWN]
+        lines.append(f"| {path} | *may differ by* | " + " | ".join(bounds) + " | |")
+        for (of, algorithm), comparison in comparisons.items():
+            if of != path:
+                continue
+            cells = [
+                _cell(measure, comparison, criterion(algorithm, path, measure)) for measure in SHOWN
+            ]
+            verdict = "differs" if missed(algorithm, path, comparison) else "holds"
+            lines.append(f"| {path} | {algorithm.title} | " + " | ".join(cells) + f" | {verdict} |")
     lines.append("")
-    out = {v.title: titles for v, c in comparisons.items() if (titles := list(broken(c)))}
-    if out:
-        lines += [f"**Out of bounds**, {name}: {'; '.join(found)}." for name, found in out.items()]
-    else:
-        lines.append("Everything is within its bounds.")
-    for variant in comparisons:
-        lines += ["", f"![{variant.title} over Linux]({variant.name}.png)"]
+    short = {
+        f"{algorithm.title} on `{path}`": titles
+        for (path, algorithm), comparison in comparisons.items()
+        if (titles := missed(algorithm, path, comparison))
+    }
+    lines.append(f"{len(comparisons) - len(short)} of {len(comparisons)} hold.")
+    if short:
+        found = "; ".join(f"{name} ({', '.join(titles)})" for name, titles in short.items())
+        lines[-1] += f" Short of a criterion: {found}."
     return "\n".join(lines)
+
+
+def _cell(measure: Measure, comparison: Comparison, bound: Bound | None) -> str:
+    """Linux / ours with its interval, and the difference; bold where a criterion does not hold."""
+    linux, ours = measure.value(comparison.linux), measure.value(comparison.ours)
+    values = [measure.value(run) for run in comparison.runs]
+    differ = min(values) < max(values)
+    digits = max(measure.digits, 1) if differ else measure.digits
+    text = f"{linux:.{measure.digits}f} / {ours:.{digits}f}"
+    if differ:
+        interval = stats.mean_interval(values)
+        text += f" ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
+    if bound and not bound.holds(linux, ours):
+        text = f"**{text}**"
+    if ours == linux:
+        return text
+    apart = f"{100 * (ours / linux - 1):+.2f} %" if measure.relative else f"{ours - linux:+g}"
+    return f"{text}<br>{apart}"
+
+
+def write_details(comparisons: Comparisons, path: Path) -> None:
+    """Every measure of every comparison, a row each.
+
+    Raises:
+        OSError: when the file cannot be written.
+    """
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(
+            (
+                "path",
+                "algorithm",
+                "measure",
+                "linux",
+                "ours",
+                "runs",
+                "least",
+                "most",
+                "bound",
+                "holds",
+            )
+        )
+        for (of, algorithm), comparison in comparisons.items():
+            for measure in MEASURES:
+                linux, ours = measure.value(comparison.linux), measure.value(comparison.ours)
+                values = np.array([measure.value(run) for run in comparison.runs])
+                bound = criterion(algorithm, of, measure)
+                numbers = [f"{v:.7g}" for v in (linux, ours)]
+                spread = [f"{v:.7g}" for v in (values.min(), values.max())]
+                verdict = ("yes" if bound.holds(linux, ours) else "no") if bound else ""
+                rows.writerow(
+                    (
+                        of,
+                        algorithm.name,
+                        measure.key,
+                        *numbers,
+                        values.size,
+                        *spread,
+                        bound or "",
+                        verdict,
+                    )
+                )
+            for key, linux, ours in (
+                (DIFFERENCE, 0, comparison.difference),
+                ("equal_samples", 1, comparison.equal),
+            ):
+                rows.writerow((of, algorithm.name, key, linux, f"{ours:.7g}", 1, *4 * [""]))
 
 
 def replace(path: Path, text: str) -> None:
@@ -73,7 +149,7 @@ def _origin(root: Path) -> str:
     return (
         f"Measured on {today} with Backlane {backlane.__version__} "
         f"(model version {native.module().model_version()}, sources at commit {_commit(root)}) "
-        f"on {platform.machine()}. Each cell is Linux / Backlane."
+        f"on {platform.machine()}."
     )
 
 

@@ -13,115 +13,154 @@ import numpy.typing as npt
 import backlane
 
 if TYPE_CHECKING:
-    from backlane.results import Results
+    from collections.abc import Iterable
 
 HERE = Path(__file__).parent
-SCENARIO = HERE / "clean.toml"
 TRACES = HERE / "traces"
 
 #: The part of the run that the figures of a steady flow are taken over.
 STEADY_FROM_S = 10.0
 END_S = 60.0
+#: Half a sampling step, for comparisons of instants.
+EPSILON_S = 0.005
+
+#: Runs of what draws random numbers.
+SEEDS = 10
+
+#: The paths by the names of their scenarios and traces, with words for figures.
+PATHS = {
+    "clean": "one path, 50 Mbit/s, 40 ms, queue of 173 packets",
+    "paths3": "three paths of 18, 20 and 22 ms in turn behind 50 Mbit/s and 173 packets",
+}
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Variant:
+class Algorithm:
     """A congestion control as it was recorded.
 
     Attributes:
-        name: of the trace and the figure.
+        name: of the traces.
         title: for readers.
-        overrides: what it changes in the scenario.
+        overrides: what it changes in the scenarios.
+        draws: it draws random numbers, so that runs differ by seed, and the trace is one of many
+            that the kernel could have given.
     """
 
     name: str
     title: str
     overrides: tuple[tuple[str, str], ...]
+    draws: bool = False
 
 
-VARIANTS = (
-    Variant("reno", "Reno", (("tcp.congestion_control", "reno"),)),
-    Variant("cubic", "CUBIC", (("tcp.congestion_control", "cubic"),)),
-    Variant(
+def _named(name: str, title: str, *, draws: bool = False) -> Algorithm:
+    return Algorithm(name, title, (("tcp.congestion_control", name),), draws)
+
+
+ALGORITHMS = (
+    _named("reno", "Reno"),
+    _named("cubic", "CUBIC"),
+    Algorithm(
         "cubic_nohystart",
         "CUBIC without HyStart",
         (("tcp.congestion_control", "cubic"), ("tcp.cubic.hystart", "off")),
     ),
-    Variant("vegas", "Vegas", (("tcp.congestion_control", "vegas"),)),
+    _named("vegas", "Vegas"),
+    _named("westwood", "Westwood+"),
+    _named("highspeed", "HighSpeed"),
+    _named("hybla", "Hybla"),
+    _named("illinois", "Illinois"),
+    _named("scalable", "Scalable"),
+    _named("bbr", "BBR", draws=True),
+    _named("cdg", "CDG", draws=True),
 )
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What is known of one flow.
+    """What is known of one flow at each instant.
 
     Attributes:
         time_s: the instants: every 10 ms until 1 s, then every 100 ms, from 0.05 s to 60 s.
-        cwnd_pkts: congestion window at each.
-        srtt_s: smoothed round-trip time at each.
-        goodput_bps: bytes acknowledged (Linux) or delivered in order (run) from 10 s to 60 s.
-        retransmits: segments sent again in 60 s.
+        cwnd_pkts: congestion window.
+        srtt_s: smoothed round-trip time.
+        reordering_pkts: the reordering that was learned.
+        received_bytes: acknowledged (Linux) or delivered in order (run) so far.
+        retransmits: segments sent again so far.
+        duplicates: segments that the receiver reported as received twice so far (D-SACK).
     """
 
     time_s: Floats
     cwnd_pkts: Floats
     srtt_s: Floats
-    goodput_bps: float
-    retransmits: int
+    reordering_pkts: Floats
+    received_bytes: Floats
+    retransmits: Floats
+    duplicates: Floats
 
 
-def recorded(variant: Variant) -> Samples:
+def recorded(algorithm: Algorithm, path: str) -> Samples:
     """The trace of the Linux kernel.
 
     Raises:
         OSError: when the trace is missing.
     """
-    with (TRACES / f"{variant.name}_clean.csv").open(newline="", encoding="utf-8") as file:
+    trace = TRACES / f"{algorithm.name}_{path}.csv"
+    with trace.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
 
     def column(name: str) -> Floats:
         return np.array([float(row[name]) for row in rows])
 
-    time_s, acked_bytes = column("t"), column("bytes_acked")
-    start = int(np.searchsorted(time_s, STEADY_FROM_S - 1e-6))
-    steady_s = time_s[-1] - time_s[start]
     return Samples(
-        time_s=time_s,
+        time_s=column("t"),
         cwnd_pkts=column("cwnd"),
         srtt_s=column("srtt_us") / 1e6,
-        goodput_bps=float((acked_bytes[-1] - acked_bytes[start]) * 8 / steady_s),
-        retransmits=int(column("total_retrans")[-1]),
+        reordering_pkts=column("reordering"),
+        received_bytes=column("bytes_acked"),
+        retransmits=column("total_retrans"),
+        duplicates=column("dsack"),
     )
 
 
-def simulated(variant: Variant, time_s: Floats) -> Samples:
-    """Runs of the scenario, sampled at `time_s`, multiples of 10 ms.
-
-    The series tells no bytes, so that goodput is a run of 60 s less a run of 10 s; and it ends
-    before the last instant of a run, so that the samples are those of a longer run.
+def simulated(
+    algorithm: Algorithm,
+    path: str,
+    time_s: Floats,
+    seed: int = 1,
+    changes: Iterable[tuple[str, str]] = (),
+) -> Samples:
+    """A run of the path's scenario with `changes`, sampled at `time_s`, multiples of 10 ms.
 
     Raises:
         ValueError: when the run has no sample at one of the instants.
     """
-    head, flow = _run(variant, STEADY_FROM_S).flows, _run(variant, END_S).flows
-    delivered_bytes = flow["delivered_bytes"][0] - head["delivered_bytes"][0]
-    series = _run(variant, END_S + 0.01).table("series/cwnd")
+    # The series of a run ends before its last instant.
+    longer = (("duration", f"{END_S + 0.01:g} s"), ("seed", str(seed)))
+    overrides = (*algorithm.overrides, *longer, *changes)
+    series = backlane.run(HERE / f"{path}.toml", overrides=overrides).table("series/cwnd")
     at_ms = np.rint(series["time_s"].to_numpy() * 1e3).astype(np.int64)
     wanted_ms = np.rint(time_s * 1e3).astype(np.int64)
     places = np.searchsorted(at_ms, wanted_ms)
     if places.max() >= at_ms.size or not np.array_equal(at_ms[places], wanted_ms):
-        raise ValueError(f"{variant.name}: the run was not sampled at every instant of the trace")
+        raise ValueError(f"{algorithm.name}: the run was not sampled at every instant of the trace")
+
+    def column(name: str) -> Floats:
+        return series[name].to_numpy()[places].astype(np.float64)
+
     return Samples(
         time_s=time_s,
-        cwnd_pkts=series["cwnd_pkts"].to_numpy()[places].astype(np.float64),
-        srtt_s=series["srtt_s"].to_numpy()[places].astype(np.float64),
-        goodput_bps=float(delivered_bytes * 8 / (END_S - STEADY_FROM_S)),
-        retransmits=int(flow["retransmits"][0]),
+        cwnd_pkts=column("cwnd_pkts"),
+        srtt_s=column("srtt_s"),
+        reordering_pkts=column("reordering_pkts"),
+        received_bytes=column("delivered_bytes"),
+        retransmits=column("retransmits"),
+        duplicates=column("spurious_retransmits"),
     )
 
 
-def _run(variant: Variant, duration_s: float) -> Results:
-    duration = ("duration", f"{duration_s:g} s")
-    return backlane.run(SCENARIO, overrides=(*variant.overrides, duration))
+def runs(algorithm: Algorithm, path: str, time_s: Floats) -> list[Samples]:
+    """The runs that stand for an algorithm: one, or one for each seed where it draws."""
+    seeds = range(1, (SEEDS if algorithm.draws else 1) + 1)
+    return [simulated(algorithm, path, time_s, seed) for seed in seeds]
