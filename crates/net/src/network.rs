@@ -58,8 +58,6 @@ pub struct Interface {
     pub incoming: LinkId,
     /// The rate of `outgoing`.
     pub rate: Rate,
-    /// Whether the wire is whole.
-    pub up: bool,
 }
 
 /// A wire, both directions alike.
@@ -158,7 +156,6 @@ impl Network {
             outgoing,
             incoming,
             rate: config.rate,
-            up: true,
         };
         self.nodes[a.index()]
             .interfaces
@@ -227,30 +224,15 @@ impl Network {
         self.links[link.index()].set_loss(probability, stream);
     }
 
-    /// Cuts or mends the wire of an interface, both directions. What was on it is lost.
-    pub fn set_interface_up(
-        &mut self,
-        events: &mut EventQueue<Event>,
-        node: NodeId,
-        interface: usize,
-        up: bool,
-    ) {
-        let end = self.nodes[node.index()].interfaces[interface];
-        for link in [end.outgoing, end.incoming] {
-            let mut dropped = std::mem::take(&mut self.scratch);
-            self.links[link.index()].set_up(events, up, &mut self.packets, &mut dropped);
-            for id in dropped.drain(..) {
-                self.drop_packet(id, DropCause::LinkDown);
-            }
-            self.scratch = dropped;
+    /// Cuts or mends a link direction. What was queued for it and on it when it is cut is lost.
+    /// Nobody is told.
+    pub fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
+        let mut dropped = std::mem::take(&mut self.scratch);
+        self.links[link.index()].set_up(events, up, &mut self.packets, &mut dropped);
+        for id in dropped.drain(..) {
+            self.drop_packet(id, DropCause::LinkDown);
         }
-        for side in [node, end.peer] {
-            for interface in &mut self.nodes[side.index()].interfaces {
-                if interface.outgoing == end.outgoing || interface.outgoing == end.incoming {
-                    interface.up = up;
-                }
-            }
-        }
+        self.scratch = dropped;
     }
 
     /// The number of nodes, hosts included.

@@ -152,7 +152,8 @@ pub struct RouterQueue {
     pub drops: u64,
 }
 
-/// A routing protocol on one node.
+/// A routing protocol on one node. That a wire is cut, it learns only from what its own messages
+/// tell.
 pub trait Router {
     /// Called once, at time zero, before anything else: arm timers here.
     fn start(&mut self, context: &mut Context<'_>);
@@ -171,10 +172,6 @@ pub trait Router {
 
     /// The queue of an interface has room again, see [`Context::call_when_ready`].
     fn on_interface_ready(&mut self, _context: &mut Context<'_>, _interface: usize) {}
-
-    /// The wire of an interface was cut or mended; `context.interfaces()[interface].up` tells
-    /// which. A protocol that senses its links by messages alone ignores this.
-    fn on_link_change(&mut self, _context: &mut Context<'_>, _interface: usize) {}
 
     /// The queue that the router keeps before an interface, if it keeps queues of its own. Their
     /// packets must all be counted here, or the balance of packets does not hold.

@@ -121,21 +121,16 @@ impl<A: Application> Simulation<A> {
         router.queue(interfaces.position(|interface| interface.outgoing == link)?)
     }
 
-    /// Cuts or mends the wire between two routers, and tells both. False if there is none.
+    /// Cuts or mends the wire between two routers, both directions, and tells neither. False if
+    /// there is none.
     pub fn set_wire_up(&mut self, a: NodeId, b: NodeId, up: bool) -> bool {
-        let find = |network: &Network, a, b| {
-            network
-                .mesh_interfaces(a)
-                .iter()
-                .position(|interface| interface.peer == b)
-        };
-        let (Some(at_a), Some(at_b)) = (find(&self.network, a, b), find(&self.network, b, a))
-        else {
+        let mut interfaces = self.network.mesh_interfaces(a).iter();
+        let Some(&wire) = interfaces.find(|interface| interface.peer == b) else {
             return false;
         };
-        self.network.set_interface_up(&mut self.events, a, at_a, up);
-        self.with_router(a, |router, context| router.on_link_change(context, at_a));
-        self.with_router(b, |router, context| router.on_link_change(context, at_b));
+        for link in [wire.outgoing, wire.incoming] {
+            self.network.set_link_up(&mut self.events, link, up);
+        }
         true
     }
 

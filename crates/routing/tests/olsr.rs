@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Stream, Streams};
 use backlane_net::{
-    Application, Context, Event, LinkConfig, Network, NodeId, PacketId, QueueConfig, QueueLimit,
-    Router, Simulation,
+    Application, Context, Event, Interface, LinkConfig, Network, NodeId, PacketId, QueueConfig,
+    QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
@@ -95,6 +95,10 @@ impl Net {
         self.simulation.router(NodeId(from))?.next_hop(NodeId(to))
     }
 
+    fn is_whole(&self, interface: &Interface) -> bool {
+        self.simulation.network.links()[interface.outgoing.index()].up()
+    }
+
     /// The hops of the way that the tables give now over whole wires; `None` if they give none.
     fn way(&self, from: u32, to: u32) -> Option<u16> {
         let mut here = NodeId(from);
@@ -102,7 +106,7 @@ impl Net {
         while here != NodeId(to) {
             let interface = self.interface(here.0, to)?;
             let interface = self.simulation.network.mesh_interfaces(here)[interface];
-            if !interface.up || u32::from(hops) > self.nodes {
+            if !self.is_whole(&interface) || u32::from(hops) > self.nodes {
                 return None;
             }
             here = interface.peer;
@@ -121,7 +125,7 @@ impl Net {
             while let Some(&node) = reached.get(index) {
                 index += 1;
                 for interface in self.simulation.network.mesh_interfaces(node) {
-                    if interface.up && hops[interface.peer.index()] == u16::MAX {
+                    if self.is_whole(interface) && hops[interface.peer.index()] == u16::MAX {
                         hops[interface.peer.index()] = hops[node.index()] + 1;
                         reached.push(interface.peer);
                     }

@@ -63,6 +63,7 @@ pub(crate) enum Code {
     CsvSite,
     CsvQuote,
     BadControl,
+    BadFailure,
 }
 
 /// What is known of a code.
@@ -531,6 +532,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
          the scenario. One that a Rust program brings is \"custom:NAME\", the name being letters, \
          digits, '-', '_' and '.'. See the guide to custom congestion controls.",
         Some("congestion_control = \"python:aimd.py\""),
+    ),
+    entry(
+        Code::BadFailure,
+        "S081",
+        "A failure is not usable",
+        "A failure names either a node or a link \"a-b\", and begins before the end of the run and \
+         before its own end, on the clock of the flows' `start`.",
+        Some("[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\nuntil = \"5 s\""),
     ),
 ];
 

@@ -19,6 +19,7 @@ mod codes;
 mod csv;
 mod custom;
 mod diagnostic;
+mod failures;
 mod files;
 mod flows;
 pub mod model;

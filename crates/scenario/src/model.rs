@@ -35,6 +35,8 @@ pub struct Scenario {
     pub tcp: Tcp,
     /// The flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
+    /// What fails during the run.
+    pub failures: Vec<Failure>,
     /// What is sampled during the run.
     pub record: Record,
     /// The congestion controls above that the simulator does not have, each once, by name.
@@ -59,6 +61,26 @@ pub struct PythonClass {
     pub class: String,
     /// The content of the file.
     pub source: String,
+}
+
+/// Something that is down for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What fails.
+    pub failed: Failed,
+    /// When it fails, counted like the starts of flows.
+    pub at: Duration,
+    /// When it works again; `None`: not before the end.
+    pub until: Option<Duration>,
+}
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The node with this index: all its links are cut, those of its UEs too.
+    Node(usize),
+    /// The link with this index, both directions.
+    Link(usize),
 }
 
 /// A node of the wired network.

@@ -26,8 +26,10 @@ pub fn reference_page() -> String {
         ("[[server]]", &tables::SERVER),
         ("[access]", &tables::ACCESS),
         ("[routing]", &tables::ROUTING),
+        ("[routing.burst]", &tables::BURST),
         ("[tcp]", &tables::TCP),
         ("[[flow]]", &tables::FLOW),
+        ("[[failure]]", &tables::FAILURE),
         ("[record]", &tables::RECORD),
         ("[[python]]", &tables::PYTHON),
     ];

@@ -11,6 +11,7 @@ use backlane_units::{Bytes, Duration, Length};
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::{Problems, Span};
+use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
@@ -82,6 +83,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let access = is_ideal.then(|| ideal_access(&mut tree, &mut names, problems));
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
+        let failures = failures::read(&tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
         let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
@@ -100,6 +102,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             custom_controls: custom_controls?,
             tcp,
             flows,
+            failures,
             record,
         })
     });

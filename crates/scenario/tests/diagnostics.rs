@@ -204,6 +204,15 @@ fn cases() -> Vec<(&'static str, String)> {
                  [tcp]\ncongestion_control = \"python:aimd.py\"\n",
             ),
         ),
+        (
+            "S081",
+            chain(
+                "[[failure]]\nnode = \"enb2\"\nat = \"5 s\"\nuntil = \"5 s\"\n\
+                 [[failure]]\nlink = \"enb1-enb4\"\nat = \"10 s\"\n\
+                 [[failure]]\nat = \"1 s\"\n\
+                 [[failure]]\nnode = \"enb2\"\nlink = \"enb1-enb2\"\nat = \"1 s\"\n",
+            ),
+        ),
     ]
 }
 

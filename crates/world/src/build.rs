@@ -19,6 +19,7 @@ use backlane_units::SimTime;
 
 use crate::convert::{self, Routing};
 use crate::convert_tcp;
+use crate::failures::Failures;
 use crate::names::Names;
 use crate::outcome::sampler::Sampler;
 use crate::starts::start;
@@ -69,6 +70,7 @@ pub struct World {
     pub(crate) end: SimTime,
     pub(crate) warm_up: SimTime,
     pub(crate) sampler: Sampler,
+    pub(crate) failures: Failures,
 }
 
 impl World {
@@ -292,6 +294,7 @@ impl Builder<'_> {
         let routers = self.routers(&paths);
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
+        let failures = Failures::new(&self.scenario.failures, self.network.links(), warm_up);
         let flows = Flows::new(&mut self.events, self.streams, specs);
         Ok(World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
@@ -301,6 +304,7 @@ impl Builder<'_> {
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,
             sampler,
+            failures,
         })
     }
 

@@ -43,6 +43,7 @@
 pub mod build;
 mod convert;
 mod convert_tcp;
+mod failures;
 mod names;
 pub mod outcome;
 mod run;

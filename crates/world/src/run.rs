@@ -1,4 +1,4 @@
-//! The run loop: time moves from sample to sample until all is done.
+//! The run loop: time moves from sample to sample and from failure to failure until all is done.
 
 use std::fmt;
 
@@ -36,7 +36,8 @@ impl World {
         let mut countdown = WATCH_EVENTS;
         let mut fired = 0;
         let ended = loop {
-            let until = self.sampler.next_sample().min(self.end);
+            let next_change = self.failures.next_change();
+            let until = self.sampler.next_sample().min(next_change).min(self.end);
             let stopped = self.simulation.run(until, |flows, now| {
                 countdown -= 1;
                 if countdown == 0 {
@@ -55,8 +56,13 @@ impl World {
             if until == self.end {
                 break Ended::TimeLimit;
             }
-            self.sampler
-                .sample(&mut self.simulation, until, self.warm_up);
+            if until == next_change {
+                self.failures.apply(&mut self.simulation, until);
+            }
+            if until == self.sampler.next_sample() {
+                self.sampler
+                    .sample(&mut self.simulation, until, self.warm_up);
+            }
         };
         Ok(Outcome::of(self, ended))
     }

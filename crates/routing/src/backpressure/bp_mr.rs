@@ -20,7 +20,7 @@ const HELLO_LOSS: u64 = 3;
 pub(super) struct Neighbour {
     pub(super) node: NodeId,
     pub(super) rate_bps: f64,
-    /// Interface up and, until this, HELLO heard of late.
+    /// Until this, HELLO heard of late.
     valid_until: Option<SimTime>,
     /// Other nodes' packets may pass through it.
     transit: bool,
@@ -102,12 +102,17 @@ impl BpMr {
         }
     }
 
-    /// Interface up, HELLO heard of late, and not a way through the core network.
+    /// HELLO heard of late, and not a way through the core network.
     #[inline]
     pub(super) fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
         let neighbour = &self.neighbours[interface];
-        neighbour.valid_until.is_some_and(|until| now <= until)
-            && (neighbour.transit || neighbour.node == exit)
+        self.is_heard(now, interface) && (neighbour.transit || neighbour.node == exit)
+    }
+
+    #[inline]
+    fn is_heard(&self, now: SimTime, interface: usize) -> bool {
+        let until = self.neighbours[interface].valid_until;
+        until.is_some_and(|until| now <= until)
     }
 
     pub(super) fn pick(&mut self, tied: &[usize]) -> usize {
@@ -483,6 +488,7 @@ impl Router for BpMr {
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+        let now = context.now();
         self.hello_sequence = self.hello_sequence.wrapping_add(1);
         let hello = Hello {
             originator: self.node.0,
@@ -493,15 +499,13 @@ impl Router for BpMr {
                 .enumerate()
                 .map(|(interface, queue)| {
                     let length = queue.length_pkts().min(u32::from(u16::MAX) - 1) as u16;
-                    context.interfaces()[interface].up.then_some(length)
+                    self.is_heard(now, interface).then_some(length)
                 })
                 .collect(),
         }
         .encode();
         for interface in 0..self.queues.len() {
-            if context.interfaces()[interface].up {
-                context.send_message(interface, hello.clone());
-            }
+            context.send_message(interface, hello.clone());
         }
         let interval = self.config.hello_interval.as_secs_f64();
         let wait = interval + interval / 4.0 * self.jitter.uniform();
@@ -512,13 +516,6 @@ impl Router for BpMr {
             self.flows.purge(context.now());
         }
         self.serve_all(context);
-    }
-
-    fn on_link_change(&mut self, context: &mut Context<'_>, interface: usize) {
-        if !context.interfaces()[interface].up {
-            self.neighbours[interface].valid_until = None;
-            self.serve_all(context);
-        }
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {

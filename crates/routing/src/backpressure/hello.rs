@@ -7,7 +7,7 @@ use std::sync::Arc;
 const HELLO_MESSAGE: u8 = 1;
 /// Length of packet header, message header and the fixed part of the body, in bytes.
 const FIXED_BYTES: usize = 4 + 12 + 9;
-/// An interface that is down.
+/// An interface whose neighbour is silent.
 const DOWN: u16 = u16::MAX;
 
 /// What a node tells its neighbours about its queues.
@@ -17,7 +17,8 @@ pub struct Hello {
     pub originator: u32,
     /// The sender's count of HELLOs, modulo 2¹⁶.
     pub sequence: u16,
-    /// Queue length of each of the sender's interfaces, in full packets; `None`: down.
+    /// Queue length of each of the sender's interfaces, in full packets; `None`: the neighbour on it
+    /// is silent.
     pub queues_pkts: Vec<Option<u16>>,
 }
 

@@ -12,7 +12,7 @@ pub struct Shared {
     pub(super) distances: Distances,
     /// Nodes through which nobody else's packets go (the gateway of the core network).
     pub(super) no_transit: Vec<bool>,
-    /// By node and interface, in full packets; `u32::MAX`: down or unknown.
+    /// By node and interface, in full packets.
     pub(super) board: Vec<Vec<Cell<u32>>>,
 }
 

@@ -430,6 +430,34 @@ pub(crate) static FLOW: Section = Section {
     }),
 };
 
+/// A node or a link that fails.
+pub(crate) static FAILURE: Section = Section {
+    noun: "failure",
+    doc: "A node or a link that is down for a while. Nobody is told: routing learns of it by what its own messages tell. A down link loses what is queued for it, what is on it and what is sent on it; a down node is one whose links are all down, those of its UEs too.",
+    tag: None,
+    keys: &[
+        key("node", Kind::Id, Optional, "The node that fails."),
+        key(
+            "link",
+            Kind::Text,
+            Optional,
+            "The link \"a-b\" that fails, in both directions.",
+        ),
+        key(
+            "at",
+            TIME,
+            Required,
+            "When it fails, on the clock of the flows' `start`.",
+        ),
+        key(
+            "until",
+            Kind::OrWord("end", &TIME),
+            Default("\"end\""),
+            "When it works again.",
+        ),
+    ],
+};
+
 /// What is sampled during the run.
 pub(crate) static RECORD: Section = Section {
     noun: "record",

@@ -7,7 +7,7 @@ mod controls;
 mod network;
 mod tcp;
 
-pub(crate) use behaviour::{ACCESS, FLOW, PYTHON, RECORD, ROUTING};
+pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
@@ -140,6 +140,12 @@ pub(crate) static FILE: Section = Section {
         ),
         key("tcp", Kind::Table(&TCP), Filled, "The TCP endpoints."),
         key("flow", Kind::Tables(&FLOW), Optional, "Groups of flows."),
+        key(
+            "failure",
+            Kind::Tables(&FAILURE),
+            Optional,
+            "Nodes and links that fail.",
+        ),
         key(
             "record",
             Kind::Table(&RECORD),

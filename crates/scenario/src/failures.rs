@@ -1,0 +1,112 @@
+//! The failures of a file.
+
+use backlane_units::Duration;
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::{Failed, Failure};
+use crate::resolve::Names;
+use crate::spec::nearest;
+use crate::tree::Table;
+
+/// Reads the failures; what they name must be there, and their times in order.
+pub(crate) fn read(
+    tree: &Table,
+    names: &Names<'_>,
+    duration: Option<Duration>,
+    problems: &mut Problems,
+) -> Vec<Failure> {
+    tree.tables("failure")
+        .into_iter()
+        .filter_map(|(table, span)| {
+            let failed = failed(table, span, names, problems);
+            let (at, until) = times(table, span, duration, problems)?;
+            Some(Failure {
+                failed: failed?,
+                at,
+                until,
+            })
+        })
+        .collect()
+}
+
+fn failed(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) -> Option<Failed> {
+    let (id, link) = match (table.text("node"), table.text("link")) {
+        (Some(id), None) => (id, false),
+        (None, Some(link)) => (link, true),
+        (node, _) => {
+            let both = node.is_some();
+            let (message, label) = if both {
+                ("a failure names a node and a link", "write two failures")
+            } else {
+                (
+                    "a failure names neither a node nor a link",
+                    "add `node = …` or `link = \"a-b\"`",
+                )
+            };
+            problems.error(Code::BadFailure, span, message, label);
+            return None;
+        }
+    };
+    if !link {
+        let known = names.ids.get(id).copied().map(Failed::Node);
+        if known.is_none() {
+            let message = format!("there is no node \"{id}\"");
+            let place = table.place("node", span);
+            problems.error(Code::UnknownNode, place, message, names.suggestion(id));
+        }
+        return known;
+    }
+    let id_of = |index: usize| names.network.nodes[index].id.as_str();
+    let ways = || {
+        let links = names.network.links.iter().enumerate();
+        links.flat_map(|(index, (link, _))| {
+            let (a, b) = (id_of(link.a), id_of(link.b));
+            [(index, format!("{a}-{b}")), (index, format!("{b}-{a}"))]
+        })
+    };
+    let known = ways().find(|(_, name)| name == id).map(|(index, _)| index);
+    if known.is_none() {
+        let all: Vec<String> = ways().map(|(_, name)| name).collect();
+        let label = match nearest(id, all.iter().map(String::as_str)) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => "name a link as \"a-b\"".to_owned(),
+        };
+        let message = format!("there is no link \"{id}\"");
+        problems.error(Code::BadFailure, table.place("link", span), message, label);
+    }
+    known.map(Failed::Link)
+}
+
+fn times(
+    table: &Table,
+    span: Span,
+    duration: Option<Duration>,
+    problems: &mut Problems,
+) -> Option<(Duration, Option<Duration>)> {
+    let at: Duration = table.quantity("at")?;
+    let until: Option<Duration> = match table.text("until")? {
+        "end" => None,
+        text => Some(text.parse().ok()?),
+    };
+    if let Some(duration) = duration
+        && at >= duration
+    {
+        problems.error(
+            Code::BadFailure,
+            table.place("at", span),
+            format!("a failure begins at {at}, after the end of the run at {duration}"),
+            "begin it earlier, or raise `duration`",
+        );
+    } else if let Some(until) = until
+        && until <= at
+    {
+        problems.error(
+            Code::BadFailure,
+            table.place("until", span),
+            format!("a failure begins at {at} but ends at {until}"),
+            "`until` is a time on the clock of `at`",
+        );
+    }
+    Some((at, until))
+}

@@ -1,0 +1,154 @@
+//! Nodes and links that fail, and how long each routing needs to go round them.
+
+mod common;
+
+use backlane_world::Outcome;
+use common::{floats, integers, run};
+
+const SHORTEST: &str = "protocol = \"shortest-path\"";
+const OLSR: &str = "protocol = \"olsr\"";
+const BP_FLOW: &str = "protocol = \"bp-mr\"";
+const BP_BURST: &str = "protocol = \"bp-mr\"\ngranularity = \"burst\"";
+
+/// A ring of six: enb1 reaches enb3 over enb2, or else over enb6, enb5 and enb4. A packet of
+/// 1000 bytes a millisecond, for 60 s.
+fn ring(routing: &str, failures: &str) -> String {
+    let node = |n: usize| format!("{{ id = \"enb{n}\" }}");
+    let link = |n: usize| {
+        let next = n % 6 + 1;
+        format!("{{ a = \"enb{n}\", b = \"enb{next}\", rate = \"100 Mbit/s\", delay = \"1 ms\" }}")
+    };
+    let list = |item: &dyn Fn(usize) -> String| (1..=6).map(item).collect::<Vec<_>>().join(", ");
+    format!(
+        r#"
+name = "ring"
+duration = "60 s"
+[topology]
+kind = "graph"
+node = [{}]
+link = [{}]
+[routing]
+warm_up = "40 s"
+{routing}
+[[flow]]
+kind = "udp"
+from = "enb1"
+to = "enb3"
+rate = "8 Mbit/s"
+packet_size = "1000 B"
+{failures}
+"#,
+        list(&node),
+        list(&link)
+    )
+}
+
+fn silence_s(outcome: &Outcome) -> f64 {
+    floats(&outcome.flows, "longest_silence_s")[0].unwrap()
+}
+
+fn lost(outcome: &Outcome) -> u64 {
+    let column = |name: &str| integers(&outcome.flows, name)[0].unwrap();
+    column("segments_sent") - column("packets_received")
+}
+
+fn dropped(outcome: &Outcome, cause: &str) -> u64 {
+    let mut causes = outcome.summary.dropped_by_cause.iter();
+    causes.find(|(name, _)| *name == cause).unwrap().1
+}
+
+/// A failure of this length, as long as packets leave every millisecond and are 2.2 ms on their
+/// way: the last before it came at most 1 ms earlier, and the first after it left at most 1 ms
+/// later.
+fn is_silence_of(outcome: &Outcome, span_s: f64) -> bool {
+    (0.0..=0.0042).contains(&(silence_s(outcome) - span_s))
+}
+
+const NODE: &str = "[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\nuntil = \"40 s\"\n";
+
+/// The protocol's own silence limit, less what it had heard of last, and not much more.
+#[test]
+fn a_dead_node_is_gone_round_when_its_hellos_are_missed() {
+    for seed in 1..=3 {
+        for routing in [BP_FLOW, BP_BURST] {
+            let outcome = run(&ring(routing, NODE), seed, None);
+            let silence = silence_s(&outcome);
+            // A HELLO every 100 to 125 ms; believed for 300 ms. The way round takes 2 ms more,
+            // and a packet leaves every millisecond.
+            assert!(
+                (0.300 - 0.125..=0.300 + 0.004).contains(&silence),
+                "{routing}: {silence}"
+            );
+            assert!(lost(&outcome) <= 310, "{} lost", lost(&outcome));
+        }
+        let config = backlane_routing::olsr::Config::default();
+        let outcome = run(&ring(OLSR, NODE), seed, None);
+        let silence = silence_s(&outcome);
+        // enb1 believes enb2 for 6 s after its last HELLO (which a message may round up by a
+        // sixteenth), and enb6 must stop sending the other way: two HELLOs, a TC and its jitter.
+        let least = config.neighbour_hold - config.hello_interval;
+        let told = config.neighbour_hold + config.neighbour_hold / 16 + config.hello_interval * 2;
+        let most = told + config.tc_interval + config.jitter * 3;
+        assert!(
+            (least.as_secs_f64()..=most.as_secs_f64()).contains(&silence),
+            "OLSR: {silence}"
+        );
+    }
+}
+
+#[test]
+fn static_routes_wait_until_the_node_is_back() {
+    let outcome = run(&ring(SHORTEST, NODE), 1, None);
+    assert!(is_silence_of(&outcome, 30.0), "{}", silence_s(&outcome));
+    // What enb1 sent within the 30 s, and the two or three that were on their way.
+    let down = dropped(&outcome, "link_down");
+    assert!((30_000..=30_004).contains(&down), "{down}");
+    assert_eq!(lost(&outcome), down + outcome.summary.packets_in_flight);
+}
+
+#[test]
+fn a_link_fails_in_both_directions_and_a_node_with_all_its_links() {
+    let link = "[[failure]]\nlink = \"enb2-enb1\"\nat = \"10 s\"\nuntil = \"20 s\"\n";
+    let outcome = run(&ring(SHORTEST, link), 1, None);
+    assert!(is_silence_of(&outcome, 10.0));
+    // The destination itself: nobody gets through, whatever the routing.
+    let far = "[[failure]]\nnode = \"enb3\"\nat = \"10 s\"\nuntil = \"20 s\"\n";
+    for routing in [SHORTEST, OLSR, BP_FLOW, BP_BURST] {
+        assert!(
+            silence_s(&run(&ring(routing, far), 1, None)) > 9.99,
+            "{routing}"
+        );
+    }
+}
+
+#[test]
+fn overlapping_failures_last_until_the_last_of_them_ends() {
+    let both = "[[failure]]\nlink = \"enb1-enb2\"\nat = \"10 s\"\nuntil = \"30 s\"\n\
+                [[failure]]\nnode = \"enb2\"\nat = \"20 s\"\nuntil = \"35 s\"\n";
+    let outcome = run(&ring(SHORTEST, both), 1, None);
+    assert!(is_silence_of(&outcome, 25.0));
+}
+
+#[test]
+fn what_fails_for_good_stays_down_and_a_failure_that_touches_nobody_changes_nothing() {
+    let forever = "[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\n";
+    let outcome = run(&ring(SHORTEST, forever), 1, None);
+    assert!((50_000..=50_004).contains(&lost(&outcome)));
+    let plain = run(&ring(SHORTEST, ""), 1, None);
+    let aside = "[[failure]]\nnode = \"enb5\"\nat = \"10 s\"\n";
+    assert_eq!(run(&ring(SHORTEST, aside), 1, None), plain);
+}
+
+/// UEs of a dead eNodeB are cut off and come back with it; TCP goes on where it was.
+#[test]
+fn a_download_outlives_the_failure_of_its_enodeb() {
+    for routing in common::ROUTINGS {
+        let text = common::grid(routing, 5)
+            + "[[failure]]\nnode = \"enb3\"\nat = \"1.5 s\"\nuntil = \"8 s\"\n";
+        let outcome = run(&text.replace("\"1 MB\"", "\"100 MB\""), 1, None);
+        let finished = floats(&outcome.flows, "finish_s");
+        assert!(finished.iter().all(Option::is_some), "{routing}");
+        assert!(finished[2] > Some(8.0), "{routing}");
+        assert!(dropped(&outcome, "link_down") > 0, "{routing}");
+    }
+}
