@@ -194,7 +194,7 @@ fn periodic_mean(lose_every: f64, growth: impl Fn(f64) -> f64, kept: impl Fn(f64
     sent / rounds
 }
 
-/// Mathis, Semke, Mahdavi and Ott 1997, equation 3: W̄ = √(3/2p) when every packet counts, which
+/// Mathis, Semke, Mahdavi and Ott 1997: W̄ = √(3/2p) when every packet counts, which
 /// it does here also with delayed acknowledgments (their b = 2 would give 86.6). Recovery and
 /// halving to whole packets cost 0.8 % at 10⁻⁴. At 100 ms and 1448 bytes it is 14.2 Mbit/s.
 #[test]
@@ -313,8 +313,8 @@ fn integrated_cubic(
     counted * RTT_S / (to_s - from_s)
 }
 
-/// RFC 9438 §5.1: W̄ = 1.054 (R/p)^¾ for C = 0.4 and β = 0.7, which is the fixed point of the
-/// law: a loss comes exactly when the window is back at W_max.
+/// RFC 9438: W̄ = 1.054 (R/p)^¾ for C = 0.4 and β = 0.7 under periodic loss, the fixed point of
+/// the law: a loss comes exactly when the window is back at W_max.
 ///
 /// No run gets there. Around W_max the curve is flat, so that each cycle brings the window nearer
 /// by only C (K − t)³ when a loss comes at t; and in whole packets it is flat for (1/C)^⅓ =
@@ -427,7 +427,7 @@ fn row_6_highspeed_follows_its_response_function() {
     close("HighSpeed", window_pkts, integrated, 0.025);
 }
 
-/// Kelly 2003, §2: a packet for every hundred acknowledged and an eighth lost, so that recovery
+/// Kelly 2003: a packet for every hundred acknowledged and an eighth lost, so that recovery
 /// takes ln(8/7)/ln(1.01) = 13.4 round trips at any window; the window at a loss is 0.08/p.
 #[test]
 fn row_7_scalable_recovers_in_a_fixed_number_of_round_trips() {
@@ -454,7 +454,7 @@ fn row_7_scalable_recovers_in_a_fixed_number_of_round_trips() {
     close("0.08/p", integrated, 1e4 / 14.4, 0.01);
 }
 
-/// Liu, Başar and Srikant 2006, §IV: with delays from nothing to d_m, α is 10 up to d_m/100, 0.3
+/// Liu, Başar and Srikant 2006: with delays from nothing to d_m, α is 10 up to d_m/100, 0.3
 /// at d_m and 0.588 in the middle; β is 1/8 up to d_m/10, 1/2 from 0.8 d_m on and 0.3125 at
 /// 0.45 d_m.
 #[test]
@@ -576,8 +576,8 @@ fn row_16_slow_start_doubles() {
     }
 }
 
-/// At a constant RTT of 100 ms: Linux keeps at least 200 ms above it; RFC 6298 §2.4 one second in
-/// all, and without that floor SRTT and one tick of the clock (§2.3).
+/// At a constant RTT of 100 ms: Linux keeps at least 200 ms above it; RFC 6298 §2 one second in all,
+/// and without that floor SRTT and one tick of the clock.
 #[test]
 fn row_17_the_timeout_at_a_constant_rtt() {
     for (rto, min_rto_ms, timeout_ms) in [

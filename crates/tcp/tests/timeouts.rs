@@ -276,8 +276,8 @@ fn with_timestamps() -> Config {
     }
 }
 
-/// Eifel detection (RFC 3522 §3.2): the echo is older than the retransmission, so the original
-/// arrived; the response (RFC 4015 §3.2) restores the window and continues with new data.
+/// Eifel detection (RFC 3522): the echo is older than the retransmission, so the original
+/// arrived; the response (RFC 4015) restores the window and continues with new data.
 #[test]
 fn an_echo_older_than_the_retransmission_takes_the_timeout_back() {
     let endpoint = client(

@@ -9,7 +9,7 @@ use backlane_traffic::{FlowSpec, Flows, TransportSpec};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Flows over one bottleneck. Each flow has hosts of its own; their wires are so fast that they
-/// do not matter, and have no delay.
+/// do not matter, and have no delay but [`source_delays`](Self::source_delays).
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     /// Rate of the bottleneck.
@@ -24,6 +24,8 @@ pub struct Dumbbell {
     pub flows: Vec<backlane_tcp::Config>,
     /// Time between the starts of two flows.
     pub stagger: Duration,
+    /// One-way delay of the wire of each flow's source; none beyond the end of the list.
+    pub source_delays: Vec<Duration>,
     /// Bytes of each flow; `None` is endless.
     pub size_bytes: Option<u64>,
     /// Seed of the run.
@@ -40,6 +42,7 @@ impl Default for Dumbbell {
             loss: 0.0,
             flows: vec![backlane_tcp::Config::default()],
             stagger: Duration::from_millis(10),
+            source_delays: Vec::new(),
             size_bytes: None,
             seed: 1,
         }
@@ -85,7 +88,12 @@ impl Dumbbell {
             .map(|(index, config)| {
                 let source = network.add_host();
                 let destination = network.add_host();
-                network.attach(&mut events, source, left, &wire);
+                let delay = self.source_delays.get(index).copied();
+                let longer = LinkConfig {
+                    delay: delay.unwrap_or(Duration::ZERO),
+                    ..wire
+                };
+                network.attach(&mut events, source, left, &longer);
                 network.attach(&mut events, destination, right, &wire);
                 FlowSpec {
                     source,
