@@ -6,7 +6,7 @@
 mod dumbbell;
 
 use backlane_tcp::congestion::{
-    Ack, Arrival, CongestionControl, ControlReadings, HyStart, RttSample, Window, cubic, htcp,
+    Ack, Arrival, CongestionControl, ControlReadings, RttSample, Window, cubic, htcp,
 };
 use backlane_tcp::{Config, CongestionControlConfig, CongestionState, DelayedAck, RtoLaw};
 use backlane_units::{Duration, Rate, SimTime};
@@ -215,8 +215,6 @@ fn row_1_reno_follows_the_square_root_law() {
 fn row_3_cubic_runs_along_its_curve() {
     const RTT_US: u32 = 10_000;
     let config = CongestionControlConfig::Cubic(cubic::Config {
-        hystart: HyStart::Off,
-        fast_convergence: true,
         reno_friendly: false,
         ..cubic::Config::default()
     });

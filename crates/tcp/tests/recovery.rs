@@ -98,6 +98,55 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     assert_eq!(endpoint.statistics().retransmits, 2);
 }
 
+fn fixed() -> Config {
+    Config {
+        reordering: Reordering::Fixed,
+        tail_loss_probe: false,
+        frto: false,
+        ..config()
+    }
+}
+
+/// RFC 6675 §4: three segments SACKed above it make a segment lost, however many
+/// acknowledgments tell of them; two do not.
+#[test]
+fn a_fixed_threshold_counts_segments_and_not_acknowledgments() {
+    let endpoint = client(
+        &fixed(),
+        &ten_out(
+            "80  < ack 1 sack 2001-3001 5001-7001
+             80  > 1:1001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.readings().lost_pkts, 2);
+    assert_eq!(endpoint.readings().state, CongestionState::Recovery);
+}
+
+/// RFC 6675 does not look for lost retransmissions: only the timeout does.
+#[test]
+fn with_a_fixed_threshold_a_lost_retransmission_waits_for_the_timeout() {
+    let endpoint = client(
+        &fixed(),
+        &ten_out(
+            "80  < ack 1 sack 1001-4001
+             80  > 1:1001 ack 1
+             80  > 10001:11001 ack 1
+             83  < ack 1 sack 1001-10001
+             83  > 11001:12001 ack 1
+             83  > 12001:13001 ack 1
+             83  > 13001:14001 ack 1
+             123 < ack 1 sack 1001-14001
+             123 > 14001:15001 ack 1
+             123 > 15001:16001 ack 1
+             123 > 16001:17001 ack 1
+             123 > 17001:18001 ack 1
+             364 > 1:1001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().rtos, 1);
+    assert_eq!(endpoint.statistics().fast_retransmits, 1);
+}
+
 #[test]
 fn without_sack_each_partial_acknowledgment_repairs_one_hole() {
     let endpoint = client(
