@@ -2,7 +2,8 @@
 
 mod script;
 
-use backlane_tcp::{Config, CongestionState, Ecn};
+use backlane_tcp::congestion::{CongestionControlConfig, dctcp};
+use backlane_tcp::{Config, CongestionState, Connection, DelayedAck, Ecn};
 use script::{client, config, server};
 
 fn with(ecn: Ecn) -> Config {
@@ -159,4 +160,72 @@ fn a_listener_grants_nothing_that_was_not_asked_for() {
          20 < 1:1001 ce
          20 > ack 1001",
     );
+}
+
+/// RFC 8257 §3.2: the acknowledgment that was held back leaves before that of the change.
+#[test]
+fn an_exact_receiver_acknowledges_what_came_before_a_change_of_marks_apart() {
+    let config = Config {
+        delayed_ack: DelayedAck {
+            quick_ack: false,
+            ..DelayedAck::default()
+        },
+        ..with(Ecn::Exact)
+    };
+    server(
+        &config,
+        "0  < S 0 ece cwr
+         0  > S 0 ack 1 ece
+         10 < ack 1
+         20 < 1:1001
+         21 < 1001:2001 ce
+         21 > ack 1001
+         21 > ack 2001 ece
+         22 < 2001:3001 ce
+         23 < 3001:4001 ce
+         23 > ack 4001 ece
+         24 < 4001:5001 ce
+         25 < 5001:6001
+         25 > ack 5001 ece
+         25 > ack 6001",
+    );
+}
+
+fn dctcp(initial_alpha: f64, script: &str) -> Connection {
+    let config = Config {
+        congestion_control: CongestionControlConfig::Dctcp(dctcp::Config {
+            initial_alpha,
+            ..dctcp::Config::default()
+        }),
+        ..with(Ecn::Exact)
+    };
+    client(&config, &(FOUR_OUT.to_owned() + script))
+}
+
+/// α is 1 at first and loses a sixteenth in the first round, without a mark: 960 of 1024.
+#[test]
+fn dctcp_answers_the_first_mark_with_nearly_half_the_window() {
+    let endpoint = dctcp(
+        1.0,
+        "80 < ack 1001 ece
+         80 > 4001:5001 ack 1 cwr ect",
+    );
+    // 4 · (1 − 960/2048) = 2.1: the cut of 1.9 packets is rounded down to 1.
+    assert_eq!(endpoint.readings().ssthresh_pkts, 3);
+    assert_eq!(endpoint.readings().state, CongestionState::Cwr);
+}
+
+#[test]
+fn dctcp_answers_a_loss_with_half_the_window_though_alpha_is_zero() {
+    let endpoint = dctcp(
+        0.0,
+        "80 < ack 1 sack 1001-2001
+         80 > 4001:5001 ack 1 ect
+         81 < ack 1 sack 1001-3001
+         81 > 5001:6001 ack 1 ect
+         82 < ack 1 sack 1001-4001
+         82 > 1:1001 ack 1",
+    );
+    assert_eq!(endpoint.readings().state, CongestionState::Recovery);
+    assert_eq!(endpoint.readings().ssthresh_pkts, 2);
 }

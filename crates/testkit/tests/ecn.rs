@@ -2,11 +2,12 @@
 
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{QueueConfig, QueueLimit, Simulation};
+use backlane_tcp::congestion::ControlReadings;
 use backlane_tcp::{Config, Ecn};
 use backlane_testkit::Dumbbell;
 use backlane_traffic::tcp_flow::TcpFlow;
 use backlane_traffic::{Flows, Transport};
-use backlane_units::Duration;
+use backlane_units::{Duration, Rate, SimTime};
 
 fn tcp(name: &str, ecn: Ecn) -> Config {
     Config {
@@ -86,4 +87,104 @@ fn a_threshold_marks_before_the_queue_is_full() {
     let (marks, drops, retransmits) = signals(&through(queue, Ecn::Classic));
     assert!(marks > 0);
     assert_eq!((drops, retransmits), (0, 0));
+}
+
+struct Marked {
+    alpha: f64,
+    mean_cwnd_pkts: f64,
+    queue_pkts: (usize, usize),
+    goodput_bps: f64,
+}
+
+/// One DCTCP flow from 5 to 25 s: 60 Mb/s and 9.6 ms carry 48 packets of 200 µs.
+fn dctcp(k_pkts: u32, ecn: Ecn, segments: u32) -> (Marked, Simulation<Flows>) {
+    let mut config = tcp("dctcp", ecn);
+    config.delayed_ack.segments = segments;
+    let dumbbell = Dumbbell {
+        rate: Rate::from_bps(60_000_000),
+        delay: Duration::from_micros(4_800),
+        queue: QueueConfig::Marking {
+            limit: QueueLimit::Packets(200),
+            mark_above: QueueLimit::Packets(k_pkts),
+        },
+        flows: vec![config],
+        ..Dumbbell::default()
+    };
+    let mut simulation = dumbbell.build(None);
+    let mut marked = Marked {
+        alpha: 0.0,
+        mean_cwnd_pkts: 0.0,
+        queue_pkts: (usize::MAX, 0),
+        goodput_bps: 0.0,
+    };
+    simulation.run(SimTime::ZERO + Duration::from_secs(5), |_, _| false);
+    let before = simulation.application.flows()[0].delivered_bytes();
+    for i in 1..=20_000 {
+        let at = SimTime::ZERO + Duration::from_millis(5000 + i);
+        simulation.run(at, |_, _| false);
+        let readings = flow(&simulation, 0).sender().readings();
+        if let ControlReadings::Dctcp(dctcp) = readings.control {
+            marked.alpha += dctcp.alpha / 20_000.0;
+        }
+        marked.mean_cwnd_pkts += f64::from(readings.cwnd_pkts) / 20_000.0;
+        let backlog = simulation
+            .network
+            .link_mut(Dumbbell::BOTTLENECK)
+            .backlog_pkts(at);
+        let (least, most) = marked.queue_pkts;
+        marked.queue_pkts = (least.min(backlog), most.max(backlog));
+    }
+    let bytes = simulation.application.flows()[0].delivered_bytes() - before;
+    marked.goodput_bps = bytes as f64 * 8.0 / 20.0;
+    (marked, simulation)
+}
+
+/// α is the share of packets that are marked, and falls with the root of the window, as Alizadeh
+/// et al. (2010) say. It is a fifth below their √(2/W): a reduction by PRR takes a round trip, in
+/// which the queue goes on marking for a while; those marks arrive when the reduction is over and
+/// bring about a second one, so that a cycle is longer than theirs with one cut.
+#[test]
+fn alpha_of_dctcp_is_the_share_of_marks_and_falls_with_the_root_of_the_window() {
+    for (k_pkts, segments, error) in [(16, 1, -0.21), (40, 1, -0.21), (16, 2, -0.31)] {
+        let (marked, simulation) = dctcp(k_pkts, Ecn::Exact, segments);
+        let (marks, drops, retransmits) = signals(&simulation);
+        assert_eq!((drops, retransmits), (0, 0));
+        let packets = simulation.network.links()[0].counters().packets;
+        let share = marks as f64 / packets as f64;
+        assert!(
+            (marked.alpha / share - 1.0).abs() < 0.05,
+            "{} {share}",
+            marked.alpha
+        );
+        let law = (2.0 / (48.0 + f64::from(k_pkts))).sqrt();
+        let off = marked.alpha / law - 1.0;
+        assert!((off - error).abs() < 0.03, "{off}");
+        // The queue swings about K and neither empties nor fills.
+        let (least, most) = marked.queue_pkts;
+        let k_pkts = k_pkts as usize;
+        assert!(
+            least > k_pkts / 2 && most <= k_pkts + 4,
+            "{least} to {most}"
+        );
+        let full = marked.goodput_bps / (60e6 * 1448.0 / 1500.0);
+        assert!(full > 0.999, "{full}");
+    }
+}
+
+#[test]
+fn dctcp_without_ecn_is_reno() {
+    let bytes = |name: &str| {
+        let dumbbell = Dumbbell {
+            flows: vec![tcp(name, Ecn::Off)],
+            ..Dumbbell::default()
+        };
+        let simulation = dumbbell.run(Duration::from_secs(60));
+        let retransmits = signals(&simulation).2;
+        assert!(retransmits > 0);
+        (
+            simulation.application.flows()[0].delivered_bytes(),
+            retransmits,
+        )
+    };
+    assert_eq!(bytes("dctcp"), bytes("reno"));
 }

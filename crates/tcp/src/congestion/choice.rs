@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, Custom, Parameter, Parameters, bbr, cdg, cubic, highspeed, htcp, hybla,
-    illinois, reno, scalable, vegas, veno, westwood, yeah,
+    CongestionControl, Custom, Parameter, Parameters, bbr, cdg, cubic, dctcp, highspeed, htcp,
+    hybla, illinois, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -37,6 +37,8 @@ pub enum CongestionControlConfig {
     Bbr(bbr::Config),
     /// CDG.
     Cdg(cdg::Config),
+    /// DCTCP (RFC 8257).
+    Dctcp(dctcp::Config),
     /// A control from outside this crate; it has no name among [`NAMES`](Self::NAMES).
     Custom(Custom),
 }
@@ -57,6 +59,7 @@ impl CongestionControlConfig {
         "yeah",
         "bbr",
         "cdg",
+        "dctcp",
     ];
 
     /// The name, as Linux has it, or that of a [`Custom`] control.
@@ -75,6 +78,7 @@ impl CongestionControlConfig {
             Self::Yeah(_) => "yeah",
             Self::Bbr(_) => "bbr",
             Self::Cdg(_) => "cdg",
+            Self::Dctcp(_) => "dctcp",
             Self::Custom(custom) => custom.name(),
         }
     }
@@ -96,6 +100,7 @@ impl CongestionControlConfig {
             Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
             Self::Bbr(config) => Box::new(bbr::Bbr::new(config, random_seed)),
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
+            Self::Dctcp(config) => Box::new(dctcp::Dctcp::new(config)),
             Self::Custom(custom) => custom.build(random_seed),
         }
     }
@@ -128,6 +133,7 @@ impl CongestionControlConfig {
             Self::Yeah(config) => config.parameters(),
             Self::Cdg(config) => config.parameters(),
             Self::Bbr(config) => config.parameters(),
+            Self::Dctcp(config) => config.parameters(),
             Self::Custom(_) => Vec::new(),
         }
     }
@@ -207,6 +213,7 @@ impl FromStr for CongestionControlConfig {
             "yeah" => Self::Yeah(yeah::Config::default()),
             "bbr" => Self::Bbr(bbr::Config::default()),
             "cdg" => Self::Cdg(cdg::Config::default()),
+            "dctcp" => Self::Dctcp(dctcp::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

@@ -17,6 +17,7 @@ pub mod cdg;
 mod choice;
 pub mod cubic;
 mod custom;
+pub mod dctcp;
 mod draws;
 #[cfg(test)]
 mod fixture;
@@ -223,6 +224,8 @@ pub enum ControlReadings {
     Bbr(bbr::Readings),
     /// See [`cdg::Readings`].
     Cdg(cdg::Readings),
+    /// See [`dctcp::Readings`].
+    Dctcp(dctcp::Readings),
     /// See [`cubic::Readings`].
     Cubic(cubic::Readings),
     /// See [`hybla::Readings`].
@@ -281,6 +284,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold for a loss seen now, in packets (at least 2). Called once on entry to
     /// Recovery or Loss, before the state changes and with the window still untouched.
     fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32;
+
+    /// Recovery or Loss begins for a loss; the threshold follows from [`ssthresh`], unless a
+    /// reduction or a recovery was under way, and may be changed.
+    ///
+    /// [`ssthresh`]: Self::ssthresh
+    fn on_loss(&mut self, _now: SimTime, _window: &mut Window) {}
 
     /// The window after a recovery or timeout proved needless, in packets; `prior_cwnd_pkts` is
     /// what it was before. The endpoint restores the threshold itself.

@@ -259,6 +259,7 @@ impl Sender {
         if !self.is_reducing() {
             self.start_reduction(now);
         }
+        self.control.on_loss(now, &mut self.window);
         self.ncr = None;
         self.set_state(now, CongestionState::Recovery);
     }

@@ -106,6 +106,7 @@ impl Sender {
             self.mark_undo(true);
             let in_flight_pkts = self.scoreboard.in_flight();
             self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
+            self.control.on_loss(now, &mut self.window);
         }
         self.control.on_timeout(now, self.scoreboard.lost_total());
         self.set_state(now, CongestionState::Loss);

@@ -9,7 +9,7 @@ use super::super::{Key, Kind, Section};
 use super::{US_PS, key, words};
 
 /// The number of congestion controls.
-pub(super) const COUNT: usize = 13;
+pub(super) const COUNT: usize = 14;
 
 /// Their names, as Linux has them.
 pub(crate) const NAMES: [&str; COUNT] = {
@@ -39,6 +39,7 @@ pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
         control("yeah", &YEAH),
         control("bbr", &BBR),
         control("cdg", &CDG),
+        control("dctcp", &DCTCP),
     ]
 }
 
@@ -351,6 +352,25 @@ static BBR: Section = parameters(
             },
             Default("\"10 s\""),
             "How long the smallest RTT is believed before the queue is drained to measure it anew.",
+        ),
+    ],
+);
+
+static DCTCP: Section = parameters(
+    "tcp.dctcp",
+    "DCTCP (RFC 8257).",
+    &[
+        key(
+            "gain_shift",
+            integer(0, 10),
+            Default("4"),
+            "The weight of a new round trip in α, as the power of one half: 1/16.",
+        ),
+        key(
+            "initial_alpha",
+            Kind::Number { min: 0.0, max: 1.0 },
+            Default("1.0"),
+            "α before the first round trip (RFC 8257 §3.3), in steps of 1/1024.",
         ),
     ],
 );
