@@ -5,6 +5,8 @@ VENV   := .venv
 export PIP_QUIET = 1
 BIN    := $(VENV)/bin
 DEMO   := results/demo
+# A program apart from the workspace that uses the simulator.
+OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
 .PHONY: demo test bench validate format clean
 
@@ -23,6 +25,8 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check python tests validation
 	$(BIN)/mypy
 	cargo test --workspace --quiet
+	cargo fmt --manifest-path $(OWN_CONTROL) --check
+	cargo run --manifest-path $(OWN_CONTROL) --target-dir $${CARGO_TARGET_DIR:-target} --quiet
 	$(BIN)/pytest tests/python
 
 # CPU time of whole scenarios; see docs/performance.md.

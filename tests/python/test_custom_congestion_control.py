@@ -421,3 +421,37 @@ def test_python_has_every_hook_of_the_trait() -> None:
     hooks = re.findall(r"^    fn (\w+)\(", trait[: trait.index("\n}\n")], re.MULTILINE)
     assert len(hooks) > 10
     assert set(hooks) - {"readings"} == set(HOOKS) | set(FLAGS)
+
+
+GUIDE = Path(__file__).parents[2] / "docs/guides/custom_congestion_control.md"
+
+
+def test_what_the_guide_says_can_be_done_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    page = GUIDE.read_text(encoding="utf-8")
+    for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^backlane (.*)$", page, re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        done = cli(*command.split())
+        assert done.code == 0, done.err
+    (sweep,) = re.findall(r"^\[sweep\]\n.*?(?=^```$)", page, re.DOTALL | re.MULTILINE)
+    with (tmp_path / "race.toml").open("a") as file:
+        file.write("\n" + sweep)
+    assert backlane.plan("race.toml").parameters == ["flow.0.congestion_control"]
+    race, smooth = (backlane.load(f"results/{name}").flows for name in ("race", "smooth"))
+    for flows, own in ((race, "Aimd"), (smooth, "Smooth")):
+        assert flows["congestion_control"].to_list() == [f"python:aimd.py:{own}", "cubic"]
+        assert sum(flows["goodput_bps"].to_list()) > 40e6, "they fill the link together"
+
+
+def test_the_program_of_the_guide_is_that_of_the_example() -> None:
+    page = GUIDE.read_text(encoding="utf-8")
+    example = GUIDE.parents[2] / "examples/custom_congestion_control/src/main.rs"
+    excerpts = re.findall(r"^```rust\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(excerpts) == 2
+    for excerpt in excerpts:
+        assert excerpt in example.read_text(encoding="utf-8")
