@@ -295,6 +295,13 @@ fn tcp_in_order(table: &Table, problems: &mut Problems) -> Option<Tcp> {
             problems.error(Code::Range, place, message, label);
         }
     }
+    let most = tcp.receive_autotuning_max_bytes;
+    if most.is_some_and(|most| most < tcp.receive_buffer_bytes) {
+        let place = table.place("receive_autotuning_max", Span::default());
+        let message = "tcp receive_autotuning_max is less than receive_buffer";
+        let label = "write what receive_buffer may grow to, or lower receive_buffer";
+        problems.error(Code::Range, place, message, label);
+    }
     let vegas = table.table("vegas");
     let queued = |key: &str| vegas?.integer::<i64>(key);
     if let (Some(vegas), Some(alpha), Some(beta)) =

@@ -66,6 +66,10 @@ fn what_tcp_refuses_is_shown_with_its_place_and_mend() {
             "[tcp.vegas]\nalpha_pkts = 6\n[tcp]\ncongestion_control = \"vegas\"\n",
         ),
         (
+            "a receive window that tuning would shrink",
+            "[tcp]\nreceive_autotuning_max = \"1 MiB\"\n",
+        ),
+        (
             "an unknown parameter in a sweep",
             "[sweep]\n\"tcp.cubic.bata\" = [0.5]\n\"tcp.cubik.beta\" = [0.5]\n",
         ),
