@@ -1,6 +1,6 @@
 //! What each congestion control does over one bottleneck, alone and with its like, on record.
 //!
-//! `tests/golden/tcp/<name>.txt` shows every control over four queues with one, two and eight
+//! `tests/golden/tcp/<name>.txt` shows every control over five queues with one, two and eight
 //! flows. When a line of a control changes, the difference of these files is what it does to
 //! flows. They say what is, not what is right: that is for the equations (`tcp_truths.rs`,
 //! `crates/tcp/tests/laws.rs`) and the recorded kernel (`crates/tcp/tests/linux_family.rs`).
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use backlane_net::queue::CoDelConfig;
 use backlane_net::{QueueConfig, QueueLimit};
-use backlane_tcp::{Config, CongestionControlConfig, Connection};
+use backlane_tcp::{Config, CongestionControlConfig, Connection, Ecn};
 use backlane_testkit::Dumbbell;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, Rate, SimTime};
@@ -21,14 +21,14 @@ const FROM_SECOND: u64 = 5;
 
 const LEGEND: &str = "
 10 Mbit/s, 40 ms, 20 s; each flow starts 100 ms after the one before. From 5 s on: kbit/s is the
-goodput of all flows (at most 9653), fair Jain's index in thousandths, queue the mean backlog in
-packets, sampled every 10 ms. Over the whole run: rtt is the mean of all samples in ms; drops,
-retransmits, timeouts and undos are counted. The line below is the window of the first flow, in
-packets, at 0.2, 0.5, 1, 2, 3, ... 20 s.
+goodput of all flows (the link carries 9653), fair Jain's index in thousandths, queue the mean
+backlog in packets, sampled every 10 ms. Over the whole run: rtt is the mean of all samples in
+ms; drops, retransmits, timeouts and undos are counted. The line below is the window of the first
+flow, in packets, at 0.2, 0.5, 1, 2, 3, ... 20 s.
 
 ";
 
-fn queues() -> [(&'static str, QueueConfig); 4] {
+fn queues() -> [(&'static str, QueueConfig); 5] {
     let bdp = QueueLimit::BandwidthDelayProduct;
     [
         ("drop-tail 0.5 bdp", QueueConfig::DropTail(bdp(0.5))),
@@ -37,6 +37,13 @@ fn queues() -> [(&'static str, QueueConfig); 4] {
         (
             "codel",
             QueueConfig::CoDel(bdp(4.0), CoDelConfig::default()),
+        ),
+        (
+            "marks at 0.5 bdp",
+            QueueConfig::Marking {
+                limit: bdp(4.0),
+                mark_above: bdp(0.5),
+            },
         ),
     ]
 }
@@ -50,6 +57,11 @@ fn sender(flow: &Flow) -> Option<&Connection> {
 
 /// Two lines: the figures, and the window of the first flow.
 fn run(name: &str, label: &str, queue: QueueConfig, flows: u64) -> String {
+    let ecn = match (&queue, name) {
+        (QueueConfig::Marking { .. }, "dctcp") => Ecn::Exact,
+        (QueueConfig::Marking { .. }, _) => Ecn::Classic,
+        _ => Ecn::Off,
+    };
     let dumbbell = Dumbbell {
         rate: Rate::from_bps(10_000_000),
         queue,
@@ -57,6 +69,7 @@ fn run(name: &str, label: &str, queue: QueueConfig, flows: u64) -> String {
             .map(|index| Config {
                 congestion_control: name.parse().unwrap(),
                 random_seed: index + 1,
+                ecn,
                 ..Config::default()
             })
             .collect(),
