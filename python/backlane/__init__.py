@@ -23,13 +23,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "RateSample",
     "RttSample", "Window", "campaign", "check", "load", "plan", "report", "run",
+    "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from backlane import campaign, report
+    from backlane import campaign, report, studies
     from backlane._native import Ack, Arrival, RateSample, RttSample, Window
     from backlane.campaign.plan import Plan
     from backlane.congestion import CongestionControl, CongestionState
@@ -41,7 +42,7 @@ def __getattr__(name: str) -> Any:
     """Load the larger parts when they are first asked for."""
     from importlib import import_module
 
-    if name in ("campaign", "report"):
+    if name in ("campaign", "report", "studies"):
         return import_module(f"backlane.{name}")
     if name == "BacklaneError":
         return import_module("backlane.errors").BacklaneError

@@ -137,6 +137,23 @@ CODES: dict[str, tuple[str, str]] = {
         "run. It stands alone: what it imports must be installed.\n\n"
         'A control named "custom:NAME" comes with a Rust program; only that can run it.',
     ),
+    "R021": (
+        "unknown study or figure",
+        "`backlane reproduce` takes the name of a study below studies/ (of the current folder or "
+        "of the source tree) or the path of a folder with a study.toml, and after a slash the id "
+        "of one of its figures.",
+    ),
+    "R022": (
+        "study is wrong",
+        "study.toml or claims.toml names a key, a rule, a metric or a cell that does not exist. "
+        "The message names the claim or figure. Everything is checked before the first run, so "
+        "that no hour is spent on a claim that cannot be judged.",
+    ),
+    "R023": (
+        "runs of a study failed",
+        "A run of an experiment ended with an error, so that its claims cannot be judged. "
+        "`backlane campaign status DIR` lists the failures; runs that finished are kept.",
+    ),
     "R103": (
         "congestion control raised an error",
         "A hook of a Python congestion control raised, or returned what has no meaning there "

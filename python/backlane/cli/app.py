@@ -20,6 +20,7 @@ VERBS = {
     "check": "Check a scenario file without running it.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
+    "reproduce": "Reproduce a published study: run, draw, judge its claims.",
     "report": "Draw and judge results: a table and a report.html.",
     "schema": "Print the JSON Schema of the scenario file.",
     "explain": "Explain an error code.",

@@ -101,6 +101,7 @@ def draw(
     rows: Sequence[Sequence[Any]],
     paint: Callable[[Figure, Axes], None],
     height_in: float = HEIGHT_IN,
+    width_in: float = WIDTH_IN,
 ) -> Drawn:
     """Paint a figure and export it; the same numbers always give the same bytes.
 
@@ -111,13 +112,14 @@ def draw(
         rows: header and rows of the CSV.
         paint: draws on a figure with one pair of axes.
         height_in: height in inches.
+        width_in: width in inches.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with mpl.rc_context(rc=_settings()):  # type: ignore[arg-type]
-        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        figure = Figure(figsize=(width_in, height_in), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         paint(figure, axes)
@@ -256,6 +258,24 @@ def _cell(network: Network, condition: str, contender: str) -> CellData | None:
     return next(found, None)
 
 
+def stick_numbers(runs: Sequence[Candlestick]) -> list[float]:
+    """Minimum, P20, mean, P80, maximum and the 95 % interval of the mean, over runs."""
+    s = mean_candlestick(runs)
+    around = mean_interval([run.mean for run in runs if not math.isnan(run.mean)])
+    return [s.minimum, s.p20, s.mean, s.p80, s.maximum, around.low, around.high]
+
+
+def paint_sticks(axes: Axes, sticks: Sequence[tuple[float, str, Sequence[float]]]) -> None:
+    """Draw candlesticks: place, colour and the seven `stick_numbers` of each."""
+    for at, color, (low, p20, mean, p80, high, mean_low, mean_high) in sticks:
+        axes.vlines(at, low, high, color=color, linewidth=1.3)
+        axes.bar(at, p80 - p20, 0.72, bottom=p20, color=color, alpha=0.35, linewidth=0)
+        axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1)
+        axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8)
+        if not math.isnan(mean_low):
+            axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.0)
+
+
 def _candlestick_part(
     network: Network, metric: Metric, part: list[tuple[str, list[str]]], index: int, count: int
 ) -> Drawn:
@@ -271,15 +291,10 @@ def _candlestick_part(
             cell = _cell(network, condition, name)
             if cell is not None:
                 runs = [metric.stick(m) for m in cell.by_seed.values()]
-                s = mean_candlestick(runs)
                 means = [run.mean for run in runs if not math.isnan(run.mean)]
-                around = mean_interval(means)
-                numbers = [
-                    v * metric.scale
-                    for v in (s.minimum, s.p20, s.mean, s.p80, s.maximum, around.low, around.high)
-                ]
+                numbers = [value * metric.scale for value in stick_numbers(runs)]
                 rows.append([condition, name, len(means), *numbers, len(cell.unfinished)])
-                if not math.isnan(s.mean):
+                if means:
                     sticks.append((place, color_of(network, name), numbers))
             place += 1
         ticks.append((first + place - 1) / 2)
@@ -290,13 +305,7 @@ def _candlestick_part(
     grouped = len(network.conditions) > 1
 
     def paint(figure: Figure, axes: Axes) -> None:
-        for at, color, (low, p20, mean, p80, high, mean_low, mean_high) in sticks:
-            axes.vlines(at, low, high, color=color, linewidth=1.3)
-            axes.bar(at, p80 - p20, 0.72, bottom=p20, color=color, alpha=0.35, linewidth=0)
-            axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1)
-            axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8)
-            if not math.isnan(mean_low):
-                axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.0)
+        paint_sticks(axes, sticks)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(metric.axis)
         x_axis(axes, ticks, labels, grouped)

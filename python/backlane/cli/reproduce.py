@@ -1,0 +1,71 @@
+"""`backlane reproduce`: a published study, figure by figure and claim by claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from backlane.cli import output
+from backlane.cli.app import Verb, json_option
+from backlane.errors import EXIT_INTERRUPTED, EXIT_OK
+
+
+@click.command(
+    cls=Verb,
+    example="backlane reproduce p1 --quick\nbacklane reproduce p1/fig2\nbacklane reproduce p1",
+    help="Run what is missing of a study, draw its figures and judge its claims.",
+)
+@click.argument("what", metavar="STUDY[/FIGURE]")
+@click.option("--quick", is_flag=True, help="A reduced set of runs, for a look in two minutes.")
+@click.option(
+    "--store", type=click.Path(path_type=Path), help="Where runs are kept; default results/studies."
+)
+@click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
+@json_option
+def command(what: str, quick: bool, store: Path | None, workers: int | None, as_json: bool) -> int:
+    """Reproduce a study."""
+    from backlane import studies
+
+    name, figure = _split(what)
+    found = studies.reproduce(
+        name,
+        figure,
+        quick=quick,
+        store=store,
+        workers=workers,
+        tell=lambda step, total: output.progress(step, total, "runs"),
+        say=output.say,
+    )
+    if found.interrupted:
+        output.say("interrupted; start the same command again to go on")
+        return EXIT_INTERRUPTED
+    if as_json:
+        output.emit({"ok": True, **found.as_dict()})
+        return EXIT_OK
+    judged = [v for v in found.verdicts if v.outcome != "unknown" or not quick]
+    output.print_table(
+        found.study.title,
+        ["claim", "verdict", "says", "measured"],
+        [
+            [f"{v.claim.id} ({v.claim.weight})", v.outcome + (" (a tie)" if v.tie else ""),
+             v.claim.says, v.measured]
+            for v in judged
+        ],
+        text_columns=4,
+    )  # fmt: skip
+    if quick:
+        output.say(
+            "a reduced set of runs: it shows how things look and settles nothing; "
+            f"{len(found.verdicts) - len(judged)} claims need runs that it leaves out"
+        )
+    print(found.page)
+    return EXIT_OK
+
+
+def _split(what: str) -> tuple[str, str | None]:
+    """Study and figure; a path of a study folder may hold slashes itself."""
+    if (Path(what) / "study.toml").is_file():
+        return what, None
+    name, slash, figure = what.rpartition("/")
+    return (name, figure) if slash else (what, None)

@@ -1,0 +1,379 @@
+"""The figures of a study, in the form in which the paper draws them.
+
+Each form takes the runs of one experiment. ``x`` and ``by`` are swept keys: groups along the
+axis, and the contenders in each, which keep their colour through all figures of a study.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backlane.errors import BacklaneError
+from backlane.report import map as maps
+from backlane.report.data import CellData, Network
+from backlane.report.figures import (
+    INK,
+    PALETTE,
+    Drawn,
+    draw,
+    legend,
+    paint_sticks,
+    stick_numbers,
+    x_axis,
+)
+from backlane.report.series import thin
+from backlane.stats import mean_interval
+from backlane.studies.claims import matching
+from backlane.studies.metrics import METRICS, STICKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.campaign.plan import Label
+    from backlane.results import Results
+    from backlane.stats import Interval
+    from backlane.studies.metrics import RunView
+    from backlane.studies.study import FigureSpec, Hinge
+
+_SCALES = {"finish": 1.0, "rtt": 1e3}
+_WIDE_IN = 6.4
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one experiment.
+
+    Attributes:
+        results: the tables.
+        cells: the swept values of each cell.
+        views: one per run.
+    """
+
+    results: Results
+    cells: list[dict[str, Label]]
+    views: list[RunView]
+
+    def at(self, where: dict[str, Any]) -> list[RunView]:
+        """The runs of all cells that fit."""
+        chosen = set(matching(self.cells, where))
+        return [view for view in self.views if view.cell in chosen]
+
+    def levels(self, key: str, where: dict[str, Any]) -> list[Label]:
+        """The values of a swept key, in the order of the sweep."""
+        chosen = [self.cells[index] for index in matching(self.cells, where)]
+        return list(dict.fromkeys(cell[key] for cell in chosen if key in cell))
+
+
+@dataclass(frozen=True)
+class HingeRow:
+    """One combination of assumptions.
+
+    Attributes:
+        name: the values of the swept keys.
+        cells: each contender with its mean and interval.
+        ascending: whether they come out in the stated order: "yes", "tie", "no", "unknown".
+    """
+
+    name: str
+    cells: list[tuple[str, Interval]]
+    ascending: str
+
+
+def colors(names: Sequence[Label]) -> dict[Label, str]:
+    """A colour for each contender."""
+    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+
+
+def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """Draw a figure of a study; several when it has several panels.
+
+    Raises:
+        BacklaneError: R022 when a key or metric of the figure does not exist.
+    """
+    for key in ("x", "by"):
+        name = spec.options.get(key)
+        if name is not None and name not in runs.cells[0]:
+            raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
+    forms = {
+        "sticks": _sticks,
+        "load": _load,
+        "bars": _bars,
+        "traces": _traces,
+        "maps": _maps,
+    }
+    return forms[spec.kind](spec, runs)
+
+
+def _metrics(spec: FigureSpec, known: Sequence[str]) -> list[str]:
+    value = spec.options.get("metric", known[0])
+    names = [value] if isinstance(value, str) else list(value)
+    for name in names:
+        if name not in known:
+            raise BacklaneError(
+                "R022", f'there is no metric "{name}"', f"figure {spec.id}",
+                f"known: {', '.join(known)}",
+            )  # fmt: skip
+    return names
+
+
+def _where(spec: FigureSpec) -> dict[str, Any]:
+    return dict(spec.options.get("where", {}))
+
+
+def _sticks(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    return [_sticks_panel(spec, runs, metric) for metric in _metrics(spec, list(STICKS))]
+
+
+def _sticks_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
+    axis, stick = STICKS[metric]
+    scale, where = _SCALES[metric], _where(spec)
+    x, by = spec.options.get("x"), spec.options["by"]
+    contenders = runs.levels(by, where)
+    groups: list[Label] = runs.levels(x, where) if x else [""]
+    shade = colors(contenders)
+    rows: list[list[Any]] = [
+        [x or "", by, "seeds", "minimum", "p20", "mean", "p80", "maximum", "low", "high",
+         "unfinished"]
+    ]  # fmt: skip
+    sticks, ticks, place = [], [], 0.0
+    for group in groups:
+        first = place
+        for name in contenders:
+            chosen = runs.at(where | {by: name} | ({x: group} if x else {}))
+            found = [stick(view.measures) for view in chosen]
+            numbers = [value * scale for value in stick_numbers(found)]
+            unfinished = sum(len(view.measures.unfinished) for view in chosen)
+            rows.append([group, name, len(chosen), *numbers, unfinished])
+            if not math.isnan(numbers[2]):
+                sticks.append((place, shade[name], numbers))
+            place += 1
+        ticks.append((first + place - 1) / 2)
+        place += 0.7
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        paint_sticks(axes, sticks)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel(axis)
+        if x:
+            x_axis(axes, ticks, _labels(spec, groups), grouped=True)
+            _key(figure, contenders, shade)
+        else:
+            x_axis(axes, range(len(contenders)), [str(n) for n in contenders], grouped=False)
+
+    where_text = f"{len(groups)} groups" if x else "one network"
+    return draw(
+        f"{spec.id}-{metric}", spec.title, f"{axis}, {where_text}.", rows, paint,
+        width_in=_WIDE_IN,
+    )  # fmt: skip
+
+
+def _labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
+    """What the groups are called: ``labels`` of the figure, or the swept values."""
+    if "labels" in spec.options:
+        return [str(label) for label in spec.options["labels"]]
+    ues = spec.options.get("x") == "access.ues"
+    return [f"{group} UEs" if ues else str(group) for group in groups]
+
+
+def _key(figure: Figure, names: Sequence[Label], shade: dict[Label, str]) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(facecolor=shade[n], edgecolor=shade[n], alpha=0.7) for n in names]
+    legend(figure, handles, [str(name) for name in names])
+
+
+def _number(label: Label) -> float:
+    if isinstance(label, int | float):
+        return float(label)
+    head = str(label).split(" ", 1)[0]
+    try:
+        return float(head)
+    except ValueError:
+        return math.nan
+
+
+def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """Finish time as candlesticks over a load, and on the right axis the UDP delivery ratio."""
+    where = _where(spec)
+    x, by = spec.options["x"], spec.options["by"]
+    contenders, loads = runs.levels(by, where), runs.levels(x, where)
+    shade = colors(contenders)
+    rows: list[list[Any]] = [
+        [x, by, "seeds", "minimum", "p20", "mean", "p80", "maximum", "low", "high",
+         "udp_delivery_ratio"]
+    ]  # fmt: skip
+    sticks, ticks, place = [], [], 0.0
+    delivery: dict[Label, list[tuple[float, float]]] = {name: [] for name in contenders}
+    for load in loads:
+        first = place
+        for name in contenders:
+            chosen = runs.at(where | {by: name, x: load})
+            numbers = stick_numbers([view.measures.finish_time_s for view in chosen])
+            ratios = [METRICS["udp_delivery"].of(view) for view in chosen]
+            ratio = mean_interval([value for value in ratios if not math.isnan(value)]).mean
+            rows.append([load, name, len(chosen), *numbers, ratio])
+            sticks.append((place, shade[name], numbers))
+            delivery[name].append((place, ratio))
+            place += 1
+        ticks.append((first + place - 1) / 2)
+        place += 0.7
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        paint_sticks(axes, sticks)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("finish time in s")
+        axes.set_xticks(ticks, [str(load) for load in loads])
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlabel("UDP rate of each of the flows")
+        right = axes.twinx()
+        for name, points in delivery.items():
+            right.plot(
+                [at for at, _ in points], [ratio * 100 for _, ratio in points],
+                color=shade[name], linewidth=1.2, marker="s", markersize=3.5, linestyle=":",
+            )  # fmt: skip
+        lowest = min((r for points in delivery.values() for _, r in points), default=1.0)
+        right.set_ylim(math.floor(min(lowest, 0.95) * 20) * 5, 101)
+        right.set_ylabel("UDP delivered in % (dotted)")
+        right.spines["right"].set_visible(True)
+        right.grid(visible=False)
+        _key(figure, contenders, shade)
+
+    return [draw(spec.id, spec.title, "Finish time and UDP delivery over the load.", rows, paint,
+                 width_in=_WIDE_IN)]  # fmt: skip
+
+
+def _bars(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """A mean with its interval per contender; one group per value of ``x``."""
+    return [_bars_panel(spec, runs, metric) for metric in _metrics(spec, list(METRICS))]
+
+
+def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
+    where = _where(spec)
+    x, by = spec.options.get("x"), spec.options["by"]
+    known = METRICS[metric]
+    contenders = runs.levels(by, where)
+    groups: list[Label] = runs.levels(x, where) if x else [""]
+    shade = colors(contenders)
+    rows: list[list[Any]] = [[x or "", by, "seeds", metric, "low", "high"]]
+    bars, ticks, place = [], [], 0.0
+    for group in groups:
+        first = place
+        for name in contenders:
+            chosen = runs.at(where | {by: name} | ({x: group} if x else {}))
+            values = [known.of(view) * known.scale for view in chosen]
+            around = mean_interval([value for value in values if not math.isnan(value)])
+            rows.append([group, name, around.count, around.mean, around.low, around.high])
+            bars.append((place, shade[name], around))
+            place += 1
+        ticks.append((first + place - 1) / 2)
+        place += 0.7
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        for at, color, around in bars:
+            axes.bar(at, around.mean, 0.72, color=color, alpha=0.55, edgecolor=color)
+            if around.known:
+                axes.vlines(at, around.low, around.high, color=INK, linewidth=2.0)
+        axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)
+        if metric == "jain":
+            axes.set_ylim(0, 1)
+        if x:
+            x_axis(axes, ticks, _labels(spec, groups), grouped=True)
+            _key(figure, contenders, shade)
+        else:
+            x_axis(axes, [at for at, _, _ in bars], [str(n) for n in contenders], grouped=False)
+
+    suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
+    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}.", rows, paint)
+
+
+def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The congestion window of one flow over time, logarithmic, first seed."""
+    where, by, flow = _where(spec), spec.options["by"], spec.options["flow"]
+    contenders = runs.levels(by, where)
+    shade = colors(contenders)
+    rows: list[list[Any]] = [[by, "time_s", "cwnd_pkts"]]
+    lines = []
+    for name in contenders:
+        chosen = runs.at(where | {by: name})
+        if not chosen:
+            continue
+        first = min(chosen, key=lambda view: view.seed)
+        window = first.windows.get(flow)
+        if window is None:
+            continue
+        times, packets = thin(*window)
+        lines.append((name, times, packets))
+        rows += [[name, t, p] for t, p in zip(times, packets, strict=True)]
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        handles = [
+            axes.plot(times, packets, color=shade[name], linewidth=1.1)[0]
+            for name, times, packets in lines
+        ]
+        axes.set_yscale("log")
+        axes.set_xlabel("time in s")
+        axes.set_ylabel("congestion window in packets")
+        legend(figure, handles, [str(name) for name, _, _ in lines])
+
+    return [draw(spec.id, spec.title, f"The window of {flow}, first seed.", rows, paint,
+                 width_in=_WIDE_IN)]  # fmt: skip
+
+
+def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The network with the utilisation of its links, one map per contender."""
+    where, by = _where(spec), spec.options["by"]
+    network = Network(spec.title, [by], [], [], runs.results)
+    for name in runs.levels(by, where):
+        chosen = runs.at(where | {by: name})
+        network.cells.append(
+            CellData(
+                str(name), "", runs.results,
+                {view.seed: view.measures for view in chosen},
+                {view.seed: view.run_id for view in chosen},
+            )
+        )  # fmt: skip
+    drawn = maps.maps(network, "")
+    return [
+        Drawn(f"{spec.id}-{index + 1}", one.title, one.reading, one.svg, one.png, one.csv)
+        for index, one in enumerate(drawn)
+    ]
+
+
+def hinge(key: str, table: Hinge, rows: Sequence[HingeRow], names: Sequence[Label]) -> Drawn:
+    """Which assumption a result hangs on: a line per combination, a dot per contender.
+
+    Args:
+        key: name of the files.
+        table: what is looked at.
+        rows: one per combination.
+        names: every contender of the experiment, so that each keeps its colour.
+    """
+    known = METRICS[table.metric]
+    shade = colors(names)
+    csv: list[list[Any]] = [["combination", table.by, "mean", "low", "high"]]
+    for row in rows:
+        csv += [[row.name, name, i.mean, i.low, i.high] for name, i in row.cells]
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        for y, row in enumerate(rows):
+            for name, around in row.cells:
+                color = shade[name]
+                if around.known:
+                    axes.hlines(y, around.low * known.scale, around.high * known.scale,
+                                color=color, linewidth=2)  # fmt: skip
+                axes.plot(around.mean * known.scale, y, "o", color=color, markersize=6)
+        axes.set_yticks(range(len(rows)), [row.name for row in rows])
+        axes.invert_yaxis()
+        axes.grid(axis="x")
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"{known.words}, {known.unit}" if known.unit else known.words)
+        handles = [axes.plot([], [], "o", color=shade[name])[0] for name in table.columns]
+        legend(figure, handles, table.columns)
+
+    return draw(key, table.title, table.reading or table.title, csv, paint,
+                height_in=1.2 + 0.28 * len(rows), width_in=_WIDE_IN)  # fmt: skip

@@ -1,0 +1,219 @@
+"""The page of a study: verdicts, figures, what the paper left open, and how it was made."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+from backlane.files import make_folder, write_bytes, write_text
+from backlane.studies.claims import WEIGHTS
+from backlane.studies.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from backlane.report.figures import Drawn
+    from backlane.studies.claims import Verdict
+    from backlane.studies.figures import HingeRow, Runs
+    from backlane.studies.study import FigureSpec, Hinge, Study
+
+_WORDS = {
+    "A": "headline",
+    "B": "supporting",
+    "C": "fragile",
+    "MECH": "mechanism",
+}
+_GATES = {"MECH": 1.0, "A": 0.9, "B": 0.7}
+"""Shares of the claims that must be reproduced for the paper to count as reproduced."""
+
+
+def write(
+    study: Study,
+    folder: Path,
+    verdicts: Sequence[Verdict],
+    drawn: Sequence[tuple[FigureSpec, list[Drawn]]],
+    hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]],
+    runs: Mapping[str, Runs],
+    *,
+    quick: bool,
+) -> Path:
+    """Write ``README.md`` and ``figures/`` into a folder; return the page.
+
+    Raises:
+        BacklaneError: when a file cannot be written.
+    """
+    make_folder(folder / "figures")
+    for one in [*(d for _, many in drawn for d in many), *(d for _, _, d in hinges)]:
+        write_bytes(folder / "figures" / f"{one.key}.png", one.png)
+        write_text(folder / "figures" / f"{one.key}.svg", one.svg)
+        write_text(folder / "figures" / f"{one.key}.csv", one.csv)
+    parts = [f"# {study.title}\n\n{study.about.strip()}\n"]
+    if quick:
+        parts.append(
+            "**This is a reduced set of runs**, made with `--quick`: fewer seeds and fewer cells. "
+            "It shows how things look and settles nothing.\n"
+        )
+    parts += [
+        _made(study, runs),
+        _summary(verdicts),
+        _hinges(hinges),
+        _claims(verdicts),
+        _figures(drawn),
+        _assumptions(study),
+        _experiments(study, runs),
+    ]
+    path = folder / "README.md"
+    write_text(path, "\n".join(part for part in parts if part))
+    return path
+
+
+def _made(study: Study, runs: Mapping[str, Runs]) -> str:
+    manifests = [found.results.manifest for found in runs.values()]
+    if not manifests:
+        return ""
+    commits = sorted({str(m.get("commit"))[:10] for m in manifests})
+    models = sorted({str(m.get("model_version")) for m in manifests})
+    cpu_s = sum(float(m.get("cpu_s") or 0) for m in manifests)
+    count = sum(int(m.get("runs_finished") or 0) for m in manifests)
+    host = manifests[0].get("host", {})
+    today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+    return (
+        f"Made on {today} by `backlane reproduce {study.name}` with Backlane "
+        f"{manifests[0].get('version')}, model version {', '.join(models)}, sources at commit "
+        f"{', '.join(commits)}: {count} runs, {cpu_s:.0f} CPU-seconds on "
+        f"{host.get('cores')} cores ({host.get('machine')}). The digest of each experiment is at "
+        "the end; the same commit gives the same digests on any machine.\n"
+    )
+
+
+def _summary(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return ""
+    lines = [
+        "## Verdict\n",
+        "| claims | reproduced | differs | unknown | share | needed |",
+        "|---|---|---|---|---|---|",
+    ]
+    for weight in ("MECH", "A", "B", "C"):
+        mine = [verdict for verdict in verdicts if verdict.claim.weight == weight]
+        if not mine:
+            continue
+        counts = [sum(v.outcome == word for v in mine)
+                  for word in ("reproduced", "differs", "unknown")]  # fmt: skip
+        gate = f"{_GATES[weight]:.0%}" if weight in _GATES else "–"
+        lines.append(
+            f"| {_WORDS[weight]} ({weight}) | {' | '.join(map(str, counts))} "
+            f"| {counts[0] / len(mine):.0%} | {gate} |"
+        )
+    fragile = [v.claim.id for v in verdicts if v.outcome == "reproduced" and not v.survives]
+    if fragile:
+        lines.append(
+            "\nReproduced by its own interval, but not after Holm's correction over all strict "
+            f"comparisons of the study: {', '.join(fragile)}."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _hinges(hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]]) -> str:
+    if not hinges:
+        return ""
+    lines = ["## What the result hangs on\n"]
+    for table, rows, drawn in hinges:
+        known = METRICS[table.metric]
+        order = " < ".join(table.columns)
+        lines += [
+            f"### {table.title}\n",
+            f"{table.reading}\n" if table.reading else "",
+            f"| {known.words} | {' | '.join(table.columns)} | {order}? |",
+            "|---" * (len(table.columns) + 2) + "|",
+        ]
+        for row in rows:
+            cells = dict(row.cells)
+            values = [
+                known.text(cells[name].mean) if name in cells else "–" for name in table.columns
+            ]
+            lines.append(f"| {row.name} | {' | '.join(values)} | {row.ascending} |")
+        lines.append(f"\n![{table.title}](figures/{drawn.key}.png)\n")
+    lines.append(
+        '"yes": every adjacent difference, paired by seed, has a 95 % interval above zero; "tie": '
+        'an interval contains zero and none lies below; "no": one lies below.\n'
+    )
+    return "\n".join(lines)
+
+
+def _claims(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return ""
+    lines = ["## Claims\n"]
+    for weight in WEIGHTS:
+        mine = [verdict for verdict in verdicts if verdict.claim.weight == weight]
+        if not mine:
+            continue
+        lines += [
+            f"### {_WORDS[weight].capitalize()} ({weight})\n",
+            "| id | in the paper | claim | verdict | measured |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {v.claim.id} | {v.claim.place} | {v.claim.says} | {_outcome(v)} "
+            f"| {v.measured.replace('|', '/')} |"
+            for v in mine
+        ]
+        lines.append("")
+    causes = [v for v in verdicts if v.outcome == "differs"]
+    if causes:
+        lines.append("## Why claims differ\n")
+        lines += [f"- **{v.claim.id}**: {v.claim.cause or 'cause not found.'}" for v in causes]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _outcome(verdict: Verdict) -> str:
+    if verdict.outcome == "differs":
+        return "**differs**" + (" (a tie)" if verdict.tie else "")
+    return verdict.outcome
+
+
+def _figures(drawn: Sequence[tuple[FigureSpec, list[Drawn]]]) -> str:
+    lines = ["## Figures\n"]
+    for spec, many in drawn:
+        lines.append(f"### {spec.id}: {spec.title}\n")
+        lines += [f"![{one.title}: {one.reading}](figures/{one.key}.png)" for one in many]
+        lines.append("")
+    lines.append(
+        "Candlesticks as in the paper: box from the 20th to the 80th percentile over the flows, "
+        "whiskers at the extremes, each averaged over the seeds; the line is the mean, the thick "
+        "bar its 95 % interval. Every figure is beside its numbers (CSV) and as SVG in "
+        "`figures/`.\n"
+    )
+    return "\n".join(lines)
+
+
+def _assumptions(study: Study) -> str:
+    if not study.assumptions:
+        return ""
+    lines = [
+        "## What the paper leaves open\n",
+        "| parameter | taken here | because | does it matter? |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| {a.parameter} | {a.value} | {a.reason} | {a.matters} |"
+              for a in study.assumptions]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _experiments(study: Study, runs: Mapping[str, Runs]) -> str:
+    lines = [
+        "## Experiments\n",
+        "| experiment | shows | cells | seeds | CPU-s | digest |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, found in runs.items():
+        manifest = found.results.manifest
+        seeds = len({view.seed for view in found.views})
+        lines.append(
+            f"| [{name}]({name}.toml) | {study.experiments[name].shows} | {len(found.cells)} "
+            f"| {seeds} | {float(manifest.get('cpu_s') or 0):.0f} | `{manifest.get('digest')}` |"
+        )
+    return "\n".join(lines) + "\n"

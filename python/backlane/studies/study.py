@@ -1,0 +1,284 @@
+"""A study folder: experiments, figures, assumptions and claims as files.
+
+``study.toml`` lists the experiments (scenario files of the same folder), the figures drawn from
+them, what the paper leaves open and how it was settled. ``claims.toml`` lists what the paper
+claims and the rule by which each claim is judged. Everything is checked before the first run.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backlane.errors import BacklaneError, read_error
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KINDS = ("sticks", "traces", "load", "bars", "maps")
+"""The forms of figures; `backlane.studies.figures` draws them."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One campaign of a study.
+
+    Attributes:
+        name: in claims and figures.
+        file: the scenario.
+        quick: (key, value) pairs that make it small enough for a look.
+        most_seeds: the sequential rule stops here.
+        shows: what it is for, one sentence.
+    """
+
+    name: str
+    file: Path
+    quick: list[tuple[str, str]]
+    most_seeds: int
+    shows: str
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure of a study.
+
+    Attributes:
+        id: such as "fig2"; what `backlane reproduce p1/fig2` names.
+        title: what it shows.
+        kind: one of `KINDS`.
+        experiment: where its numbers come from.
+        options: what the form needs: metrics, axes, a selection of cells.
+    """
+
+    id: str
+    title: str
+    kind: str
+    experiment: str
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What the paper leaves open.
+
+    Attributes:
+        parameter: its name.
+        value: what the study takes.
+        reason: why.
+        matters: what the sensitivity runs said, one sentence; "not varied" where none was made.
+    """
+
+    parameter: str
+    value: str
+    reason: str
+    matters: str
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A table of which assumption a result hangs on: one row per combination.
+
+    Attributes:
+        title: what is looked at.
+        experiment: where its numbers come from.
+        metric: the number in the cells.
+        by: the swept key of the columns, compared with each other.
+        columns: its values, in the order that the paper states.
+        where: fixed values of other swept keys.
+    """
+
+    title: str
+    experiment: str
+    metric: str
+    by: str
+    columns: list[str]
+    where: dict[str, Any]
+    reading: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study folder, read and checked."""
+
+    name: str
+    folder: Path
+    title: str
+    about: str
+    experiments: dict[str, Experiment]
+    figures: list[FigureSpec]
+    assumptions: list[Assumption]
+    hinges: list[Hinge] = field(default_factory=list)
+
+
+def find(name: str) -> Path:
+    """The folder of a study: a path, or a name below ``studies/`` here or in the source tree.
+
+    Raises:
+        BacklaneError: R021 when there is none.
+    """
+    places = [
+        Path(name),
+        Path("studies") / name,
+        Path(__file__).resolve().parents[3] / "studies" / name,
+    ]
+    for place in places:
+        if (place / "study.toml").is_file():
+            return place
+    known = sorted(
+        {path.parent.name for place in places[1:] for path in place.parent.glob("*/study.toml")}
+    )
+    raise BacklaneError(
+        "R021",
+        f'there is no study "{name}"',
+        None,
+        f"choose one of {', '.join(known)}" if known else "give the path of a study folder",
+    )
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        BacklaneError: R003 when it cannot be read, R022 when it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise read_error(error, path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BacklaneError("R022", f"cannot be read: {error}", path, "mend the file") from error
+
+
+def take(table: Mapping[str, Any], key: str, kind: type, place: str, default: Any = None) -> Any:
+    """A value of a known type.
+
+    Raises:
+        BacklaneError: R022 when it is missing and has no default, or is of another type.
+    """
+    value = table.get(key, default)
+    if value is None:
+        raise BacklaneError("R022", f"`{key}` is missing", place, f"write {key} = …")
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BacklaneError("R022", f"`{key}` is no {kind.__name__}", place, "mend the value")
+    return value
+
+
+def refuse_unknown(table: Mapping[str, Any], known: set[str], place: str) -> None:
+    """Raise R022 for a key that is not known, and name the nearest."""
+    from difflib import get_close_matches
+
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, 1, 0.5)
+            mend = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+            raise BacklaneError("R022", f"`{key}` is not known", place, mend)
+
+
+def load(folder: Path) -> Study:
+    """Read ``study.toml``.
+
+    Raises:
+        BacklaneError: R003 or R022.
+    """
+    path = folder / "study.toml"
+    value = read_toml(path)
+    refuse_unknown(
+        value, {"title", "about", "experiment", "figure", "assumption", "hinge"}, str(path)
+    )
+    experiments = {}
+    for table in take(value, "experiment", list, str(path), []):
+        found = _experiment(table, folder)
+        experiments[found.name] = found
+    study = Study(
+        name=folder.resolve().name,
+        folder=folder,
+        title=take(value, "title", str, str(path)),
+        about=take(value, "about", str, str(path)),
+        experiments=experiments,
+        figures=[_figure(table, path) for table in value.get("figure", [])],
+        assumptions=[
+            Assumption(
+                **{key: take(table, key, str, f"{path}: assumption")
+                   for key in ("parameter", "value", "reason", "matters")}
+            )
+            for table in value.get("assumption", [])
+        ],
+        hinges=[_hinge(table, path) for table in value.get("hinge", [])],
+    )  # fmt: skip
+    for place, experiment in [
+        *((f"figure {figure.id}", figure.experiment) for figure in study.figures),
+        *((f"hinge {hinge.title}", hinge.experiment) for hinge in study.hinges),
+    ]:
+        require_experiment(study, experiment, f"{path}: {place}")
+    return study
+
+
+def require_experiment(study: Study, name: str, place: str) -> Experiment:
+    """The experiment of that name.
+
+    Raises:
+        BacklaneError: R022 when the study has none.
+    """
+    if name not in study.experiments:
+        raise BacklaneError(
+            "R022", f'there is no experiment "{name}"', place,
+            f"known: {', '.join(study.experiments)}",
+        )  # fmt: skip
+    return study.experiments[name]
+
+
+def _experiment(table: Mapping[str, Any], folder: Path) -> Experiment:
+    name = take(table, "name", str, f"{folder / 'study.toml'}: experiment")
+    place = f"{folder / 'study.toml'}: experiment {name}"
+    refuse_unknown(table, {"name", "quick", "most_seeds", "shows"}, place)
+    quick = take(table, "quick", dict, place, {})
+    return Experiment(
+        name=name,
+        file=folder / f"{name}.toml",
+        quick=[(key, str(value)) for key, value in quick.items()],
+        most_seeds=take(table, "most_seeds", int, place, 30),
+        shows=take(table, "shows", str, place),
+    )
+
+
+def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
+    place = f"{path}: figure {table.get('id', '')}"
+    options = {
+        key: value
+        for key, value in table.items()
+        if key not in {"id", "title", "kind", "experiment"}
+    }
+    refuse_unknown(options, {"metric", "x", "by", "where", "flow", "labels"}, place)
+    kind = take(table, "kind", str, place)
+    if kind not in KINDS:
+        raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")
+    return FigureSpec(
+        id=take(table, "id", str, place),
+        title=take(table, "title", str, place),
+        kind=kind,
+        experiment=take(table, "experiment", str, place),
+        options=options,
+    )
+
+
+def _hinge(table: Mapping[str, Any], path: Path) -> Hinge:
+    place = f"{path}: hinge {table.get('title', '')}"
+    refuse_unknown(
+        table, {"title", "experiment", "metric", "by", "columns", "where", "reading"}, place
+    )
+    return Hinge(
+        title=take(table, "title", str, place),
+        experiment=take(table, "experiment", str, place),
+        metric=take(table, "metric", str, place),
+        by=take(table, "by", str, place),
+        columns=[str(name) for name in take(table, "columns", list, place)],
+        where=take(table, "where", dict, place, {}),
+        reading=take(table, "reading", str, place, ""),
+    )

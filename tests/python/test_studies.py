@@ -1,0 +1,280 @@
+"""Studies: rules on numbers worked out by hand, and a small study from start to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BASE, Cli
+
+from backlane.errors import BacklaneError
+from backlane.studies import claims as judging
+from backlane.studies import metrics
+from backlane.studies import study as reading
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Fixed(judging.Data):
+    """Numbers by (metric, contender): a list over the seeds from 1."""
+
+    def __init__(self, numbers: dict[tuple[str, str], list[float]]) -> None:
+        super().__init__()
+        names = list(dict.fromkeys(name for _, name in numbers))
+        self.cells = {"e": [{"routing": name, "load": 1} for name in names]}
+        self.numbers = numbers
+
+    def values(self, experiment: str, metric: str, where: Any) -> dict[int, float]:
+        found = self.numbers.get((metric, where.get("routing")), [])
+        return dict(enumerate(found, 1))
+
+
+def claim(**part: Any) -> judging.Claim:
+    rule = part.pop("rule")
+    options = {"along": "routing", "metric": "finish_mean"} | part
+    return judging.Claim("X", "", "", "A", "", [judging.Part("e", rule, options)])
+
+
+def outcome(data: judging.Data, **part: Any) -> judging.Verdict:
+    return judging.judge([claim(**part)], data)[0]
+
+
+DATA = Fixed(
+    {
+        ("finish_mean", "a"): [1.0, 1.1, 0.9],
+        ("finish_mean", "b"): [2.0, 2.1, 1.9],
+        # above b on average, below in one seed
+        ("finish_mean", "c"): [2.2, 1.9, 2.3],
+    }
+)
+
+
+def test_a_strict_order_needs_intervals_above_zero_and_a_weak_one_only_means() -> None:
+    assert outcome(DATA, rule="order", strict=True, terms=["a", "b"]).outcome == "reproduced"
+    tie = outcome(DATA, rule="order", strict=True, terms=["b", "c"])
+    assert tie.outcome == "differs"
+    assert tie.tie
+    assert tie.unsettled == {"e"}
+    assert outcome(DATA, rule="order", terms=["b", "c"]).outcome == "reproduced"
+    wrong = outcome(DATA, rule="order", strict=True, terms=["b", "a"])
+    assert wrong.outcome == "differs"
+    assert not wrong.tie
+    assert not wrong.unsettled
+
+
+def test_bands_spreads_and_equality_look_at_means() -> None:
+    assert outcome(DATA, rule="band", low=0.9, high=1.1, terms=["a"]).outcome == "reproduced"
+    assert outcome(DATA, rule="band", low=1.1, high=1.2, terms=["a"]).outcome == "differs"
+    assert outcome(DATA, rule="equal", within=0.5, terms=["a", "b"]).outcome == "reproduced"
+    assert outcome(DATA, rule="equal", within=0.49, terms=["a", "b"]).outcome == "differs"
+    # (2 − 1) / 1.5
+    assert outcome(DATA, rule="spread", within=0.67, terms=["a", "b"]).outcome == "reproduced"
+    assert outcome(DATA, rule="spread", within=0.66, terms=["a", "b"]).outcome == "differs"
+    assert outcome(DATA, rule="span", within=1.0, terms=["a", "b"]).outcome == "reproduced"
+    assert outcome(DATA, rule="rank", largest=1, terms=["b", "a"]).outcome == "reproduced"
+    assert outcome(DATA, rule="rank", largest=1, terms=["a", "b"]).outcome == "differs"
+
+
+def test_terms_combine_cells_seed_by_seed() -> None:
+    ratio = {"ratio": ["b", "a"]}
+    # 2/1, 2.1/1.1, 1.9/0.9: mean 2.0067, not 2
+    assert outcome(DATA, rule="band", low=2.006, high=2.007, terms=[ratio]).outcome == "reproduced"
+    assert outcome(DATA, rule="order", terms=[{"max": ["a", "b"]}, "c"]).outcome == "reproduced"
+
+
+def test_a_share_counts_seeds_and_cases_may_be_allowed_to_fail() -> None:
+    assert outcome(DATA, rule="share", within=0.66, terms=["b", "c"]).outcome == "reproduced"
+    assert outcome(DATA, rule="share", within=0.67, terms=["b", "c"]).outcome == "differs"
+    cases = {"for_each": {"other": [1, 2, 3]}, "terms": ["b", "a"], "rule": "order"}
+    assert outcome(DATA, **cases, at_least=0).outcome == "reproduced"
+    assert outcome(DATA, **cases, at_least=1).outcome == "differs"
+
+
+def test_what_was_not_run_is_unknown() -> None:
+    assert outcome(DATA, rule="order", terms=["a", "nobody"]).outcome == "unknown"
+
+
+def test_eta_squared_of_a_two_by_two_layout_is_that_worked_out_by_hand() -> None:
+    # mean 3; total (2² + 1² + 1² + 2²) = 10; rows 1.5 and 4.5: 2·2·1.5² = 9; columns: 2·2·0.5² = 1
+    shares = judging.eta_squared([("x", "u", 1), ("x", "v", 2), ("y", "u", 4), ("y", "v", 5)])
+    assert shares == (pytest.approx(0.9), pytest.approx(0.1))
+
+
+def test_holm_compares_the_smallest_with_the_whole_family() -> None:
+    verdicts = [
+        judging.Verdict(claim(rule="order", terms=[]), "reproduced", "", p_values=[p])
+        for p in (0.02, 0.02, 0.02)
+    ]
+    for index, verdict in enumerate(verdicts):
+        object.__setattr__(verdict.claim, "id", str(index))
+    # 0.02 > 0.05 / 3
+    judging._holm(verdicts)
+    assert not any(verdict.survives for verdict in verdicts)
+    verdicts[0].p_values = [0.01]
+    verdicts[1].p_values = [0.02]
+    verdicts[2].p_values = [0.9]
+    judging._holm(verdicts)
+    # 0.01 < 0.05/3, 0.02 < 0.05/2, 0.9 > 0.05
+    assert [verdict.survives for verdict in verdicts] == [True, True, False]
+
+
+def test_peaks_are_the_windows_before_each_cut() -> None:
+    assert metrics.peaks([10, 20, 30, 15, 16, 40, 39, 20]) == [30, 40]
+    assert metrics.peaks([10, 11, 12]) == []
+
+
+STUDY = """\
+title = "A small study"
+about = "Four UEs."
+[[experiment]]
+name = "small"
+shows = "everything"
+most_seeds = 3
+quick = { "sweep.seeds" = 2 }
+[[figure]]
+id = "fig1"
+title = "Finish time"
+kind = "sticks"
+experiment = "small"
+by = "tcp.congestion_control"
+[[hinge]]
+title = "Finish time by size"
+experiment = "small"
+metric = "finish_mean"
+by = "tcp.congestion_control"
+columns = ["reno", "cubic"]
+"""
+CLAIMS = """\
+[[claim]]
+id = "T-1"
+place = "here"
+says = "larger files take longer"
+weight = "A"
+experiment = "small"
+rule = "order"
+strict = true
+metric = "finish_mean"
+along = "flow.0.size"
+terms = ["50 kB", "200 kB"]
+[[claim]]
+id = "T-2"
+place = "here"
+says = "files take an hour"
+weight = "B"
+cause = "they are small"
+experiment = "small"
+rule = "band"
+low = 3600
+high = 7200
+metric = "finish_mean"
+terms = [{}]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "small-study"
+    path.mkdir()
+    sweep = '[sweep]\n"flow.0.size" = ["50 kB", "200 kB"]\n'
+    sweep += '"tcp.congestion_control" = ["reno", "cubic"]\nseeds = 3\n'
+    (path / "small.toml").write_text(BASE + sweep)
+    (path / "study.toml").write_text(STUDY)
+    (path / "claims.toml").write_text(CLAIMS)
+    return path
+
+
+def test_a_study_runs_draws_judges_and_writes_its_page(
+    folder: Path, tmp_path: Path, cli: Cli
+) -> None:
+    store = tmp_path / "store"
+    done = cli("reproduce", str(folder), "--store", str(store), "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert {row["id"]: row["outcome"] for row in found["claims"]} == {
+        "T-1": "reproduced",
+        "T-2": "differs",
+    }
+    page = (folder / "README.md").read_text()
+    assert "they are small" in page
+    assert "| T-1 | here | larger files take longer | reproduced |" in page
+    assert (folder / "figures" / "fig1-finish.png").is_file()
+    assert "### Finish time by size" in page
+    # What is there is not run again.
+    before = {path: path.stat().st_mtime_ns for path in store.rglob("run.json")}
+    assert len(before) == 12
+    again = cli("reproduce", str(folder), "--store", str(store))
+    assert again.code == 0
+    assert {path: path.stat().st_mtime_ns for path in store.rglob("run.json")} == before
+
+
+def test_a_quick_look_or_a_single_figure_does_not_replace_the_record(
+    folder: Path, tmp_path: Path, cli: Cli
+) -> None:
+    store = tmp_path / "store"
+    quick = cli("reproduce", str(folder), "--quick", "--store", str(store))
+    assert quick.code == 0, quick.err
+    assert "reduced set" in quick.err
+    assert "reduced set" in (store / "quick" / "all" / "README.md").read_text()
+    one = cli("reproduce", f"{folder}/fig1", "--store", str(store))
+    assert one.code == 0, one.err
+    assert (store / "full" / "fig1" / "README.md").is_file()
+    assert not (folder / "README.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("claims.toml", '"finish_mean"', '"finish_meen"', 'there is no metric "finish_meen"'),
+        ("claims.toml", '"50 kB"', '"51 kB"', "flow.0.size = '51 kB' (swept: '50 kB', '200 kB')"),
+        ("claims.toml", '"flow.0.size"', '"flow.0.sise"', "flow.0.sise = '50 kB' (not swept)"),
+        ("claims.toml", 'rule = "order"', 'rule = "ordre"', '"ordre" is no rule'),
+        ("claims.toml", "strict", "strickt", "`strickt` is not known"),
+        ("claims.toml", 'experiment = "small"', 'experiment = "large"', 'no experiment "large"'),
+        ("claims.toml", 'id = "T-2"', 'id = "T-1"', "T-1 stands twice"),
+        ("study.toml", '"sticks"', '"stick"', '"stick" is no form'),
+        ("study.toml", 'columns = ["reno"', 'columns = ["rino"', "= 'rino' (swept"),
+        ("study.toml", 'title = "A', 'titel = "A', "`titel` is not known"),
+    ],
+)
+def test_a_wrong_study_is_refused_before_the_first_run(
+    folder: Path, tmp_path: Path, cli: Cli, file: str, old: str, new: str, message: str
+) -> None:
+    path = folder / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    store = tmp_path / "store"
+    done = cli("reproduce", str(folder), "--store", str(store))
+    assert done.code == 2
+    assert "error[R022]" in done.err
+    assert message in done.err
+    assert not store.exists()
+
+
+def test_an_unknown_study_or_figure_is_named_with_what_there_is(folder: Path, cli: Cli) -> None:
+    done = cli("reproduce", "p9")
+    assert done.code == 2
+    assert "choose one of p1" in done.err
+    done = cli("reproduce", f"{folder}/fig9")
+    assert done.code == 2
+    assert "choose one of fig1" in done.err
+
+
+@pytest.mark.parametrize("name", [path.parent.name for path in ROOT.glob("studies/*/study.toml")])
+def test_every_study_of_the_project_names_cells_that_are_run(name: str) -> None:
+    from backlane.campaign.plan import make_plan
+
+    study = reading.load(ROOT / "studies" / name)
+    found = judging.load(study)
+    plans = {key: make_plan(one.file) for key, one in study.experiments.items()}
+    judging.check_cells(found, plans, study.folder / "claims.toml")
+    for one in study.experiments.values():
+        assert make_plan(one.file, one.quick).runs
+
+
+def test_a_bad_toml_file_says_where(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("title = ")
+    with pytest.raises(BacklaneError, match="cannot be read"):
+        reading.load(tmp_path)
