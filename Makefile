@@ -8,7 +8,7 @@ DEMO   := results/demo
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test bench validate format clean
+.PHONY: demo test bench validate reproduce format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -37,6 +37,10 @@ bench: $(VENV)/.installed
 # Our TCP against the kernel's traces, with plots; see validation/linux/README.md.
 validate: $(VENV)/.installed
 	$(BIN)/python -m validation.linux
+
+# The published studies in full: half an hour on two cores; writes studies/*/README.md.
+reproduce: $(VENV)/.installed
+	$(BIN)/backlane reproduce p1
 
 format:
 	cargo fmt --all
