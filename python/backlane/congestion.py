@@ -110,6 +110,15 @@ class CongestionControl(ABC):
             in_flight_pkts: packets in flight.
         """
 
+    def on_loss(self, now_s: float, window: Window) -> None:
+        """The state "recovery" or "loss" begins for a loss.
+
+        Args:
+            now_s: simulated time.
+            window: its threshold follows from `ssthresh`, unless a reduction or a recovery was
+                under way, and may be changed.
+        """
+
     def undo_cwnd(self, window: Window, prior_cwnd_pkts: int) -> int:
         """The window after a recovery or timeout proved needless, in packets.
 

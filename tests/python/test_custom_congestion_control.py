@@ -120,6 +120,9 @@ def test_hooks_that_do_what_the_endpoint_does_without_them_change_nothing(tmp_pa
     def on_arrival(self, now_s, arrival, window):
         assert arrival.mss_bytes == 1448
 
+    def on_loss(self, now_s, window):
+        assert window.ssthresh_pkts >= 2
+
     def undo_cwnd(self, window, prior_cwnd_pkts):
         return max(window.cwnd_pkts, prior_cwnd_pkts)
 
@@ -420,7 +423,8 @@ def test_python_has_every_hook_of_the_trait() -> None:
     trait = source[source.index("pub trait CongestionControl") :]
     hooks = re.findall(r"^    fn (\w+)\(", trait[: trait.index("\n}\n")], re.MULTILINE)
     assert len(hooks) > 10
-    assert set(hooks) - {"readings"} == set(HOOKS) | set(FLAGS)
+    here = "add it to python/backlane/congestion.py and crates/python/src/congestion/control.rs"
+    assert set(hooks) - {"readings"} == set(HOOKS) | set(FLAGS), here
 
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/custom_congestion_control.md"

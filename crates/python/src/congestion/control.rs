@@ -21,6 +21,7 @@ struct Hooks {
     on_arrival: Option<Py<PyAny>>,
     on_ack: Option<Py<PyAny>>,
     ssthresh: Option<Py<PyAny>>,
+    on_loss: Option<Py<PyAny>>,
     undo_cwnd: Option<Py<PyAny>>,
     take_reduction: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
@@ -49,6 +50,7 @@ impl Hooks {
             on_arrival: hook("on_arrival")?,
             on_ack: hook("on_ack")?,
             ssthresh: hook("ssthresh")?,
+            on_loss: hook("on_loss")?,
             undo_cwnd: hook("undo_cwnd")?,
             take_reduction: hook("take_reduction")?,
             pacing_rate: hook("pacing_rate")?,
@@ -258,6 +260,14 @@ impl tcp::CongestionControl for PythonControl {
             },
         )
         .unwrap_or_else(|| Self::usual_ssthresh(window))
+    }
+
+    fn on_loss(&mut self, now: SimTime, window: &mut tcp::Window) {
+        self.now.set(now);
+        self.lend(self.hooks.on_loss.as_ref(), window, true, |hook, window| {
+            let returned = hook.call1((now.as_secs_f64(), window))?;
+            nothing("on_loss", &returned)
+        });
     }
 
     fn undo_cwnd(&mut self, window: &tcp::Window, prior_cwnd_pkts: u32) -> u32 {

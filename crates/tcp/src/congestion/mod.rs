@@ -256,6 +256,8 @@ pub enum ControlReadings {
 /// [`on_rtt_sample`]: Self::on_rtt_sample
 /// [`ssthresh`]: Self::ssthresh
 /// [`on_ack`]: Self::on_ack
+// A new hook is one of Python's too: python/backlane/congestion.py and
+// crates/python/src/congestion/control.rs.
 pub trait CongestionControl: fmt::Debug + Send {
     /// The handshake is done and the window is the initial one. `srtt_us`: the RTT of the
     /// handshake, in microseconds; 0 if it could not be measured. `mss_bytes`: payload of a full
