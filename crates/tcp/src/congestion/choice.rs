@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{
     CongestionControl, Custom, Parameter, Parameters, bbr, cdg, cubic, dctcp, highspeed, htcp,
-    hybla, illinois, reno, scalable, vegas, veno, westwood, yeah,
+    hybla, illinois, ledbat, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -39,6 +39,8 @@ pub enum CongestionControlConfig {
     Cdg(cdg::Config),
     /// DCTCP (RFC 8257).
     Dctcp(dctcp::Config),
+    /// LEDBAT (RFC 6817).
+    Ledbat(ledbat::Config),
     /// A control from outside this crate; it has no name among [`NAMES`](Self::NAMES).
     Custom(Custom),
 }
@@ -60,6 +62,7 @@ impl CongestionControlConfig {
         "bbr",
         "cdg",
         "dctcp",
+        "ledbat",
     ];
 
     /// The name, as Linux has it, or that of a [`Custom`] control.
@@ -79,6 +82,7 @@ impl CongestionControlConfig {
             Self::Bbr(_) => "bbr",
             Self::Cdg(_) => "cdg",
             Self::Dctcp(_) => "dctcp",
+            Self::Ledbat(_) => "ledbat",
             Self::Custom(custom) => custom.name(),
         }
     }
@@ -101,6 +105,7 @@ impl CongestionControlConfig {
             Self::Bbr(config) => Box::new(bbr::Bbr::new(config, random_seed)),
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
             Self::Dctcp(config) => Box::new(dctcp::Dctcp::new(config)),
+            Self::Ledbat(config) => Box::new(ledbat::Ledbat::new(config)),
             Self::Custom(custom) => custom.build(random_seed),
         }
     }
@@ -134,6 +139,7 @@ impl CongestionControlConfig {
             Self::Cdg(config) => config.parameters(),
             Self::Bbr(config) => config.parameters(),
             Self::Dctcp(config) => config.parameters(),
+            Self::Ledbat(config) => config.parameters(),
             Self::Custom(_) => Vec::new(),
         }
     }
@@ -214,6 +220,7 @@ impl FromStr for CongestionControlConfig {
             "bbr" => Self::Bbr(bbr::Config::default()),
             "cdg" => Self::Cdg(cdg::Config::default()),
             "dctcp" => Self::Dctcp(dctcp::Config::default()),
+            "ledbat" => Self::Ledbat(ledbat::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

@@ -26,6 +26,7 @@ pub mod htcp;
 pub mod hybla;
 mod hystart;
 pub mod illinois;
+pub mod ledbat;
 mod parameters;
 pub mod reno;
 pub mod scalable;
@@ -226,6 +227,8 @@ pub enum ControlReadings {
     Cdg(cdg::Readings),
     /// See [`dctcp::Readings`].
     Dctcp(dctcp::Readings),
+    /// See [`ledbat::Readings`].
+    Ledbat(ledbat::Readings),
     /// See [`cubic::Readings`].
     Cubic(cubic::Readings),
     /// See [`hybla::Readings`].

@@ -9,7 +9,7 @@ use super::super::{Key, Kind, Section};
 use super::{US_PS, key, words};
 
 /// The number of congestion controls.
-pub(super) const COUNT: usize = 14;
+pub(super) const COUNT: usize = 15;
 
 /// Their names, as Linux has them.
 pub(crate) const NAMES: [&str; COUNT] = {
@@ -40,6 +40,7 @@ pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
         control("bbr", &BBR),
         control("cdg", &CDG),
         control("dctcp", &DCTCP),
+        control("ledbat", &LEDBAT),
     ]
 }
 
@@ -371,6 +372,55 @@ static DCTCP: Section = parameters(
             Kind::Number { min: 0.0, max: 1.0 },
             Default("1.0"),
             "α before the first round trip (RFC 8257 §3.3), in steps of 1/1024.",
+        ),
+    ],
+);
+
+static LEDBAT: Section = parameters(
+    "tcp.ledbat",
+    "LEDBAT (RFC 6817).",
+    &[
+        key(
+            "target",
+            Kind::Duration {
+                min_ps: 100 * US_PS,
+                max_ps: 100_000 * US_PS,
+            },
+            Default("\"100 ms\""),
+            "The queueing delay aimed at; RFC 6817 allows at most 100 ms.",
+        ),
+        key(
+            "gain",
+            Kind::Number {
+                min: 0.001,
+                max: 1.0,
+            },
+            Default("1.0"),
+            "Packets per round trip that the window gains without a queue; at most 1 (RFC 6817).",
+        ),
+        key(
+            "base_history_minutes",
+            integer(1, 1000),
+            Default("10"),
+            "Minutes for which the smallest delay is remembered.",
+        ),
+        key(
+            "current_filter",
+            integer(1, 1000),
+            Default("4"),
+            "Samples of which the smallest is the present delay.",
+        ),
+        key(
+            "allowed_increase_pkts",
+            integer(1, 1000),
+            Default("1"),
+            "Packets by which the window may exceed the flight.",
+        ),
+        key(
+            "min_window_pkts",
+            integer(1, 1000),
+            Default("2"),
+            "The smallest window.",
         ),
     ],
 );
