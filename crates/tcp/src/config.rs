@@ -101,6 +101,9 @@ pub struct Config {
     pub sack_compression: bool,
     /// Whether timestamps (RFC 7323) are sent; they take 12 bytes of each segment.
     pub timestamps: bool,
+    /// Whether segments with an older timestamp than the last in order are refused (PAWS, RFC
+    /// 7323); needs `timestamps`.
+    pub paws: bool,
     /// Whether the first duplicate acknowledgments let new data out (RFC 3042).
     pub limited_transmit: bool,
     /// SACKed segments, or duplicate acknowledgments, that signal a loss.
@@ -151,6 +154,7 @@ impl Default for Config {
             sack: true,
             sack_compression: true,
             timestamps: true,
+            paws: true,
             limited_transmit: true,
             duplicate_threshold: 3,
             reordering: Reordering::Rack,
@@ -177,7 +181,7 @@ impl Config {
     }
 
     /// What ns-3 does by default, but for the segment size: timeouts of at least 1 s, a fixed
-    /// threshold of three duplicates, no probe and no undo, every second segment acknowledged
+    /// threshold of three duplicates, no probe, no undo and no PAWS, every second segment acknowledged
     /// or after 200 ms, the whole receive window offered at once (131072 bytes).
     pub fn ns3() -> Self {
         const BUFFER_BYTES: u32 = 131_072;
@@ -191,6 +195,7 @@ impl Config {
                 quick_ack: false,
             },
             sack_compression: false,
+            paws: false,
             reordering: Reordering::Fixed,
             tail_loss_probe: false,
             frto: false,

@@ -68,7 +68,7 @@ impl Connection {
             Phase::Established => self.on_established_segment(now, segment),
             Phase::Listen => {
                 if segment.flags.contains(Flags::SYN) {
-                    self.receiver.on_syn(segment);
+                    self.receiver.on_syn(now, segment);
                     self.ecn.on_syn(segment);
                     self.handshake.phase = Phase::SynReceived;
                     self.handshake.syn_due = true;
@@ -77,7 +77,7 @@ impl Connection {
             Phase::SynSent => {
                 let answer = Flags::SYN | Flags::ACK;
                 if segment.flags.contains(answer) && segment.ack == 1 {
-                    self.receiver.on_syn(segment);
+                    self.receiver.on_syn(now, segment);
                     self.ecn.on_syn(segment);
                     self.establish(now, segment);
                     self.handshake_ack_due = true;
@@ -117,6 +117,11 @@ impl Connection {
 
     #[inline]
     fn on_established_segment(&mut self, now: SimTime, segment: &Segment) {
+        let repeats = self.sender.is_repeated(segment);
+        let rto = self.sender.rtt.rto();
+        if self.receiver.refuses(now, segment, repeats, rto) {
+            return;
+        }
         if segment.flags.contains(Flags::SYN) {
             // Our acknowledgment of the SYN-ACK was lost.
             self.receiver.acks.ack_now();
@@ -214,6 +219,9 @@ impl Connection {
             return Some(segment);
         }
         let snd_nxt = self.sender.snd_nxt();
+        if let Some(sack) = self.receiver.take_earlier() {
+            return Some(self.empty_segment(now, snd_nxt, sack));
+        }
         let outgoing = if self.handshake_ack_due {
             None
         } else {
@@ -223,7 +231,7 @@ impl Connection {
             return None;
         }
         self.handshake_ack_due = false;
-        let sack = self.receiver.sack_blocks(self.timestamps);
+        let sack = self.receiver.sack_blocks();
         let mut segment = self.empty_segment(now, self.sender.snd_nxt(), sack);
         if let Some(outgoing) = outgoing {
             segment.seq = outgoing.seq;

@@ -87,6 +87,11 @@ impl AckSchedule {
         self.delayed_until != SimTime::MAX
     }
 
+    /// Whether duplicate acknowledgments are held back to be merged.
+    pub(crate) fn is_merging(&self) -> bool {
+        self.merged > 0
+    }
+
     pub(crate) fn is_due(&self) -> bool {
         self.due_now
     }
@@ -196,15 +201,6 @@ impl AckSchedule {
         self.merged += 1;
         if self.merged_until == SimTime::MAX {
             self.merged_until = now + (self.rtt / 20).min(MERGED_WAIT);
-        }
-    }
-
-    /// A block of data beyond a hole is about to be told before others that an acknowledgment
-    /// held back was to tell: they would be lost if more came.
-    #[inline]
-    pub(crate) fn on_blocks_pushed_back(&mut self) {
-        if self.merged > 0 {
-            self.due_now = true;
         }
     }
 

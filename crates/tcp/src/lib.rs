@@ -54,8 +54,10 @@ mod readings;
 mod receiver;
 mod recovery;
 mod rtt;
+mod sack_list;
 mod segment;
 mod sender;
+mod ts_recent;
 
 pub use config::{Config, DelayedAck, Ecn, Reordering, RtoLaw};
 pub use congestion::CongestionControlConfig;

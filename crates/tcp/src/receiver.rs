@@ -6,12 +6,14 @@
 
 use std::collections::VecDeque;
 
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 use crate::autotuning::Autotuning;
 use crate::config::Config;
 use crate::delayed_ack::AckSchedule;
+use crate::sack_list::SackList;
 use crate::segment::{Flags, SackBlock, SackBlocks, Segment};
+use crate::ts_recent::TsRecent;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -22,18 +24,26 @@ pub(crate) struct Receiver {
     /// The window offered now (Linux: rcv_ssthresh).
     window_bytes: u32,
     selective: bool,
+    timestamps: bool,
     /// Data beyond `rcv_nxt`, disjoint and ascending.
     out_of_order: VecDeque<SackBlock>,
-    /// The blocks that changed last, newest first (RFC 2018 §4).
-    recent: [SackBlock; SackBlocks::CAPACITY],
-    recent_count: usize,
+    recent: SackList,
+    /// An acknowledgment to leave before the one that is due, with these blocks.
+    earlier: Option<SackBlocks>,
     /// Data that came twice, to be reported once (RFC 2883).
     duplicate: Option<SackBlock>,
     /// The peer's FIN, once seen.
     fin_seq: Option<u64>,
     /// The timestamp to echo (RFC 7323 §4.3).
-    ts_recent: u32,
+    ts_recent: TsRecent,
+    refuses_old: bool,
     pub(crate) acks: AckSchedule,
+}
+
+/// The sequence number after `segment`, its FIN included.
+fn end_of(segment: &Segment) -> u64 {
+    let has_fin = segment.flags.contains(Flags::FIN);
+    segment.seq + u64::from(segment.payload_bytes) + u64::from(has_fin)
 }
 
 impl Receiver {
@@ -48,20 +58,55 @@ impl Receiver {
                 .receive_autotuning_max_bytes
                 .map(|max_bytes| Autotuning::new(config.mss_bytes, window_bytes, max_bytes)),
             selective: config.sack,
+            timestamps: config.timestamps,
             out_of_order: VecDeque::new(),
-            recent: [SackBlock::default(); SackBlocks::CAPACITY],
-            recent_count: 0,
+            recent: SackList::default(),
+            earlier: None,
             duplicate: None,
             fin_seq: None,
-            ts_recent: 0,
+            ts_recent: TsRecent::default(),
+            refuses_old: config.paws,
             acks: AckSchedule::new(config),
         }
     }
 
     /// The peer's SYN, with sequence number `seq`.
-    pub(crate) fn on_syn(&mut self, segment: &Segment) {
+    pub(crate) fn on_syn(&mut self, now: SimTime, segment: &Segment) {
         self.rcv_nxt = segment.seq + 1;
-        self.ts_recent = segment.ts_val;
+        self.ts_recent.store(now, segment.ts_val);
+    }
+
+    /// Protection against wrapped sequence numbers (RFC 7323, PAWS): whether `segment` left
+    /// before one that moved the window, and is refused. Linux (`tcp_paws_discard`) forgives
+    /// one tick, and an acknowledgment that changes nothing but the scoreboard, not older than
+    /// `rto`; `repeats`: it acknowledges what already was and tells no new window.
+    #[inline]
+    pub(crate) fn refuses(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        repeats: bool,
+        rto: Duration,
+    ) -> bool {
+        let ticks_late = self.ts_recent.ticks_late(now, segment.ts_val);
+        if !self.refuses_old || ticks_late <= 1 {
+            return false;
+        }
+        let end = end_of(segment);
+        if end == segment.seq {
+            let rto_ticks = (rto.as_micros() / 1000) as i64;
+            return !(repeats && segment.seq == self.rcv_nxt && ticks_late <= rto_ticks);
+        }
+        // `tcp_send_dupack`: what is known already is reported as a duplicate.
+        if segment.seq < self.rcv_nxt {
+            self.duplicate = Some(SackBlock {
+                start: segment.seq,
+                end: end.min(self.rcv_nxt),
+            });
+            self.acks.on_duplicate();
+        }
+        self.acks.ack_now();
+        true
     }
 
     /// The handshake is done.
@@ -102,7 +147,7 @@ impl Receiver {
     }
 
     pub(crate) fn ts_recent(&self) -> u32 {
-        self.ts_recent
+        self.ts_recent.value()
     }
 
     /// Whether the peer has closed and everything it sent has arrived.
@@ -118,10 +163,16 @@ impl Receiver {
     /// Takes a segment of an established connection.
     #[inline]
     pub(crate) fn on_segment(&mut self, now: SimTime, segment: &Segment) {
-        if segment.ts_val != 0 && segment.seq <= self.acks.acknowledged() {
-            self.ts_recent = segment.ts_val;
-        }
         let has_fin = segment.flags.contains(Flags::FIN);
+        let end = end_of(segment);
+        // What lies before the last acknowledgment sent is not acceptable, and tells no time.
+        if segment.ts_val != 0
+            && segment.seq <= self.acks.acknowledged()
+            && end >= self.acks.acknowledged()
+            && self.ts_recent.ticks_late(now, segment.ts_val) <= 0
+        {
+            self.ts_recent.store(now, segment.ts_val);
+        }
         if segment.payload_bytes == 0 && !has_fin {
             if segment.seq < self.rcv_nxt {
                 // A window probe or an old duplicate (RFC 9293 §3.10.7.4).
@@ -130,7 +181,6 @@ impl Receiver {
             return;
         }
         let start = segment.seq;
-        let end = segment.seq + u64::from(segment.payload_bytes) + u64::from(has_fin);
         if end <= self.rcv_nxt {
             self.duplicate = Some(SackBlock { start, end });
             self.acks.on_duplicate();
@@ -171,9 +221,13 @@ impl Receiver {
                 self.acks.ack_now();
             }
         } else {
-            self.take_out_of_order(SackBlock { start, end });
+            let block = SackBlock { start, end };
+            let is_told = self.tell_earlier(&block);
+            self.take_out_of_order(block);
             self.grow_window(segment.payload_bytes);
-            self.acks.on_out_of_order(now, self.rcv_nxt);
+            if !is_told {
+                self.acks.on_out_of_order(now, self.rcv_nxt);
+            }
         }
     }
 
@@ -184,17 +238,24 @@ impl Receiver {
             self.rcv_nxt = self.rcv_nxt.max(block.end);
             self.out_of_order.pop_front();
         }
-        let mut kept = 0;
-        for i in 0..self.recent_count {
-            if self.recent[i].start > self.rcv_nxt {
-                self.recent[kept] = self.recent[i];
-                kept += 1;
-            }
+        self.recent.forget_up_to(self.rcv_nxt);
+    }
+
+    /// Few blocks fit into an acknowledgment: one that is being held back leaves before `block`
+    /// pushes more than one of its blocks aside (`tcp_sack_compress_send_ack`). As in Linux it
+    /// also counts for the segment that brought `block`, which the next one will report.
+    fn tell_earlier(&mut self, block: &SackBlock) -> bool {
+        const BLOCKS_EXPECTED: usize = 2;
+        let tells = self.acks.is_merging() && self.recent.position(block) >= BLOCKS_EXPECTED;
+        if tells {
+            self.earlier = Some(self.sack_blocks());
+            self.acks.on_ack_sent(self.rcv_nxt);
         }
-        self.recent_count = kept;
+        tells
     }
 
     fn take_out_of_order(&mut self, block: SackBlock) {
+        self.recent.push(block);
         let mut merged = block;
         // The first block that ends at or after the new one's start; most often there is none
         // or it is the last.
@@ -228,45 +289,23 @@ impl Receiver {
                 }
             }
         }
-        self.remember(merged);
     }
 
-    /// Puts `block` first among the blocks to report and drops those it swallowed. A block that
-    /// stood third or was not there pushes others back, out of the option in the end.
-    fn remember(&mut self, block: SackBlock) {
-        /// Linux (`TCP_SACK_BLOCKS_EXPECTED`): a block in one of these places has been told.
-        const TOLD: usize = 2;
-        let reported = self.recent[..self.recent_count].iter();
-        let grown = reported
-            .take(TOLD)
-            .any(|old| block.start <= old.start && old.end <= block.end);
-        if self.recent_count >= TOLD && !grown {
-            self.acks.on_blocks_pushed_back();
-        }
-        let mut kept = 1;
-        let mut previous = [block; SackBlocks::CAPACITY];
-        for i in 0..self.recent_count {
-            let old = self.recent[i];
-            let swallowed = block.start <= old.start && old.end <= block.end;
-            if !swallowed && kept < previous.len() {
-                previous[kept] = old;
-                kept += 1;
-            }
-        }
-        self.recent = previous;
-        self.recent_count = kept;
+    /// The blocks of an acknowledgment that must leave before the one that is due.
+    pub(crate) fn take_earlier(&mut self) -> Option<SackBlocks> {
+        self.earlier.take()
     }
 
     /// The SACK option for an acknowledgment sent now; with timestamps there is room for three
     /// blocks. The report of a duplicate is used up.
-    pub(crate) fn sack_blocks(&mut self, timestamps: bool) -> SackBlocks {
+    pub(crate) fn sack_blocks(&mut self) -> SackBlocks {
         let duplicate = self.duplicate.take();
         let mut blocks = SackBlocks::EMPTY;
-        if !self.selective || (self.recent_count == 0 && duplicate.is_none()) {
+        if !self.selective {
             return blocks;
         }
-        let room = SackBlocks::CAPACITY - usize::from(timestamps);
-        let recent = self.recent[..self.recent_count].iter().copied();
+        let room = SackBlocks::CAPACITY - usize::from(self.timestamps);
+        let recent = self.recent.blocks().iter().copied();
         for block in duplicate.into_iter().chain(recent).take(room) {
             blocks.push(self.rcv_nxt, block);
         }
@@ -280,7 +319,7 @@ mod tests {
 
     fn receiver() -> Receiver {
         let mut receiver = Receiver::new(&Config::default());
-        receiver.on_syn(&Segment::default());
+        receiver.on_syn(SimTime::ZERO, &Segment::default());
         receiver
     }
 
@@ -293,7 +332,7 @@ mod tests {
         };
         receiver.on_segment(SimTime::ZERO, &segment);
         let ack = receiver.rcv_nxt();
-        let blocks = receiver.sack_blocks(true);
+        let blocks = receiver.sack_blocks();
         blocks.iter(ack).map(|b| (b.start, b.end)).collect()
     }
 
@@ -362,6 +401,102 @@ mod tests {
         assert_eq!(receiver.ts_recent(), 10);
     }
 
+    /// A segment of 100 bytes that left at `ts_val` microseconds; whether it was refused.
+    fn arrive_late(receiver: &mut Receiver, seq: u64, ts_val: u32) -> bool {
+        let segment = Segment {
+            seq,
+            ts_val,
+            payload_bytes: 100,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        let refused = receiver.refuses(SimTime::ZERO, &segment, false, Duration::ZERO);
+        if !refused {
+            receiver.on_segment(SimTime::ZERO, &segment);
+        }
+        refused
+    }
+
+    /// `tcp_paws_discard` and `tcp_replace_ts_recent`: a retransmission on a short path brings
+    /// a newer timestamp than the data that it overtook.
+    #[test]
+    fn what_a_retransmission_overtook_is_refused_when_two_ticks_older() {
+        let mut receiver = receiver();
+        receiver.acks.on_ack_sent(1);
+        assert!(!arrive_late(&mut receiver, 101, 10_000));
+        assert!(!arrive_late(&mut receiver, 1, 50_900));
+        assert_eq!((receiver.rcv_nxt(), receiver.ts_recent()), (201, 50_900));
+        receiver.acks.on_ack_sent(201);
+        assert!(!arrive_late(&mut receiver, 401, 49_000));
+        assert!(arrive_late(&mut receiver, 301, 48_999));
+        assert!(receiver.acks.is_due());
+        // What lies ahead is no duplicate; the hole at 301 is still there.
+        let ack = receiver.rcv_nxt();
+        let blocks: Vec<_> = receiver.sack_blocks().iter(ack).collect();
+        assert_eq!(
+            blocks,
+            [SackBlock {
+                start: 401,
+                end: 501
+            }]
+        );
+    }
+
+    #[test]
+    fn an_old_segment_that_is_known_is_reported_as_a_duplicate() {
+        let mut receiver = receiver();
+        receiver.acks.on_ack_sent(1);
+        arrive_late(&mut receiver, 1, 50_000);
+        assert!(arrive_late(&mut receiver, 1, 10_000));
+        let blocks: Vec<_> = receiver.sack_blocks().iter(101).collect();
+        assert_eq!(blocks, [SackBlock { start: 1, end: 101 }]);
+    }
+
+    /// `tcp_sequence` comes before `tcp_replace_ts_recent`.
+    #[test]
+    fn a_needless_retransmission_tells_no_time() {
+        let mut receiver = receiver();
+        receiver.acks.on_ack_sent(1);
+        arrive_late(&mut receiver, 1, 10_000);
+        arrive_late(&mut receiver, 101, 10_000);
+        receiver.acks.on_ack_sent(201);
+        arrive_late(&mut receiver, 1, 50_000);
+        assert_eq!(receiver.ts_recent(), 10_000);
+    }
+
+    /// `tcp_disordered_ack`.
+    #[test]
+    fn an_old_acknowledgment_may_only_repeat() {
+        let mut receiver = receiver();
+        receiver.acks.on_ack_sent(1);
+        arrive_late(&mut receiver, 1, 50_000);
+        let ack = Segment {
+            seq: 101,
+            ts_val: 10_000,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        let mut refuses = |repeats, rto_ms| {
+            let rto = Duration::from_millis(rto_ms);
+            receiver.refuses(SimTime::ZERO, &ack, repeats, rto)
+        };
+        assert!(refuses(false, 200));
+        assert!(!refuses(true, 200));
+        assert!(refuses(true, 39));
+    }
+
+    #[test]
+    fn without_paws_nothing_is_too_old() {
+        let mut receiver = Receiver::new(&Config {
+            paws: false,
+            ..Config::default()
+        });
+        receiver.on_syn(SimTime::ZERO, &Segment::default());
+        receiver.acks.on_ack_sent(1);
+        arrive_late(&mut receiver, 1, 50_000);
+        assert!(!arrive_late(&mut receiver, 101, 10_000));
+    }
+
     #[test]
     fn data_beyond_the_window_is_refused() {
         let config = Config {
@@ -369,7 +504,7 @@ mod tests {
             ..Config::default()
         };
         let mut receiver = Receiver::new(&config);
-        receiver.on_syn(&Segment::default());
+        receiver.on_syn(SimTime::ZERO, &Segment::default());
         assert_eq!(arrive(&mut receiver, 1000, 100), []);
     }
 }

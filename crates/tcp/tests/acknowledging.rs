@@ -106,7 +106,8 @@ fn the_fourth_duplicate_of_a_hole_is_merged_with_those_of_the_next_millisecond()
 }
 
 /// Four blocks find room, three with timestamps: were the new one to wait for more, what was
-/// merged could go untold.
+/// merged could go untold. As in Linux (`tcp_sack_compress_send_ack`) what is held back leaves
+/// before the new block is taken in, which is told with the next.
 #[test]
 fn what_was_merged_goes_at_once_when_a_block_is_about_to_push_it_back() {
     server(
@@ -120,7 +121,9 @@ fn what_was_merged_goes_at_once_when_a_block_is_about_to_push_it_back() {
              50.2  > ack 1 sack 5001-6001 3001-4001 1001-2001
              50.3  < 6001:7001
              50.4  < 8001:9001
-             50.4  > ack 1 sack 8001-9001 5001-7001 3001-4001 1001-2001",
+             50.4  > ack 1 sack 5001-7001 3001-4001 1001-2001
+             50.5  < 10001:11001
+             51.5  > ack 1 sack 10001-11001 8001-9001 5001-7001 3001-4001",
         ),
     );
 }

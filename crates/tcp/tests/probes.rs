@@ -182,7 +182,7 @@ fn a_fixed_threshold_knows_no_reordering_timer() {
         &ten_out(
             "80  < ack 1 sack 1001-2001
              80  > 10001:11001 ack 1
-             320 > 1:1001 ack 1",
+             280 > 1:1001 ack 1",
         ),
     );
     assert_eq!(endpoint.statistics().rtos, 1);

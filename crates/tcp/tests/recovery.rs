@@ -140,7 +140,7 @@ fn with_a_fixed_threshold_a_lost_retransmission_waits_for_the_timeout() {
              123 > 15001:16001 ack 1
              123 > 16001:17001 ack 1
              123 > 17001:18001 ack 1
-             364 > 1:1001 ack 1",
+             324 > 1:1001 ack 1",
         ),
     );
     assert_eq!(endpoint.statistics().rtos, 1);

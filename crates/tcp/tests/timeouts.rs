@@ -153,7 +153,8 @@ fn a_fixed_threshold_undoes_nothing_and_learns_nothing() {
              82  < ack 1 sack 1001-4001
              82  > 1:1001 ack 1
              85  < ack 4001
-             122 < ack 4001 sack 1-1001",
+             122 < ack 4001 sack 1-1001
+             122 > 4001:5001 ack 1",
         ),
     );
     assert_eq!(endpoint.statistics().undos, 0);

@@ -66,6 +66,7 @@ pub(crate) fn tcp(
         sack,
         sack_compression,
         timestamps,
+        paws,
         limited_transmit,
         duplicate_threshold,
         receive_buffer_bytes,
@@ -101,6 +102,7 @@ pub(crate) fn tcp(
         sack,
         sack_compression,
         timestamps,
+        paws,
         limited_transmit,
         duplicate_threshold,
         reordering: match reordering {

@@ -45,6 +45,8 @@ pub struct Tcp {
     pub sack_compression: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Whether old timestamps are refused (PAWS).
+    pub paws: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Duplicate acknowledgements that start a recovery.
@@ -204,6 +206,7 @@ pub(crate) fn read(table: &Table) -> Option<Tcp> {
         sack: table.boolean("sack")?,
         sack_compression: table.boolean("sack_compression")?,
         timestamps: table.boolean("timestamps")?,
+        paws: table.boolean("paws")?,
         limited_transmit: table.boolean("limited_transmit")?,
         duplicate_threshold: table.integer("duplicate_threshold")?,
         receive_buffer_bytes: window("receive_buffer")?,

@@ -100,6 +100,8 @@ pub(crate) struct Scoreboard {
     newest_delivered: (u64, u64),
     /// The RTT of the segment delivered last (RACK.rtt).
     rtt_us: u64,
+    /// Something was delivered since losses were last looked for.
+    advanced: bool,
     pub(crate) rate: RateMeter,
 }
 
@@ -123,6 +125,7 @@ impl Scoreboard {
             retransmit_hint: 0,
             newest_delivered: (0, 0),
             rtt_us: 0,
+            advanced: false,
             rate,
         }
     }
@@ -247,9 +250,17 @@ impl Scoreboard {
     }
 
     /// Notes that a segment was delivered (RFC 8985 §6.2 step 2). An acknowledgment sooner
-    /// than the smallest RTT after a retransmission is for the first transmission.
+    /// than the smallest RTT after a retransmission is for the first transmission, and so is one
+    /// that echoes a timestamp from before it (Linux: `tcp_skb_spurious_retrans`).
     #[inline]
-    fn on_delivered(&mut self, index: u64, record: Record, now_us: u64, min_rtt_us: u64) {
+    fn on_delivered(
+        &mut self,
+        index: u64,
+        record: Record,
+        now_us: u64,
+        min_rtt_us: u64,
+        echoed_us: Option<u64>,
+    ) {
         if self.rate.is_enabled() {
             self.rate.on_delivered(
                 index,
@@ -259,9 +270,11 @@ impl Scoreboard {
             );
         }
         let rtt_us = now_us - record.sent_us;
-        if record.has(EVER_RETRANSMITTED) && rtt_us < min_rtt_us {
+        let echoes_first = echoed_us.is_some_and(|us| us / 1000 < record.sent_us / 1000);
+        if record.has(EVER_RETRANSMITTED) && (rtt_us < min_rtt_us || echoes_first) {
             return;
         }
+        self.advanced = true;
         self.rtt_us = rtt_us;
         self.newest_delivered = self
             .newest_delivered
@@ -301,7 +314,7 @@ impl Scoreboard {
                 let least = delivery.original_end.unwrap_or(u64::MAX);
                 delivery.original_end = Some(least.min(record.end_seq()));
             }
-            self.on_delivered(index, record, now_us, min_rtt_us);
+            self.on_delivered(index, record, now_us, min_rtt_us, None);
             // A retransmission of a segment no longer taken for lost is still on its way.
             let gone = if record.has(LOST) {
                 LOST | RETRANSMITTED
@@ -321,7 +334,26 @@ impl Scoreboard {
         }
     }
 
-    /// Takes off everything below `ack`.
+    /// A D-SACK reported `start..end` once more: what was SACKed there and retransmitted was
+    /// only late (Linux: `tcp_sacktag_one`).
+    pub(crate) fn on_duplicate(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
+        let mut index = self.find(start);
+        while index < self.next {
+            let record = *self.record(index);
+            if record.end_seq() > end {
+                break;
+            }
+            if record.has(EVER_RETRANSMITTED) && record.has(SACKED) {
+                let lowest = delivery.reordered_seq.unwrap_or(u64::MAX);
+                delivery.reordered_seq = Some(lowest.min(record.seq));
+                self.set_flags(index, record.flags & !RETRANSMITTED);
+            }
+            index += 1;
+        }
+    }
+
+    /// Takes off everything below `ack`. `echoed_us`: when what is acknowledged left, if the
+    /// echoed timestamp tells it.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -329,6 +361,7 @@ impl Scoreboard {
         now_us: u64,
         min_rtt_us: u64,
         selective: bool,
+        echoed_us: Option<u64>,
         delivery: &mut Delivery,
     ) {
         while self.first < self.next {
@@ -355,7 +388,7 @@ impl Scoreboard {
             if record.has(SACKED) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(self.first, record, now_us, min_rtt_us);
+                self.on_delivered(self.first, record, now_us, min_rtt_us, echoed_us);
                 if selective {
                     delivery.delivered_pkts += 1;
                 }
@@ -408,6 +441,17 @@ impl Scoreboard {
         self.set_flags(index, (flags & !RETRANSMITTED) | LOST);
         self.lost_total += 1;
         self.retransmit_hint = self.retransmit_hint.min(index);
+    }
+
+    /// Whether something was delivered, or losses were forgotten, since the last call.
+    #[inline]
+    pub(crate) fn take_advance(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// Losses are to be looked for anew.
+    pub(crate) fn look_again(&mut self) {
+        self.advanced = true;
     }
 
     /// Marks lost what was sent before the newest segment delivered and is overdue by
@@ -674,7 +718,7 @@ mod tests {
         scoreboard.mark_overtaken_lost(20_000, 0);
         scoreboard.retransmit(5000);
         let mut delivery = Delivery::default();
-        scoreboard.on_ack(1000, 6000, 0, true, &mut delivery);
+        scoreboard.on_ack(1000, 6000, 0, true, None, &mut delivery);
         assert_eq!(delivery.delivered_pkts, 4);
         let counts = (
             scoreboard.packets_out(),
@@ -701,7 +745,7 @@ mod tests {
     #[test]
     fn the_ring_grows_without_losing_records() {
         let mut scoreboard = scoreboard(50);
-        scoreboard.on_ack(4000, 10_000, 0, true, &mut Delivery::default());
+        scoreboard.on_ack(4000, 10_000, 0, true, None, &mut Delivery::default());
         for i in 50..300 {
             let outgoing = Outgoing {
                 seq: i * 100,

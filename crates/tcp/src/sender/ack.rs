@@ -9,6 +9,13 @@ use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Delivery;
 use crate::segment::{SackBlock, SackBlocks, Segment};
 
+/// When what `segment` acknowledges left, as far as its echoed timestamp tells.
+pub(super) fn echoed_us(now_us: u64, segment: &Segment) -> Option<u64> {
+    // The clock of the timestamps wraps after 71 minutes.
+    let age_us = (now_us as u32).wrapping_sub(segment.ts_ecr);
+    (segment.ts_ecr != 0).then(|| now_us.saturating_sub(u64::from(age_us)))
+}
+
 impl Sender {
     /// Takes the acknowledgment in `segment`. `now_ts`: the present value of our timestamp
     /// clock; `has_ece`: it echoes a congestion mark.
@@ -47,6 +54,7 @@ impl Sender {
                 now_us,
                 min_rtt_us,
                 self.selective,
+                echoed_us(now_us, segment),
                 &mut delivery,
             );
             if !self.selective {
@@ -55,6 +63,13 @@ impl Sender {
             }
         }
         let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
+        // A SACK restarts the timer unless it is for what left after the first outstanding
+        // segment last did: that one could otherwise wait for ever.
+        let sacked_before_head = delivery.sacked_sent_us.is_some_and(|(first_us, _)| {
+            let head_us = self.scoreboard.head_sent_us();
+            head_us.is_some_and(|head_us| first_us < head_us)
+        });
+        let restarts_timer = delivery.acked_pkts > 0 || sacked_before_head;
         self.announce(now, segment, prior_una, has_ece, &delivery);
 
         let is_duplicate =
@@ -141,10 +156,7 @@ impl Sender {
         }
         if self.scoreboard.packets_out() == 0 {
             self.timer = Timer::Off;
-        } else if !self.waits_for_reordering
-            && (delivery.acked_pkts > 0 || (delivery.newly_sacked && rtt_us.is_some()))
-            && !self.schedule_probe(now, true)
-        {
+        } else if !self.waits_for_reordering && restarts_timer && !self.schedule_probe(now, true) {
             self.arm_retransmission_timer(now);
         }
     }
@@ -154,7 +166,8 @@ impl Sender {
     #[inline]
     fn learn_reordering(&mut self, now_us: u64, high_before: u64, delivery: &Delivery) {
         let high = self.scoreboard.highest_sacked_end().max(self.snd_una);
-        if let Some(seq) = delivery.reordered_seq {
+        let trusts = self.state != CongestionState::Loss || self.undo.is_possible();
+        if let Some(seq) = delivery.reordered_seq.filter(|_| trusts) {
             self.reordering.on_reordered(high.saturating_sub(seq));
         }
         if let Some(seq) = delivery.filled_seq.filter(|seq| *seq < high_before) {
@@ -202,6 +215,15 @@ impl Sender {
             mss_bytes: self.mss_bytes,
         };
         self.control.on_arrival(now, &arrival, &mut self.window);
+    }
+
+    /// Whether `segment` acknowledges what already was and tells no newer window (the third
+    /// condition of Linux's `tcp_disordered_ack`).
+    #[inline]
+    pub(crate) fn is_repeated(&self, segment: &Segment) -> bool {
+        segment.ack == self.snd_una
+            && (segment.seq < self.window_seq
+                || (segment.seq == self.window_seq && segment.window_bytes <= self.window_bytes))
     }
 
     /// The newest acknowledgment tells the window (RFC 9293 §3.10.7.4); an older one does not.
@@ -265,7 +287,7 @@ impl Sender {
         prior_una: u64,
         delivery: &mut Delivery,
     ) -> bool {
-        let mut duplicate_seen = false;
+        let mut duplicate = None;
         let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
         let mut first: Option<SackBlock> = None;
         let mut blocks = [SackBlock::default(); SackBlocks::CAPACITY];
@@ -277,14 +299,11 @@ impl Sender {
             let covers_first = position == 1
                 && first.is_some_and(|f| block.start <= f.start && f.end <= block.end);
             if (position == 0 && below) || covers_first {
-                self.statistics.spurious_retransmits += 1;
-                duplicate_seen = true;
-                let end_seq = first.map_or(block.end, |f| f.end);
-                if end_seq <= prior_una || covers_first {
-                    self.undo.on_duplicate(end_seq);
-                }
-                if self.probe_end.is_none() || !self.probe_retransmits {
-                    self.reordering.on_duplicate();
+                duplicate = first.or(Some(block)).filter(|d| self.credits(d, delivery));
+                if let Some(duplicate) = duplicate
+                    && (duplicate.end <= prior_una || covers_first)
+                {
+                    self.undo.on_duplicate(duplicate.end);
                 }
             }
             if position == 0 {
@@ -301,7 +320,27 @@ impl Sender {
             self.scoreboard
                 .on_sack(block.start, block.end, now_us, min_rtt_us, delivery);
         }
-        duplicate_seen
+        if let Some(SackBlock { start, end }) = duplicate {
+            self.scoreboard.on_duplicate(start, end, delivery);
+        }
+        duplicate.is_some()
+    }
+
+    /// Takes note of a duplicate that the peer reports; whether a retransmission can have
+    /// caused it (Linux: `tcp_dsack_seen`). A needless retransmission delivered counts as a
+    /// packet delivered.
+    fn credits(&mut self, duplicate: &SackBlock, delivery: &mut Delivery) -> bool {
+        let bytes = duplicate.end.saturating_sub(duplicate.start);
+        let segments = bytes.div_ceil(u64::from(self.mss_bytes)).max(1);
+        self.statistics.spurious_retransmits += segments;
+        if self.statistics.spurious_retransmits > self.statistics.retransmits {
+            return false;
+        }
+        delivery.delivered_pkts += segments as u32;
+        if self.probe_end != Some(duplicate.end) {
+            self.reordering.on_duplicate();
+        }
+        true
     }
 
     /// RTT from a segment sent once (Karn), acknowledged before SACKed; else the timestamp.

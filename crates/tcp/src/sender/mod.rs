@@ -362,7 +362,7 @@ impl Sender {
         self.undo.on_retransmit(now.as_micros());
         self.on_sent(now, starts);
         self.pace(now, outgoing.payload_bytes);
-        if is_head {
+        if is_head && !matches!(self.timer, Timer::Reordering(_)) {
             self.arm_retransmission_timer(now);
         }
         Some(outgoing)

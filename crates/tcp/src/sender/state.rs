@@ -52,7 +52,7 @@ impl Sender {
                     self.try_undo_by_duplicates();
                 }
                 self.step_over_reordering(step);
-                self.look_for_losses(now, step.advanced());
+                self.look_for_losses(now, step.advanced(), false);
                 if self.scoreboard.lost_out() > 0 {
                     self.enter_recovery(now, step.has_ece);
                     return;
@@ -60,6 +60,7 @@ impl Sender {
                 if step.has_ece {
                     self.enter_cwr(now);
                 }
+                self.forget_old_retransmissions();
                 if self.state != CongestionState::Cwr {
                     self.keep_open(now);
                 }
@@ -102,9 +103,10 @@ impl Sender {
             self.scoreboard.on_duplicate_ack();
         }
         if self.try_undo_by_duplicates() {
+            self.forget_old_retransmissions();
             self.keep_open(now);
         }
-        self.look_for_losses(now, step.advanced());
+        self.look_for_losses(now, step.advanced(), false);
         if self.state != CongestionState::Recovery && self.scoreboard.lost_out() > 0 {
             self.enter_recovery(now, step.has_ece);
         }
@@ -133,7 +135,7 @@ impl Sender {
             }
         }
         let retrans_out = self.scoreboard.retrans_out();
-        self.look_for_losses(now, step.advanced());
+        self.look_for_losses(now, step.advanced(), false);
         let retransmission_lost = self.scoreboard.retrans_out() < retrans_out;
         if self.state == CongestionState::Open {
             self.keep_open(now);
@@ -198,8 +200,9 @@ impl Sender {
         }
     }
 
-    /// Marks what is lost; RACK may leave a timer for what is not overdue yet.
-    pub(super) fn look_for_losses(&mut self, now: SimTime, advanced: bool) {
+    /// Marks what is lost; RACK may leave a timer for what is not overdue yet, and looks only
+    /// when something was delivered or, with `expired`, when that timer went off.
+    pub(super) fn look_for_losses(&mut self, now: SimTime, advanced: bool, expired: bool) {
         let recovering = self.state >= CongestionState::Recovery;
         let sacked_out = self.scoreboard.sacked_out();
         if !self.selective {
@@ -216,6 +219,9 @@ impl Sender {
                 // RFC 6675 §5: a partial acknowledgment points at a hole.
                 self.scoreboard.mark_head_lost();
             }
+            return;
+        }
+        if !self.scoreboard.take_advance() && !expired {
             return;
         }
         let window_us = self.reordering.window_us(
@@ -237,6 +243,7 @@ impl Sender {
     pub(super) fn enter_cwr(&mut self, now: SimTime) {
         if self.state < CongestionState::Cwr {
             self.undo.forget_threshold();
+            self.undo.forbid();
             self.start_reduction(now);
             self.set_state(now, CongestionState::Cwr);
         }
@@ -254,6 +261,7 @@ impl Sender {
 
     pub(super) fn enter_recovery(&mut self, now: SimTime, has_ece: bool) {
         self.statistics.fast_retransmits += 1;
+        self.forget_old_retransmissions();
         self.undo.forget_threshold();
         self.mark_undo(!self.is_reducing() && !has_ece);
         if !self.is_reducing() {

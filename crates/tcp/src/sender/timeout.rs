@@ -45,7 +45,7 @@ impl Sender {
     fn on_reordering_timeout(&mut self, now: SimTime) {
         let in_flight_pkts = self.scoreboard.in_flight();
         self.timer = Timer::Off;
-        self.look_for_losses(now, false);
+        self.look_for_losses(now, false, true);
         let found = self.scoreboard.in_flight() != in_flight_pkts;
         if found && self.state != CongestionState::Recovery {
             self.enter_recovery(now, false);

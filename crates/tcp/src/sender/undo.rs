@@ -5,6 +5,7 @@
 use backlane_units::SimTime;
 
 use super::Sender;
+use super::ack::echoed_us;
 use crate::congestion::INFINITE_SSTHRESH_PKTS;
 use crate::recovery::CongestionState;
 use crate::segment::Segment;
@@ -48,6 +49,16 @@ impl Undo {
         self.prior_ssthresh_pkts = None;
     }
 
+    /// Whether there is a reduction that may prove needless.
+    pub(super) fn is_possible(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// The reduction stays.
+    pub(super) fn forbid(&mut self) {
+        self.marker = None;
+    }
+
     fn is_all_duplicate(&self) -> bool {
         self.marker.is_some() && self.unanswered == Some(0)
     }
@@ -74,11 +85,7 @@ impl Sender {
         let Some(first_us) = self.undo.first_retransmission_us else {
             return true;
         };
-        let echoed_us = u64::from(segment.ts_ecr);
-        // The clock of the timestamps wraps after 71 minutes.
-        let age_us = (now.as_micros() as u32).wrapping_sub(segment.ts_ecr);
-        let sent_us = now.as_micros().saturating_sub(u64::from(age_us));
-        echoed_us != 0 && sent_us / 1000 < first_us / 1000
+        echoed_us(now.as_micros(), segment).is_some_and(|us| us / 1000 < first_us / 1000)
     }
 
     fn may_undo(&self, now: SimTime, segment: &Segment) -> bool {
@@ -99,6 +106,14 @@ impl Sender {
             self.statistics.undos += 1;
         }
         self.undo.marker = None;
+        self.scoreboard.look_again();
+    }
+
+    /// The next retransmission is the first of its episode, if none is out.
+    pub(super) fn forget_old_retransmissions(&mut self) {
+        if self.scoreboard.retrans_out() == 0 && !self.scoreboard.is_head_retransmitted() {
+            self.undo.forget_retransmissions();
+        }
     }
 
     /// D-SACKs answered every retransmission.
@@ -140,9 +155,7 @@ impl Sender {
         if self.scoreboard.retrans_out() > 0 {
             return true;
         }
-        if !self.scoreboard.is_head_retransmitted() {
-            self.undo.forget_retransmissions();
-        }
+        self.forget_old_retransmissions();
         self.undo_reduction(true);
         self.keep_open(now);
         true

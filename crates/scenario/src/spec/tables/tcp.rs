@@ -148,7 +148,7 @@ const RECEIVE_WINDOW: Kind = Kind::Bytes {
     max: 1 << 30,
 };
 
-const OWN: usize = 12;
+const OWN: usize = 13;
 static LINUX: [Key; OWN + CONTROLS] = keys(0);
 static NS3: [Key; OWN + CONTROLS] = keys(1);
 
@@ -184,6 +184,12 @@ const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
             Kind::Boolean,
             Default(["true", "false"][profile]),
             "Whether duplicate acknowledgements of a hole are merged, as Linux does.",
+        ),
+        key(
+            "paws",
+            Kind::Boolean,
+            Default(["true", "false"][profile]),
+            "Whether what left more than a millisecond before the newest data in order is refused (PAWS, RFC 7323); needs timestamps.",
         ),
         key(
             "reordering",

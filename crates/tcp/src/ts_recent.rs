@@ -1,0 +1,72 @@
+//! The timestamp that acknowledgments echo, and what is too old beside it.
+
+use backlane_units::{Duration, SimTime};
+
+/// One tick of Linux's timestamp clock; ours counts microseconds.
+const TICK_US: i64 = 1000;
+/// The clock of the timestamps wraps after 71 minutes: half of that after the last one was
+/// stored, older and newer cannot be told apart (RFC 7323: outdated timestamps).
+const OUTDATED: Duration = Duration::from_micros(1 << 31);
+
+/// TS.Recent of RFC 7323.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TsRecent {
+    /// 0: none yet.
+    value: u32,
+    stored_at: SimTime,
+}
+
+impl TsRecent {
+    pub(crate) fn value(self) -> u32 {
+        self.value
+    }
+
+    pub(crate) fn store(&mut self, now: SimTime, ts_val: u32) {
+        self.value = ts_val;
+        self.stored_at = now;
+    }
+
+    /// How many ticks of Linux's clock a segment with `ts_val` left before the one whose
+    /// timestamp is echoed; none or fewer: it is not older, or that cannot be told.
+    pub(crate) fn ticks_late(self, now: SimTime, ts_val: u32) -> i64 {
+        let unknown = ts_val == 0 || self.value == 0;
+        if unknown || now.saturating_since(self.stored_at) >= OUTDATED {
+            return 0;
+        }
+        let late_us = i64::from(self.value.wrapping_sub(ts_val) as i32);
+        (late_us + i64::from(ts_val) % TICK_US).div_euclid(TICK_US)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks_late(recent_us: u32, ts_val: u32, idle: Duration) -> i64 {
+        let mut recent = TsRecent::default();
+        recent.store(SimTime::ZERO, recent_us);
+        recent.ticks_late(SimTime::ZERO + idle, ts_val)
+    }
+
+    #[test]
+    fn ages_are_differences_of_whole_milliseconds() {
+        let late = |recent_us, ts_val| ticks_late(recent_us, ts_val, Duration::ZERO);
+        assert_eq!(late(7_000, 6_999), 1);
+        assert_eq!(late(7_999, 6_000), 1);
+        assert_eq!(late(8_000, 6_999), 2);
+        assert_eq!(late(7_000, 7_999), 0);
+        assert_eq!(late(7_999, 8_000), -1);
+    }
+
+    #[test]
+    fn the_clock_may_wrap_in_between() {
+        assert_eq!(ticks_late(2_500, u32::MAX - 2_499, Duration::ZERO), 5);
+        assert_eq!(ticks_late(u32::MAX - 2_499, 2_500, Duration::ZERO), -5);
+    }
+
+    #[test]
+    fn a_timestamp_of_half_an_hour_ago_judges_nothing() {
+        assert_eq!(ticks_late(9_000, 1_000, Duration::from_secs(2_100)), 8);
+        assert_eq!(ticks_late(9_000, 1_000, Duration::from_secs(2_200)), 0);
+    }
+}
