@@ -452,6 +452,22 @@ fn row_7_scalable_recovers_in_a_fixed_number_of_round_trips() {
     close("0.08/p", integrated, 1e4 / 14.4, 0.01);
 }
 
+/// Brakmo and Peterson 1995: over a pipe of 100 packets whose queue lengthens the RTT, the window
+/// grows to where w (RTT − base)/base reaches α = 2, at 102 and one more since the smallest RTT of
+/// a growing round is its first, and falls to where it is no more than β = 4 whole packets, at 104.
+#[test]
+fn row_8_vegas_rests_between_alpha_and_beta() {
+    for (from, rests_at) in [(90, 103), (130, 104)] {
+        let mut law = Law::new(&named("vegas"), 50, 2);
+        law.round(100_000);
+        law.window = Window::new(from, 2);
+        for _ in 0..60 {
+            law.round(law.window.cwnd_pkts.max(100) * 1000);
+        }
+        assert_eq!(law.window.cwnd_pkts, rests_at);
+    }
+}
+
 /// Liu, Başar and Srikant 2006: with delays from nothing to d_m, α is 10 up to d_m/100, 0.3
 /// at d_m and 0.588 in the middle; β is 1/8 up to d_m/10, 1/2 from 0.8 d_m on and 0.3125 at
 /// 0.45 d_m.

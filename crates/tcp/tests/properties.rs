@@ -2,8 +2,8 @@
 //! congestion control and every policy towards reordering.
 
 use backlane_tcp::{
-    Config, CongestionControlConfig, Connection, DelayedAck, Ecn, EcnField, Reordering, RtoLaw,
-    Segment,
+    Config, CongestionControlConfig, Connection, DelayedAck, Ecn, EcnField, Flags, Reordering,
+    RtoLaw, Segment,
 };
 use backlane_units::{Duration, SimTime};
 use proptest::prelude::*;
@@ -149,6 +149,21 @@ struct Net {
     highest_payload_end: [u64; 2],
     /// The first sequence number beyond the window that each end has offered.
     window_end: [u64; 2],
+    /// The sequence numbers that arrived at each end, as disjoint ascending ranges.
+    arrived: [Vec<(u64, u64)>; 2],
+}
+
+/// Adds `start..end` to disjoint ascending ranges.
+fn add(ranges: &mut Vec<(u64, u64)>, mut start: u64, mut end: u64) {
+    ranges.retain(|&(first, last)| {
+        let touches = first <= end && start <= last;
+        if touches {
+            (start, end) = (start.min(first), end.max(last));
+        }
+        !touches
+    });
+    let behind = ranges.partition_point(|&(first, _)| first < start);
+    ranges.insert(behind, (start, end));
 }
 
 fn at(ms: u64) -> SimTime {
@@ -172,7 +187,14 @@ impl Net {
             writes,
             highest_payload_end: [0; 2],
             window_end: [0; 2],
+            arrived: [const { Vec::new() }; 2],
         }
+    }
+
+    /// Whether all of `start..end` has arrived at `end_of`.
+    fn has_arrived(&self, end_of: usize, start: u64, end: u64) -> bool {
+        let within = |&(first, last): &(u64, u64)| first <= start && end <= last;
+        start >= end || self.arrived[end_of].iter().any(within)
     }
 
     fn write(&mut self) {
@@ -224,6 +246,11 @@ impl Net {
                 let payload_end = segment.seq + u64::from(segment.payload_bytes);
                 self.highest_payload_end[end] = self.highest_payload_end[end].max(payload_end);
                 let window_end = segment.ack + u64::from(segment.window_bytes);
+                // Nothing is acknowledged that has not arrived.
+                prop_assert!(self.has_arrived(end, 1, segment.ack));
+                for block in segment.sack.iter(segment.ack) {
+                    prop_assert!(self.has_arrived(end, block.start, block.end));
+                }
                 // RFC 9293 §3.8.6 (SHLD-14): a receiver does not draw its window back.
                 prop_assert!(window_end >= self.window_end[end]);
                 self.window_end[end] = window_end;
@@ -282,6 +309,9 @@ impl Net {
             if next == flight_at {
                 let position = self.flying.iter().position(|f| Some((f.0, f.1)) == flight);
                 let (at, _, end, segment) = self.flying.swap_remove(position.unwrap());
+                let fin = u64::from(segment.flags.contains(Flags::FIN));
+                let last = segment.seq + u64::from(segment.payload_bytes) + fin;
+                add(&mut self.arrived[end], segment.seq, last);
                 self.ends[end].on_segment(at, &segment);
             } else if next == timer_at {
                 self.ends[end].on_timer(next);

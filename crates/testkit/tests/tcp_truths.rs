@@ -183,11 +183,13 @@ fn row_8_vegas_keeps_two_to_four_packets_of_each_flow_queued() {
 /// queue runs empty and the link does not.
 #[test]
 fn row_11_westwood_falls_to_what_the_pipe_holds() {
+    // So long a queue that Reno's half would be far above.
     let dumbbell = Dumbbell {
+        queue: QueueConfig::DropTail(QueueLimit::Packets(400)),
         flows: vec![tcp("westwood")],
         ..Dumbbell::default()
     };
-    let (used, windows, _) = observe(&dumbbell, 10, 60);
+    let (used, windows, _) = observe(&dumbbell, 20, 120);
     let low = windows.iter().copied().fold(f64::MAX, f64::min);
     // And the packet in transmission.
     let pipe = BDP_PKTS + 1.0;
