@@ -179,6 +179,11 @@ pub trait Router {
         None
     }
 
+    /// The queue that the router keeps before all its interfaces together, likewise.
+    fn shared_queue(&self) -> Option<RouterQueue> {
+        None
+    }
+
     /// The interface that a packet to the router `exit` would take now, where the protocol has
     /// a table to ask; for tests and for drawing routes.
     fn next_hop(&self, _exit: NodeId) -> Option<usize> {

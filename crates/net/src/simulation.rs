@@ -106,11 +106,17 @@ impl<A: Application> Simulation<A> {
 
     /// Packets that are somewhere: on links and in routers. Must equal the balance's count.
     pub fn held_pkts(&self) -> usize {
-        let in_routers: u64 = (0..self.network.links().len() as u32)
+        let before_links: u64 = (0..self.network.links().len() as u32)
             .filter_map(|link| self.router_queue(LinkId(link)))
             .map(|queue| queue.backlog_pkts)
             .sum();
-        self.network.held_by_links() + in_routers as usize
+        let in_nodes: u64 = self
+            .routers
+            .iter()
+            .filter_map(|router| router.as_deref()?.shared_queue())
+            .map(|queue| queue.backlog_pkts)
+            .sum();
+        self.network.held_by_links() + (before_links + in_nodes) as usize
     }
 
     /// The queue that the sending router keeps before a link direction, if it keeps one.

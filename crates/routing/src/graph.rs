@@ -53,31 +53,77 @@ impl Graph {
     }
 }
 
-/// The number of links from every node to each destination in use.
+/// How far every node is from each destination in use: in links, or in the order of another
+/// distance.
 #[derive(Debug)]
 pub struct Distances {
     /// Position of a destination in `hops`, by node; `u32::MAX` if it is not in use.
     column_of: Vec<u32>,
+    exits: Vec<NodeId>,
     hops: Vec<Vec<u16>>,
 }
 
 impl Distances {
-    /// Distances to each of `exits`.
+    /// Numbers of links to each of `exits`.
     pub fn new(graph: &Graph, exits: impl IntoIterator<Item = NodeId>) -> Self {
+        Self::by(graph.node_count(), exits, |exit| graph.hops_to(exit))
+    }
+
+    /// For each of `exits`, the rank of every node by `distance(node, exit)`: equal distances have
+    /// equal ranks, and ranks beyond `u16::MAX` are equal.
+    pub fn ranked(
+        node_count: usize,
+        exits: impl IntoIterator<Item = NodeId>,
+        distance: impl Fn(NodeId, NodeId) -> f64,
+    ) -> Self {
+        Self::by(node_count, exits, |exit| {
+            let to_exit: Vec<f64> = (0..node_count as u32)
+                .map(|node| distance(NodeId(node), exit))
+                .collect();
+            let mut all = to_exit.clone();
+            all.sort_unstable_by(f64::total_cmp);
+            all.dedup();
+            let rank = |own: &f64| all.partition_point(|other| other < own);
+            to_exit
+                .iter()
+                .map(|own| u16::try_from(rank(own)).unwrap_or(u16::MAX))
+                .collect()
+        })
+    }
+
+    fn by(
+        node_count: usize,
+        exits: impl IntoIterator<Item = NodeId>,
+        to: impl Fn(NodeId) -> Vec<u16>,
+    ) -> Self {
         let mut distances = Self {
-            column_of: vec![u32::MAX; graph.node_count()],
+            column_of: vec![u32::MAX; node_count],
+            exits: Vec::new(),
             hops: Vec::new(),
         };
         for exit in exits {
             if distances.column_of[exit.index()] == u32::MAX {
                 distances.column_of[exit.index()] = distances.hops.len() as u32;
-                distances.hops.push(graph.hops_to(exit));
+                distances.exits.push(exit);
+                distances.hops.push(to(exit));
             }
         }
         distances
     }
 
-    /// Links from every node to `exit`, by node; `u16::MAX` where there is no way. `None` if the
+    /// The destinations in use, by column.
+    pub fn exits(&self) -> &[NodeId] {
+        &self.exits
+    }
+
+    /// The place of a destination in [`Distances::exits`].
+    #[inline]
+    pub fn column(&self, exit: NodeId) -> Option<usize> {
+        let column = *self.column_of.get(exit.index())? as usize;
+        (column < self.hops.len()).then_some(column)
+    }
+
+    /// Distances from every node to `exit`, by node; `u16::MAX` where there is no way. `None` if the
     /// destination is not in use.
     #[inline]
     pub fn to(&self, exit: NodeId) -> Option<&[u16]> {

@@ -2,7 +2,7 @@
 //!
 //! - [`shortest_path`]: precomputed shortest paths, known at once everywhere.
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
-//! - [`backpressure`]: BP-MR, per packet, per burst and per flow.
+//! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`graph`]: the graph that the precomputed parts are computed on.
 
 pub mod backpressure;

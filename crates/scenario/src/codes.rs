@@ -64,6 +64,7 @@ pub(crate) enum Code {
     CsvQuote,
     BadControl,
     BadFailure,
+    NoPosition,
 }
 
 /// What is known of a code.
@@ -540,6 +541,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "A failure names either a node or a link \"a-b\", and begins before the end of the run and \
          before its own end, on the clock of the flows' `start`.",
         Some("[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\nuntil = \"5 s\""),
+    ),
+    entry(
+        Code::NoPosition,
+        "S082",
+        "A node has no position",
+        "Euclidean distances need the position of every node but servers. Gateways have none: in \
+         a topology of kind \"graph\" every node may have x and y.",
+        Some("[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\""),
     ),
 ];
 

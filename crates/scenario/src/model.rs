@@ -7,8 +7,9 @@ use backlane_units::{Duration, Rate};
 use serde::Serialize;
 
 pub use crate::protocols::{
-    BpMr, Burst, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter, QueueConfig,
-    QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering, Routing, RtoRule, Tcp, Value,
+    BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter,
+    PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering,
+    Routing, RtoRule, SingleQueue, Tcp, Value,
 };
 
 /// A complete, checked scenario.

@@ -83,6 +83,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let access = is_ideal.then(|| ideal_access(&mut tree, &mut names, problems));
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
+        has_positions(&tree, &names, problems);
         let failures = failures::read(&tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
@@ -203,6 +204,26 @@ fn ideal_access(
         placement,
         ues,
     })
+}
+
+/// Distances as the crow flies need to know where the nodes are.
+fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
+    let Some(table) = tree.table("routing") else {
+        return;
+    };
+    if table.text("distance") != Some("euclidean") {
+        return;
+    }
+    let mut nodes = names.network.nodes.iter();
+    if let Some(lost) = nodes.find(|node| node.kind != NodeKind::Server && node.position.is_none())
+    {
+        problems.error(
+            Code::NoPosition,
+            table.place("distance", Span::default()),
+            format!("node \"{}\" has no position", lost.id),
+            "give it x and y in a graph, or write \"hops\"",
+        );
+    }
 }
 
 /// The node of each UE where the file gives their number at each eNodeB.

@@ -205,6 +205,10 @@ fn cases() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "S082",
+            graph(ab, &link("a", "b")) + "[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\"\n",
+        ),
+        (
             "S081",
             chain(
                 "[[failure]]\nnode = \"enb2\"\nat = \"5 s\"\nuntil = \"5 s\"\n\

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Streams, Trace};
+use backlane_engine::{EventQueue, Stream, Streams, Trace};
 use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
-use backlane_routing::backpressure::{BpMr, Shared};
+use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
@@ -24,7 +24,7 @@ use crate::names::Names;
 use crate::outcome::sampler::Sampler;
 use crate::starts::start;
 
-/// Room for HELLOs behind the packets that BP-MR hands to a device.
+/// Room for HELLOs behind the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
 
 /// A scenario that cannot be built. A scenario that passed its checks never gives one.
@@ -218,11 +218,9 @@ impl Builder<'_> {
 
     /// Backpressure keeps its queues itself and hands the device a few packets at a time.
     fn mesh_queue(&self, queue: QueueConfig) -> QueueConfig {
-        match convert::routing(&self.scenario.routing) {
-            Routing::BpMr(config) => QueueConfig::DropTail(QueueLimit::Packets(
-                config.device_queue_pkts + BP_DEVICE_SLACK_PKTS,
-            )),
-            _ => queue,
+        match convert::routing(&self.scenario.routing).device_queue_pkts() {
+            Some(pkts) => QueueConfig::DropTail(QueueLimit::Packets(pkts + BP_DEVICE_SLACK_PKTS)),
+            None => queue,
         }
     }
 
@@ -321,28 +319,34 @@ impl Builder<'_> {
                     let jitter = self.streams.stream(&self.id(node), "olsr");
                     Box::new(Olsr::new(node, config, jitter))
                 }),
-                Routing::BpMr(config) => {
-                    let graph = Graph::of(network, |_, _| 1);
-                    let distances = Distances::new(&graph, paths.iter().map(|&(_, exit)| exit));
-                    let gateways: Vec<NodeId> = (0..self.scenario.nodes.len() as u32)
-                        .map(NodeId)
-                        .filter(|node| self.scenario.nodes[node.index()].kind == NodeKind::Epc)
-                        .collect();
-                    let mut shared = Shared::new(network.node_count(), distances, &gateways);
-                    for node in (0..network.node_count() as u32).map(NodeId) {
-                        shared.add_node(node, network.mesh_interfaces(node).len());
-                    }
-                    let shared = Rc::new(shared);
+                Routing::SingleQueue { config, euclidean } => {
+                    let shared = self.backpressure(paths, euclidean, |_, _| 1);
                     Box::new(move |node| {
-                        let id = self.id(node);
-                        let stream = |purpose| self.streams.stream(&id, purpose);
+                        let [ties, hello] = self.backpressure_streams(node);
+                        Box::new(SingleQueue::new(node, config, shared.clone(), ties, hello))
+                    })
+                }
+                Routing::Classic(config) => {
+                    let shared = self.backpressure(paths, false, |_, destinations| destinations);
+                    Box::new(move |node| {
+                        let [ties, hello] = self.backpressure_streams(node);
+                        Box::new(Classic::new(node, config, shared.clone(), ties, hello))
+                    })
+                }
+                Routing::BpMr(config) => {
+                    let shared = self
+                        .backpressure(paths, false, |node, _| network.mesh_interfaces(node).len());
+                    Box::new(move |node| {
+                        let [ties, hello] = self.backpressure_streams(node);
+                        let nodes = &self.scenario.nodes;
+                        let gateway = nodes[node.index()].kind == NodeKind::Epc;
                         Box::new(BpMr::new(
                             node,
                             config,
-                            gateways.contains(&node),
+                            gateway,
                             shared.clone(),
-                            stream("ties"),
-                            stream("hello"),
+                            ties,
+                            hello,
                         ))
                     })
                 }
@@ -351,6 +355,48 @@ impl Builder<'_> {
             .map(NodeId)
             .map(|node| network.is_router(node).then(|| make(node)))
             .collect()
+    }
+
+    /// What backpressure's routers share; `queues` tells how many queues a node shows, from the
+    /// node and the number of destinations.
+    fn backpressure(
+        &self,
+        paths: &BTreeSet<(NodeId, NodeId)>,
+        euclidean: bool,
+        queues: impl Fn(NodeId, usize) -> usize,
+    ) -> Rc<Shared> {
+        let network = &self.network;
+        let nodes = &self.scenario.nodes;
+        let exits = paths.iter().map(|&(_, exit)| exit);
+        let distances = if euclidean {
+            // Servers and UEs are not between routers, so that theirs do not matter.
+            let at = |node: NodeId| {
+                let node = nodes.get(node.index());
+                node.and_then(|node| node.position_m).unwrap_or_default()
+            };
+            Distances::ranked(network.node_count(), exits, |node, exit| {
+                let ((x, y), (to_x, to_y)) = (at(node), at(exit));
+                (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
+            })
+        } else {
+            Distances::new(&Graph::of(network, |_, _| 1), exits)
+        };
+        let gateways: Vec<NodeId> = (0..nodes.len() as u32)
+            .map(NodeId)
+            .filter(|node| nodes[node.index()].kind == NodeKind::Epc)
+            .collect();
+        let mut shared = Shared::new(network.node_count(), distances, &gateways);
+        let destinations = shared.destinations();
+        for node in (0..network.node_count() as u32).map(NodeId) {
+            shared.add_node(node, queues(node, destinations));
+        }
+        Rc::new(shared)
+    }
+
+    /// The streams for ties and for HELLOs.
+    fn backpressure_streams(&self, node: NodeId) -> [Stream; 2] {
+        let id = self.id(node);
+        ["ties", "hello"].map(|purpose| self.streams.stream(&id, purpose))
     }
 
     fn flows(&self) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), BuildError> {

@@ -49,7 +49,25 @@ pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
 pub(crate) enum Routing {
     ShortestPath(shortest_path::Config),
     Olsr(olsr::Config),
+    SingleQueue {
+        config: backpressure::SingleQueueConfig,
+        euclidean: bool,
+    },
+    Classic(backpressure::ClassicConfig),
     BpMr(backpressure::Config),
+}
+
+impl Routing {
+    /// Packets handed to the device ahead of the link, where the protocol keeps its queues
+    /// itself.
+    pub(crate) fn device_queue_pkts(&self) -> Option<u32> {
+        match self {
+            Self::SingleQueue { config, .. } => Some(config.device_queue_pkts),
+            Self::Classic(config) => Some(config.device_queue_pkts),
+            Self::BpMr(config) => Some(config.device_queue_pkts),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) fn routing(routing: &model::Routing) -> Routing {
@@ -77,8 +95,64 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             neighbour_hold,
             topology_hold,
         }),
+        model::Routing::SingleQueue(bp) => single_queue(bp),
+        model::Routing::Classic(bp) => {
+            let model::Classic {
+                queue_limit_pkts,
+                queue_info: info,
+                hello_interval,
+                slot,
+                device_queue_pkts,
+            } = bp;
+            Routing::Classic(backpressure::ClassicConfig {
+                queue_limit_pkts,
+                queue_info: queue_info(info),
+                hello_interval,
+                slot,
+                device_queue_pkts,
+            })
+        }
         model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
     }
+}
+
+fn queue_info(info: model::QueueInfo) -> backpressure::QueueInfo {
+    match info {
+        model::QueueInfo::Hello => backpressure::QueueInfo::Hello,
+        model::QueueInfo::Oracle => backpressure::QueueInfo::Oracle,
+    }
+}
+
+fn single_queue(bp: model::SingleQueue) -> Routing {
+    let model::SingleQueue {
+        penalty,
+        euclidean,
+        queue_limit_pkts,
+        queue_info: info,
+        hello_interval,
+        fixed_v,
+        anticipate,
+        device_queue_pkts,
+        ttl_rule,
+    } = bp;
+    let config = backpressure::SingleQueueConfig {
+        penalty: match penalty {
+            model::PenaltyRule::Plain => backpressure::PenaltyRule::Plain,
+            model::PenaltyRule::Shadow => backpressure::PenaltyRule::Shadow,
+            model::PenaltyRule::Sparse => backpressure::PenaltyRule::Sparse,
+        },
+        v: match (fixed_v, anticipate) {
+            (Some(v), _) => backpressure::NodeV::Fixed(v),
+            (None, true) => backpressure::NodeV::Anticipating,
+            (None, false) => backpressure::NodeV::Variable,
+        },
+        queue_limit_pkts,
+        queue_info: queue_info(info),
+        hello_interval,
+        device_queue_pkts,
+        ttl_rule,
+    };
+    Routing::SingleQueue { config, euclidean }
 }
 
 fn bp_mr(bp: model::BpMr) -> backpressure::Config {
@@ -102,10 +176,7 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
         },
         queue_limit_pkts,
         gateway_queue_limit_pkts,
-        queue_info: match queue_info {
-            model::QueueInfo::Hello => backpressure::QueueInfo::Hello,
-            model::QueueInfo::Oracle => backpressure::QueueInfo::Oracle,
-        },
+        queue_info: self::queue_info(queue_info),
         hello_interval,
         v: fixed_v.map_or(backpressure::V::Variable, backpressure::V::Fixed),
         device_queue_pkts,

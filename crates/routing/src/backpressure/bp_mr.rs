@@ -3,18 +3,15 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use backlane_engine::{Stream, TimerId};
+use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
 use backlane_units::{Duration, SimTime};
 
 use super::flow_table::{FlowTable, Lookup};
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
+use super::signals::Signals;
 use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
-
-const HELLO: u32 = 0;
-/// A neighbour is valid until it has been silent for this many HELLO intervals.
-const HELLO_LOSS: u64 = 3;
 
 #[derive(Clone, Copy)]
 pub(super) struct Neighbour {
@@ -35,12 +32,10 @@ pub struct BpMr {
     pub(super) queue_limit_pkts: u32,
     pub(super) shared: Rc<Shared>,
     ties: Stream,
-    jitter: Stream,
+    signals: Signals,
     pub(super) queues: Vec<InterfaceQueue>,
     pub(super) neighbours: Vec<Neighbour>,
     flows: FlowTable,
-    hello_timer: Option<TimerId>,
-    hello_sequence: u16,
     /// Interfaces whose heads are to be served, and the neighbours in a tie: kept to save
     /// allocations.
     to_serve: Vec<usize>,
@@ -91,12 +86,10 @@ impl BpMr {
             queue_limit_pkts,
             shared,
             ties,
-            jitter,
+            signals: Signals::new(config.hello_interval, jitter),
             queues: Vec::new(),
             neighbours: Vec::new(),
             flows: FlowTable::new(config.flow_idle, config.flow_max_age),
-            hello_timer: None,
-            hello_sequence: 0,
             to_serve: Vec::new(),
             tied: Vec::new(),
         }
@@ -450,10 +443,7 @@ impl Router for BpMr {
             .iter()
             .map(|_| InterfaceQueue::default())
             .collect();
-        let timer = context.timer(HELLO);
-        let first = self.config.hello_interval.as_secs_f64() / 4.0 * self.jitter.uniform();
-        context.set_timer(timer, context.now() + Duration::from_secs_f64(first));
-        self.hello_timer = Some(timer);
+        self.signals.start(context);
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
@@ -470,10 +460,10 @@ impl Router for BpMr {
             return;
         };
         let now = context.now();
-        let silence = self.config.hello_interval.saturating_mul(HELLO_LOSS);
+        let valid_until = self.signals.valid_until(now);
         let neighbour = &mut self.neighbours[interface];
         let returned = neighbour.valid_until.is_none_or(|until| now > until);
-        neighbour.valid_until = Some(now.saturating_add(silence));
+        neighbour.valid_until = Some(valid_until);
         neighbour.shortest_queue_pkts = hello
             .queues_pkts
             .iter()
@@ -489,10 +479,9 @@ impl Router for BpMr {
 
     fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
         let now = context.now();
-        self.hello_sequence = self.hello_sequence.wrapping_add(1);
         let hello = Hello {
             originator: self.node.0,
-            sequence: self.hello_sequence,
+            sequence: self.signals.next_sequence(),
             queues_pkts: self
                 .queues
                 .iter()
@@ -502,16 +491,13 @@ impl Router for BpMr {
                     self.is_heard(now, interface).then_some(length)
                 })
                 .collect(),
+            by_destination: Vec::new(),
         }
         .encode();
         for interface in 0..self.queues.len() {
             context.send_message(interface, hello.clone());
         }
-        let interval = self.config.hello_interval.as_secs_f64();
-        let wait = interval + interval / 4.0 * self.jitter.uniform();
-        if let Some(timer) = self.hello_timer {
-            context.set_timer(timer, context.now() + Duration::from_secs_f64(wait));
-        }
+        self.signals.rearm(context);
         if self.config.granularity != Granularity::Packet {
             self.flows.purge(context.now());
         }

@@ -1,5 +1,5 @@
-//! The HELLO of BP-MR: OLSR's packet and message header (RFC 3626 §3.3) around the queue
-//! lengths of the sender's interfaces.
+//! The HELLO of backpressure: OLSR's packet and message header (RFC 3626 §3.3) around the queue
+//! lengths of the sender's interfaces or destinations.
 
 use std::sync::Arc;
 
@@ -7,6 +7,10 @@ use std::sync::Arc;
 const HELLO_MESSAGE: u8 = 1;
 /// Length of packet header, message header and the fixed part of the body, in bytes.
 const FIXED_BYTES: usize = 4 + 12 + 9;
+/// Length of a destination and its backlog, in bytes.
+const DESTINATION_BYTES: usize = 6;
+/// So many fit into a datagram.
+const MOST_DESTINATIONS: usize = 10_000;
 /// An interface whose neighbour is silent.
 const DOWN: u16 = u16::MAX;
 
@@ -20,13 +24,16 @@ pub struct Hello {
     /// Queue length of each of the sender's interfaces, in full packets; `None`: the neighbour on it
     /// is silent.
     pub queues_pkts: Vec<Option<u16>>,
+    /// Destination and backlog in packets, where a protocol keeps queues for destinations.
+    pub by_destination: Vec<(u32, u16)>,
 }
 
 impl Hello {
-    /// The message as bytes. At most 255 interfaces are told of.
+    /// The message as bytes. At most 255 interfaces and 10 000 destinations are told of.
     pub fn encode(&self) -> Arc<[u8]> {
         let interfaces = self.queues_pkts.len().min(255);
-        let length = FIXED_BYTES + 2 * interfaces;
+        let destinations = self.by_destination.len().min(MOST_DESTINATIONS);
+        let length = FIXED_BYTES + 2 * interfaces + DESTINATION_BYTES * destinations;
         let total: u32 = self
             .queues_pkts
             .iter()
@@ -48,6 +55,10 @@ impl Hello {
         for queue in &self.queues_pkts[..interfaces] {
             bytes.extend(queue.map_or(DOWN, |pkts| pkts.min(DOWN - 1)).to_be_bytes());
         }
+        for (destination, pkts) in &self.by_destination[..destinations] {
+            bytes.extend(destination.to_be_bytes());
+            bytes.extend(pkts.to_be_bytes());
+        }
         debug_assert_eq!(bytes.len(), length);
         bytes.into()
     }
@@ -59,7 +70,10 @@ impl Hello {
             return None;
         }
         let interfaces = usize::from(*bytes.get(FIXED_BYTES - 1)?);
-        if usize::from(u16_at(0)?) != bytes.len() || bytes.len() != FIXED_BYTES + 2 * interfaces {
+        let (destinations, rest) = bytes
+            .get(FIXED_BYTES + 2 * interfaces..)?
+            .as_chunks::<DESTINATION_BYTES>();
+        if usize::from(u16_at(0)?) != bytes.len() || !rest.is_empty() {
             return None;
         }
         Some(Self {
@@ -71,6 +85,15 @@ impl Hello {
                     Some((pkts != DOWN).then_some(pkts))
                 })
                 .collect::<Option<_>>()?,
+            by_destination: destinations
+                .iter()
+                .map(|&[a, b, c, d, high, low]| {
+                    (
+                        u32::from_be_bytes([a, b, c, d]),
+                        u16::from_be_bytes([high, low]),
+                    )
+                })
+                .collect(),
         })
     }
 }
@@ -86,6 +109,7 @@ mod tests {
             originator: 7,
             sequence: 1,
             queues_pkts: vec![Some(0); 4],
+            by_destination: Vec::new(),
         };
         assert_eq!(hello.encode().len() + 28, 61);
     }
@@ -96,8 +120,9 @@ mod tests {
             originator in any::<u32>(),
             sequence in any::<u16>(),
             queues_pkts in prop::collection::vec(prop::option::of(0..u16::MAX), 0..20),
+            by_destination in prop::collection::vec(any::<(u32, u16)>(), 0..20),
         ) {
-            let hello = Hello { originator, sequence, queues_pkts };
+            let hello = Hello { originator, sequence, queues_pkts, by_destination };
             prop_assert_eq!(Hello::decode(&hello.encode()), Some(hello));
         }
 

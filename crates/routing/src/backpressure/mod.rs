@@ -17,10 +17,14 @@
 //! - `queue`: the FIFO of an interface.
 //! - `classify`: the first stage.
 //! - `bp_mr`: the second stage and the router.
+//! - `signals`: when HELLOs are sent, and how long a neighbour is believed.
 //! - `shared`: what the routers of one network share.
 //!
-//! Lengths of queues are in full packets of 1440 bytes, rounded down. The distance to a
-//! destination is the number of links, known beforehand. Left out: single-radio backpressure.
+//! Its forebears stand beside it: `single_queue` is BP and BS, with one FIFO on a node;
+//! `classic` is backpressure as it was found, with a queue for each destination.
+//!
+//! Lengths of BP-MR's queues are in full packets of 1440 bytes, rounded down. The distance to a
+//! destination is the number of links, known beforehand.
 //!
 //! Where this departs from the published simulations: a packet spills to a neighbour that is not
 //! closer only if that queue is strictly shorter; per flow, the first packet decides on arrival
@@ -30,17 +34,22 @@ use backlane_units::Duration;
 
 mod bp_mr;
 mod burst;
+mod classic;
 mod classify;
 mod flow_table;
 mod hello;
 mod queue;
 mod shared;
+mod signals;
+mod single_queue;
 mod weights;
 
 pub use bp_mr::BpMr;
 pub use burst::{Burst, Reaction};
+pub use classic::{Classic, ClassicConfig};
 pub use hello::Hello;
 pub use shared::Shared;
+pub use single_queue::{NodeV, PenaltyRule, SingleQueue, SingleQueueConfig};
 pub use weights::{Candidate, Penalty, weight};
 
 /// The packet that queue lengths are counted in, in bytes.

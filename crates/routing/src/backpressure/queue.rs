@@ -1,4 +1,5 @@
-//! The FIFO that BP-MR keeps before each interface.
+//! The FIFO of backpressure: BP-MR keeps one before each interface, BP and BS one on a node,
+//! classical backpressure one for each destination.
 
 use std::collections::VecDeque;
 
@@ -40,6 +41,12 @@ impl InterfaceQueue {
     #[inline]
     pub(super) fn length_pkts(&self) -> u32 {
         (self.counters.backlog_bytes / FULL_PACKET_BYTES) as u32
+    }
+
+    /// Packets in it, of any size.
+    #[inline]
+    pub(super) fn waiting_pkts(&self) -> u32 {
+        self.waiting.len() as u32
     }
 
     /// What it holds and has held.

@@ -12,7 +12,7 @@ pub struct Shared {
     pub(super) distances: Distances,
     /// Nodes through which nobody else's packets go (the gateway of the core network).
     pub(super) no_transit: Vec<bool>,
-    /// By node and interface, in full packets.
+    /// By node and queue, in packets.
     pub(super) board: Vec<Vec<Cell<u32>>>,
 }
 
@@ -32,7 +32,12 @@ impl Shared {
     }
 
     /// Makes room for the queues of a node.
-    pub fn add_node(&mut self, node: NodeId, interfaces: usize) {
-        self.board[node.index()] = vec![Cell::new(0); interfaces];
+    pub fn add_node(&mut self, node: NodeId, queues: usize) {
+        self.board[node.index()] = vec![Cell::new(0); queues];
+    }
+
+    /// The number of destinations in use.
+    pub fn destinations(&self) -> usize {
+        self.distances.exits().len()
     }
 }

@@ -39,7 +39,7 @@ impl Penalty {
         }
     }
 
-    fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         match self {
             Self::Forward => -1.0,
             Self::Back => 0.0,
@@ -76,16 +76,22 @@ pub fn weight(candidate: &Candidate, v: V, queue_limit_pkts: u32, ttl: Option<u8
         V::Variable if candidate.came_from => q_max,
         V::Variable => (q_max - own).max(0.0),
     };
-    if let Some(ttl) = ttl
-        && ttl < WANDERED_TTL
-    {
-        let full = f64::from(INITIAL_TTL - 1);
-        let wandered = (full - f64::from(ttl)) / full;
-        weight_of_proximity =
-            q_max.min(weight_of_proximity + wandered * (q_max - weight_of_proximity));
+    if let Some(ttl) = ttl {
+        weight_of_proximity = raised(weight_of_proximity, q_max, ttl);
     }
     let backlog = own - f64::from(candidate.neighbour_queue_pkts);
     (backlog - weight_of_proximity * candidate.penalty.value()) * candidate.rate_bps
+}
+
+/// V of a packet with this TTL: raised towards `q_max` once it has wandered far.
+#[inline]
+pub(super) fn raised(v: f64, q_max: f64, ttl: u8) -> f64 {
+    if ttl >= WANDERED_TTL {
+        return v;
+    }
+    let full = f64::from(INITIAL_TTL - 1);
+    let wandered = (full - f64::from(ttl)) / full;
+    q_max.min(v + wandered * (q_max - v))
 }
 
 #[cfg(test)]

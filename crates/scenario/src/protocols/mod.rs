@@ -79,8 +79,61 @@ pub enum Routing {
         /// How long topology is believed after its last announcement.
         topology_hold: Duration,
     },
+    /// Backpressure routing with one queue per node.
+    SingleQueue(SingleQueue),
+    /// Classical backpressure routing.
+    Classic(Classic),
     /// Backpressure routing over multiple radios.
     BpMr(BpMr),
+}
+
+/// Parameters of backpressure routing with one queue per node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SingleQueue {
+    /// How distance counts.
+    pub penalty: PenaltyRule,
+    /// Whether distances are Euclidean, or else numbers of links.
+    pub euclidean: bool,
+    /// Limit of the node's queue, in packets.
+    pub queue_limit_pkts: u32,
+    /// How a node knows its neighbours' queues.
+    pub queue_info: QueueInfo,
+    /// Time between HELLO messages.
+    pub hello_interval: Duration,
+    /// The weight of the distance; `None` follows the queues.
+    pub fixed_v: Option<f64>,
+    /// Whether a weight that follows the queues counts on their growth.
+    pub anticipate: bool,
+    /// Packets handed to the device ahead of the link.
+    pub device_queue_pkts: u32,
+    /// Whether a packet that wandered far is routed greedily.
+    pub ttl_rule: bool,
+}
+
+/// How distance counts in backpressure with one queue per node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PenaltyRule {
+    /// −1 towards a neighbour that is closer or as far, +1 away.
+    Plain,
+    /// With virtual backlogs in dead ends.
+    Shadow,
+    /// With the previous hop as memory.
+    Sparse,
+}
+
+/// Parameters of classical backpressure routing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Classic {
+    /// Limit of each destination's queue, in packets.
+    pub queue_limit_pkts: u32,
+    /// How a node knows its neighbours' backlogs.
+    pub queue_info: QueueInfo,
+    /// Time between HELLO messages.
+    pub hello_interval: Duration,
+    /// Time after which waiting packets are looked at again.
+    pub slot: Duration,
+    /// Packets handed to the device ahead of the link.
+    pub device_queue_pkts: u32,
 }
 
 /// What a shortest path minimises.

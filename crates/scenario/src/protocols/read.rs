@@ -2,7 +2,10 @@
 
 use backlane_units::Duration;
 
-use super::{BpMr, Burst, Granularity, Metric, QueueInfo, Reaction, Routing};
+use super::{
+    BpMr, Burst, Classic, Granularity, Metric, PenaltyRule, QueueInfo, Reaction, Routing,
+    SingleQueue,
+};
 use crate::tree::Table;
 
 /// The times of OLSR that follow from its intervals.
@@ -40,6 +43,24 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
                     .unwrap_or(usual.topology_hold),
             })
         }
+        "bp" => {
+            let penalty = match table.text("penalty")? {
+                "shadow" => PenaltyRule::Shadow,
+                _ => PenaltyRule::Plain,
+            };
+            Some(Routing::SingleQueue(single_queue(table, penalty)?))
+        }
+        "bs" => {
+            let penalty = PenaltyRule::Sparse;
+            Some(Routing::SingleQueue(single_queue(table, penalty)?))
+        }
+        "bp-classic" => Some(Routing::Classic(Classic {
+            queue_limit_pkts: table.integer("queue_limit_pkts")?,
+            queue_info: queue_info(table)?,
+            hello_interval: table.quantity("hello_interval")?,
+            slot: table.quantity("slot")?,
+            device_queue_pkts: table.integer("device_queue_pkts")?,
+        })),
         "bp-mr" => Some(Routing::BpMr(bp_mr(table)?)),
         _ => Some(Routing::ShortestPath {
             metric: match table.text("metric")? {
@@ -52,6 +73,27 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
     }
 }
 
+fn queue_info(table: &Table) -> Option<QueueInfo> {
+    Some(match table.text("queue_info")? {
+        "oracle" => QueueInfo::Oracle,
+        _ => QueueInfo::Hello,
+    })
+}
+
+fn single_queue(table: &Table, penalty: PenaltyRule) -> Option<SingleQueue> {
+    Some(SingleQueue {
+        penalty,
+        euclidean: table.text("distance")? == "euclidean",
+        queue_limit_pkts: table.integer("queue_limit_pkts")?,
+        queue_info: queue_info(table)?,
+        hello_interval: table.quantity("hello_interval")?,
+        fixed_v: table.number("v"),
+        anticipate: table.boolean("anticipate")?,
+        device_queue_pkts: table.integer("device_queue_pkts")?,
+        ttl_rule: table.boolean("ttl_rule")?,
+    })
+}
+
 fn bp_mr(table: &Table) -> Option<BpMr> {
     Some(BpMr {
         granularity: match table.text("granularity")? {
@@ -61,10 +103,7 @@ fn bp_mr(table: &Table) -> Option<BpMr> {
         },
         queue_limit_pkts: table.integer("queue_limit_pkts")?,
         gateway_queue_limit_pkts: table.integer("gateway_queue_limit_pkts")?,
-        queue_info: match table.text("queue_info")? {
-            "oracle" => QueueInfo::Oracle,
-            _ => QueueInfo::Hello,
-        },
+        queue_info: queue_info(table)?,
         hello_interval: table.quantity("hello_interval")?,
         fixed_v: table.number("v"),
         device_queue_pkts: table.integer("device_queue_pkts")?,

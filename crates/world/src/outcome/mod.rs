@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use backlane_net::{DropCause, LinkId};
+use backlane_net::{DropCause, LinkId, NodeId, Router};
 use backlane_record::Table;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::SimTime;
@@ -105,7 +105,7 @@ impl Outcome {
             summary,
             flows: flows(&world, now),
             links: links(&world, now),
-            nodes: nodes(&world),
+            nodes: nodes(&world, now),
             series: world.sampler.take(),
         }
     }
@@ -118,7 +118,7 @@ fn traffic_s(world: &World, at: SimTime) -> f64 {
 
 fn flows(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
-    let node = |node: backlane_net::NodeId| world.nodes[node.index()].id.as_str();
+    let node = |node: NodeId| world.nodes[node.index()].id.as_str();
     for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
         let finish_time_s = flow.finished.map(|at| (at - flow.spec.start).as_secs_f64());
         let active_until = flow.spec.stop.map_or(now, |stop| stop.min(now));
@@ -255,18 +255,31 @@ fn links(world: &World, now: SimTime) -> Table {
     table
 }
 
-fn nodes(world: &World) -> Table {
+/// The queue that a router keeps before all its interfaces together stands with its node.
+fn nodes(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
-    for node in &world.nodes {
+    let span_s = now.as_secs_f64();
+    for (number, node) in world.nodes.iter().enumerate() {
         let attach = node
             .attached_to
             .map(|router| world.nodes[router.index()].id.clone());
+        let router = world.simulation.router(NodeId(number as u32));
+        let queue = router.and_then(Router::shared_queue);
         table.push([
             ("id", node.id.as_str().into()),
             ("kind", node.kind.into()),
             ("x_m", node.position_m.map(|(x, _)| x).into()),
             ("y_m", node.position_m.map(|(_, y)| y).into()),
             ("attach", attach.into()),
+            ("drops", queue.map(|queue| queue.drops).into()),
+            (
+                "queue_mean_bytes",
+                queue
+                    .filter(|_| span_s > 0.0)
+                    .map(|queue| queue.area as f64 / 1e12 / span_s)
+                    .into(),
+            ),
+            ("queue_max_bytes", queue.map(|queue| queue.max_bytes).into()),
         ]);
     }
     table

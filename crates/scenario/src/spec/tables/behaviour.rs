@@ -77,6 +77,58 @@ pub(crate) static ACCESS: Section = Section {
     }),
 };
 
+const QUEUE_INFO: Key = key(
+    "queue_info",
+    words(&["hello", "oracle"]),
+    Default("\"hello\""),
+    "How a node knows its neighbours' queues: from their last HELLO as published, or exactly as in P1's runs.",
+);
+const HELLO: Key = key(
+    "hello_interval",
+    MESSAGE_INTERVAL,
+    Default("\"100 ms\""),
+    "Time between HELLO messages (P1's runs: 100 ms).",
+);
+const V: Key = key(
+    "v",
+    Kind::OrWord("variable", &Kind::Number { min: 0.0, max: 1e9 }),
+    Default("\"variable\""),
+    "Weight of the distance to the destination.",
+);
+const DEVICE_QUEUE: Key = key(
+    "device_queue_pkts",
+    Kind::Integer { min: 1, max: 1000 },
+    Default("2"),
+    "Packets handed to the device ahead of the link (P1's runs: 2).",
+);
+const TTL_RULE: Key = key(
+    "ttl_rule",
+    Kind::Boolean,
+    Default("true"),
+    "Whether a packet that wandered far is routed by distance.",
+);
+const DISTANCE: Key = key(
+    "distance",
+    words(&["hops", "euclidean"]),
+    Default("\"hops\""),
+    "What is closer: fewer links, or less far as the crow flies (every node but servers then needs a position).",
+);
+const NODE_QUEUE: Key = key(
+    "queue_limit_pkts",
+    Kind::Integer {
+        min: 1,
+        max: 1_000_000,
+    },
+    Default("200"),
+    "Limit of the node's queue (the published runs of BP: 200).",
+);
+const ANTICIPATE: Key = key(
+    "anticipate",
+    Kind::Boolean,
+    Default("false"),
+    "Whether a variable v takes every queue to grow once more as it did since the last HELLO.",
+);
+
 /// The routing protocol of the backhaul.
 pub(crate) static ROUTING: Section = Section {
     noun: "routing",
@@ -147,6 +199,69 @@ pub(crate) static ROUTING: Section = Section {
                 ],
             },
             Variant {
+                name: "bp",
+                doc: "Backpressure with one queue per node and a penalty for distance.",
+                keys: &[
+                    key(
+                        "penalty",
+                        words(&["plain", "shadow"]),
+                        Default("\"plain\""),
+                        "How distance counts: −1 towards a neighbour that is closer or as far and +1 away, or with virtual backlogs in dead ends.",
+                    ),
+                    DISTANCE,
+                    NODE_QUEUE,
+                    QUEUE_INFO,
+                    HELLO,
+                    V,
+                    ANTICIPATE,
+                    DEVICE_QUEUE,
+                    TTL_RULE,
+                ],
+            },
+            Variant {
+                name: "bs",
+                doc: "The same for sparse networks: the previous hop is remembered, so that packets leave dead ends.",
+                keys: &[
+                    DISTANCE,
+                    NODE_QUEUE,
+                    QUEUE_INFO,
+                    HELLO,
+                    V,
+                    ANTICIPATE,
+                    DEVICE_QUEUE,
+                    TTL_RULE,
+                ],
+            },
+            Variant {
+                name: "bp-classic",
+                doc: "Classical backpressure: a queue for each destination, and no penalty for distance.",
+                keys: &[
+                    key(
+                        "queue_limit_pkts",
+                        Kind::Integer {
+                            min: 1,
+                            max: 1_000_000,
+                        },
+                        Default("340"),
+                        "Limit of each queue; the theory has none. As many as BP-MR has on an interface, so that decisions are compared and not memory.",
+                    ),
+                    key(
+                        "queue_info",
+                        words(&["hello", "oracle"]),
+                        Default("\"oracle\""),
+                        "How a node knows its neighbours' backlogs: exactly, as the theory has it, or from their last HELLO.",
+                    ),
+                    HELLO,
+                    key(
+                        "slot",
+                        INTERVAL,
+                        Default("\"1 ms\""),
+                        "A node whose packets have nowhere to go looks again after so long: some packets at the rates of a mesh.",
+                    ),
+                    DEVICE_QUEUE,
+                ],
+            },
+            Variant {
                 name: "bp-mr",
                 doc: "Backpressure routing over multiple radios.",
                 keys: &[
@@ -180,30 +295,10 @@ pub(crate) static ROUTING: Section = Section {
                         Default("510"),
                         "The same at the gateway (P1's runs: 1.5 times).",
                     ),
-                    key(
-                        "queue_info",
-                        words(&["hello", "oracle"]),
-                        Default("\"hello\""),
-                        "How a node knows its neighbours' queues: from their last HELLO as published, or exactly as in P1's runs.",
-                    ),
-                    key(
-                        "hello_interval",
-                        MESSAGE_INTERVAL,
-                        Default("\"100 ms\""),
-                        "Time between HELLO messages (P1's runs: 100 ms).",
-                    ),
-                    key(
-                        "v",
-                        Kind::OrWord("variable", &Kind::Number { min: 0.0, max: 1e9 }),
-                        Default("\"variable\""),
-                        "Weight of the distance to the destination.",
-                    ),
-                    key(
-                        "device_queue_pkts",
-                        Kind::Integer { min: 1, max: 1000 },
-                        Default("2"),
-                        "Packets handed to the device ahead of the link (P1's runs: 2).",
-                    ),
+                    QUEUE_INFO,
+                    HELLO,
+                    V,
+                    DEVICE_QUEUE,
                     key(
                         "flow_idle",
                         SPAN,
@@ -216,12 +311,7 @@ pub(crate) static ROUTING: Section = Section {
                         Default("\"100 s\""),
                         "A flow entry of this age is decided anew.",
                     ),
-                    key(
-                        "ttl_rule",
-                        Kind::Boolean,
-                        Default("true"),
-                        "Whether a packet that wandered far is routed by distance.",
-                    ),
+                    TTL_RULE,
                 ],
             },
         ],

@@ -1,0 +1,231 @@
+//! Single decisions of backpressure, computed by hand.
+//!
+//! Node 0 decides. Nodes 1 and 2 tell it what their queues hold and forward nothing; behind both
+//! lies the destination, node 3, and node 4 leads away from it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::packet::INITIAL_TTL;
+use backlane_net::{
+    Application, Context, DropCause, Ecn, Event, FlowId, LinkConfig, Network, NodeId, Packet,
+    PacketId, QueueConfig, QueueLimit, Router, Simulation,
+};
+use backlane_routing::backpressure::{
+    BpMr, Classic, ClassicConfig, Config, Granularity, Hello, NodeV, PenaltyRule, QueueInfo,
+    Shared, SingleQueue, SingleQueueConfig,
+};
+use backlane_routing::graph::{Distances, Graph};
+use backlane_units::{Duration, Rate, SimTime};
+
+const DESTINATION: NodeId = NodeId(3);
+
+/// Sends one packet from node 0 when it is told to.
+struct OnePacket;
+
+impl Application for OnePacket {
+    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
+
+    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
+        let now = events.now();
+        network.send(
+            events,
+            Packet {
+                flow: FlowId(0),
+                reverse: false,
+                ecn: Ecn::NotCapable,
+                ttl: INITIAL_TTL,
+                hops: 0,
+                size_bytes: 1440,
+                source: NodeId(0),
+                destination: DESTINATION,
+                exit: DESTINATION,
+                previous: NodeId(0),
+                path: 0,
+                sequence: 0,
+                queued_at: now,
+                message: None,
+            },
+        );
+    }
+}
+
+/// Tells of its queues once, at the start, and notes the packets that it is given.
+struct Told {
+    queue_pkts: u16,
+    given: Rc<RefCell<Vec<u32>>>,
+}
+
+impl Router for Told {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let hello = Hello {
+            originator: context.node().0,
+            sequence: 0,
+            queues_pkts: vec![Some(self.queue_pkts)],
+            by_destination: vec![(DESTINATION.0, self.queue_pkts)],
+        };
+        for interface in 0..context.interfaces().len() {
+            context.send_message(interface, hello.encode());
+        }
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        self.given.borrow_mut().push(context.node().0);
+        context.drop(id, DropCause::NoRoute);
+    }
+
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+}
+
+/// The node to which a packet goes if nodes 1, 2 and 4 tell of these queues, and the links to
+/// them have these rates in Mbit/s. `None`: it waits.
+fn goes_to(
+    router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
+    queues_pkts: [u16; 3],
+    rates: [u64; 3],
+) -> Option<u32> {
+    let mut events = EventQueue::new();
+    let mut network = Network::new();
+    for _ in 0..5 {
+        network.add_router();
+    }
+    let link = |mbps: u64| LinkConfig {
+        rate: Rate::from_bps(mbps * 1_000_000),
+        delay: Duration::from_millis(1),
+        queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+    };
+    for (node, rate) in [1, 2, 4].into_iter().zip(rates) {
+        network.connect(&mut events, NodeId(0), NodeId(node), &link(rate));
+    }
+    for node in [1, 2] {
+        network.connect(&mut events, NodeId(node), DESTINATION, &link(100));
+    }
+    let distances = Distances::new(&Graph::of(&network, |_, _| 1), [DESTINATION]);
+    let mut shared = Shared::new(5, distances, &[]);
+    for node in 0..5 {
+        shared.add_node(NodeId(node), 3);
+    }
+    let given = Rc::new(RefCell::new(Vec::new()));
+    let told = |queue_pkts| -> Option<Box<dyn Router>> {
+        let given = given.clone();
+        Some(Box::new(Told { queue_pkts, given }))
+    };
+    let [first, second, away] = queues_pkts;
+    let routers = vec![
+        Some(router(Rc::new(shared), &Streams::new(1))),
+        told(first),
+        told(second),
+        told(0),
+        told(away),
+    ];
+    let at = SimTime::ZERO + Duration::from_millis(50);
+    events.once(at, Event::Application { id: 0, token: 0 });
+    let mut simulation = Simulation::new(network, events, OnePacket, routers, None);
+    // The HELLOs are believed for 300 ms.
+    simulation.run(SimTime::ZERO + Duration::from_millis(250), |_, _| false);
+    let given = given.borrow();
+    assert!(given.len() <= 1);
+    given.first().copied()
+}
+
+fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+    let config = Config {
+        granularity: Granularity::Packet,
+        ..Config::default()
+    };
+    let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
+    Box::new(BpMr::new(NodeId(0), config, false, shared, ties, jitter))
+}
+
+fn single(penalty: PenaltyRule, v: NodeV) -> impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router> {
+    move |shared, streams| {
+        let config = SingleQueueConfig {
+            penalty,
+            v,
+            queue_limit_pkts: 200,
+            queue_info: QueueInfo::Hello,
+            hello_interval: Duration::from_millis(100),
+            device_queue_pkts: 2,
+            ttl_rule: true,
+        };
+        let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
+        Box::new(SingleQueue::new(NodeId(0), config, shared, ties, jitter))
+    }
+}
+
+fn classic(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+    let config = ClassicConfig {
+        queue_limit_pkts: 340,
+        queue_info: QueueInfo::Hello,
+        hello_interval: Duration::from_millis(100),
+        slot: Duration::from_millis(1),
+        device_queue_pkts: 2,
+    };
+    let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
+    Box::new(Classic::new(NodeId(0), config, shared, ties, jitter))
+}
+
+const EQUAL: [u64; 3] = [100; 3];
+
+#[test]
+fn bp_mr_takes_the_closer_neighbour_with_the_most_room_for_its_rate() {
+    // (340 − Q) · R.
+    assert_eq!(goes_to(bp_mr, [10, 5, 0], EQUAL), Some(2));
+    assert_eq!(goes_to(bp_mr, [5, 10, 0], EQUAL), Some(1));
+    // 340 · 100 against 140 · 200, and against 180 · 200.
+    assert_eq!(goes_to(bp_mr, [0, 200, 0], [100, 200, 100]), Some(1));
+    assert_eq!(goes_to(bp_mr, [0, 160, 0], [100, 200, 100]), Some(2));
+    // 1 · 100, and the detour has 2 · 1 − 0 − 340 < 0.
+    assert_eq!(goes_to(bp_mr, [339, 340, 0], EQUAL), Some(1));
+    assert_eq!(goes_to(bp_mr, [340, 340, 0], EQUAL), None);
+}
+
+#[test]
+fn bp_weighs_the_nodes_queue_against_those_of_its_neighbours() {
+    let plain = |v| single(PenaltyRule::Plain, v);
+    // V = 200 − 50 = 150: 1 − 50 + 150 = 101 against 1 − 20 + 150 = 131.
+    assert_eq!(goes_to(plain(NodeV::Variable), [50, 20, 0], EQUAL), Some(2));
+    // V = 200 − 200 = 0: −199, −198, and 1 − 0 away from the destination.
+    assert_eq!(
+        goes_to(plain(NodeV::Variable), [200, 199, 0], EQUAL),
+        Some(4)
+    );
+    // 1 − 10 + 10 = 1, 1 − 12 + 10 = −1, 1 − 0 − 10 = −9.
+    let fixed = || plain(NodeV::Fixed(10.0));
+    assert_eq!(goes_to(fixed(), [10, 12, 0], EQUAL), Some(1));
+    assert_eq!(goes_to(fixed(), [11, 12, 0], EQUAL), None);
+    // Queues that grew from 0 to 90 and 80 grow to 180 and 160: V = 20, and 1 − 80 + 20 < 0;
+    // without anticipation V = 110, and 1 − 80 + 110 = 31.
+    assert_eq!(
+        goes_to(plain(NodeV::Anticipating), [90, 80, 90], EQUAL),
+        None
+    );
+    assert_eq!(
+        goes_to(plain(NodeV::Variable), [90, 80, 90], EQUAL),
+        Some(2)
+    );
+}
+
+#[test]
+fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
+    let sparse = single(PenaltyRule::Sparse, NodeV::Variable);
+    assert_eq!(goes_to(sparse, [50, 20, 0], EQUAL), Some(2));
+    // The nodes tell of their queues as virtual backlog too. V = 199: 1 − 0 + 199 · 1 against
+    // 1 − 1 − 199 · 0, and 1 − 0 away from the destination.
+    let shadow = || single(PenaltyRule::Shadow, NodeV::Variable);
+    assert_eq!(goes_to(shadow(), [0, 1, 0], EQUAL), Some(1));
+    // V = 150 and p = 49, 19: both closer ones are negative, and 1 − 0 is left.
+    assert_eq!(goes_to(shadow(), [50, 20, 0], EQUAL), Some(4));
+}
+
+#[test]
+fn classical_backpressure_follows_the_steepest_fall_and_waits_where_nothing_falls() {
+    assert_eq!(goes_to(classic, [1, 0, 1], EQUAL), Some(2));
+    // It cares nothing for distance.
+    assert_eq!(goes_to(classic, [1, 1, 0], EQUAL), Some(4));
+    // The same fall over a faster link is more.
+    assert_eq!(goes_to(classic, [0, 0, 0], [100, 200, 100]), Some(2));
+    assert_eq!(goes_to(classic, [1, 1, 1], EQUAL), None);
+}
