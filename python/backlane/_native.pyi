@@ -61,6 +61,9 @@ class RateSample:
     def interval_us(self) -> int:
         """The longer of the sending and the acknowledging interval; 0: no valid sample."""
     @property
+    def delivered_ce_pkts(self) -> int:
+        """Packets delivered with a congestion mark while that segment was in flight."""
+    @property
     def prior_delivered_pkts(self) -> int:
         """Packets ever delivered when that segment was sent; 0 with an invalid sample."""
     @property
@@ -136,6 +139,22 @@ class Ack:
     @property
     def rate(self) -> RateSample:
         """The delivery rate; all zero unless the class sets `needs_rate_samples`."""
+
+class LostPacket:
+    """A packet that was marked lost."""
+
+    @property
+    def tx_in_flight_pkts(self) -> int:
+        """Packets in flight when it was sent, itself included."""
+    @property
+    def lost_since_sent_pkts(self) -> int:
+        """Packets marked lost since it was sent, itself included."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application limited the sender when it was sent."""
+    @property
+    def delivered_pkts(self) -> int:
+        """Packets ever delivered, the present acknowledgment included."""
 
 class Arrival:
     """What a new acknowledgment says, before losses are looked for."""

@@ -25,7 +25,7 @@ from backlane.errors import BacklaneError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from backlane._native import Ack, Arrival, RttSample, Window
+    from backlane._native import Ack, Arrival, LostPacket, RttSample, Window
 
 CongestionState = Literal["open", "disorder", "cwr", "recovery", "loss"]
 """The state of loss recovery, as Linux divides it."""
@@ -146,6 +146,17 @@ class CongestionControl(ABC):
             now_s: simulated time.
             state: the new one; entering "loss", the window has not yet been cut.
             snd_nxt: the next sequence number to be sent.
+        """
+
+    def on_packet_lost(self, now_s: float, lost: LostPacket, window: Window) -> None:
+        """A packet was marked lost, by an acknowledgment or a timer.
+
+        Only called with `needs_rate_samples`; before `on_ack` and `on_timeout`.
+
+        Args:
+            now_s: simulated time.
+            lost: what was in flight when it was sent, and lost since.
+            window: not to be changed here.
         """
 
     def on_timeout(self, now_s: float, lost_pkts: int) -> None:

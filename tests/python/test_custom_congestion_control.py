@@ -135,6 +135,9 @@ def test_hooks_that_do_what_the_endpoint_does_without_them_change_nothing(tmp_pa
     def on_state_change(self, now_s, state, snd_nxt):
         assert state in ("open", "disorder", "cwr", "recovery", "loss")
 
+    def on_packet_lost(self, now_s, lost, window):
+        raise AssertionError("never asks for rate samples")
+
     def on_timeout(self, now_s, lost_pkts):
         assert lost_pkts > 0
 
@@ -184,6 +187,18 @@ def test_rate_samples_come_to_those_who_need_them(tmp_path: Path) -> None:
     )
     backlane.run(write(tmp_path, own(on_ack.format("> 0"), more=more.format("True"))))
     backlane.run(write(tmp_path, own(on_ack.format("== 0"), more=more.format("False"))))
+
+
+def test_lost_packets_come_to_those_who_need_rate_samples(tmp_path: Path) -> None:
+    more = (
+        "needs_rate_samples = True\nlost_pkts = 0\n"
+        "def on_packet_lost(self, now_s, lost, window):\n"
+        "    self.lost_pkts += 1\n"
+        "    assert 1 <= lost.lost_since_sent_pkts <= self.lost_pkts\n"
+        "    assert 1 <= lost.tx_in_flight_pkts and not lost.is_app_limited"
+    )
+    on_ack = "assert ack.lost_pkts == self.lost_pkts; assert now_s < 10 or self.lost_pkts > 0"
+    backlane.run(write(tmp_path, own(on_ack, more=more)))
 
 
 def test_each_connection_draws_numbers_of_its_own_and_the_same_in_every_run(

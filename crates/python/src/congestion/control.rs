@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::values::{self, Ack, Arrival, RttSample, Window, packets};
+use super::values::{self, Ack, Arrival, LostPacket, RttSample, Window, packets};
 use super::{ControlFailure, Failed};
 
 /// The hooks that a class defines, bound to one object; the others are not called.
@@ -26,6 +26,7 @@ struct Hooks {
     take_reduction: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     on_state_change: Option<Py<PyAny>>,
+    on_packet_lost: Option<Py<PyAny>>,
     on_timeout: Option<Py<PyAny>>,
     on_recovery_exit: Option<Py<PyAny>>,
     on_idle_restart: Option<Py<PyAny>>,
@@ -55,6 +56,7 @@ impl Hooks {
             take_reduction: hook("take_reduction")?,
             pacing_rate: hook("pacing_rate")?,
             on_state_change: hook("on_state_change")?,
+            on_packet_lost: hook("on_packet_lost")?,
             on_timeout: hook("on_timeout")?,
             on_recovery_exit: hook("on_recovery_exit")?,
             on_idle_restart: hook("on_idle_restart")?,
@@ -312,6 +314,20 @@ impl tcp::CongestionControl for PythonControl {
             let returned = hook.call1((now.as_secs_f64(), values::state_name(state), snd_nxt))?;
             nothing("on_state_change", &returned)
         });
+    }
+
+    fn on_packet_lost(&mut self, now: SimTime, lost: &tcp::LostPacket, window: &tcp::Window) {
+        self.now.set(now);
+        let mut copy = *window;
+        self.lend(
+            self.hooks.on_packet_lost.as_ref(),
+            &mut copy,
+            false,
+            |hook, window| {
+                let returned = hook.call1((now.as_secs_f64(), LostPacket::from(lost), window))?;
+                nothing("on_packet_lost", &returned)
+            },
+        );
     }
 
     fn on_timeout(&mut self, now: SimTime, lost_pkts: u64) {

@@ -24,6 +24,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<values::Arrival>()?;
     module.add_class::<values::RateSample>()?;
     module.add_class::<values::RttSample>()?;
+    module.add_class::<values::LostPacket>()?;
     module.add_class::<values::Window>()
 }
 

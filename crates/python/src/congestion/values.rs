@@ -179,6 +179,7 @@ mirror! {
     RateSample {
         delivered_pkts: u32,
         interval_us: u32,
+        delivered_ce_pkts: u32,
         prior_delivered_pkts: u64,
         prior_lost_pkts: u64,
         tx_in_flight_pkts: u32,
@@ -189,6 +190,16 @@ mirror! {
 
 fn rate_sample(rate: tcp::RateSample) -> RateSample {
     RateSample::from(&rate)
+}
+
+mirror! {
+    /// A packet that was marked lost.
+    LostPacket {
+        tx_in_flight_pkts: u32,
+        lost_since_sent_pkts: u64,
+        is_app_limited: bool,
+        delivered_pkts: u64,
+    }
 }
 
 mirror! {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    CongestionControl, Custom, Parameter, Parameters, bbr, cdg, cubic, dctcp, highspeed, htcp,
-    hybla, illinois, ledbat, reno, scalable, vegas, veno, westwood, yeah,
+    CongestionControl, Custom, Parameter, Parameters, bbr, bbr3, cdg, cubic, dctcp, highspeed,
+    htcp, hybla, illinois, ledbat, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -35,6 +35,8 @@ pub enum CongestionControlConfig {
     Yeah(yeah::Config),
     /// BBR, version 1.
     Bbr(bbr::Config),
+    /// BBR, version 3.
+    Bbr3(bbr3::Config),
     /// CDG.
     Cdg(cdg::Config),
     /// DCTCP (RFC 8257).
@@ -60,6 +62,7 @@ impl CongestionControlConfig {
         "htcp",
         "yeah",
         "bbr",
+        "bbr3",
         "cdg",
         "dctcp",
         "ledbat",
@@ -80,6 +83,7 @@ impl CongestionControlConfig {
             Self::Htcp(_) => "htcp",
             Self::Yeah(_) => "yeah",
             Self::Bbr(_) => "bbr",
+            Self::Bbr3(_) => "bbr3",
             Self::Cdg(_) => "cdg",
             Self::Dctcp(_) => "dctcp",
             Self::Ledbat(_) => "ledbat",
@@ -103,6 +107,7 @@ impl CongestionControlConfig {
             Self::Htcp(config) => Box::new(htcp::Htcp::new(config)),
             Self::Yeah(config) => Box::new(yeah::Yeah::new(config)),
             Self::Bbr(config) => Box::new(bbr::Bbr::new(config, random_seed)),
+            Self::Bbr3(config) => Box::new(bbr3::Bbr3::new(config, random_seed)),
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
             Self::Dctcp(config) => Box::new(dctcp::Dctcp::new(config)),
             Self::Ledbat(config) => Box::new(ledbat::Ledbat::new(config)),
@@ -138,6 +143,7 @@ impl CongestionControlConfig {
             Self::Yeah(config) => config.parameters(),
             Self::Cdg(config) => config.parameters(),
             Self::Bbr(config) => config.parameters(),
+            Self::Bbr3(config) => config.parameters(),
             Self::Dctcp(config) => config.parameters(),
             Self::Ledbat(config) => config.parameters(),
             Self::Custom(_) => Vec::new(),
@@ -218,6 +224,7 @@ impl FromStr for CongestionControlConfig {
             "htcp" => Self::Htcp(htcp::Config::default()),
             "yeah" => Self::Yeah(yeah::Config::default()),
             "bbr" => Self::Bbr(bbr::Config::default()),
+            "bbr3" => Self::Bbr3(bbr3::Config::default()),
             "cdg" => Self::Cdg(cdg::Config::default()),
             "dctcp" => Self::Dctcp(dctcp::Config::default()),
             "ledbat" => Self::Ledbat(ledbat::Config::default()),

@@ -13,6 +13,7 @@ use backlane_units::{Duration, Rate, SimTime};
 use crate::recovery::CongestionState;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod cdg;
 mod choice;
 pub mod cubic;
@@ -121,12 +122,27 @@ pub struct RateSample {
     pub prior_delivered_pkts: u64,
     /// Packets ever lost when that segment was sent.
     pub prior_lost_pkts: u64,
+    /// Packets delivered with a congestion mark while that segment was in flight.
+    pub delivered_ce_pkts: u32,
     /// Packets in flight when that segment was sent, itself included.
     pub tx_in_flight_pkts: u32,
     /// Whether the application limited the sender when that segment was sent.
     pub is_app_limited: bool,
     /// Whether that segment had been retransmitted.
     pub is_retransmitted: bool,
+}
+
+/// A packet that was marked lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostPacket {
+    /// Packets in flight when it was sent, itself included.
+    pub tx_in_flight_pkts: u32,
+    /// Packets marked lost since it was sent, itself included.
+    pub lost_since_sent_pkts: u64,
+    /// Whether the application limited the sender when it was sent.
+    pub is_app_limited: bool,
+    /// Packets ever delivered, the present acknowledgment included.
+    pub delivered_pkts: u64,
 }
 
 /// What a new acknowledgment says, before losses are looked for.
@@ -227,6 +243,8 @@ pub enum ControlReadings {
     Cdg(cdg::Readings),
     /// See [`dctcp::Readings`].
     Dctcp(dctcp::Readings),
+    /// See [`bbr3::Readings`].
+    Bbr3(bbr3::Readings),
     /// See [`ledbat::Readings`].
     Ledbat(ledbat::Readings),
     /// See [`cubic::Readings`].
@@ -326,6 +344,11 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// The state is about to become `state`; entering Loss, the window has not yet been cut.
     fn on_state_change(&mut self, _now: SimTime, _state: CongestionState, _snd_nxt: u64) {}
+
+    /// A packet was marked lost, by an acknowledgment or a timer; before the other hooks that
+    /// follow from the loss, but for [`ssthresh`](Self::ssthresh) and the change of state. Only
+    /// for controls that need rate samples.
+    fn on_packet_lost(&mut self, _now: SimTime, _lost: &LostPacket, _window: &Window) {}
 
     /// The retransmission timer expired: what was outstanding is marked lost, in all
     /// `lost_pkts` packets were ever. After [`ssthresh`](Self::ssthresh) and before the change of

@@ -2,12 +2,13 @@
 //! estimation): each segment remembers how much had been delivered when it left, and when it
 //! is delivered itself the difference over the elapsed time is a sample of the path's rate.
 
-use crate::congestion::RateSample;
+use crate::congestion::{LostPacket, RateSample};
 
 /// What a segment remembers of the moment it left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
     delivered_pkts: u64,
+    delivered_ce_pkts: u64,
     lost_pkts: u64,
     delivered_us: u64,
     first_sent_us: u64,
@@ -22,9 +23,12 @@ pub(crate) struct RateMeter {
     /// A ring, one stamp per segment; the length is a power of two.
     stamps: Vec<Stamp>,
     delivered_pkts: u64,
+    delivered_ce_pkts: u64,
     lost_pkts: u64,
     delivered_us: u64,
     first_sent_us: u64,
+    /// Packets marked lost that the control has not been told of.
+    lost: Vec<LostPacket>,
     /// The flow is limited by the application until this much has been delivered; 0: it is not.
     app_limited_until_pkts: u64,
     /// The newest segment delivered by the present acknowledgment.
@@ -84,6 +88,7 @@ impl RateMeter {
         let slot = index as usize & (self.stamps.len() - 1);
         self.stamps[slot] = Stamp {
             delivered_pkts: self.delivered_pkts,
+            delivered_ce_pkts: self.delivered_ce_pkts,
             lost_pkts: self.lost_pkts,
             delivered_us: self.delivered_us,
             first_sent_us: self.first_sent_us,
@@ -114,6 +119,23 @@ impl RateMeter {
         }
     }
 
+    /// Segment `index` was marked lost, the `lost_pkts`th that ever was.
+    pub(crate) fn on_lost(&mut self, index: u64, lost_pkts: u64) {
+        let stamp = self.stamps[index as usize & (self.stamps.len() - 1)];
+        self.lost_pkts = lost_pkts;
+        self.lost.push(LostPacket {
+            tx_in_flight_pkts: stamp.in_flight_pkts,
+            lost_since_sent_pkts: lost_pkts - stamp.lost_pkts,
+            is_app_limited: stamp.is_app_limited,
+            delivered_pkts: 0,
+        });
+    }
+
+    /// What was marked lost since this was last asked.
+    pub(crate) fn drain_lost(&mut self) -> std::vec::Drain<'_, LostPacket> {
+        self.lost.drain(..)
+    }
+
     /// The application has nothing more to send for now, or the control holds back, with
     /// `in_flight_pkts` out.
     pub(crate) fn on_app_limited(&mut self, in_flight_pkts: u32) {
@@ -126,16 +148,16 @@ impl RateMeter {
         self.app_limited_until_pkts != 0
     }
 
-    /// The acknowledgment is processed: totals of packets delivered and lost, and the smallest
-    /// RTT, which no sample may be shorter than.
+    /// The acknowledgment is processed: totals of packets delivered and of those with a mark,
+    /// and the smallest RTT, which no sample may be shorter than.
     pub(crate) fn take_sample(
         &mut self,
         now_us: u64,
         delivered_pkts: u64,
-        lost_pkts: u64,
+        delivered_ce_pkts: u64,
         min_rtt_us: u64,
     ) -> RateSample {
-        self.lost_pkts = lost_pkts;
+        self.delivered_ce_pkts = delivered_ce_pkts;
         if delivered_pkts > self.delivered_pkts {
             self.delivered_pkts = delivered_pkts;
             self.delivered_us = now_us;
@@ -157,6 +179,7 @@ impl RateMeter {
         RateSample {
             delivered_pkts: (delivered_pkts - stamp.delivered_pkts) as u32,
             interval_us: if is_valid { interval_us as u32 } else { 0 },
+            delivered_ce_pkts: (delivered_ce_pkts - stamp.delivered_ce_pkts) as u32,
             prior_delivered_pkts: stamp.delivered_pkts,
             prior_lost_pkts: stamp.lost_pkts,
             tx_in_flight_pkts: stamp.in_flight_pkts,

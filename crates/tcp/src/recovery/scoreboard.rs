@@ -440,6 +440,9 @@ impl Scoreboard {
         }
         self.set_flags(index, (flags & !RETRANSMITTED) | LOST);
         self.lost_total += 1;
+        if self.rate.is_enabled() {
+            self.rate.on_lost(index, self.lost_total);
+        }
         self.retransmit_hint = self.retransmit_hint.min(index);
     }
 

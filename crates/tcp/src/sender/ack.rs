@@ -4,7 +4,7 @@ use backlane_units::SimTime;
 
 use super::state::Step;
 use super::{Sender, Timer};
-use crate::congestion::{Ack, Arrival, RateSample, RttSample};
+use crate::congestion::{Ack, Arrival, LostPacket, RateSample, RttSample};
 use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Delivery;
 use crate::segment::{SackBlock, SackBlocks, Segment};
@@ -106,10 +106,11 @@ impl Sender {
 
         let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
         let rate = if self.scoreboard.rate.is_enabled() {
+            self.tell_losses(now);
             self.scoreboard.rate.take_sample(
                 now_us,
                 self.delivered_pkts,
-                self.scoreboard.lost_total(),
+                self.delivered_ce_pkts,
                 min_rtt_us,
             )
         } else {
@@ -176,6 +177,17 @@ impl Sender {
         if delivery.delivered_pkts > 0 {
             let newest_us = self.scoreboard.newest_delivered_us();
             self.reordering.adjust(now_us, newest_us);
+        }
+    }
+
+    /// Tells the congestion control of each packet marked lost, if it takes rate samples.
+    pub(super) fn tell_losses(&mut self, now: SimTime) {
+        for lost in self.scoreboard.rate.drain_lost() {
+            let lost = LostPacket {
+                delivered_pkts: self.delivered_pkts,
+                ..lost
+            };
+            self.control.on_packet_lost(now, &lost, &self.window);
         }
     }
 

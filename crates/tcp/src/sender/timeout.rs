@@ -47,6 +47,7 @@ impl Sender {
         self.timer = Timer::Off;
         self.look_for_losses(now, false, true);
         let found = self.scoreboard.in_flight() != in_flight_pkts;
+        self.tell_losses(now);
         if found && self.state != CongestionState::Recovery {
             self.enter_recovery(now, false);
             if !self.owns_window {
@@ -108,6 +109,7 @@ impl Sender {
             self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
             self.control.on_loss(now, &mut self.window);
         }
+        self.tell_losses(now);
         self.control.on_timeout(now, self.scoreboard.lost_total());
         self.set_state(now, CongestionState::Loss);
         self.window.cwnd_pkts = self.scoreboard.in_flight() + 1;

@@ -9,7 +9,7 @@ use super::super::{Key, Kind, Section};
 use super::{US_PS, key, words};
 
 /// The number of congestion controls.
-pub(super) const COUNT: usize = 15;
+pub(super) const COUNT: usize = 16;
 
 /// Their names, as Linux has them.
 pub(crate) const NAMES: [&str; COUNT] = {
@@ -38,6 +38,7 @@ pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
         control("htcp", &HTCP),
         control("yeah", &YEAH),
         control("bbr", &BBR),
+        control("bbr3", &BBR3),
         control("cdg", &CDG),
         control("dctcp", &DCTCP),
         control("ledbat", &LEDBAT),
@@ -353,6 +354,28 @@ static BBR: Section = parameters(
             },
             Default("\"10 s\""),
             "How long the smallest RTT is believed before the queue is drained to measure it anew.",
+        ),
+    ],
+);
+
+static BBR3: Section = parameters(
+    "tcp.bbr3",
+    "BBR, version 3 (draft-ietf-ccwg-bbr-05).",
+    &[
+        key(
+            "loss_threshold_percent",
+            integer(1, 50),
+            Default("2"),
+            "Share of the packets in flight that may be lost while bandwidth is probed for.",
+        ),
+        key(
+            "ecn_max_rtt",
+            Kind::Duration {
+                min_ps: 0,
+                max_ps: 10_000_000 * US_PS,
+            },
+            Default("\"5 ms\""),
+            "Congestion marks are heeded if the smallest RTT is not longer; 0 s never.",
         ),
     ],
 );

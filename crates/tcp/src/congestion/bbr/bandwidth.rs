@@ -22,6 +22,12 @@ impl Bandwidth {
         Self(rate.min(u64::from(u32::MAX)))
     }
 
+    /// The same, rounded up, so that slow rates can grow too.
+    pub(crate) fn at_least(pkts: u64, interval_us: u64) -> Self {
+        let rate = pkts.saturating_mul(1 << SCALE).div_ceil(interval_us.max(1));
+        Self(rate.min(u64::from(u32::MAX)))
+    }
+
     /// Packets delivered in `interval_us`, rounded down.
     pub(crate) fn pkts_in(self, interval_us: u64) -> u64 {
         self.0.saturating_mul(interval_us) >> SCALE

@@ -1,0 +1,436 @@
+//! BBR, version 3 (draft-ietf-ccwg-bbr-05; constants and details as in Google's kernel): the
+//! model of the path has bounds, a long-term one that probing finds by loss and marks, and a
+//! short-term one that follows the last round's delivery when something is lost.
+//!
+//! The map: [`bounds`] holds the two bounds and when they move, [`marks`] the share of
+//! congestion marks, [`cycle`] the four phases in which bandwidth is probed for, [`startup`]
+//! how they are reached, [`rest`] the smallest RTT, [`window`] what follows for pacing and
+//! window. Units are [those of version 1](super::bbr::bandwidth).
+//!
+//! Left out: protective load balancing, the reaction to a loss that a tail loss probe mended,
+//! the receiver's fast acknowledgments, and the short cut for application-limited flows.
+
+use backlane_units::{Duration, Rate, SimTime};
+
+use super::bbr::aggregation::{self, Aggregation};
+use super::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
+use super::draws::Draws;
+use super::{Ack, CongestionControl, ControlReadings, LostPacket, Parameter, Parameters, Window};
+use crate::recovery::CongestionState;
+use bounds::Bounds;
+use cycle::Cycle;
+use marks::Marks;
+use rest::Rest;
+use startup::FullPipe;
+
+mod bounds;
+mod cycle;
+mod marks;
+mod rest;
+mod startup;
+mod window;
+
+/// No bound.
+const UNBOUNDED: u32 = u32::MAX;
+/// No RTT sample yet.
+const NO_RTT: u32 = u32::MAX;
+
+/// What can be set on BBR version 3. The defaults are those of Google's kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The share of packets that may be lost while probing, in percent.
+    pub loss_threshold_percent: u32,
+    /// The largest smallest RTT at which congestion marks are heeded; zero: never. Marks
+    /// must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
+    pub ecn_max_rtt: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            loss_threshold_percent: 2,
+            ecn_max_rtt: Duration::from_millis(5),
+        }
+    }
+}
+
+impl Config {
+    /// Where [`loss_threshold_percent`](Self::loss_threshold_percent) may lie. No range is
+    /// published.
+    pub const LOSS_THRESHOLD_PERCENT_RANGE: (u32, u32) = (1, 50);
+    /// Where [`ecn_max_rtt`](Self::ecn_max_rtt) may lie. No range is published.
+    pub const ECN_MAX_RTT_RANGE: (Duration, Duration) = (Duration::ZERO, Duration::from_secs(10));
+}
+
+impl Parameters for Config {
+    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+        let Self {
+            loss_threshold_percent,
+            ecn_max_rtt,
+        } = self;
+        vec![
+            Parameter::count(
+                "loss_threshold_percent",
+                loss_threshold_percent,
+                Self::LOSS_THRESHOLD_PERCENT_RANGE,
+            ),
+            Parameter::time("ecn_max_rtt", ecn_max_rtt, Self::ECN_MAX_RTT_RANGE),
+        ]
+    }
+}
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Looking for the bandwidth, twice as fast in each round.
+    Startup,
+    /// Draining the queue that this left behind.
+    Drain,
+    /// Slower than the bandwidth, until queue and headroom are free (`ProbeBW_DOWN`).
+    Down,
+    /// At the bandwidth, with headroom (`ProbeBW_CRUISE`).
+    Cruise,
+    /// At the bandwidth without bounds, to fill the pipe again (`ProbeBW_REFILL`).
+    Refill,
+    /// Faster than the bandwidth, looking for more (`ProbeBW_UP`).
+    Up,
+    /// At half the pipe, to see the RTT without a queue (`ProbeRTT`).
+    ProbeRtt,
+}
+
+impl Phase {
+    fn is_in_cycle(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    fn probes_bandwidth(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+}
+
+/// What BBR believes of the path and does about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Readings {
+    /// The phase.
+    pub phase: Phase,
+    /// The bandwidth in use, of payload.
+    pub bandwidth: Rate,
+    /// The largest bandwidth of this and the last cycle, of payload.
+    pub max_bandwidth: Rate,
+    /// The smallest RTT; `None` before the first sample.
+    pub min_rtt: Option<Duration>,
+    /// The long-term bound of what is in flight, in packets; `None`: none found.
+    pub inflight_hi_pkts: Option<u32>,
+    /// The short-term bound, in packets; `None`: nothing lost lately.
+    pub inflight_lo_pkts: Option<u32>,
+    /// The smoothed share of packets delivered with a mark; 1 at first.
+    pub marked_share: f64,
+}
+
+/// The rate sample of one acknowledgment, as this version reads it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    bandwidth: Bandwidth,
+    /// The sample is valid and something was delivered.
+    is_valid: bool,
+    lost_pkts: u64,
+    tx_in_flight_pkts: u32,
+    delivered_pkts: u32,
+    delivered_ce_pkts: u32,
+    is_app_limited: bool,
+}
+
+impl Sample {
+    fn of(ack: &Ack) -> Self {
+        let rate = &ack.rate;
+        let has_interval = rate.interval_us > 0;
+        Self {
+            bandwidth: if has_interval {
+                Bandwidth::at_least(rate.delivered_pkts.into(), rate.interval_us.into())
+            } else {
+                Bandwidth::default()
+            },
+            is_valid: has_interval && ack.acked_pkts > 0,
+            lost_pkts: if rate.tx_in_flight_pkts > 0 {
+                ack.lost_pkts.saturating_sub(rate.prior_lost_pkts)
+            } else {
+                0
+            },
+            tx_in_flight_pkts: rate.tx_in_flight_pkts,
+            delivered_pkts: rate.delivered_pkts,
+            delivered_ce_pkts: rate.delivered_ce_pkts,
+            is_app_limited: rate.is_app_limited,
+        }
+    }
+}
+
+/// BBR's state for one connection.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    /// Losses per packet in flight that are borne, in 256ths.
+    loss_threshold: u64,
+    draws: Draws,
+    phase: Phase,
+    pacing_gain: u64,
+    cwnd_gain: u64,
+    pacing_bytes_per_s: u64,
+    mss_bytes: u32,
+    initial_cwnd_pkts: u32,
+
+    /// The largest bandwidth of the last cycle and of this.
+    max_bandwidth: [Bandwidth; 2],
+    bounds: Bounds,
+    marks: Marks,
+    cycle: Cycle,
+    full_pipe: FullPipe,
+    rest: Rest,
+    aggregation: Aggregation,
+    min_rtt_us: u32,
+    has_seen_rtt: bool,
+
+    /// The round ends when a segment is acknowledged that left after so much was delivered.
+    round_end_pkts: u64,
+    starts_round: bool,
+    delivered_us: u64,
+    is_restarting: bool,
+    holds_back: bool,
+    last_state: CongestionState,
+    prior_cwnd_pkts: u32,
+}
+
+impl Bbr3 {
+    /// A BBR control; `random_seed` decides how long it waits between its probes.
+    pub fn new(config: &Config, random_seed: u64) -> Self {
+        Self {
+            loss_threshold: GAIN_UNIT * u64::from(config.loss_threshold_percent) / 100,
+            draws: Draws::new(random_seed),
+            phase: Phase::Startup,
+            pacing_gain: startup::PACING_GAIN,
+            cwnd_gain: startup::CWND_GAIN,
+            pacing_bytes_per_s: 0,
+            mss_bytes: 0,
+            initial_cwnd_pkts: 0,
+            max_bandwidth: [Bandwidth::default(); 2],
+            bounds: Bounds::default(),
+            marks: Marks::new(config.ecn_max_rtt),
+            cycle: Cycle::default(),
+            full_pipe: FullPipe::default(),
+            rest: Rest::default(),
+            aggregation: Aggregation::default(),
+            min_rtt_us: NO_RTT,
+            has_seen_rtt: false,
+            round_end_pkts: 0,
+            starts_round: false,
+            delivered_us: 0,
+            is_restarting: false,
+            holds_back: false,
+            last_state: CongestionState::Open,
+            prior_cwnd_pkts: 0,
+        }
+    }
+
+    fn max_bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth[0].max(self.max_bandwidth[1])
+    }
+
+    /// The bandwidth in use: the largest found, unless losses say that there is less now.
+    fn bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth().min(self.bounds.bandwidth_lo)
+    }
+
+    /// A round starts now.
+    fn start_round(&mut self, delivered_pkts: u64) {
+        self.round_end_pkts = delivered_pkts;
+    }
+
+    fn update_round(&mut self, ack: &Ack) {
+        self.starts_round =
+            ack.rate.interval_us > 0 && ack.rate.prior_delivered_pkts >= self.round_end_pkts;
+        if self.starts_round {
+            self.start_round(ack.delivered_pkts);
+            self.cycle.on_round();
+        }
+    }
+
+    /// What this acknowledgment says of bandwidth and losses; once per round the short-term
+    /// bound follows (§5.5.10.3).
+    fn update_congestion(&mut self, ack: &Ack, sample: &Sample, window: &Window) {
+        if !sample.is_valid {
+            return;
+        }
+        if !sample.is_app_limited || sample.bandwidth >= self.max_bandwidth() {
+            self.max_bandwidth[1] = self.max_bandwidth[1].max(sample.bandwidth);
+        }
+        self.bounds.loss_in_round |= ack.newly_lost_pkts > 0;
+        if self.bounds.starts_loss_round {
+            if !self.phase.probes_bandwidth() {
+                let max_bandwidth = self.max_bandwidth();
+                let marked = self.marks.in_round.then(|| self.marks.remaining_share());
+                self.bounds.adapt(max_bandwidth, window.cwnd_pkts, marked);
+            }
+            self.bounds.loss_in_round = false;
+            self.marks.in_round = false;
+        }
+    }
+
+    fn update_aggregation(&mut self, ack: &Ack, window: &Window) {
+        if ack.rate.interval_us > 0 && ack.acked_pkts > 0 {
+            let half_rounds = if self.full_pipe.is_reached {
+                aggregation::HALF_ROUNDS
+            } else {
+                1
+            };
+            self.aggregation.on_ack(
+                self.delivered_us,
+                ack.acked_pkts,
+                self.bandwidth(),
+                self.starts_round,
+                half_rounds,
+                window.cwnd_pkts,
+            );
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on_established(&mut self, now: SimTime, srtt_us: u32, mss_bytes: u32, window: &mut Window) {
+        let now_us = now.as_micros();
+        self.mss_bytes = mss_bytes;
+        self.initial_cwnd_pkts = window.cwnd_pkts.min(127);
+        self.prior_cwnd_pkts = window.cwnd_pkts;
+        self.delivered_us = now_us;
+        self.aggregation.restart(now_us);
+        self.min_rtt_us = if srtt_us > 0 { srtt_us } else { NO_RTT };
+        self.rest = Rest::starting(self.min_rtt_us, now_us / 1000);
+        // The first losses are judged after the first flight.
+        self.bounds.loss_round_end_pkts = 1;
+        self.pace_by_rtt(srtt_us, window.cwnd_pkts);
+    }
+
+    fn on_packet_lost(&mut self, now: SimTime, lost: &LostPacket, window: &Window) {
+        self.bounds.on_loss(lost.delivered_pkts);
+        self.cycle.has_loss = true;
+        if !self.cycle.awaits_verdict {
+            return;
+        }
+        let sample = Sample {
+            lost_pkts: lost.lost_since_sent_pkts,
+            tx_in_flight_pkts: lost.tx_in_flight_pkts,
+            is_app_limited: lost.is_app_limited,
+            ..Sample::default()
+        };
+        if self.is_too_high(&sample) {
+            let in_flight_pkts = bounds::in_flight_at_loss(lost, self.loss_threshold);
+            let sample = Sample {
+                tx_in_flight_pkts: in_flight_pkts,
+                ..sample
+            };
+            self.on_too_high(now.as_micros(), lost.delivered_pkts, &sample, window);
+        }
+    }
+
+    fn on_ack(&mut self, now: SimTime, ack: &Ack, window: &mut Window) {
+        let now_us = now.as_micros();
+        self.mss_bytes = ack.mss_bytes;
+        if ack.acked_pkts > 0 {
+            self.delivered_us = now_us;
+        }
+        if self.last_state == CongestionState::Loss && ack.state != CongestionState::Loss {
+            window.cwnd_pkts = window.cwnd_pkts.max(self.prior_cwnd_pkts);
+        }
+        let sample = Sample::of(ack);
+        self.update_round(ack);
+        if self.starts_round {
+            self.update_marks(ack);
+        }
+        self.marks.in_round |= ack.has_ece && self.marks.are_heeded(self.min_rtt_us);
+        self.bounds
+            .update_latest(&sample, ack.rate.prior_delivered_pkts, ack.delivered_pkts);
+
+        self.update_congestion(ack, &sample, window);
+        self.update_aggregation(ack, window);
+        self.look_for_losses_in_startup(ack, &sample);
+        self.look_for_full_pipe(&sample);
+        self.look_for_drained_queue(now_us, ack, window);
+        self.update_cycle(now_us, ack, &sample, window);
+        self.update_min_rtt(now_us, ack, window);
+
+        self.update_gains();
+        if !self.has_seen_rtt && ack.srtt_us > 0 {
+            self.pace_by_rtt(ack.srtt_us, window.cwnd_pkts);
+        }
+        self.pace(self.pacing_gain);
+        self.set_window(ack, window);
+
+        self.bounds.end_latest(&sample);
+        self.last_state = ack.state;
+        self.cycle.has_loss |= sample.lost_pkts > 0;
+        self.cycle.has_marks |= sample.delivered_ce_pkts > 0;
+    }
+
+    /// Entering recovery or loss: what a needless one would have spoilt is remembered.
+    fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
+        self.remember_window(window);
+        self.bounds.remember();
+        window.ssthresh_pkts
+    }
+
+    fn undo_cwnd(&mut self, _window: &Window, _prior_cwnd_pkts: u32) -> u32 {
+        self.full_pipe.restart(Bandwidth::default());
+        self.bounds.undo();
+        self.prior_cwnd_pkts
+    }
+
+    fn on_timeout(&mut self, _now: SimTime, _lost_pkts: u64) {
+        self.last_state = CongestionState::Loss;
+        self.full_pipe.restart(Bandwidth::default());
+        if !self.phase.probes_bandwidth() && self.bounds.inflight_lo_pkts == UNBOUNDED {
+            self.bounds.inflight_lo_pkts = self.prior_cwnd_pkts;
+        }
+    }
+
+    fn on_restart(&mut self, now: SimTime, window: &mut Window) {
+        self.is_restarting = true;
+        self.aggregation.restart(now.as_micros());
+        if self.phase.is_in_cycle() {
+            self.pace(GAIN_UNIT);
+        } else if self.phase == Phase::ProbeRtt {
+            let round_end_pkts = self.round_end_pkts;
+            self.look_for_end_of_rest(now.as_micros(), round_end_pkts, window);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(Rate::from_bps(self.pacing_bytes_per_s.saturating_mul(8)))
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        true
+    }
+
+    fn owns_window(&self) -> bool {
+        true
+    }
+
+    fn holds_back(&self) -> bool {
+        self.holds_back
+    }
+
+    fn readings(&self) -> ControlReadings {
+        let bound = |pkts: u32| (pkts != UNBOUNDED).then_some(pkts);
+        let rate = |bandwidth: Bandwidth| Rate::from_bps(bandwidth.bits_per_s(self.mss_bytes));
+        ControlReadings::Bbr3(Readings {
+            phase: self.phase,
+            bandwidth: rate(self.bandwidth()),
+            max_bandwidth: rate(self.max_bandwidth()),
+            min_rtt: (self.min_rtt_us != NO_RTT)
+                .then(|| Duration::from_micros(u64::from(self.min_rtt_us))),
+            inflight_hi_pkts: bound(self.bounds.inflight_hi_pkts),
+            inflight_lo_pkts: bound(self.bounds.inflight_lo_pkts),
+            marked_share: self.marks.share(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
