@@ -9,6 +9,7 @@
 use backlane_units::{Duration, SimTime};
 
 use super::hystart::{Detector, HyStart};
+use super::hystart_plus_plus::HyStartPlusPlus;
 use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
@@ -100,6 +101,7 @@ pub struct Cubic {
     /// acknowledged: (1+β)/(3(1−β)), 15/8 in integers where β is 0.7.
     reno_friendly_eighths: u32,
     hystart: Detector,
+    hystart_plus_plus: HyStartPlusPlus,
     /// The window just before the last loss (W_max).
     w_max_pkts: u32,
     /// The plateau of the present epoch.
@@ -129,6 +131,7 @@ impl Cubic {
             c_1024: of_1024(config.c).max(1),
             reno_friendly_eighths: (8 * (1024 + beta_1024) / 3 / (1024 - beta_1024)) as u32,
             hystart: Detector::new(config.hystart),
+            hystart_plus_plus: HyStartPlusPlus::new(),
             w_max_pkts: 0,
             origin_pkts: 0,
             k_1024: 0,
@@ -241,6 +244,9 @@ impl CongestionControl for Cubic {
         }
         self.hystart
             .on_rtt_sample(now_us, sample, self.delay_min_us, window);
+        if self.config.hystart == HyStart::Rfc9406 {
+            self.hystart_plus_plus.on_rtt_sample(sample, window);
+        }
     }
 
     fn on_ack(&mut self, now: SimTime, ack: &Ack, window: &mut Window) {
@@ -251,7 +257,11 @@ impl CongestionControl for Cubic {
         if window.in_slow_start() {
             self.hystart
                 .on_ack(now.as_micros(), ack.snd_una, ack.snd_nxt);
-            left = window.slow_start(left);
+            left = if self.config.hystart == HyStart::Rfc9406 {
+                self.hystart_plus_plus.grow(left, window)
+            } else {
+                window.slow_start(left)
+            };
             if left == 0 {
                 return;
             }

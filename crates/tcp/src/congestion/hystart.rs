@@ -19,6 +19,8 @@ pub enum HyStart {
     /// As ns-3 has it (`tcp-cubic.cc`): the train measured against the whole minimum RTT, the delay
     /// taken from the first eight samples and against twice the minimum RTT.
     Ns3,
+    /// HyStart++ (RFC 9406): a rise of the RTT slows slow start down before it ends it.
+    Rfc9406,
     /// Slow start ends at a loss.
     Off,
 }
@@ -28,6 +30,7 @@ impl Words for HyStart {
         ("linux", Self::LinuxCurrent),
         ("linux-legacy", Self::LinuxLegacy),
         ("ns3", Self::Ns3),
+        ("rfc9406", Self::Rfc9406),
         ("off", Self::Off),
     ];
 }
@@ -72,6 +75,11 @@ impl Detector {
         }
     }
 
+    /// Whether this form has detectors of its own.
+    const fn detects(&self) -> bool {
+        !matches!(self.variant, HyStart::Off | HyStart::Rfc9406)
+    }
+
     /// Starts a round when the last one has been acknowledged; comes after the sample of the
     /// same acknowledgment and only in slow start.
     #[inline]
@@ -101,7 +109,7 @@ impl Detector {
         delay_min_us: u64,
         window: &mut Window,
     ) {
-        if self.found || self.variant == HyStart::Off || !window.in_slow_start() {
+        if self.found || !self.detects() || !window.in_slow_start() {
             return;
         }
         if window.cwnd_pkts < LOW_WINDOW_PKTS {

@@ -26,6 +26,7 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 mod hystart;
+mod hystart_plus_plus;
 pub mod illinois;
 pub mod ledbat;
 mod parameters;

@@ -368,7 +368,7 @@ mod tests {
         let mut cubic = CongestionControlConfig::default();
         assert_eq!(
             error(cubic.set("hystart", Value::Word("on"))),
-            "hystart is one of linux, linux-legacy, ns3, off"
+            "hystart is one of linux, linux-legacy, ns3, rfc9406, off"
         );
         assert_eq!(
             error(cubic.set("beta", Value::Number(f64::NAN))),

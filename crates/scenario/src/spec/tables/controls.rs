@@ -92,9 +92,9 @@ const fn cubic(hystart: &'static str) -> [Key; 5] {
         ),
         key(
             "hystart",
-            words(&["linux", "linux-legacy", "ns3", "off"]),
+            words(&["linux", "linux-legacy", "ns3", "rfc9406", "off"]),
             Default(hystart),
-            "How slow start ends: as in Linux since 5.6, as before, as in ns-3, or only by loss.",
+            "How slow start ends: as in Linux since 5.6, as before, as in ns-3, by HyStart++ (RFC 9406), or only by loss.",
         ),
         key(
             "fast_convergence",
