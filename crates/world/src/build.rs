@@ -21,6 +21,7 @@ use crate::convert::{self, Routing};
 use crate::convert_tcp;
 use crate::failures::Failures;
 use crate::names::Names;
+use crate::outcome::carried::Carried;
 use crate::outcome::sampler::Sampler;
 use crate::starts::start;
 
@@ -70,6 +71,8 @@ pub struct World {
     pub(crate) end: SimTime,
     pub(crate) warm_up: SimTime,
     pub(crate) sampler: Sampler,
+    /// What each link direction carried before the traffic began; `None` without a warm-up.
+    pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
     pub(crate) failures: Failures,
 }
 
@@ -302,6 +305,7 @@ impl Builder<'_> {
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,
             sampler,
+            carried_in_warm_up: None,
             failures,
         })
     }

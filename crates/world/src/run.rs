@@ -5,6 +5,7 @@ use std::fmt;
 use backlane_units::SimTime;
 
 use crate::build::World;
+use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
 
 /// The caller wants the run to end now.
@@ -37,7 +38,12 @@ impl World {
         let mut fired = 0;
         let ended = loop {
             let next_change = self.failures.next_change();
-            let until = self.sampler.next_sample().min(next_change).min(self.end);
+            let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
+            let traffic_begins = if in_warm_up { self.warm_up } else { self.end };
+            let until = (self.sampler.next_sample())
+                .min(next_change)
+                .min(traffic_begins)
+                .min(self.end);
             let stopped = self.simulation.run(until, |flows, now| {
                 countdown -= 1;
                 if countdown == 0 {
@@ -55,6 +61,9 @@ impl World {
             }
             if until == self.end {
                 break Ended::TimeLimit;
+            }
+            if in_warm_up && until == traffic_begins {
+                self.carried_in_warm_up = Some(Carried::all(&mut self.simulation, until));
             }
             if until == next_change {
                 self.failures.apply(&mut self.simulation, until);

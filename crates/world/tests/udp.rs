@@ -64,3 +64,14 @@ fn an_on_off_load_is_on_for_its_share_of_the_time() {
     let mean = shares.iter().sum::<f64>() / 4.0;
     assert!((mean - 0.25).abs() < 4.0 * 0.017 / 2.0, "{shares:?}");
 }
+
+#[test]
+fn the_warm_up_does_not_count_in_what_a_link_carried() {
+    let text = pair("kind = \"udp\"\nrate = \"20 Mbit/s\"")
+        + "[routing]\nprotocol = \"olsr\"\nwarm_up = \"100 s\"\n";
+    let outcome = run(&text, 1, None);
+    // 20 Mbit/s of payload in packets of 1028 bytes on 100 Mbit/s, and some messages of OLSR.
+    // Over warm-up and traffic together it would be half of that.
+    let utilisation = floats(&outcome.links, "utilisation")[0].unwrap();
+    assert!((0.2056..0.2058).contains(&utilisation), "{utilisation}");
+}

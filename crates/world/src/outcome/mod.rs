@@ -1,13 +1,16 @@
 //! What came of a run.
 
-use backlane_net::{DropCause, LinkId, NodeId, Router};
+use backlane_net::{DropCause, NodeId, Router};
 use backlane_record::Table;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::SimTime;
 
 use crate::build::World;
 
+pub(crate) mod carried;
 pub(crate) mod sampler;
+
+use carried::Carried;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,7 @@ impl Outcome {
         Self {
             summary,
             flows: flows(&world, now),
-            links: links(&world, now),
+            links: links(&mut world, now),
             nodes: nodes(&world, now),
             series: world.sampler.take(),
         }
@@ -210,46 +213,41 @@ impl Sent {
     }
 }
 
-/// Counts, mean queue and utilisation are over the whole simulated time, warm-up included.
-fn links(world: &World, now: SimTime) -> Table {
+/// Counts, mean queue and utilisation begin where the warm-up ends.
+fn links(world: &mut World, now: SimTime) -> Table {
     let mut table = Table::new();
-    let span_s = now.as_secs_f64();
+    let span_s = traffic_s(world, now);
+    let carried = Carried::all(&mut world.simulation, now);
     let network = &world.simulation.network;
-    for (number, (info, link)) in world.links.iter().zip(network.links()).enumerate() {
-        let counters = link.counters();
-        // A router that keeps queues of its own keeps them before the link: what waits there
-        // waits for the link.
-        let own = world
-            .simulation
-            .router_queue(LinkId(number as u32))
-            .unwrap_or_default();
-        let queue_area = counters.queue_area + own.area;
+    for (number, ((info, link), after)) in
+        (world.links.iter().zip(network.links()).zip(carried)).enumerate()
+    {
+        let carried = match &world.carried_in_warm_up {
+            Some(before) => after.since(before[number]),
+            None => after,
+        };
         let rate_bps = link.rate().as_bps();
-        let queue_mean_bytes = if span_s > 0.0 {
-            queue_area as f64 / 1e12 / span_s
-        } else {
-            0.0
-        };
-        let utilisation = if span_s > 0.0 {
-            (counters.bytes as f64 * 8.0 / rate_bps as f64 / span_s).min(1.0)
-        } else {
-            0.0
-        };
+        let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
         table.push([
             ("from", info.from.as_str().into()),
             ("to", info.to.as_str().into()),
             ("rate_bps", rate_bps.into()),
             ("delay_s", link.delay().as_secs_f64().into()),
-            ("bytes", counters.bytes.into()),
-            ("packets", counters.packets.into()),
-            ("drops", (counters.drops + own.drops).into()),
-            ("marks", link.marks().into()),
-            ("utilisation", utilisation.into()),
-            ("queue_mean_bytes", queue_mean_bytes.into()),
+            ("bytes", carried.bytes.into()),
+            ("packets", carried.packets.into()),
+            ("drops", carried.drops.into()),
+            ("marks", carried.marks.into()),
             (
-                "queue_max_bytes",
-                counters.queue_max_bytes.max(own.max_bytes).into(),
+                "utilisation",
+                mean(carried.bytes as f64 * 8.0 / rate_bps as f64)
+                    .min(1.0)
+                    .into(),
             ),
+            (
+                "queue_mean_bytes",
+                mean(carried.queue_area as f64 / 1e12).into(),
+            ),
+            ("queue_max_bytes", carried.queue_max_bytes.into()),
         ]);
     }
     table

@@ -1,0 +1,56 @@
+//! What a link direction has carried so far, so that the warm-up can be taken off.
+
+use backlane_net::{LinkId, Simulation};
+use backlane_traffic::Flows;
+use backlane_units::SimTime;
+
+/// What a link direction and the router's queue before it have done up to some time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+    /// Time integral of both queues, in byte-picoseconds.
+    pub(crate) queue_area: u128,
+    /// The largest backlog since the start of the run, in bytes.
+    pub(crate) queue_max_bytes: u64,
+}
+
+impl Carried {
+    /// Of every link direction, at `now`.
+    pub(crate) fn all(simulation: &mut Simulation<Flows>, now: SimTime) -> Vec<Self> {
+        (0..simulation.network.links().len() as u32)
+            .map(LinkId)
+            .map(|id| {
+                // A router that keeps queues of its own keeps them before the link: what waits
+                // there waits for the link.
+                let own = simulation.router_queue(id).unwrap_or_default();
+                let link = simulation.network.link_mut(id);
+                // Asking brings what the link decided ahead of time up to `now`.
+                link.backlog_pkts(now);
+                let counters = link.counters();
+                Self {
+                    bytes: counters.bytes,
+                    packets: counters.packets,
+                    drops: counters.drops + own.drops,
+                    marks: link.marks(),
+                    queue_area: counters.queue_area + own.area,
+                    queue_max_bytes: counters.queue_max_bytes.max(own.max_bytes),
+                }
+            })
+            .collect()
+    }
+
+    /// What came after `before`; the largest backlog stays that of the whole run.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            bytes: self.bytes - before.bytes,
+            packets: self.packets - before.packets,
+            drops: self.drops - before.drops,
+            marks: self.marks - before.marks,
+            queue_area: self.queue_area - before.queue_area,
+            queue_max_bytes: self.queue_max_bytes,
+        }
+    }
+}
