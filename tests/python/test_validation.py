@@ -11,7 +11,7 @@ import pytest
 from validation.linux import page
 from validation.linux.bounds import MEASURES, Bound, criterion, lost, missed
 from validation.linux.measures import Comparison, compare, count_cuts, count_episodes, summary
-from validation.linux.samples import ALGORITHMS, HERE, PATHS, recorded, simulated
+from validation.linux.samples import ALGORITHMS, HERE, PATHS, recorded, runs
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
@@ -86,11 +86,11 @@ def test_the_measured_part_of_a_page_is_replaced_and_nothing_else(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("reno", "clean"), ("vegas", "clean"), ("scalable", "clean"), ("reno", "paths3")],
+    [("reno", "clean"), ("vegas", "clean"), ("scalable", "clean"), ("westwood", "paths3")],
 )
 def test_a_flow_is_what_linux_was(name: str, path: str) -> None:
     algorithm = BY_NAME[name]
     linux = recorded(algorithm, path)
-    comparison = compare(linux, [simulated(algorithm, path, linux.time_s)])
+    comparison = compare(linux, runs(algorithm, path, linux.time_s))
     assert missed(algorithm, path, comparison) == []
     assert any(criterion(algorithm, path, measure) for measure in MEASURES)

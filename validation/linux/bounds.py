@@ -11,6 +11,8 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from validation.linux.samples import PATHS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
@@ -55,9 +57,8 @@ class Measure:
         unit: the unit, if it has one.
         value: takes it from a summary, in that unit.
         digits: after the point.
-        allowance: how much further from Linux than before a check lets it come on the path
-            `clean`, as part of Linux's value. Elsewhere, and where numbers are drawn, one packet
-            moves the whole run, and it may be `LOOSER` times as much.
+        allowance: how much further from Linux than before a check lets it come, as part of
+            Linux's value; `LOOSER` times as much where one packet moves the whole run.
         step: the least allowance, in the unit.
     """
 
@@ -81,7 +82,7 @@ class Measure:
 
 
 LOOSER = 20
-#: Of counts that must not move on `clean`, and by one elsewhere.
+#: Of counts that must not move, or by one where one packet moves the whole run.
 EXACT = 1 / LOOSER
 #: What writing a number with seven digits takes away.
 WRITTEN = 1e-4
@@ -140,7 +141,7 @@ def missed(algorithm: Algorithm, path: str, comparison: Comparison) -> list[str]
 
 
 #: The measure that is the mean absolute difference of the steady window, as part of its mean,
-#: and how much it may grow on `clean`.
+#: and how much it may grow.
 DIFFERENCE = "window_difference"
 DIFFERENCE_ALLOWANCE = 0.001
 
@@ -168,7 +169,7 @@ def lost(
     algorithm: Algorithm, path: str, comparison: Comparison, before: Mapping[Place, float]
 ) -> Iterator[str]:
     """What has come further from Linux than it was; `before` is what was reached."""
-    is_steady = path == "clean" and not algorithm.draws
+    is_steady = not (algorithm.draws or PATHS[path].sensitive)
     once = before.get((path, algorithm.name, DIFFERENCE))
     if is_steady and once is not None and comparison.difference > once + DIFFERENCE_ALLOWANCE:
         yield f"the window differs by {100 * comparison.difference:.3f} %, not {100 * once:.3f} %"

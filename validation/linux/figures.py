@@ -34,7 +34,7 @@ OTHERS: dict[str, Any] = {
     "color": "#0072B2",
     "linewidth": 0.5,
     "alpha": 0.25,
-    "label": "Backlane, other seeds",
+    "label": "Backlane, other runs",
 }
 STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -59,7 +59,7 @@ def draw(path: str, runs: Runs, file: Path) -> None:
     rows = [("window (packets)", _cwnd, 2.0), ("RTT (ms)", _srtt, 1.2)]
     if path == "paths3":
         rows.append(("reordering\n(packets)", _reordering, 1.0))
-    _panels(PATHS[path], runs, rows, 60.0, file)
+    _panels(PATHS[path].title, runs, rows, 60.0, file)
 
 
 def draw_start(path: str, runs: Runs, file: Path) -> None:
@@ -68,7 +68,7 @@ def draw_start(path: str, runs: Runs, file: Path) -> None:
     Raises:
         OSError: when the file cannot be written.
     """
-    title = f"The first {START_S:g} s: {PATHS[path]}"
+    title = f"The first {START_S:g} s: {PATHS[path].title}"
     _panels(title, runs, [("window (packets)", _cwnd, 2.0)], START_S, file)
 
 

@@ -24,16 +24,33 @@ END_S = 60.0
 #: Half a sampling step, for comparisons of instants.
 EPSILON_S = 0.005
 
-#: Runs of what draws random numbers.
-SEEDS = 10
-
-#: The paths by the names of their scenarios and traces, with words for figures.
-PATHS = {
-    "clean": "one path, 50 Mbit/s, 40 ms, queue of 173 packets",
-    "paths3": "three paths of 18, 20 and 22 ms in turn behind 50 Mbit/s and 173 packets",
-}
+#: Runs where one is not enough.
+RUNS = 10
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecordedPath:
+    """A path on which Linux was recorded.
+
+    Attributes:
+        title: for figures.
+        sensitive: what happens hangs on the phase of a clock that the trace does not tell, so
+            that the trace is one of many and runs start at several phases.
+    """
+
+    title: str
+    sensitive: bool
+
+
+#: The paths by the names of their scenarios and traces.
+PATHS = {
+    "clean": RecordedPath("one path, 50 Mbit/s, 40 ms, queue of 173 packets", sensitive=False),
+    "paths3": RecordedPath(
+        "three paths of 18, 20 and 22 ms in turn behind 50 Mbit/s and 173 packets", sensitive=True
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -161,6 +178,14 @@ def simulated(
 
 
 def runs(algorithm: Algorithm, path: str, time_s: Floats) -> list[Samples]:
-    """The runs that stand for an algorithm: one, or one for each seed where it draws."""
-    seeds = range(1, (SEEDS if algorithm.draws else 1) + 1)
-    return [simulated(algorithm, path, time_s, seed) for seed in seeds]
+    """The runs that stand for an algorithm: one, or `RUNS` of unlike seed and start.
+
+    The starts divide a millisecond, the tick of the kernel's timestamps.
+    """
+    sensitive = PATHS[path].sensitive
+    count = RUNS if algorithm.draws or sensitive else 1
+    starts_us = [1000 * run // count if sensitive else 0 for run in range(count)]
+    return [
+        simulated(algorithm, path, time_s, run + 1, [("flow.start", f"{start_us} us")])
+        for run, start_us in enumerate(starts_us)
+    ]
