@@ -62,6 +62,12 @@ impl<'a> Context<'a> {
         &mut self.network.packets[id]
     }
 
+    /// Fetches a packet that will be needed soon into the processor's cache; nobody waits for it.
+    #[inline]
+    pub fn touch(&self, id: PacketId) {
+        self.network.packets.touch(id);
+    }
+
     /// Puts a packet into the queue of an interface (an index into [`Context::interfaces`]).
     #[inline]
     pub fn transmit(&mut self, interface: usize, id: PacketId) {

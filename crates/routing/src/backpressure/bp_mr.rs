@@ -400,6 +400,9 @@ impl BpMr {
                     let packet = context.packet(head.id);
                     self.queues[interface].pop_front(context.now(), packet);
                     self.publish(interface);
+                    if let Some(next) = self.queues[interface].front() {
+                        context.touch(next.id);
+                    }
                     context.transmit(interface, head.id);
                 }
                 Decision::MoveTo(other) => {
