@@ -2,9 +2,9 @@
 //! congestion control", 2016), as Linux 6.1 has it: pacing and the window follow a model of the
 //! path, the largest delivery rate of ten rounds and the smallest RTT of ten seconds.
 //!
-//! The map: [`bandwidth`] is the unit of the model, [`filter`] the windowed maximum,
-//! [`aggregation`] and [`policer`] two estimators beside it; [`phases`] says when to send
-//! faster and slower, [`window`] how much may be in flight. Rounds, arithmetic and clocks are
+//! The map: `bandwidth` is the unit of the model, `filter` the windowed maximum,
+//! `aggregation` and `policer` two estimators beside it; `phases` says when to send
+//! faster and slower, `window` how much may be in flight. Rounds, arithmetic and clocks are
 //! the kernel's: gains in 256ths, RTT filters in whole milliseconds (HZ = 1000).
 //!
 //! Left out: the mark of acknowledgments that a receiver may have delayed, which Linux does not

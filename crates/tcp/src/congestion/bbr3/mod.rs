@@ -2,10 +2,10 @@
 //! model of the path has bounds, a long-term one that probing finds by loss and marks, and a
 //! short-term one that follows the last round's delivery when something is lost.
 //!
-//! The map: [`bounds`] holds the two bounds and when they move, [`marks`] the share of
-//! congestion marks, [`cycle`] the four phases in which bandwidth is probed for, [`startup`]
-//! how they are reached, [`rest`] the smallest RTT, [`window`] what follows for pacing and
-//! window. Units are [those of version 1](super::bbr::bandwidth).
+//! The map: `bounds` holds the two bounds and when they move, `marks` the share of
+//! congestion marks, `cycle` the four phases in which bandwidth is probed for, `startup`
+//! how they are reached, `rest` the smallest RTT, `window` what follows for pacing and
+//! window. Units are those of version 1's `bandwidth`.
 //!
 //! Left out: protective load balancing, the reaction to a loss that a tail loss probe mended,
 //! the receiver's fast acknowledgments, and the short cut for application-limited flows.
