@@ -89,6 +89,11 @@ def _loss_events(view: RunView) -> float:
     return (view.measures.fast_retransmits + view.measures.rtos) / view.measures.flows
 
 
+def _silence(view: RunView) -> float:
+    known = [f["longest_silence_s"] for f in view.flows if f["longest_silence_s"] is not None]
+    return math.fsum(known) / len(known) if known else math.nan
+
+
 def _udp_delivery(view: RunView) -> float:
     sent = sum(int(flow["segments_sent"] or 0) for flow in view.udp)
     got = sum(int(flow["packets_received"] or 0) for flow in view.udp)
@@ -173,6 +178,7 @@ METRICS: dict[str, Metric] = {
     "path_changes": Metric(
         "per flow", 1, "changes of path",
         lambda v: v.measures.path_changes / v.measures.flows if v.measures.flows else math.nan),
+    "silence": Metric("s", 1, "longest time in which nothing arrives, mean over flows", _silence),
     "udp_delivery": Metric("%", 100, "UDP packets delivered", _udp_delivery),
     "backhaul_drops": Metric("%", 100, "packets dropped in backhaul queues", _backhaul_drops),
     "cuts_without_loss": Metric("%", 100, "window cuts without a loss, at least",
