@@ -348,3 +348,52 @@ proptest! {
         Net::new(&config, fates, [there, back]).holds()?;
     }
 }
+
+/// An undo ends the disorder without an acknowledgment that tells; extended limited transmit
+/// then held back everything, for ever.
+#[test]
+fn careful_ncr_sends_on_after_an_undo_has_ended_the_disorder() {
+    let config = Config {
+        initial_window_pkts: 2,
+        rto: RtoLaw::Rfc6298,
+        reordering: Reordering::NcrCareful,
+        delayed_ack: DelayedAck {
+            segments: 3,
+            quick_ack: false,
+            ..DelayedAck::default()
+        },
+        sack_compression: false,
+        timestamps: false,
+        limited_transmit: false,
+        frto: false,
+        receive_buffer_bytes: 3000,
+        slow_start_after_idle: false,
+        congestion_control: "reno".parse().unwrap(),
+        ..Config::default()
+    };
+    let arrives = |delay_us| Fate::Arrives { delay_us };
+    let doubled = |delay_us, again_us| Fate::Doubled { delay_us, again_us };
+    let mut fates = vec![
+        arrives(1176),
+        arrives(1825),
+        doubled(23_929, 6615),
+        arrives(200_000),
+        arrives(6615),
+        arrives(19_001),
+        doubled(1000, 59_954),
+        arrives(2386),
+        arrives(18_001),
+        arrives(16_616),
+        arrives(200_000),
+        arrives(200_000),
+        arrives(1000),
+        arrives(1000),
+        arrives(1000),
+        arrives(200_000),
+        arrives(53_218),
+    ];
+    fates.extend([arrives(1000); 6]);
+    let write = |bytes| vec![Write { at_ms: 0, bytes }];
+    let net = Net::new(&config, fates, [write(29_065), write(8_689)]);
+    net.holds().unwrap();
+}
