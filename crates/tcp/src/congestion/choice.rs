@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{
     CongestionControl, Custom, Parameter, Parameters, bbr, bbr3, cdg, cubic, dctcp, highspeed,
-    htcp, hybla, illinois, ledbat, reno, scalable, vegas, veno, westwood, yeah,
+    htcp, hybla, illinois, ledbat, lp, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// A congestion control by name, with its parameters.
@@ -43,6 +43,8 @@ pub enum CongestionControlConfig {
     Dctcp(dctcp::Config),
     /// LEDBAT (RFC 6817).
     Ledbat(ledbat::Config),
+    /// TCP-LP.
+    Lp(lp::Config),
     /// A control from outside this crate; it has no name among [`NAMES`](Self::NAMES).
     Custom(Custom),
 }
@@ -66,6 +68,7 @@ impl CongestionControlConfig {
         "cdg",
         "dctcp",
         "ledbat",
+        "lp",
     ];
 
     /// The name, as Linux has it, or that of a [`Custom`] control.
@@ -87,6 +90,7 @@ impl CongestionControlConfig {
             Self::Cdg(_) => "cdg",
             Self::Dctcp(_) => "dctcp",
             Self::Ledbat(_) => "ledbat",
+            Self::Lp(_) => "lp",
             Self::Custom(custom) => custom.name(),
         }
     }
@@ -111,6 +115,7 @@ impl CongestionControlConfig {
             Self::Cdg(config) => Box::new(cdg::Cdg::new(config, random_seed)),
             Self::Dctcp(config) => Box::new(dctcp::Dctcp::new(config)),
             Self::Ledbat(config) => Box::new(ledbat::Ledbat::new(config)),
+            Self::Lp(config) => Box::new(lp::Lp::new(config)),
             Self::Custom(custom) => custom.build(random_seed),
         }
     }
@@ -123,6 +128,7 @@ impl CongestionControlConfig {
             Self::HighSpeed(_) => Self::HighSpeed(highspeed::Config::ns3()),
             Self::Hybla(_) => Self::Hybla(hybla::Config::ns3()),
             Self::Scalable(_) => Self::Scalable(scalable::Config::ns3()),
+            Self::Lp(_) => Self::Lp(lp::Config::ns3()),
             same => same,
         }
     }
@@ -146,6 +152,7 @@ impl CongestionControlConfig {
             Self::Bbr3(config) => config.parameters(),
             Self::Dctcp(config) => config.parameters(),
             Self::Ledbat(config) => config.parameters(),
+            Self::Lp(config) => config.parameters(),
             Self::Custom(_) => Vec::new(),
         }
     }
@@ -228,6 +235,7 @@ impl FromStr for CongestionControlConfig {
             "cdg" => Self::Cdg(cdg::Config::default()),
             "dctcp" => Self::Dctcp(dctcp::Config::default()),
             "ledbat" => Self::Ledbat(ledbat::Config::default()),
+            "lp" => Self::Lp(lp::Config::default()),
             _ => {
                 return Err(UnknownCongestionControl {
                     name: name.to_owned(),

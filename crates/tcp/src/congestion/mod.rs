@@ -29,6 +29,7 @@ mod hystart;
 mod hystart_plus_plus;
 pub mod illinois;
 pub mod ledbat;
+pub mod lp;
 mod parameters;
 pub mod reno;
 pub mod scalable;

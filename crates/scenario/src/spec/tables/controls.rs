@@ -9,7 +9,7 @@ use super::super::{Key, Kind, Section};
 use super::{US_PS, key, words};
 
 /// The number of congestion controls.
-pub(super) const COUNT: usize = 16;
+pub(super) const COUNT: usize = 17;
 
 /// Their names, as Linux has them.
 pub(crate) const NAMES: [&str; COUNT] = {
@@ -42,6 +42,7 @@ pub(super) const fn controls(profile: usize) -> [Key; COUNT] {
         control("cdg", &CDG),
         control("dctcp", &DCTCP),
         control("ledbat", &LEDBAT),
+        control("lp", &LP[profile]),
     ]
 }
 
@@ -447,3 +448,35 @@ static LEDBAT: Section = parameters(
         ),
     ],
 );
+
+static LP: [Section; 2] = [
+    parameters("tcp.lp", LP_DOC, &LP_KEYS[0]),
+    parameters("tcp.lp", LP_DOC, &LP_KEYS[1]),
+];
+const LP_DOC: &str = "TCP-LP (Kuzmanovic and Knightly 2003).";
+static LP_KEYS: [[Key; 3]; 2] = [lp("\"paper\""), lp("\"linux\"")];
+const fn lp(rules: &'static str) -> [Key; 3] {
+    [
+        key(
+            "rules",
+            words(&["paper", "linux"]),
+            Default(rules),
+            "Whether the range of delays is that of the connection's life and counts from its first loss on, as in the paper, or is measured anew after each cut, as in Linux and ns-3.",
+        ),
+        key(
+            "threshold",
+            Kind::Number {
+                min: 0.01,
+                max: 1.0,
+            },
+            Default("0.15"),
+            "The share of the range of one-way delays above which a delay tells of congestion.",
+        ),
+        key(
+            "inference_rtts",
+            integer(1, 100),
+            Default("3"),
+            "Round trips after a cut in which nothing grows and a second sign leaves one packet.",
+        ),
+    ]
+}
