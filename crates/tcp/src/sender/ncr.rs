@@ -46,9 +46,7 @@ impl Sender {
 
     /// How many packets may be in flight in extended limited transmit; `None`: it is not on.
     pub(super) fn ncr_limit_pkts(&self) -> Option<u32> {
-        // An undo may have ended the disorder without an acknowledgment that tells.
         self.ncr
-            .filter(|_| self.scoreboard.sacked_out() > 0)
             .map(|ncr| ncr.prior_flight_pkts.saturating_sub(ncr.skipped_pkts))
     }
 

@@ -31,6 +31,10 @@ impl Sender {
         if self.state != state {
             self.control.on_state_change(now, state, self.snd_nxt);
             self.state = state;
+            if state == CongestionState::Open {
+                // An undo, too, ends the disorder.
+                self.ncr = None;
+            }
         }
     }
 
