@@ -3,6 +3,9 @@
 //! `backlane-bench [WORD]` runs the scenes whose name contains WORD and prints, for each, the
 //! CPU time of this thread (the machine may be shared, so wall time means little) and the rates
 //! that follow. Every scene runs three times; the least CPU time counts, since noise only adds.
+//!
+//! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and tells
+//! the most memory that it held at a time.
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_scenario::Scenario;
@@ -59,7 +62,12 @@ fn dumbbell(mbps: u64, flows: usize, seconds: u64) -> Work {
 
 /// A scenario from its text; reading the file does not count.
 fn scenario(text: &str) -> Work {
-    let plan = backlane_scenario::plan(text, "bench.toml", &[], None)
+    cell(text, "bench.toml", &[])
+}
+
+/// The first cell of a scenario file.
+fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
+    let plan = backlane_scenario::plan(text, path, overrides, None)
         .unwrap_or_else(|report| panic!("{report}"));
     let scenario = Scenario::from_resolved(&plan.cells[0].resolved)
         .unwrap_or_else(|report| panic!("{report}"));
@@ -132,6 +140,10 @@ fn measure(filter: &str, name: &str, mut scene: impl FnMut() -> Work) {
             best = again;
         }
     }
+    print(name, &best);
+}
+
+fn print(name: &str, best: &Work) {
     println!(
         "{name:<36} {:>8.2} {:>10} {:>11} {:>8.3} {:>8.3} {:>12.0} {:>8.0} {:>9.1}",
         best.simulated_s,
@@ -145,8 +157,32 @@ fn measure(filter: &str, name: &str, mut scene: impl FnMut() -> Work) {
     );
 }
 
+/// The most memory that this process has held, as Linux counts it.
+fn peak_memory() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().to_owned())
+}
+
+fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let overrides: Vec<_> = overrides
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((&pair, ""));
+            (key.to_owned(), value.to_owned())
+        })
+        .collect();
+    print(path, &cell(&text, path, &overrides));
+    if let Some(peak) = peak_memory() {
+        println!("at most {peak} of memory");
+    }
+}
+
 fn main() {
-    let filter = std::env::args().nth(1).unwrap_or_default();
+    let mut arguments = std::env::args().skip(1);
+    let filter = arguments.next().unwrap_or_default();
     println!(
         "{:<36} {:>8} {:>10} {:>11} {:>8} {:>8} {:>12} {:>8} {:>9}",
         "scene",
@@ -159,6 +195,10 @@ fn main() {
         "ns/hop",
         "sim/CPU"
     );
+    if filter.ends_with(".toml") {
+        run_file(&filter, arguments);
+        return;
+    }
     measure(&filter, "dumbbell 50 Mb/s, 1 CUBIC flow", || {
         dumbbell(50, 1, 600)
     });

@@ -7,6 +7,7 @@ use backlane_scenario::{Plan, Scenario, check, plan, read_file};
 
 const EXAMPLES: &[&str] = &[
     "grid.toml",
+    "large_grid.toml",
     "chain.toml",
     "graph.toml",
     "tcp_profiles.toml",
