@@ -118,7 +118,8 @@ pub struct Network {
     balance: Balance,
     /// Packets born at a router, to be given to it after the callback that made them.
     pub(crate) born: Vec<PacketId>,
-    scratch: Vec<PacketId>,
+    /// What a link gave up in the present call.
+    given_up: Vec<PacketId>,
 }
 
 impl Network {
@@ -227,12 +228,8 @@ impl Network {
     /// Cuts or mends a link direction. What was queued for it and on it when it is cut is lost.
     /// Nobody is told.
     pub fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
-        let mut dropped = std::mem::take(&mut self.scratch);
-        self.links[link.index()].set_up(events, up, &mut self.packets, &mut dropped);
-        for id in dropped.drain(..) {
-            self.drop_packet(id, DropCause::LinkDown);
-        }
-        self.scratch = dropped;
+        self.links[link.index()].set_up(events, up, &mut self.packets, &mut self.given_up);
+        self.drop_given_up(DropCause::LinkDown);
     }
 
     /// The number of nodes, hosts included.
@@ -304,9 +301,8 @@ impl Network {
 
     #[inline]
     pub(crate) fn enqueue(&mut self, events: &mut EventQueue<Event>, link: LinkId, id: PacketId) {
-        let mut dropped = std::mem::take(&mut self.scratch);
         let link = &mut self.links[link.index()];
-        match link.enqueue(events, id, &mut self.packets, &mut dropped) {
+        match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
             Enqueued::Accepted => {}
             Enqueued::Refused => {
                 let cause = if link.up() {
@@ -317,19 +313,25 @@ impl Network {
                 self.drop_packet(id, cause);
             }
         }
-        for id in dropped.drain(..) {
-            self.drop_packet(id, DropCause::Queue);
+        if !self.given_up.is_empty() {
+            self.drop_given_up(DropCause::Queue);
         }
-        self.scratch = dropped;
     }
 
     pub(crate) fn serve(&mut self, events: &mut EventQueue<Event>, link: LinkId) {
-        let mut dropped = std::mem::take(&mut self.scratch);
-        self.links[link.index()].serve(events, &mut self.packets, &mut dropped);
-        for id in dropped.drain(..) {
-            self.drop_packet(id, DropCause::Queue);
+        self.links[link.index()].serve(events, &mut self.packets, &mut self.given_up);
+        if !self.given_up.is_empty() {
+            self.drop_given_up(DropCause::Queue);
         }
-        self.scratch = dropped;
+    }
+
+    #[cold]
+    fn drop_given_up(&mut self, cause: DropCause) {
+        let mut given_up = std::mem::take(&mut self.given_up);
+        for id in given_up.drain(..) {
+            self.drop_packet(id, cause);
+        }
+        self.given_up = given_up;
     }
 
     pub(crate) fn call_when_ready(
