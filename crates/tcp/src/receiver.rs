@@ -94,8 +94,8 @@ impl Receiver {
         }
         let end = end_of(segment);
         if end == segment.seq {
-            let rto_ticks = (rto.as_micros() / 1000) as i64;
-            return !(repeats && segment.seq == self.rcv_nxt && ticks_late <= rto_ticks);
+            let rto_ticks = rto.as_micros() / 1000;
+            return !(repeats && segment.seq == self.rcv_nxt && u64::from(ticks_late) <= rto_ticks);
         }
         // `tcp_send_dupack`: what is known already is reported as a duplicate.
         if segment.seq < self.rcv_nxt {
@@ -169,7 +169,7 @@ impl Receiver {
         if segment.ts_val != 0
             && segment.seq <= self.acks.acknowledged()
             && end >= self.acks.acknowledged()
-            && self.ts_recent.ticks_late(now, segment.ts_val) <= 0
+            && self.ts_recent.ticks_late(now, segment.ts_val) == 0
         {
             self.ts_recent.store(now, segment.ts_val);
         }

@@ -3,7 +3,7 @@
 use backlane_units::{Duration, SimTime};
 
 /// One tick of Linux's timestamp clock; ours counts microseconds.
-const TICK_US: i64 = 1000;
+const TICK_US: u32 = 1000;
 /// The clock of the timestamps wraps after 71 minutes: half of that after the last one was
 /// stored, older and newer cannot be told apart (RFC 7323: outdated timestamps).
 const OUTDATED: Duration = Duration::from_micros(1 << 31);
@@ -27,14 +27,18 @@ impl TsRecent {
     }
 
     /// How many ticks of Linux's clock a segment with `ts_val` left before the one whose
-    /// timestamp is echoed; none or fewer: it is not older, or that cannot be told.
-    pub(crate) fn ticks_late(self, now: SimTime, ts_val: u32) -> i64 {
+    /// timestamp is echoed; 0: it is not older, or that cannot be told.
+    #[inline]
+    pub(crate) fn ticks_late(self, now: SimTime, ts_val: u32) -> u32 {
+        let late_us = self.value.wrapping_sub(ts_val);
+        if late_us as i32 <= 0 {
+            return 0;
+        }
         let unknown = ts_val == 0 || self.value == 0;
         if unknown || now.saturating_since(self.stored_at) >= OUTDATED {
             return 0;
         }
-        let late_us = i64::from(self.value.wrapping_sub(ts_val) as i32);
-        (late_us + i64::from(ts_val) % TICK_US).div_euclid(TICK_US)
+        (late_us + ts_val % TICK_US) / TICK_US
     }
 }
 
@@ -42,7 +46,7 @@ impl TsRecent {
 mod tests {
     use super::*;
 
-    fn ticks_late(recent_us: u32, ts_val: u32, idle: Duration) -> i64 {
+    fn ticks_late(recent_us: u32, ts_val: u32, idle: Duration) -> u32 {
         let mut recent = TsRecent::default();
         recent.store(SimTime::ZERO, recent_us);
         recent.ticks_late(SimTime::ZERO + idle, ts_val)
@@ -55,13 +59,13 @@ mod tests {
         assert_eq!(late(7_999, 6_000), 1);
         assert_eq!(late(8_000, 6_999), 2);
         assert_eq!(late(7_000, 7_999), 0);
-        assert_eq!(late(7_999, 8_000), -1);
+        assert_eq!(late(7_999, 8_000), 0);
     }
 
     #[test]
     fn the_clock_may_wrap_in_between() {
         assert_eq!(ticks_late(2_500, u32::MAX - 2_499, Duration::ZERO), 5);
-        assert_eq!(ticks_late(u32::MAX - 2_499, 2_500, Duration::ZERO), -5);
+        assert_eq!(ticks_late(u32::MAX - 2_499, 2_500, Duration::ZERO), 0);
     }
 
     #[test]
