@@ -316,9 +316,24 @@ impl Sender {
         }
     }
 
+    /// Nothing to send and nothing outstanding, as on the side of a transfer that only receives.
+    #[inline]
+    fn is_at_rest(&self) -> bool {
+        self.scoreboard.packets_out() == 0
+            && !self.has_unsent()
+            && self.tail_probe == TailProbe::None
+            && !self.probe_due
+            && !self.validation.is_in_burst()
+            && !self.scoreboard.rate.is_enabled()
+    }
+
     /// The next segment to leave, if any may: retransmissions first, then new data.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: SimTime) -> Option<Outgoing> {
+        if self.is_at_rest() {
+            self.pacing.rest();
+            return None;
+        }
         if self.tail_probe != TailProbe::None
             && let Some(outgoing) = self.send_probe(now)
         {

@@ -53,6 +53,12 @@ impl Validation {
         self.sent_new = true;
     }
 
+    /// New data has left and the end of its burst was not seen.
+    #[inline]
+    pub(super) fn is_in_burst(&self) -> bool {
+        self.sent_new
+    }
+
     /// A probe is no burst, and schedules no further probe.
     pub(super) fn forget_burst(&mut self) {
         self.sent_new = false;
