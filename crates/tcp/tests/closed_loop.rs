@@ -6,7 +6,7 @@
 
 mod dumbbell;
 
-use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic};
+use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic, reno};
 use backlane_tcp::{Config, CongestionState};
 use backlane_units::{Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
@@ -131,6 +131,19 @@ fn hystart_plus_plus_overshoots_less_than_plain_slow_start() {
     assert!(s.peak_cwnd_pkts < 672 && s.retransmits < 495);
     assert!(s.peak_cwnd_pkts > 341, "it did not overflow the queue");
     close("goodput", s.goodput_mbps, 48.267, 0.001);
+    assert_eq!(s.rtos, 0);
+}
+
+#[test]
+fn hystart_plus_plus_overshoots_less_for_reno_too() {
+    let s = run(CongestionControlConfig::Reno(reno::Config {
+        hystart: reno::HyStart::Rfc9406,
+    }));
+    assert!(s.peak_cwnd_pkts < 670 && s.retransmits < 348);
+    assert!(s.peak_cwnd_pkts > 341, "it did not overflow the queue");
+    // Afterwards it is Reno.
+    close("goodput", s.goodput_mbps, 48.265, 0.001);
+    assert_eq!(s.max_cwnd_pkts, 341);
     assert_eq!(s.rtos, 0);
 }
 

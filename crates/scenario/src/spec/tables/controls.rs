@@ -63,7 +63,16 @@ const fn integer(min: i64, max: i64) -> Kind {
     Kind::Integer { min, max }
 }
 
-static RENO: Section = parameters("tcp.reno", "Reno (RFC 5681) has no parameters.", &[]);
+static RENO: Section = parameters(
+    "tcp.reno",
+    "Reno (RFC 5681).",
+    &[key(
+        "hystart",
+        words(&["off", "rfc9406"]),
+        Default("\"off\""),
+        "How the first slow start ends: only by loss, or by HyStart++ (RFC 9406).",
+    )],
+);
 
 static CUBIC: [Section; 2] = [
     parameters("tcp.cubic", CUBIC_DOC, &CUBIC_KEYS[0]),
