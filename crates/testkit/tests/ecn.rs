@@ -2,7 +2,7 @@
 
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{QueueConfig, QueueLimit, Simulation};
-use backlane_tcp::congestion::ControlReadings;
+use backlane_tcp::congestion::{CongestionControlConfig, ControlReadings, bbr3};
 use backlane_tcp::{Config, Ecn};
 use backlane_testkit::Dumbbell;
 use backlane_traffic::tcp_flow::TcpFlow;
@@ -187,4 +187,64 @@ fn dctcp_without_ecn_is_reno() {
         )
     };
     assert_eq!(bytes("dctcp"), bytes("reno"));
+}
+
+/// Two flows of BBRv3 from 2 to 22 s over 100 Mb/s and 4 ms, 33 packets, marked above 10: the mean
+/// queue in packets, the goodput of each in Mb/s, and the smoothed share of marks of the first.
+fn marked_bbr3(ecn_max_rtt: Duration) -> (f64, [f64; 2], f64) {
+    let config = Config {
+        congestion_control: CongestionControlConfig::Bbr3(bbr3::Config {
+            ecn_max_rtt,
+            ..bbr3::Config::default()
+        }),
+        ecn: Ecn::Exact,
+        ..Config::default()
+    };
+    let dumbbell = Dumbbell {
+        rate: Rate::from_bps(100_000_000),
+        delay: Duration::from_millis(2),
+        queue: QueueConfig::Marking {
+            limit: QueueLimit::Packets(400),
+            mark_above: QueueLimit::Packets(10),
+        },
+        flows: vec![config; 2],
+        ..Dumbbell::default()
+    };
+    let mut simulation = dumbbell.build(None);
+    simulation.run(SimTime::ZERO + Duration::from_secs(2), |_, _| false);
+    let delivered = |simulation: &Simulation<Flows>| {
+        [0, 1].map(|index: usize| simulation.application.flows()[index].delivered_bytes())
+    };
+    let before = delivered(&simulation);
+    let mut queue_pkts = 0.0;
+    for i in 1..=20_000 {
+        let at = SimTime::ZERO + Duration::from_millis(2000 + i);
+        simulation.run(at, |_, _| false);
+        let link = simulation.network.link_mut(Dumbbell::BOTTLENECK);
+        queue_pkts += link.backlog_pkts(at) as f64 / 20_000.0;
+    }
+    let after = delivered(&simulation);
+    let goodput = [0, 1].map(|index| (after[index] - before[index]) as f64 * 8e-6 / 20.0);
+    let (marks, drops, retransmits) = signals(&simulation);
+    assert!(marks > 10_000, "{marks}");
+    assert_eq!((drops, retransmits), (0, 0));
+    let ControlReadings::Bbr3(readings) = flow(&simulation, 0).sender().readings().control else {
+        panic!("BBR's readings");
+    };
+    (queue_pkts, goodput, readings.marked_share)
+}
+
+/// Without marks two flows of BBR keep what the windows exceed the pipe by in the queue; the marks
+/// hold it where they begin. A smallest RTT of 4 ms is above 3 ms and below 5.
+#[test]
+fn marks_hold_the_queue_of_bbr3_at_their_threshold_on_a_path_shorter_than_its_limit() {
+    let (queue_pkts, goodput, share) = marked_bbr3(Duration::from_millis(5));
+    assert!((7.0..12.0).contains(&queue_pkts), "{queue_pkts}");
+    assert!(goodput[0] + goodput[1] > 0.97 * 96.53, "{goodput:?}");
+    assert!((0.1..0.5).contains(&share), "{share}");
+    let (queue_pkts, goodput, share) = marked_bbr3(Duration::from_millis(3));
+    assert!(queue_pkts > 30.0, "{queue_pkts}");
+    assert!(goodput[0] + goodput[1] > 0.97 * 96.53, "{goodput:?}");
+    // Not one round has been counted.
+    assert!(share >= 1.0, "{share}");
 }
