@@ -41,6 +41,7 @@ validate: $(VENV)/.installed
 # The published studies in full: half an hour on two cores; writes studies/*/README.md.
 reproduce: $(VENV)/.installed
 	$(BIN)/backlane reproduce p1
+	$(BIN)/backlane reproduce p1_beyond
 
 format:
 	cargo fmt --all

@@ -44,16 +44,17 @@ def command(what: str, quick: bool, store: Path | None, workers: int | None, as_
         output.emit({"ok": True, **found.as_dict()})
         return EXIT_OK
     judged = [v for v in found.verdicts if v.outcome != "unknown" or not quick]
-    output.print_table(
-        found.study.title,
-        ["claim", "verdict", "says", "measured"],
-        [
-            [f"{v.claim.id} ({v.claim.weight})", v.outcome + (" (a tie)" if v.tie else ""),
-             v.claim.says, v.measured]
-            for v in judged
-        ],
-        text_columns=4,
-    )  # fmt: skip
+    if judged:
+        output.print_table(
+            found.study.title,
+            ["claim", "verdict", "says", "measured"],
+            [
+                [f"{v.claim.id} ({v.claim.weight})",
+                 v.outcome + (" (a tie)" if v.tie else ""), v.claim.says, v.measured]
+                for v in judged
+            ],
+            text_columns=4,
+        )  # fmt: skip
     if quick:
         output.say(
             "a reduced set of runs: it shows how things look and settles nothing; "

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from backlane import campaign
 from backlane.campaign.plan import make_plan
 from backlane.errors import BacklaneError
+from backlane.report.figures import slug
 from backlane.results import Results
 from backlane.stats import mean_interval, paired_difference
 from backlane.studies import claims as judging
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from backlane.campaign.plan import Plan
     from backlane.campaign.pool import Progress
     from backlane.report.figures import Drawn
-    from backlane.studies.claims import Verdict
+    from backlane.studies.claims import Claim, Verdict
     from backlane.studies.figures import Runs
-    from backlane.studies.study import Experiment, FigureSpec, Hinge, Study
+    from backlane.studies.study import Alternative, Experiment, FigureSpec, Hinge, Study
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -150,6 +151,12 @@ def reproduce(
         verdicts = judging.judge(claims, data)
     # Only the whole study, in full, may replace its record.
     whole = figure is None and not quick
+    others = []
+    for alternative in study.alternatives if whole else []:
+        again = _judge_alternative(alternative, study, claims, root, workers, tell)
+        if again is None:
+            return Reproduction(study, [], None, quick, interrupted=True)
+        others.append((alternative, again))
     target = study.folder if whole else root / (figure or "all")
     drawn = [(spec, figures.figure(spec, runs[spec.experiment])) for spec in specs]
     hinges = [
@@ -157,7 +164,7 @@ def reproduce(
         for index, table in enumerate(study.hinges)
         if table.experiment in runs and (rows := hinge_rows(table, runs[table.experiment]))
     ]
-    path = page.write(study, target, verdicts, drawn, hinges, runs, quick=quick)
+    path = page.write(study, target, verdicts, others, drawn, hinges, runs, quick=quick)
     return Reproduction(study, verdicts, path, quick)
 
 
@@ -182,6 +189,25 @@ def _overrides(experiment: Experiment, quick: bool, seeds: int) -> list[tuple[st
     return [*found, ("sweep.seeds", str(seeds))] if seeds else found
 
 
+def _judge_alternative(
+    alternative: Alternative, study: Study, claims: Sequence[Claim], root: Path,
+    workers: int | None, tell: Tell | None,
+) -> list[Verdict] | None:  # fmt: skip
+    """The claims on the experiments that an alternative runs again; None after Ctrl-C."""
+    data = judging.Data()
+    for name in alternative.experiments:
+        folder = root / f"{name}@{slug(alternative.name)}"
+        found = _carry_out(
+            study.experiments[name].file, alternative.overrides, folder,
+            f"{name}, {alternative.name}", workers, tell,
+        )  # fmt: skip
+        if found is None:
+            return None
+        data.add(name, found.cells, found.views)
+    mine = [c for c in claims if c.experiments and set(c.experiments) <= set(data.cells)]
+    return judging.judge(mine, data)
+
+
 def _plan(experiment: Experiment, quick: bool, seeds: int = 0) -> Plan:
     return make_plan(experiment.file, _overrides(experiment, quick, seeds))
 
@@ -195,13 +221,21 @@ def _run(
     Raises:
         BacklaneError: R023 when a run failed.
     """
-    overrides = _overrides(experiment, quick, seeds)
-    plan = make_plan(experiment.file, overrides)
-    folder = root / experiment.name
+    return _carry_out(
+        experiment.file, _overrides(experiment, quick, seeds), root / experiment.name,
+        experiment.name, workers, tell,
+    )  # fmt: skip
+
+
+def _carry_out(
+    file: Path, overrides: list[tuple[str, str]], folder: Path, what: str,
+    workers: int | None, tell: Tell | None,
+) -> Runs | None:  # fmt: skip
+    plan = make_plan(file, overrides)
     if tell is None:
         result = campaign.run_plan(plan, folder, workers, None, overrides)
     else:
-        with tell(experiment.name, len(plan.runs)) as progress:
+        with tell(what, len(plan.runs)) as progress:
             result = campaign.run_plan(plan, folder, workers, None, overrides, progress)
     if result.outcome.interrupted:
         return None

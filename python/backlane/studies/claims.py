@@ -167,12 +167,14 @@ def matching(cells: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> li
 
 
 def load(study: Study) -> list[Claim]:
-    """Read ``claims.toml``.
+    """Read ``claims.toml``; a study without one claims nothing.
 
     Raises:
         BacklaneError: R003 or R022.
     """
     path = study.folder / "claims.toml"
+    if not path.exists():
+        return []
     claims = [_claim(table, path) for table in take(read_toml(path), "claim", list, str(path))]
     ids = [claim.id for claim in claims]
     for claim in claims:

@@ -6,7 +6,6 @@ not have (no flow of that kind, no series recorded) is NaN.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from itertools import pairwise
@@ -108,13 +107,9 @@ def _backhaul_drops(view: RunView) -> float:
     return sum(int(link["drops"] or 0) for link in inside) / packets if packets else math.nan
 
 
-def _cuts_without_loss(view: RunView) -> float:
-    """At least this share: every cut that has a loss needs one dropped packet of its own."""
-    cuts = view.measures.fast_retransmits + view.measures.rtos
-    if not cuts:
-        return math.nan
-    causes = json.loads(view.run.get("dropped_by_cause") or "{}")
-    return max(0.0, 1.0 - sum(int(count) for count in causes.values()) / cuts)
+def _needless(view: RunView) -> float:
+    sent = view.measures.retransmits
+    return view.measures.spurious_retransmits / sent if sent else math.nan
 
 
 def _window_mean_pkts(view: RunView) -> float:
@@ -181,8 +176,8 @@ METRICS: dict[str, Metric] = {
     "silence": Metric("s", 1, "longest time in which nothing arrives, mean over flows", _silence),
     "udp_delivery": Metric("%", 100, "UDP packets delivered", _udp_delivery),
     "backhaul_drops": Metric("%", 100, "packets dropped in backhaul queues", _backhaul_drops),
-    "cuts_without_loss": Metric("%", 100, "window cuts without a loss, at least",
-                                _cuts_without_loss),
+    "needless": Metric("%", 100, "retransmissions that were not needed (reported as duplicates)",
+                       _needless),
     "window_mean": Metric("packets", 1, "mean congestion window", _window_mean_pkts),
     "window_max": Metric("kB", 1e-3, "largest congestion window, median flow", _window_max_bytes),
     "peak_variation": Metric("", 1, "variation of the window at cuts", _peak_variation),

@@ -6,6 +6,7 @@ import datetime
 from typing import TYPE_CHECKING
 
 from backlane.files import make_folder, write_bytes, write_text
+from backlane.report.figures import to_csv
 from backlane.studies.claims import WEIGHTS
 from backlane.studies.metrics import METRICS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Verdict
     from backlane.studies.figures import HingeRow, Runs
-    from backlane.studies.study import FigureSpec, Hinge, Study
+    from backlane.studies.study import Alternative, FigureSpec, Hinge, Study
 
 _WORDS = {
     "A": "headline",
@@ -32,6 +33,7 @@ def write(
     study: Study,
     folder: Path,
     verdicts: Sequence[Verdict],
+    others: Sequence[tuple[Alternative, list[Verdict]]],
     drawn: Sequence[tuple[FigureSpec, list[Drawn]]],
     hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]],
     runs: Mapping[str, Runs],
@@ -48,6 +50,8 @@ def write(
         write_bytes(folder / "figures" / f"{one.key}.png", one.png)
         write_text(folder / "figures" / f"{one.key}.svg", one.svg)
         write_text(folder / "figures" / f"{one.key}.csv", one.csv)
+    if others:
+        write_text(folder / "figures" / "alternatives.csv", to_csv(_alternative_rows(others)))
     parts = [f"# {study.title}\n\n{study.about.strip()}\n"]
     if quick:
         parts.append(
@@ -58,6 +62,7 @@ def write(
         _made(study, runs),
         _summary(verdicts),
         _hinges(hinges),
+        _others(verdicts, others),
         _claims(verdicts),
         _figures(drawn),
         _assumptions(study),
@@ -140,6 +145,46 @@ def _hinges(hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]]) -> str:
         'an interval contains zero and none lies below; "no": one lies below.\n'
     )
     return "\n".join(lines)
+
+
+def _others(
+    verdicts: Sequence[Verdict], others: Sequence[tuple[Alternative, list[Verdict]]]
+) -> str:
+    """Every claim that was judged again under another assumption, side by side."""
+    if not others:
+        return ""
+    as_stated = {verdict.claim.id: verdict for verdict in verdicts}
+    by_id = [{verdict.claim.id: verdict for verdict in again} for _, again in others]
+    judged = [name for name in as_stated if any(name in again for again in by_id)]
+    lines = ["## The same claims under other assumptions\n"]
+    for alternative, _ in others:
+        changes = ", ".join(f"`{key} = {value}`" for key, value in alternative.overrides)
+        lines.append(
+            f"- **{alternative.name}**: {', '.join(alternative.experiments)} again with {changes}."
+        )
+    lines += [
+        "",
+        f"| id | claim | as stated | {' | '.join(a.name for a, _ in others)} |",
+        "|---" * (len(others) + 3) + "|",
+    ]
+    columns = [as_stated, *by_id]
+    for name in judged:
+        claim = as_stated[name].claim
+        words = [_outcome(column[name]) if name in column else "–" for column in columns]
+        lines.append(f"| {name} ({claim.weight}) | {claim.says} | {' | '.join(words)} |")
+    counts = [
+        sum(column[name].outcome == "reproduced" for name in judged if name in column)
+        for column in columns
+    ]
+    lines.append(f"| reproduced | of {len(judged)} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines) + "\n\nWhat was measured is in `figures/alternatives.csv`.\n"
+
+
+def _alternative_rows(others: Sequence[tuple[Alternative, list[Verdict]]]) -> list[list[str]]:
+    rows = [["claim", "assumption", "verdict", "measured"]]
+    for alternative, again in others:
+        rows += [[v.claim.id, alternative.name, v.outcome, v.measured] for v in again]
+    return rows
 
 
 def _claims(verdicts: Sequence[Verdict]) -> str:

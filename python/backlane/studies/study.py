@@ -82,6 +82,21 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """Another way to settle what the paper leaves open, under which claims are judged again.
+
+    Attributes:
+        name: such as "cells of 75 Mbit/s".
+        experiments: what is run again; claims on these alone are judged.
+        overrides: (key, value) pairs that make the difference.
+    """
+
+    name: str
+    experiments: list[str]
+    overrides: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Hinge:
     """A table of which assumption a result hangs on: one row per combination.
 
@@ -115,6 +130,7 @@ class Study:
     figures: list[FigureSpec]
     assumptions: list[Assumption]
     hinges: list[Hinge] = field(default_factory=list)
+    alternatives: list[Alternative] = field(default_factory=list)
 
 
 def find(name: str) -> Path:
@@ -190,7 +206,9 @@ def load(folder: Path) -> Study:
     path = folder / "study.toml"
     value = read_toml(path)
     refuse_unknown(
-        value, {"title", "about", "experiment", "figure", "assumption", "hinge"}, str(path)
+        value,
+        {"title", "about", "experiment", "figure", "assumption", "hinge", "alternative"},
+        str(path),
     )
     experiments = {}
     for table in take(value, "experiment", list, str(path), []):
@@ -211,10 +229,12 @@ def load(folder: Path) -> Study:
             for table in value.get("assumption", [])
         ],
         hinges=[_hinge(table, path) for table in value.get("hinge", [])],
+        alternatives=[_alternative(table, path) for table in value.get("alternative", [])],
     )  # fmt: skip
     for place, experiment in [
         *((f"figure {figure.id}", figure.experiment) for figure in study.figures),
         *((f"hinge {hinge.title}", hinge.experiment) for hinge in study.hinges),
+        *((f"alternative {a.name}", name) for a in study.alternatives for name in a.experiments),
     ]:
         require_experiment(study, experiment, f"{path}: {place}")
     return study
@@ -281,4 +301,14 @@ def _hinge(table: Mapping[str, Any], path: Path) -> Hinge:
         columns=[str(name) for name in take(table, "columns", list, place)],
         where=take(table, "where", dict, place, {}),
         reading=take(table, "reading", str, place, ""),
+    )
+
+
+def _alternative(table: Mapping[str, Any], path: Path) -> Alternative:
+    place = f"{path}: alternative {table.get('name', '')}"
+    refuse_unknown(table, {"name", "experiments", "set"}, place)
+    return Alternative(
+        name=take(table, "name", str, place),
+        experiments=[str(name) for name in take(table, "experiments", list, place)],
+        overrides=[(key, str(value)) for key, value in take(table, "set", dict, place).items()],
     )
