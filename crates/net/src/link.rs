@@ -304,11 +304,9 @@ impl Link {
                         self.counters.queue_max_bytes.max(*backlog_bytes);
                     self.counters.queue_area +=
                         u128::from(size_bytes) * u128::from((self.free_at - now).as_ps());
-                    let start = self.free_at;
-                    self.send(events, start, id, size_bytes);
-                } else {
-                    self.send(events, now, id, size_bytes);
                 }
+                let start = self.free_at.max(now);
+                self.send(events, start, id, size_bytes);
             }
             Queue::Scheduled { discipline, idle } => {
                 discipline.enqueue(now, id, packets, dropped);
