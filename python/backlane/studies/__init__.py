@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from backlane.campaign.plan import Plan
+    from backlane.campaign.plan import Label, Plan
     from backlane.campaign.pool import Progress
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Claim, Verdict
@@ -288,9 +288,15 @@ def hinge_rows(table: Hinge, runs: Runs) -> list[HingeRow]:
             if chosen:
                 cells.append((column, mean_interval([of(view) for view in chosen])))
         if cells:
-            name = ", ".join(str(value) for value in values) or "all"
+            name = ", ".join(map(_named, others, values)) or "all"
             rows.append(HingeRow(name, cells, _ascending(table, runs, where)))
     return rows
+
+
+def _named(key: str, value: Label) -> str:
+    """A swept value in a row of its own: a section's label speaks for itself, a number does not."""
+    section, _, last = key.rpartition(".")
+    return f"{last.replace('_', ' ')} {value}" if section else str(value)
 
 
 def _ascending(table: Hinge, runs: Runs, where: dict[str, Any]) -> str:
