@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
@@ -278,7 +279,7 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             axes.bar(at, around.mean, 0.72, color=color, alpha=0.55, edgecolor=color)
             if around.known:
                 axes.vlines(at, around.low, around.high, color=INK, linewidth=2.0)
-        axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)
+        axes.set_ylabel(fill(f"{known.words}, {known.unit}" if known.unit else known.words, 36))
         if metric == "jain":
             axes.set_ylim(0, 1)
         if x:
@@ -288,7 +289,8 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             x_axis(axes, [at for at, _, _ in bars], [str(n) for n in contenders], grouped=False)
 
     suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
-    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}.", rows, paint)
+    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}.", rows, paint,
+                width_in=_WIDE_IN)  # fmt: skip
 
 
 def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
