@@ -195,7 +195,10 @@ fn main() {
         "ns/hop",
         "sim/CPU"
     );
-    if filter.ends_with(".toml") {
+    if std::path::Path::new(&filter)
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
         run_file(&filter, arguments);
         return;
     }
