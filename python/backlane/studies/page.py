@@ -59,7 +59,7 @@ def write(
             "It shows how things look and settles nothing.\n"
         )
     parts += [
-        _made(study, runs),
+        _made(study, runs, apart=bool(others)),
         _summary(verdicts),
         _hinges(hinges),
         _others(verdicts, others),
@@ -73,7 +73,7 @@ def write(
     return path
 
 
-def _made(study: Study, runs: Mapping[str, Runs]) -> str:
+def _made(study: Study, runs: Mapping[str, Runs], *, apart: bool) -> str:
     manifests = [found.results.manifest for found in runs.values()]
     if not manifests:
         return ""
@@ -87,8 +87,9 @@ def _made(study: Study, runs: Mapping[str, Runs]) -> str:
         f"Made on {today} by `backlane reproduce {study.name}` with Backlane "
         f"{manifests[0].get('version')}, model version {', '.join(models)}, sources at commit "
         f"{', '.join(commits)}: {count} runs, {cpu_s:.0f} CPU-seconds on "
-        f"{host.get('cores')} cores ({host.get('machine')}). The digest of each experiment is at "
-        "the end; the same commit gives the same digests on any machine.\n"
+        f"{host.get('cores')} cores ({host.get('machine')})"
+        f"{', the runs under other assumptions apart' if apart else ''}. The digest of each "
+        "experiment is at the end; the same commit gives the same digests on any machine.\n"
     )
 
 
