@@ -141,7 +141,8 @@ def reproduce(
     verdicts = judging.judge(claims, data)
     while not quick and (open_ := _unsettled(verdicts, runs, study)):
         for experiment in open_:
-            seeds = _seed_count(runs[experiment]) + STEP_SEEDS
+            most = study.experiments[experiment].most_seeds
+            seeds = min(_seed_count(runs[experiment]) + STEP_SEEDS, most)
             say(f"{experiment}: {seeds} seeds, to settle {_names(verdicts, experiment)}")
             found = _run(study.experiments[experiment], quick, seeds, root, workers, tell)
             if found is None:

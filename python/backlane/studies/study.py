@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError, read_error
+from backlane.studies.metrics import METRICS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -293,10 +294,15 @@ def _hinge(table: Mapping[str, Any], path: Path) -> Hinge:
     refuse_unknown(
         table, {"title", "experiment", "metric", "by", "columns", "where", "reading"}, place
     )
+    metric = take(table, "metric", str, place)
+    if metric not in METRICS:
+        raise BacklaneError(
+            "R022", f'there is no metric "{metric}"', place, f"known: {', '.join(METRICS)}"
+        )
     return Hinge(
         title=take(table, "title", str, place),
         experiment=take(table, "experiment", str, place),
-        metric=take(table, "metric", str, place),
+        metric=metric,
         by=take(table, "by", str, place),
         columns=[str(name) for name in take(table, "columns", list, place)],
         where=take(table, "where", dict, place, {}),
