@@ -234,6 +234,8 @@ def test_a_quick_look_or_a_single_figure_does_not_replace_the_record(
         ("claims.toml", 'experiment = "small"', 'experiment = "large"', 'no experiment "large"'),
         ("claims.toml", 'id = "T-2"', 'id = "T-1"', "T-1 stands twice"),
         ("study.toml", '"sticks"', '"stick"', '"stick" is no form'),
+        ("study.toml", 'by = "tcp.cong', 'by = "tcp.kong', "`tcp.kongestion_control` is not swept"),
+        ("study.toml", 'by = "tcp', 'metric = "ftt"\nby = "tcp', 'there is no metric "ftt"'),
         ("study.toml", '"finish_mean"', '"finish_meen"', 'there is no metric "finish_meen"'),
         ("study.toml", 'columns = ["reno"', 'columns = ["rino"', "= 'rino' (swept"),
         ("study.toml", 'title = "A', 'titel = "A', "`titel` is not known"),

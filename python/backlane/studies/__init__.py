@@ -122,6 +122,8 @@ def reproduce(
     plans = {name: _plan(study.experiments[name], quick) for name in wanted}
     if not quick:
         judging.check_cells(claims, plans, study.folder / "claims.toml")
+    for spec in specs:
+        figures.check(spec, [cell.parameters for cell in plans[spec.experiment].cells])
     for table in study.hinges:
         if not quick and table.experiment in plans:
             cells = [cell.parameters for cell in plans[table.experiment].cells]

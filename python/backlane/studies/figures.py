@@ -28,9 +28,10 @@ from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies.claims import matching
 from backlane.studies.metrics import METRICS, STICKS
+from backlane.studies.study import take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -90,16 +91,27 @@ def colors(names: Sequence[Label]) -> dict[Label, str]:
     return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
 
 
-def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    """Draw a figure of a study; several when it has several panels.
+def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
+    """Make sure, before the first run, that a figure can be drawn from these cells.
 
     Raises:
-        BacklaneError: R022 when a key or metric of the figure does not exist.
+        BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
     """
+    needs = {"load": ("by", "x"), "traces": ("by", "flow")}.get(spec.kind, ("by",))
+    for key in needs:
+        take(spec.options, key, str, f"figure {spec.id}")
     for key in ("x", "by"):
         name = spec.options.get(key)
-        if name is not None and name not in runs.cells[0]:
+        if name is not None and name not in cells[0]:
             raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
+    if spec.kind == "sticks":
+        _metrics(spec, list(STICKS))
+    elif spec.kind == "bars":
+        _metrics(spec, list(METRICS))
+
+
+def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """Draw a figure of a study that was checked; several when it has several panels."""
     forms = {
         "sticks": _sticks,
         "load": _load,
