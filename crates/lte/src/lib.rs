@@ -1,7 +1,11 @@
 //! An LTE radio access network, layer by layer as 3GPP has it.
 //!
 //! [`phy`] knows what a transport block holds, what signal it needs and how often it is lost.
+//! [`pdcp`] is what is put around a packet; [`rlc`] cuts packets into what the MAC grants, orders
+//! them again, and repeats what was lost.
 
 #![forbid(unsafe_code)]
 
+pub mod pdcp;
 pub mod phy;
+pub mod rlc;
