@@ -5,15 +5,17 @@
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
 //! - [`network`]: nodes, their interfaces, where hosts are attached, and the packet balance.
 //! - [`router`]: the trait that a routing protocol implements.
+//! - [`mac`]: the trait that a shared medium implements, such as a radio access network.
 //! - [`application`]: the trait that sources and sinks implement.
 //! - [`simulation`]: the event loop over all of these.
 //!
 //! The way of a packet: an application sends it from a host; each router that it meets decides
 //! an interface; the interface's link queues, sends and carries it; at its exit router it
-//! leaves for the host that it is meant for.
+//! leaves for the host that it is meant for, by a wire or by a medium.
 
 pub mod application;
 pub mod link;
+pub mod mac;
 pub mod network;
 pub mod packet;
 pub mod queue;
@@ -22,8 +24,9 @@ pub mod simulation;
 
 pub use application::Application;
 pub use link::{Link, LinkCounters};
+pub use mac::{Mac, MacContext};
 pub use network::{DropCause, Interface, LinkConfig, Network};
-pub use packet::{Ecn, FlowId, LinkId, NodeId, Packet, PacketId, PacketStore};
+pub use packet::{Ecn, FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
 pub use router::{Context, Router, RouterQueue};
 pub use simulation::{Event, Simulation};

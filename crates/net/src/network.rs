@@ -4,7 +4,8 @@ use backlane_engine::{EventQueue, Stream};
 use backlane_units::{Duration, Rate};
 
 use crate::link::{Enqueued, Link};
-use crate::packet::{LinkId, NodeId, Packet, PacketId, PacketStore};
+use crate::mac::Mac;
+use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::{
     CoDel, DropTail, FqCoDel, ProportionalFair, QueueConfig, QueueDiscipline, User,
 };
@@ -23,16 +24,19 @@ pub enum DropCause {
     NoRoute,
     /// The time to live ran out.
     TtlExpired,
+    /// The protocols of a radio link gave it up.
+    Radio,
 }
 
 impl DropCause {
     /// All causes, in the order of their counters.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Queue,
         Self::Loss,
         Self::LinkDown,
         Self::NoRoute,
         Self::TtlExpired,
+        Self::Radio,
     ];
 
     /// The name in results.
@@ -43,6 +47,7 @@ impl DropCause {
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::TtlExpired => "ttl_expired",
+            Self::Radio => "radio",
         }
     }
 }
@@ -81,6 +86,8 @@ struct Node {
     attached_to: Option<NodeId>,
     /// A host's way in, from the router that it is attached to.
     downlink: Option<LinkId>,
+    /// The medium of a host that has no wire.
+    mac: Option<MacId>,
 }
 
 /// Packets counted in and out.
@@ -116,8 +123,15 @@ pub struct Network {
     nodes: Vec<Node>,
     links: Vec<Link>,
     balance: Balance,
-    /// Packets born at a router, to be given to it after the callback that made them.
+    /// Bytes that a packet of a medium's host is larger in the mesh.
+    tunnel_bytes: u32,
+    /// Media, until the simulation takes them.
+    pub(crate) macs: Vec<Box<dyn Mac>>,
+    /// Packets sent where no wire takes them, to be given to the source's router or medium after
+    /// the callback that made them.
     pub(crate) born: Vec<PacketId>,
+    /// Packets that came out of a medium in the present call, and where.
+    pub(crate) emerged: Vec<(NodeId, PacketId)>,
     /// What a link gave up in the present call.
     given_up: Vec<PacketId>,
 }
@@ -220,6 +234,27 @@ impl Network {
         (up, down)
     }
 
+    /// Adds a medium. [`crate::Simulation::new`] starts it.
+    pub fn add_mac(&mut self, mac: Box<dyn Mac>) -> MacId {
+        self.macs.push(mac);
+        MacId(self.macs.len() as u32 - 1)
+    }
+
+    /// Attaches a host to a router by a medium: what it sends and what is for it goes to
+    /// [`Mac::on_packet`].
+    pub fn attach_to_mac(&mut self, host: NodeId, router: NodeId, mac: MacId) {
+        let host = &mut self.nodes[host.index()];
+        host.attached_to = Some(router);
+        host.mac = Some(mac);
+    }
+
+    /// Makes each packet that a host of a medium sends or gets so many bytes larger in the mesh,
+    /// between its first router and the one where it leaves: the headers of a tunnel. Where both
+    /// are the same router there is no tunnel.
+    pub fn set_tunnel_bytes(&mut self, bytes: u32) {
+        self.tunnel_bytes = bytes;
+    }
+
     /// Loses each packet that a link direction sends with this probability.
     pub fn set_loss(&mut self, link: LinkId, probability: f64, stream: Stream) {
         self.links[link.index()].set_loss(probability, stream);
@@ -274,7 +309,8 @@ impl Network {
         self.packets.insert(packet)
     }
 
-    /// Sends a packet from its source: into the host's uplink, or to the router of the node.
+    /// Sends a packet from its source: into the host's uplink or medium, or to the router of the
+    /// node.
     #[inline]
     pub fn send(&mut self, events: &mut EventQueue<Event>, packet: Packet) -> PacketId {
         let source = packet.source;
@@ -365,6 +401,34 @@ impl Network {
     #[inline]
     pub(crate) fn downlink(&self, host: NodeId) -> Option<LinkId> {
         self.nodes[host.index()].downlink
+    }
+
+    /// The medium of a host.
+    #[inline]
+    pub(crate) fn mac_of(&self, host: NodeId) -> Option<MacId> {
+        self.nodes[host.index()].mac
+    }
+
+    #[inline]
+    pub(crate) fn tunnel_bytes(&self) -> u32 {
+        self.tunnel_bytes
+    }
+
+    /// A packet has come to a router that will pass it on, and was counted there: it enters the
+    /// tunnel at its first router and leaves it at its last.
+    pub(crate) fn pass_tunnel_end(&mut self, node: NodeId, id: PacketId) {
+        let packet = &self.packets[id];
+        let (first, last) = (packet.hops == 1, packet.exit == node);
+        let ends = [packet.source, packet.destination];
+        if first == last || ends.iter().all(|&end| self.mac_of(end).is_none()) {
+            return;
+        }
+        let packet = &mut self.packets[id];
+        if first {
+            packet.size_bytes += self.tunnel_bytes;
+        } else {
+            packet.size_bytes -= self.tunnel_bytes;
+        }
     }
 
     fn attach_by(&mut self, host: NodeId, router: NodeId, up: LinkId, down: LinkId) {

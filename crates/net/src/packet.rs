@@ -36,6 +36,10 @@ id!(
     FlowId
 );
 id!(
+    /// A medium that hosts and routers share.
+    MacId
+);
+id!(
     /// A packet of a [`PacketStore`].
     PacketId
 );

@@ -5,8 +5,9 @@ use backlane_units::SimTime;
 
 use crate::application::Application;
 use crate::link::Arrival;
+use crate::mac::{Mac, MacContext};
 use crate::network::{DropCause, Network};
-use crate::packet::{LinkId, NodeId, PacketId};
+use crate::packet::{LinkId, MacId, NodeId, PacketId};
 use crate::router::{Context, Router, RouterQueue};
 
 /// Everything that can be scheduled.
@@ -30,6 +31,13 @@ pub enum Event {
         /// Which.
         token: u32,
     },
+    /// A timer of a medium.
+    Mac {
+        /// Whose.
+        mac: MacId,
+        /// Which.
+        token: u32,
+    },
 }
 
 impl Event {
@@ -40,6 +48,8 @@ impl Event {
             Self::Transmit(link) => (1, link.0, 0),
             Self::Router { node, token } => (2, node.0, token),
             Self::Application { id, token } => (3, id, token),
+            // Counted from the far end of the routers' numbers.
+            Self::Mac { mac, token } => (2, !mac.0, token),
         };
         kind << 62 | u64::from(b) << 32 | u64::from(a)
     }
@@ -54,31 +64,39 @@ pub struct Simulation<A> {
     /// Sources and sinks.
     pub application: A,
     routers: Vec<Option<Box<dyn Router>>>,
+    macs: Vec<Box<dyn Mac>>,
     digest: Digest,
     trace: Option<Trace>,
 }
 
 impl<A: Application> Simulation<A> {
     /// Puts a network into motion. `routers` holds one entry for each node: a router for the
-    /// nodes that forward, `None` for hosts. Calls every router's `start`.
+    /// nodes that forward, `None` for hosts. Calls
+    /// every router's `start`, then every medium's.
     pub fn new(
-        network: Network,
+        mut network: Network,
         events: EventQueue<Event>,
         application: A,
         routers: Vec<Option<Box<dyn Router>>>,
         trace: Option<Trace>,
     ) -> Self {
+        let macs = std::mem::take(&mut network.macs);
         let mut simulation = Self {
             network,
             events,
             application,
             routers,
+            macs,
             digest: Digest::default(),
             trace,
         };
         for node in 0..simulation.routers.len() as u32 {
             simulation.with_router(NodeId(node), |router, context| router.start(context));
         }
+        for mac in 0..simulation.macs.len() as u32 {
+            simulation.with_mac(MacId(mac), Mac::start);
+        }
+        simulation.pass_emerged();
         simulation
     }
 
@@ -99,12 +117,22 @@ impl<A: Application> Simulation<A> {
         self.routers.get(node.index())?.as_deref()
     }
 
+    /// A medium; as [`std::any::Any`] it can be turned into the type that it has.
+    pub fn mac(&self, mac: MacId) -> Option<&dyn Mac> {
+        self.macs.get(mac.index()).map(Box::as_ref)
+    }
+
+    /// The same, to change it.
+    pub fn mac_mut(&mut self, mac: MacId) -> Option<&mut dyn Mac> {
+        self.macs.get_mut(mac.index()).map(Box::as_mut)
+    }
+
     /// A number for all that happened so far.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }
 
-    /// Packets that are somewhere: on links and in routers. Must equal the balance's count.
+    /// Packets that are somewhere: on links, in routers and in media. Must equal the balance's count.
     pub fn held_pkts(&self) -> usize {
         let before_links: u64 = (0..self.network.links().len() as u32)
             .filter_map(|link| self.router_queue(LinkId(link)))
@@ -116,7 +144,8 @@ impl<A: Application> Simulation<A> {
             .filter_map(|router| router.as_deref()?.shared_queue())
             .map(|queue| queue.backlog_pkts)
             .sum();
-        self.network.held_by_links() + (before_links + in_nodes) as usize
+        let in_media: usize = self.macs.iter().map(|mac| mac.held_pkts()).sum();
+        self.network.held_by_links() + (before_links + in_nodes) as usize + in_media
     }
 
     /// The queue that the sending router keeps before a link direction, if it keeps one.
@@ -181,6 +210,12 @@ impl<A: Application> Simulation<A> {
                     .on_event(&mut self.network, &mut self.events, id, token);
                 self.forward_born();
             }
+            Event::Mac { mac, token } => {
+                self.with_mac(mac, |mac, context| mac.on_timer(context, token));
+            }
+        }
+        if !self.network.emerged.is_empty() {
+            self.pass_emerged();
         }
     }
 
@@ -242,11 +277,14 @@ impl<A: Application> Simulation<A> {
         packet.ttl -= 1;
         packet.hops += 1;
         packet.path = (packet.path.rotate_left(5) ^ node.0).wrapping_mul(0x9e37_79b9);
-        if packet.exit == node {
-            let destination = packet.destination;
+        let (exit, destination) = (packet.exit, packet.destination);
+        if self.network.tunnel_bytes() != 0 {
+            self.network.pass_tunnel_end(node, id);
+        }
+        if exit == node {
             match self.network.downlink(destination) {
                 Some(downlink) => self.network.enqueue(&mut self.events, downlink, id),
-                None => self.network.drop_packet(id, DropCause::NoRoute),
+                None => self.give_to_medium(node, destination, id),
             }
             return;
         }
@@ -263,9 +301,46 @@ impl<A: Application> Simulation<A> {
         for index in 0..self.network.born.len() {
             let id = self.network.born[index];
             let source = self.network.packets[id].source;
-            self.forward(source, id);
+            if self.network.is_router(source) {
+                self.forward(source, id);
+            } else {
+                self.give_to_medium(source, source, id);
+            }
         }
         self.network.born.clear();
+    }
+
+    /// `node` gives a packet to the medium of `host`.
+    fn give_to_medium(&mut self, node: NodeId, host: NodeId, id: PacketId) {
+        match self.network.mac_of(host) {
+            Some(mac) => self.with_mac(mac, |mac, context| mac.on_packet(context, node, id)),
+            None => self.network.drop_packet(id, DropCause::NoRoute),
+        }
+    }
+
+    /// Packets that came out of media reach their destinations, or routers that pass them on;
+    /// more may come out meanwhile.
+    fn pass_emerged(&mut self) {
+        let mut index = 0;
+        while let Some(&(node, id)) = self.network.emerged.get(index) {
+            index += 1;
+            if self.network.packets[id].destination == node {
+                self.application
+                    .on_packet(&mut self.network, &mut self.events, id);
+                self.network.deliver(id);
+                self.forward_born();
+            } else {
+                self.forward(node, id);
+            }
+        }
+        self.network.emerged.clear();
+    }
+
+    fn with_mac(&mut self, mac: MacId, hook: impl FnOnce(&mut dyn Mac, &mut MacContext<'_>)) {
+        if let Some(medium) = self.macs.get_mut(mac.index()) {
+            let mut context = MacContext::new(mac, &mut self.network, &mut self.events);
+            hook(medium.as_mut(), &mut context);
+        }
     }
 
     #[inline]

@@ -1,0 +1,377 @@
+//! A medium between hosts and routers: what goes in comes out where it says, and is counted.
+
+use std::any::Any;
+use std::collections::VecDeque;
+
+use backlane_engine::{EventQueue, TimerId};
+use backlane_net::packet::{Ecn, INITIAL_TTL};
+use backlane_net::{
+    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
+    Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
+};
+use backlane_units::{Duration, Rate, SimTime};
+
+const AIR: Duration = Duration::from_millis(10);
+const TUNNEL_BYTES: u32 = 36;
+const SIZE_BYTES: u32 = 1000;
+const DELIVER: u32 = 0;
+const HAND_OVER: u32 = 1;
+
+/// Delays every packet by as much, and moves one host at a given time. What it still holds for
+/// that host then, it sends back.
+struct DelayLine {
+    router: NodeId,
+    handover: Option<(SimTime, NodeId)>,
+    held: VecDeque<(SimTime, NodeId, PacketId)>,
+    timer: Option<TimerId>,
+    /// Gives up packets with these sequence numbers.
+    loses: Vec<u64>,
+    sent_back: usize,
+}
+
+impl Mac for DelayLine {
+    fn start(&mut self, context: &mut MacContext<'_>) {
+        self.timer = Some(context.timer(DELIVER));
+        if let Some((at, _)) = self.handover {
+            let timer = context.timer(HAND_OVER);
+            context.set_timer(timer, at);
+        }
+    }
+
+    fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId) {
+        let packet = context.packet(id);
+        assert_eq!(packet.size_bytes, SIZE_BYTES, "no tunnel reaches the air");
+        if self.loses.contains(&packet.sequence) {
+            context.drop(id, DropCause::Radio);
+            return;
+        }
+        let to = if node == packet.source {
+            self.router
+        } else if node == self.router {
+            packet.destination
+        } else {
+            self.sent_back += 1;
+            context.send_back(node, id);
+            return;
+        };
+        let at = context.now() + AIR;
+        if self.held.is_empty() {
+            context.set_timer(self.timer.unwrap(), at);
+        }
+        self.held.push_back((at, to, id));
+    }
+
+    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+        if token == HAND_OVER {
+            let (_, router) = self.handover.unwrap();
+            let old = std::mem::replace(&mut self.router, router);
+            for (_, host, id) in self.held.drain(..) {
+                context.move_host(host, router);
+                context.send_back(old, id);
+                self.sent_back += 1;
+            }
+            context.cancel_timer(self.timer.unwrap());
+            return;
+        }
+        while let Some(&(at, to, id)) = self.held.front() {
+            if at > context.now() {
+                context.set_timer(self.timer.unwrap(), at);
+                break;
+            }
+            self.held.pop_front();
+            context.deliver(to, id);
+        }
+    }
+
+    fn held_pkts(&self) -> usize {
+        self.held.len()
+    }
+}
+
+/// The way along a line of routers whose numbers rise from left to right.
+struct Line;
+
+impl Router for Line {
+    fn start(&mut self, _context: &mut Context<'_>) {}
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let (here, exit) = (context.node(), context.packet(id).exit);
+        let onwards = |peer: NodeId| (peer > here) == (exit > here);
+        let interfaces = context.interfaces();
+        match interfaces.iter().position(|face| onwards(face.peer)) {
+            Some(interface) => context.transmit(interface, id),
+            None => context.drop(id, DropCause::NoRoute),
+        }
+    }
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+}
+
+/// Sends a packet at each time given; every packet that comes in is noted, and answered if
+/// `answers`.
+struct Script {
+    sends: Vec<(NodeId, NodeId)>,
+    answers: bool,
+    /// Sequence, time in picoseconds, destination, size, routers passed.
+    arrivals: Vec<(u64, u64, NodeId, u32, u8)>,
+}
+
+impl Script {
+    fn send(
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        source: NodeId,
+        destination: NodeId,
+        sequence: u64,
+    ) {
+        let packet = Packet {
+            flow: FlowId(0),
+            reverse: false,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            ecn: Ecn::NotCapable,
+            size_bytes: SIZE_BYTES,
+            source,
+            destination,
+            exit: network.exit_of(destination),
+            previous: source,
+            path: 0,
+            sequence,
+            queued_at: events.now(),
+            message: None,
+        };
+        network.send(events, packet);
+    }
+}
+
+impl Application for Script {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let packet = &network.packets[id];
+        let (source, destination) = (packet.source, packet.destination);
+        let (sequence, size, hops) = (packet.sequence, packet.size_bytes, packet.hops);
+        self.arrivals
+            .push((sequence, events.now().as_ps(), destination, size, hops));
+        if self.answers && sequence < 100 {
+            Self::send(network, events, destination, source, sequence + 100);
+        }
+    }
+
+    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: u32, _: u32) {
+        let (source, destination) = self.sends[id as usize];
+        Self::send(network, events, source, destination, u64::from(id));
+    }
+}
+
+/// Routers 0 – 1 – 2 in a line; a server at 0 by a wire, two hosts at 1 by a medium.
+struct World {
+    simulation: Simulation<Script>,
+    mac: MacId,
+}
+
+const SERVER: NodeId = NodeId(3);
+const UES: [NodeId; 2] = [NodeId(4), NodeId(5)];
+/// From router 0 to 1, back, from 1 to 2, back; then up from the server and down to it.
+const LINKS: [LinkId; 6] = [
+    LinkId(0),
+    LinkId(1),
+    LinkId(2),
+    LinkId(3),
+    LinkId(4),
+    LinkId(5),
+];
+
+/// A byte takes 1 ns on every wire, and 1 ms passes before it arrives.
+fn wire() -> LinkConfig {
+    LinkConfig {
+        rate: Rate::from_bps(8_000_000_000),
+        delay: Duration::from_millis(1),
+        queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+    }
+}
+
+impl World {
+    fn new(
+        sends: &[(u64, NodeId, NodeId)],
+        handover_ms: Option<u64>,
+        change: impl FnOnce(&mut DelayLine, &mut Script),
+    ) -> Self {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        let routers = [(); 3].map(|()| network.add_router());
+        network.connect(&mut events, routers[0], routers[1], &wire());
+        network.connect(&mut events, routers[1], routers[2], &wire());
+        let hosts = [(); 3].map(|()| network.add_host());
+        network.attach(&mut events, hosts[0], routers[0], &wire());
+        let mut line = DelayLine {
+            router: routers[1],
+            handover: handover_ms.map(|ms| (SimTime::ZERO + Duration::from_millis(ms), routers[2])),
+            held: VecDeque::new(),
+            timer: None,
+            loses: Vec::new(),
+            sent_back: 0,
+        };
+        let mut script = Script {
+            sends: sends.iter().map(|&(_, from, to)| (from, to)).collect(),
+            answers: false,
+            arrivals: Vec::new(),
+        };
+        change(&mut line, &mut script);
+        let mac = network.add_mac(Box::new(line));
+        for host in UES {
+            network.attach_to_mac(host, routers[1], mac);
+        }
+        network.set_tunnel_bytes(TUNNEL_BYTES);
+        for (id, &(at_ms, ..)) in sends.iter().enumerate() {
+            let at = SimTime::ZERO + Duration::from_millis(at_ms);
+            let id = id as u32;
+            events.once(at, Event::Application { id, token: 0 });
+        }
+        let line = || -> Option<Box<dyn Router>> { Some(Box::new(Line)) };
+        let routers = vec![line(), line(), line(), None, None, None];
+        Self {
+            simulation: Simulation::new(network, events, script, routers, None),
+            mac,
+        }
+    }
+
+    fn run(mut self) -> Self {
+        self.run_until(SimTime::MAX);
+        assert_eq!(self.simulation.network.balance().in_flight, 0);
+        self
+    }
+
+    fn run_until(&mut self, until: SimTime) {
+        self.simulation.run(until, |_, _| false);
+        let balance = self.simulation.network.balance();
+        assert!(balance.holds(), "{balance:?}");
+        assert_eq!(balance.in_flight, self.simulation.held_pkts() as u64);
+    }
+
+    fn line(&self) -> &DelayLine {
+        let mac: &dyn Any = self.simulation.mac(self.mac).unwrap();
+        mac.downcast_ref().unwrap()
+    }
+
+    fn bytes(&self) -> [u64; 6] {
+        LINKS.map(|link| {
+            self.simulation.network.links()[link.index()]
+                .counters()
+                .bytes
+        })
+    }
+
+    fn arrivals(&self) -> &[(u64, u64, NodeId, u32, u8)] {
+        &self.simulation.application.arrivals
+    }
+}
+
+fn ps(ms: u64, ns: u64) -> u64 {
+    Duration::from_millis(ms).as_ps() + 1000 * ns
+}
+
+#[test]
+fn a_packet_crosses_the_medium_down_and_its_answer_up() {
+    let world = World::new(&[(0, SERVER, UES[0])], None, |_, script| {
+        script.answers = true;
+    })
+    .run();
+    let one_way = (2 + 10, 1000 + 1036);
+    assert_eq!(
+        world.arrivals(),
+        [
+            (0, ps(one_way.0, one_way.1), UES[0], SIZE_BYTES, 2),
+            (100, ps(2 * one_way.0, 2 * one_way.1), SERVER, SIZE_BYTES, 2),
+        ]
+    );
+}
+
+#[test]
+fn the_tunnel_is_carried_by_the_mesh_alone() {
+    let world = World::new(&[(0, SERVER, UES[0]), (0, UES[1], SERVER)], None, |_, _| {}).run();
+    assert_eq!(world.bytes(), [1036, 1036, 0, 0, 1000, 1000]);
+}
+
+#[test]
+fn between_hosts_of_one_router_there_is_no_tunnel() {
+    let world = World::new(&[(0, UES[0], UES[1])], None, |_, _| {}).run();
+    assert_eq!(world.arrivals(), [(0, ps(20, 0), UES[1], SIZE_BYTES, 1)]);
+    assert_eq!(world.bytes(), [0; 6]);
+}
+
+#[test]
+fn what_the_medium_holds_is_in_flight_and_what_it_gives_up_is_dropped_by_radio() {
+    let sends: Vec<_> = (0..5).map(|ms| (ms, SERVER, UES[0])).collect();
+    let mut world = World::new(&sends, None, |line, _| line.loses = vec![1]);
+    world.run_until(SimTime::ZERO + Duration::from_millis(8));
+    assert_eq!(world.line().held_pkts(), 4);
+    let balance = world.simulation.network.balance();
+    assert_eq!(balance.dropped[DropCause::Radio as usize], 1);
+    let world = world.run();
+    assert_eq!(world.simulation.network.balance().delivered, 4);
+}
+
+/// The host moves at 8 ms from router 1 to router 2. Packet 0 is in the air of the old cell, packet 1 on
+/// the wire to its router, packet 2 was not sent yet.
+#[test]
+fn packets_for_a_host_that_moved_follow_it_through_the_mesh() {
+    let sends = [
+        (0, SERVER, UES[0]),
+        (7, SERVER, UES[0]),
+        (9, SERVER, UES[0]),
+        (9, UES[0], SERVER),
+    ];
+    let world = World::new(&sends, Some(8), |_, _| {}).run();
+    assert_eq!(world.line().sent_back, 2);
+    let mut arrivals = world.arrivals().to_vec();
+    arrivals.sort_unstable();
+    assert_eq!(
+        arrivals,
+        [
+            // Given back at 8 ms, one wire, the air; router 1 passed it twice.
+            (0, ps(8 + 1 + 10, 1036), UES[0], SIZE_BYTES, 4),
+            (
+                1,
+                ps(7 + 2 + 1 + 10, 1000 + 2 * 1036),
+                UES[0],
+                SIZE_BYTES,
+                4
+            ),
+            (2, ps(9 + 3 + 10, 1000 + 2 * 1036), UES[0], SIZE_BYTES, 3),
+            // Up, from the new router.
+            (3, ps(9 + 10 + 3, 1000 + 2 * 1036), SERVER, SIZE_BYTES, 3),
+        ]
+    );
+    assert_eq!(
+        world.bytes(),
+        [3 * 1036, 1036, 3 * 1036, 1036, 3 * 1000, 1000]
+    );
+}
+
+#[test]
+fn the_timers_of_a_medium_are_not_those_of_a_router_in_the_digest() {
+    let digest = |mac: bool| {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        network.add_router();
+        let event = if mac {
+            Event::Mac {
+                mac: MacId(0),
+                token: 0,
+            }
+        } else {
+            Event::Router {
+                node: NodeId(0),
+                token: 0,
+            }
+        };
+        events.once(SimTime::ZERO, event);
+        let script = Script {
+            sends: Vec::new(),
+            answers: false,
+            arrivals: Vec::new(),
+        };
+        let mut simulation = Simulation::new(network, events, script, vec![None], None);
+        simulation.run(SimTime::MAX, |_, _| false);
+        simulation.digest()
+    };
+    assert_ne!(digest(true), digest(false));
+}
