@@ -15,6 +15,7 @@
 //! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no
 //! input makes any of this panic.
 
+mod access;
 mod codes;
 mod csv;
 mod custom;

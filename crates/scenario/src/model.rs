@@ -138,19 +138,33 @@ pub struct Link {
     pub loss: f64,
 }
 
-/// An ideal access network: every eNodeB shares one rate among its UEs.
+/// The access network of the UEs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
+    /// Number of UEs; their ids are `ue1`, `ue2`, …
+    pub ues: usize,
+    /// Which eNodeB serves which UE.
+    pub placement: Placement,
+    /// What is between a UE and its eNodeB.
+    pub kind: AccessKind,
+}
+
+/// What is between a UE and its eNodeB.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AccessKind {
+    /// Every eNodeB shares one rate among its UEs.
+    Ideal(IdealAccess),
+}
+
+/// An ideal access network: every eNodeB shares one rate among its UEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdealAccess {
     /// Rate of an eNodeB's radio, shared by its UEs, in each direction.
     pub rate: Rate,
     /// One-way delay between UE and eNodeB.
     pub delay: Duration,
     /// Queue of one UE in one direction, in bytes.
     pub queue_bytes: u64,
-    /// Which eNodeB serves which UE.
-    pub placement: Placement,
-    /// Number of UEs; their ids are `ue1`, `ue2`, …
-    pub ues: usize,
 }
 
 /// Which eNodeB serves which UE.

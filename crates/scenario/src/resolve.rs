@@ -6,17 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backlane_units::{Bytes, Duration, Length};
+use backlane_units::{Duration, Length};
 
+use crate::access;
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::{Problems, Span};
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
-use crate::model::{
-    Access, Link, NodeKind, Placement, QueueDiscipline, Record, Routing, Scenario, Tcp,
-};
+use crate::model::{Link, NodeKind, QueueDiscipline, Record, Routing, Scenario, Tcp};
 use crate::normal;
 use crate::phrases::Limit;
 use crate::protocols::read::{read_routing, usual_olsr_times};
@@ -79,8 +78,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             ids,
             ues: 0,
         };
-        let is_ideal = tree.table("access").and_then(|t| t.text("kind")) == Some("ideal");
-        let access = is_ideal.then(|| ideal_access(&mut tree, &mut names, problems));
+        let has_access = tree.table("access").and_then(|t| t.text("kind")) != Some("none");
+        let access = has_access.then(|| access::read(&mut tree, &mut names, problems));
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         has_positions(&tree, &names, problems);
@@ -127,85 +126,6 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     Some(Resolved { tree, scenario })
 }
 
-/// The UEs and where they attach.
-fn ideal_access(
-    tree: &mut Table,
-    names: &mut Names<'_>,
-    problems: &mut Problems,
-) -> Option<Access> {
-    let span = tree.place("access", Span::default());
-    let Some(Value::Table(table)) = tree.get_mut("access").map(|item| &mut item.value) else {
-        return None;
-    };
-    let enodebs = names.of_kind(NodeKind::Enodeb);
-    let stated: Option<usize> = table.integer("ues");
-    let placement = if let Some(map) = table.table("per_enodeb") {
-        let listed = per_enodeb(map, names, problems)?;
-        if stated.is_some_and(|ues| ues != listed.len()) {
-            let place = table.place("ues", span);
-            let message = format!("access ues is not the sum of per_enodeb, {}", listed.len());
-            problems.error(
-                Code::Range,
-                place,
-                message,
-                format!("write {} or leave it out", listed.len()),
-            );
-            return None;
-        }
-        let ues = Item {
-            value: Value::Integer(listed.len() as i64),
-            span,
-        };
-        table.set("ues", span, ues);
-        // The key may be new, and keys stand in the order of the table of keys.
-        *table = normal::section(&tables::ACCESS, table, span, problems);
-        Placement::Listed(listed)
-    } else if stated.is_none() {
-        let has_ues = table.get("ues").is_some();
-        if !has_ues {
-            let message = "access ues is missing";
-            problems.error(
-                Code::MissingKey,
-                span,
-                message,
-                "add `ues = …`: the number of UEs",
-            );
-        }
-        return None;
-    } else if table.text("placement")? == "random" {
-        Placement::Random
-    } else {
-        Placement::RoundRobin
-    };
-    let ues = table.integer::<usize>("ues")?;
-    names.ues = ues;
-    if ues > tables::MOST_NODES as usize {
-        let message = format!("there are {ues} UEs");
-        problems.error(Code::Range, span, message, "at most a million are possible");
-        return None;
-    }
-    if ues > 0 && enodebs.is_empty() {
-        let message = "there is no eNodeB for the UEs";
-        problems.error(
-            Code::NoEnodeb,
-            span,
-            message,
-            "give a node the kind \"enodeb\"",
-        );
-        return None;
-    }
-    let rate = table.quantity("rate")?;
-    let queue_bytes = table.quantity::<Bytes>("queue")?.get();
-    topology::check_waiting_time(queue_bytes, rate, table.place("queue", span), problems);
-    Some(Access {
-        rate,
-        delay: table.quantity("delay")?,
-        queue_bytes,
-        placement,
-        ues,
-    })
-}
-
 /// Distances as the crow flies need to know where the nodes are.
 fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
     let Some(table) = tree.table("routing") else {
@@ -224,52 +144,6 @@ fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
             "give it x and y in a graph, or write \"hops\"",
         );
     }
-}
-
-/// The node of each UE where the file gives their number at each eNodeB.
-fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
-    let mut listed = Vec::new();
-    for Entry {
-        key,
-        key_span,
-        item,
-        ..
-    } in &map.entries
-    {
-        let Value::Integer(count) = item.value else {
-            continue;
-        };
-        match names.ids.get(key.as_str()) {
-            None => {
-                let message = format!("there is no node \"{key}\"");
-                problems.error(Code::UnknownNode, *key_span, message, names.suggestion(key));
-            }
-            Some(node) if names.network.nodes[*node].kind != NodeKind::Enodeb => {
-                let message = format!("\"{key}\" is not an eNodeB");
-                problems.error(
-                    Code::NotEnodeb,
-                    *key_span,
-                    message,
-                    "name a node of kind \"enodeb\"",
-                );
-            }
-            Some(node) => {
-                let count = usize::try_from(count).unwrap_or(0);
-                if listed.len() + count > tables::MOST_NODES as usize {
-                    let message = "there are more than a million UEs";
-                    problems.error(
-                        Code::Range,
-                        item.span,
-                        message,
-                        "at most a million are possible",
-                    );
-                    return None;
-                }
-                listed.extend(std::iter::repeat_n(*node, count));
-            }
-        }
-    }
-    Some(listed)
 }
 
 /// The nodes that send over all their shortest paths in turn.

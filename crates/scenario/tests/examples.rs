@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use backlane_scenario::model::{Endpoints, FlowKind, NodeKind, Placement, QueueLimit, Routing};
+use backlane_scenario::model::{
+    AccessKind, Endpoints, FlowKind, NodeKind, Placement, QueueLimit, Routing,
+};
 use backlane_scenario::{Plan, Scenario, check, plan, read_file};
 
 const EXAMPLES: &[&str] = &[
@@ -80,7 +82,9 @@ fn the_grid_is_that_of_the_paper() {
     assert_eq!(scenario.nodes[25].kind, NodeKind::Epc);
     assert_eq!(scenario.nodes[7].position_m, Some((400.0, 200.0)));
     let access = scenario.access.unwrap();
-    assert_eq!((access.ues, access.queue_bytes), (100, 375_000));
+    assert_eq!(access.ues, 100);
+    let AccessKind::Ideal(ideal) = access.kind;
+    assert_eq!(ideal.queue_bytes, 375_000);
     assert_eq!(access.placement, Placement::RoundRobin);
     assert!(matches!(scenario.routing, Routing::BpMr(bp) if bp.queue_limit_pkts == 340));
     let flow = &scenario.flows[0];

@@ -12,7 +12,7 @@ use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
-use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Placement, Scenario};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
 use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
 use backlane_units::SimTime;
@@ -114,7 +114,7 @@ impl World {
         };
         builder.add_nodes();
         builder.add_links()?;
-        builder.add_cells()?;
+        builder.add_access()?;
         builder.finish(trace)
     }
 
@@ -127,15 +127,15 @@ impl World {
     }
 }
 
-struct Builder<'a> {
-    scenario: &'a Scenario,
+pub(crate) struct Builder<'a> {
+    pub(crate) scenario: &'a Scenario,
     controls: &'a [Custom],
-    streams: Streams,
-    events: EventQueue<Event>,
-    network: Network,
-    nodes: Vec<NodeInfo>,
-    links: Vec<LinkInfo>,
-    ues: Vec<NodeId>,
+    pub(crate) streams: Streams,
+    pub(crate) events: EventQueue<Event>,
+    pub(crate) network: Network,
+    pub(crate) nodes: Vec<NodeInfo>,
+    pub(crate) links: Vec<LinkInfo>,
+    pub(crate) ues: Vec<NodeId>,
 }
 
 impl Builder<'_> {
@@ -225,64 +225,6 @@ impl Builder<'_> {
             Some(pkts) => QueueConfig::DropTail(QueueLimit::Packets(pkts + BP_DEVICE_SLACK_PKTS)),
             None => queue,
         }
-    }
-
-    fn add_cells(&mut self) -> Result<(), BuildError> {
-        let Some(access) = &self.scenario.access else {
-            return Ok(());
-        };
-        let enodebs: Vec<NodeId> = (0..self.scenario.nodes.len())
-            .filter(|&index| self.scenario.nodes[index].kind == NodeKind::Enodeb)
-            .map(|index| NodeId(index as u32))
-            .collect();
-        if access.ues > 0 && enodebs.is_empty() {
-            return Err(BuildError("UEs need an eNodeB".to_owned()));
-        }
-        let mut cells: Vec<Vec<NodeId>> = vec![Vec::new(); self.scenario.nodes.len()];
-        for index in 0..access.ues {
-            let id = format!("ue{}", index + 1);
-            let enodeb = match &access.placement {
-                Placement::RoundRobin => enodebs[index % enodebs.len()],
-                Placement::Random => {
-                    let mut stream = self.streams.stream(&id, "placement");
-                    enodebs[stream.below(enodebs.len() as u64) as usize]
-                }
-                Placement::Listed(nodes) => NodeId(nodes[index] as u32),
-            };
-            let ue = self.network.add_host();
-            cells[enodeb.index()].push(ue);
-            self.ues.push(ue);
-            self.nodes.push(NodeInfo {
-                id,
-                kind: "ue",
-                position_m: self.nodes[enodeb.index()].position_m,
-                attached_to: Some(enodeb),
-            });
-        }
-        for enodeb in enodebs {
-            let hosts = &cells[enodeb.index()];
-            if hosts.is_empty() {
-                continue;
-            }
-            self.network.attach_cell(
-                &mut self.events,
-                hosts,
-                enodeb,
-                access.rate,
-                access.delay,
-                access.queue_bytes,
-            );
-            let (cell, enodeb) = (format!("{}:ues", self.id(enodeb)), self.id(enodeb));
-            self.links.push(LinkInfo {
-                from: cell.clone(),
-                to: enodeb.clone(),
-            });
-            self.links.push(LinkInfo {
-                from: enodeb,
-                to: cell,
-            });
-        }
-        Ok(())
     }
 
     fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
@@ -476,7 +418,7 @@ impl Builder<'_> {
         }
     }
 
-    fn id(&self, node: NodeId) -> String {
+    pub(crate) fn id(&self, node: NodeId) -> String {
         self.nodes[node.index()].id.clone()
     }
 }

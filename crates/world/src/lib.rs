@@ -40,7 +40,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod build;
+pub mod access;
+mod build;
 mod convert;
 mod convert_tcp;
 mod failures;

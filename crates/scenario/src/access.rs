@@ -1,0 +1,156 @@
+//! The access network: which UEs there are, where they attach, and over what.
+
+use backlane_units::Bytes;
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::{Access, AccessKind, IdealAccess, NodeKind, Placement};
+use crate::normal;
+use crate::resolve::Names;
+use crate::spec::tables;
+use crate::topology;
+use crate::tree::{Entry, Item, Table, Value};
+
+/// Reads the access network of a normal tree, and writes the number of UEs into it.
+pub(crate) fn read(
+    tree: &mut Table,
+    names: &mut Names<'_>,
+    problems: &mut Problems,
+) -> Option<Access> {
+    let span = tree.place("access", Span::default());
+    let Some(Value::Table(table)) = tree.get_mut("access").map(|item| &mut item.value) else {
+        return None;
+    };
+    let (ues, placement) = attached(table, span, names, problems)?;
+    let kind = AccessKind::Ideal(ideal(table, span, problems)?);
+    Some(Access {
+        ues,
+        placement,
+        kind,
+    })
+}
+
+/// What the cells of an ideal access are like.
+fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAccess> {
+    let rate = table.quantity("rate")?;
+    let queue_bytes = table.quantity::<Bytes>("queue")?.get();
+    topology::check_waiting_time(queue_bytes, rate, table.place("queue", span), problems);
+    Some(IdealAccess {
+        rate,
+        delay: table.quantity("delay")?,
+        queue_bytes,
+    })
+}
+
+/// The number of UEs and where they attach.
+fn attached(
+    table: &mut Table,
+    span: Span,
+    names: &mut Names<'_>,
+    problems: &mut Problems,
+) -> Option<(usize, Placement)> {
+    let enodebs = names.of_kind(NodeKind::Enodeb);
+    let stated: Option<usize> = table.integer("ues");
+    let placement = if let Some(map) = table.table("per_enodeb") {
+        let listed = per_enodeb(map, names, problems)?;
+        if stated.is_some_and(|ues| ues != listed.len()) {
+            let place = table.place("ues", span);
+            let message = format!("access ues is not the sum of per_enodeb, {}", listed.len());
+            problems.error(
+                Code::Range,
+                place,
+                message,
+                format!("write {} or leave it out", listed.len()),
+            );
+            return None;
+        }
+        let ues = Item {
+            value: Value::Integer(listed.len() as i64),
+            span,
+        };
+        table.set("ues", span, ues);
+        // The key may be new, and keys stand in the order of the table of keys.
+        *table = normal::section(&tables::ACCESS, table, span, problems);
+        Placement::Listed(listed)
+    } else if stated.is_none() {
+        let has_ues = table.get("ues").is_some();
+        if !has_ues {
+            let message = "access ues is missing";
+            problems.error(
+                Code::MissingKey,
+                span,
+                message,
+                "add `ues = …`: the number of UEs",
+            );
+        }
+        return None;
+    } else if table.text("placement")? == "random" {
+        Placement::Random
+    } else {
+        Placement::RoundRobin
+    };
+    let ues = table.integer::<usize>("ues")?;
+    names.ues = ues;
+    if ues > tables::MOST_NODES as usize {
+        let message = format!("there are {ues} UEs");
+        problems.error(Code::Range, span, message, "at most a million are possible");
+        return None;
+    }
+    if ues > 0 && enodebs.is_empty() {
+        let message = "there is no eNodeB for the UEs";
+        problems.error(
+            Code::NoEnodeb,
+            span,
+            message,
+            "give a node the kind \"enodeb\"",
+        );
+        return None;
+    }
+    Some((ues, placement))
+}
+
+/// The node of each UE where the file gives their number at each eNodeB.
+fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
+    let mut listed = Vec::new();
+    for Entry {
+        key,
+        key_span,
+        item,
+        ..
+    } in &map.entries
+    {
+        let Value::Integer(count) = item.value else {
+            continue;
+        };
+        match names.ids.get(key.as_str()) {
+            None => {
+                let message = format!("there is no node \"{key}\"");
+                problems.error(Code::UnknownNode, *key_span, message, names.suggestion(key));
+            }
+            Some(node) if names.network.nodes[*node].kind != NodeKind::Enodeb => {
+                let message = format!("\"{key}\" is not an eNodeB");
+                problems.error(
+                    Code::NotEnodeb,
+                    *key_span,
+                    message,
+                    "name a node of kind \"enodeb\"",
+                );
+            }
+            Some(node) => {
+                let count = usize::try_from(count).unwrap_or(0);
+                if listed.len() + count > tables::MOST_NODES as usize {
+                    let message = "there are more than a million UEs";
+                    problems.error(
+                        Code::Range,
+                        item.span,
+                        message,
+                        "at most a million are possible",
+                    );
+                    return None;
+                }
+                listed.extend(std::iter::repeat_n(*node, count));
+            }
+        }
+    }
+    Some(listed)
+}
