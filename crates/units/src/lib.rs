@@ -17,6 +17,7 @@
 //! assert!("0.3 ps".parse::<Duration>().is_err());
 //! ```
 
+mod angle;
 mod data;
 mod length;
 mod parse;
@@ -24,9 +25,10 @@ mod radio;
 mod speed;
 mod time;
 
+pub use angle::Angle;
 pub use data::{Bytes, Rate};
 pub use length::Length;
 pub use parse::{Quantity, UnitError};
-pub use radio::{Frequency, Power};
+pub use radio::{Decibels, Frequency, Power};
 pub use speed::Speed;
 pub use time::{Duration, SimTime};

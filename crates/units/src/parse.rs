@@ -21,6 +21,10 @@ pub enum Quantity {
     Frequency,
     /// A power level.
     Power,
+    /// A ratio of powers.
+    Decibels,
+    /// An angle.
+    Angle,
     /// A speed.
     Speed,
 }
@@ -95,6 +99,8 @@ impl Quantity {
             Self::Length => "length",
             Self::Frequency => "frequency",
             Self::Power => "power",
+            Self::Decibels => "ratio",
+            Self::Angle => "angle",
             Self::Speed => "speed",
         }
     }
@@ -108,6 +114,8 @@ impl Quantity {
             Self::Length => ("m", Some("km")),
             Self::Frequency => ("MHz", Some("GHz")),
             Self::Power => ("dBm", None),
+            Self::Decibels => ("dB", None),
+            Self::Angle => ("deg", None),
             Self::Speed => ("km/h", Some("m/s")),
         }
     }
@@ -121,6 +129,8 @@ impl Quantity {
             Self::Length => "1 um",
             Self::Frequency => "1 Hz",
             Self::Power => "0.001 dBm",
+            Self::Decibels => "0.001 dB",
+            Self::Angle => "0.001 deg",
             Self::Speed => "1 um/h",
         }
     }

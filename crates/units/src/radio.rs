@@ -1,4 +1,4 @@
-//! Frequencies and power levels.
+//! Frequencies, power levels and ratios of powers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +14,10 @@ pub struct Frequency(u64);
 /// A power level relative to one milliwatt, in thousandths of a decibel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Power(i64);
+
+/// A ratio of two powers, in thousandths of a decibel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decibels(i64);
 
 impl Frequency {
     /// `hz` hertz.
@@ -44,6 +48,23 @@ impl Power {
     }
 }
 
+impl Decibels {
+    /// `mdb` thousandths of a dB.
+    pub const fn from_mdb(mdb: i64) -> Self {
+        Self(mdb)
+    }
+
+    /// Thousandths of a dB.
+    pub const fn as_mdb(self) -> i64 {
+        self.0
+    }
+
+    /// dB.
+    pub fn as_db_f64(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
 const FREQUENCY_UNITS: &[Unit] = &[
     unit("Hz", 1),
     unit("kHz", 1_000),
@@ -54,6 +75,7 @@ const FREQUENCY_UNITS: &[Unit] = &[
 
 // A level in watts has no exact logarithm, so it is not read.
 const POWER_UNITS: &[Unit] = &[unit("dBm", 1_000)];
+const RATIO_UNITS: &[Unit] = &[unit("dB", 1_000)];
 
 /// Reads "2.6 GHz", exactly.
 impl FromStr for Frequency {
@@ -95,5 +117,25 @@ impl FromStr for Power {
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_decimal(f, self.0, 3, "dBm")
+    }
+}
+
+/// Reads "9 dB", exactly.
+impl FromStr for Decibels {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let quantity = Quantity::Decibels;
+        let mdb = parse_signed(text, quantity, RATIO_UNITS)?;
+        i64::try_from(mdb)
+            .map(Self)
+            .map_err(|_| UnitError::Overflow { quantity })
+    }
+}
+
+/// Prints dB, exactly.
+impl fmt::Display for Decibels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_decimal(f, self.0, 3, "dB")
     }
 }

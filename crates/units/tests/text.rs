@@ -1,6 +1,8 @@
 //! Quantities as text: exact both ways, and every refusal says why.
 
-use backlane_units::{Bytes, Duration, Frequency, Length, Power, Quantity, Rate, Speed, UnitError};
+use backlane_units::{
+    Angle, Bytes, Decibels, Duration, Frequency, Length, Power, Quantity, Rate, Speed, UnitError,
+};
 use proptest::prelude::*;
 
 fn text<T: std::str::FromStr<Err = UnitError> + ToString>(text: &str) -> String {
@@ -26,6 +28,8 @@ fn each_quantity_prints_in_its_canonical_unit() {
     assert_eq!(text::<Frequency>("2.65 GHz"), "2650 MHz");
     assert_eq!(text::<Power>("-174 dBm"), "-174 dBm");
     assert_eq!(text::<Power>("-0.5 dBm"), "-0.5 dBm");
+    assert_eq!(text::<Decibels>("-0.25 dB"), "-0.25 dB");
+    assert_eq!(text::<Angle>("45.5 deg"), "45.5 deg");
     assert_eq!(text::<Speed>("60 km/h"), "60 km/h");
     assert_eq!(text::<Speed>("10 m/s"), "36 km/h");
 }
