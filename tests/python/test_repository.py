@@ -18,13 +18,14 @@ ROOT = Path(__file__).parents[2]
 
 # What each crate may import of ours. A model never imports another; `routing` implements the
 # trait that `net` defines, and `traffic` joins `net` with `tcp`.
-MODELS = {"units", "engine", "tcp", "net", "lte", "routing", "traffic"}
+MODELS = {"units", "engine", "radio", "tcp", "net", "lte", "routing", "traffic"}
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "engine": {"units"},
     "tcp": {"units"},
     "net": {"units", "engine"},
-    "lte": {"units", "engine", "net"},
+    "radio": {"units", "engine"},
+    "lte": {"units", "engine", "radio", "net"},
     "routing": {"units", "engine", "net"},
     "traffic": {"units", "engine", "net", "tcp"},
     "record": set(),
