@@ -24,6 +24,7 @@ pub(crate) enum Code {
     BadQueue,
     Empty,
     BadName,
+    BadLaw,
     DuplicateId,
     UnknownNode,
     SelfLink,
@@ -217,7 +218,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S021",
         "A start time cannot be read",
         "A start is \"paper\", a time (\"4 s\"), \"uniform 0 s 5 s\" or \"every 50 ms from 4 \
-         s\".",
+         s\"; the time after \"every\" may be drawn, as in \"every uniform 0 s 100 ms from 4 s\".",
         Some("start = \"soon\""),
     ),
     entry(
@@ -242,6 +243,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "Names of nodes are 1 to 64 letters, digits, '-', '_' and '.', so that they can stand \
          in column and file names.",
         Some("id = \"a b\""),
+    ),
+    entry(
+        Code::BadLaw,
+        "S025",
+        "A size or a gap of flows is not usable",
+        "Either is a quantity, or drawn for each flow: \"uniform 50 kB 500 kB\", the smaller value \
+         first, or \"exponential 500 kB\", with the mean. Flows that go one after another need a \
+         size: after an endless one no other would have its turn.",
+        Some("size = \"normal 50 kB\""),
     ),
     entry(
         Code::DuplicateId,

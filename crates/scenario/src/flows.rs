@@ -6,7 +6,7 @@ use backlane_units::{Bytes, Duration};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::{Endpoints, FlowGroup, FlowKind, NodeKind, Start, Udp};
+use crate::model::{Endpoints, FlowGroup, FlowKind, Law, NodeKind, Start, Udp};
 use crate::phrases;
 use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
@@ -51,14 +51,21 @@ pub(crate) fn read(
             continue;
         };
         flows = flows.saturating_add(pairs.saturating_mul(group.count as u64));
-        times(
-            &group,
-            pairs * group.count as u64,
-            table,
-            span,
-            duration,
-            problems,
-        );
+        let starts = match group.gap {
+            Some(_) => pairs,
+            None => pairs * group.count as u64,
+        };
+        times(&group, starts, table, span, duration, problems);
+        if group.gap.is_some() && group.size.is_none() {
+            let message = "endless flows cannot go one after another";
+            let place = table.place("gap", span);
+            problems.error(
+                Code::BadLaw,
+                place,
+                message,
+                "give them a size, or take `gap` away",
+            );
+        }
         if flows > MOST_NODES as u64 {
             let message = format!("there are {flows} flows");
             problems.error(
@@ -103,7 +110,15 @@ fn group(table: &Table, from: Endpoints, to: Endpoints) -> Option<FlowGroup> {
         count: table.integer("count")?,
         size: match table.text("size")? {
             "endless" => None,
-            text => Some(text.parse::<Bytes>().ok()?.get()),
+            text => Some(match phrases::law::<Bytes>(text).ok()? {
+                Law::Fixed(size) => Law::Fixed(size.get()),
+                Law::Uniform(low, high) => Law::Uniform(low.get(), high.get()),
+                Law::Exponential(mean) => Law::Exponential(mean.get()),
+            }),
+        },
+        gap: match table.text("gap") {
+            Some(text) => Some(phrases::law(text).ok()?),
+            None => None,
         },
         start: phrases::start(table.text("start")?).ok()?,
         stop: match table.text("stop")? {
@@ -282,13 +297,15 @@ fn times(
     }
 }
 
-/// The latest start of a group of `flows` flows.
+/// The latest start of a group of `flows` flows; where the time between two starts is drawn, that
+/// of the first.
 fn last_start(start: Start, flows: u64) -> Duration {
     match start {
         Start::At(time) | Start::Uniform(_, time) => time,
-        Start::Every { first, gap } => {
-            first.saturating_add(gap.saturating_mul(flows.saturating_sub(1)))
-        }
+        Start::Every { first, gap } => match gap {
+            Law::Fixed(gap) => first.saturating_add(gap.saturating_mul(flows.saturating_sub(1))),
+            Law::Uniform(..) | Law::Exponential(_) => first,
+        },
         Start::Paper => (1..=flows)
             .rev()
             .take(25)

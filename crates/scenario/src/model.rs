@@ -190,9 +190,12 @@ pub struct FlowGroup {
     /// Flows of this group between each pair of endpoints.
     pub count: usize,
     /// Bytes of application data per flow; `None` is endless.
-    pub size: Option<u64>,
-    /// When each flow starts, after the warm-up.
+    pub size: Option<Law<u64>>,
+    /// When each flow starts, after the warm-up; with a gap, the first of each pair.
     pub start: Start,
+    /// The flows of a pair go one after another, each so long after the one before has ended;
+    /// `None`: each starts by `start`.
+    pub gap: Option<Law<Duration>>,
     /// When the sources stop, after the warm-up; `None` is at the end.
     pub stop: Option<Duration>,
     /// The congestion control where it is not that of [`Scenario::tcp`].
@@ -271,8 +274,19 @@ pub enum Start {
         /// Start of the first flow.
         first: Duration,
         /// Time between two starts.
-        gap: Duration,
+        gap: Law<Duration>,
     },
+}
+
+/// How a value is drawn for each flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law<T> {
+    /// It is always this.
+    Fixed(T),
+    /// Uniformly between the two.
+    Uniform(T, T),
+    /// Exponentially, with this mean.
+    Exponential(T),
 }
 
 /// One end of a flow.

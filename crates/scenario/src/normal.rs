@@ -11,7 +11,9 @@ use crate::custom::Stated;
 use crate::diagnostic::{Problems, Span};
 use crate::spec::{Key, Kind, Presence, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
-use crate::values::{id, in_range, integer, length_in_range, number, quantity, queue, start};
+use crate::values::{
+    drawn, id, in_range, integer, length_in_range, number, quantity, queue, start,
+};
 
 /// The fastest rate, 1 Tbit/s: a byte still takes a whole number of picoseconds.
 const FASTEST_BPS: u64 = 1_000_000_000_000;
@@ -389,7 +391,9 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             let looks_like_word = item
                 .as_text()
                 .is_some_and(|text| text.starts_with(char::is_alphabetic));
-            if looks_like_word {
+            let takes_law = matches!(inner, Kind::Drawn(_))
+                && item.as_text().is_some_and(crate::phrases::is_drawn);
+            if looks_like_word && !takes_law {
                 let content = item.as_text().unwrap_or_default();
                 problems.error(
                     Code::UnknownWord,
@@ -401,6 +405,10 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             }
             value(inner, noun, item, problems)
         }
+        Kind::Drawn(inner) if item.as_text().is_some_and(crate::phrases::is_drawn) => {
+            drawn(item, inner, noun, problems).and_then(text)
+        }
+        Kind::Drawn(inner) => value(inner, noun, item, problems),
         Kind::Start => start(item, noun, problems).and_then(text),
         Kind::Queue => queue(item, problems),
         Kind::List(inner) => match item.as_array() {

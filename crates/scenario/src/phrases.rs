@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use backlane_units::{Bytes, Duration, Rate, UnitError};
 
-use crate::model::{QueueLimit, Start};
+use crate::model::{Law, QueueLimit, Start};
 
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: u128 = 8_000_000_000_000;
@@ -112,45 +112,76 @@ pub(crate) enum PhraseError {
     Unit(UnitError),
 }
 
-/// Reads "paper", "4 s", "uniform 0 s 5 s" or "every 50 ms from 4 s".
+/// Reads "paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s" or, with a drawn time between
+/// two starts, "every uniform 0 s 100 ms from 4 s".
 pub(crate) fn start(text: &str) -> Result<Start, PhraseError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.split_first() {
         Some((&"paper", [])) => Ok(Start::Paper),
         Some((&"uniform", rest)) => {
-            let (first, last) = two_times(rest)?;
-            if first > last {
-                Err(PhraseError::Shape)
-            } else {
-                Ok(Start::Uniform(first, last))
-            }
+            let (first, last) = ascending(rest)?;
+            Ok(Start::Uniform(first, last))
         }
         Some((&"every", rest)) => {
             let from = rest
                 .iter()
                 .position(|word| *word == "from")
                 .ok_or(PhraseError::Shape)?;
-            let gap = time(&rest[..from].join(" "))?;
-            let first = time(&rest[from + 1..].join(" "))?;
+            let gap = law(&rest[..from].join(" "))?;
+            let first = one(&rest[from + 1..].join(" "))?;
             Ok(Start::Every { first, gap })
         }
         Some((word, _)) if word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
-            time(&words.join(" ")).map(Start::At)
+            one(&words.join(" ")).map(Start::At)
         }
         _ => Err(PhraseError::Shape),
     }
 }
 
-fn time(text: &str) -> Result<Duration, PhraseError> {
-    Duration::from_str(text).map_err(PhraseError::Unit)
+/// Whether `text` begins with a word that says how a value is drawn.
+pub(crate) fn is_drawn(text: &str) -> bool {
+    matches!(
+        text.split_whitespace().next(),
+        Some("uniform" | "exponential")
+    )
 }
 
-/// Two times one after the other, each with or without a space before its unit.
-fn two_times(words: &[&str]) -> Result<(Duration, Duration), PhraseError> {
+/// Reads "100 ms", "uniform 0 s 5 s" or "exponential 2 s", or the same with sizes.
+pub(crate) fn law<T>(text: &str) -> Result<Law<T>, PhraseError>
+where
+    T: FromStr<Err = UnitError> + PartialOrd,
+{
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.split_first() {
+        Some((&"uniform", rest)) => ascending(rest).map(|(low, high)| Law::Uniform(low, high)),
+        Some((&"exponential", rest)) => one(&rest.join(" ")).map(Law::Exponential),
+        _ => one(&words.join(" ")).map(Law::Fixed),
+    }
+}
+
+/// Prints what [`law`] reads.
+pub(crate) fn law_text<T: fmt::Display>(law: &Law<T>) -> String {
+    match law {
+        Law::Fixed(value) => value.to_string(),
+        Law::Uniform(low, high) => format!("uniform {low} {high}"),
+        Law::Exponential(mean) => format!("exponential {mean}"),
+    }
+}
+
+fn one<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, PhraseError> {
+    text.parse().map_err(PhraseError::Unit)
+}
+
+/// Two quantities, the second not below the first, each with or without a space before its unit.
+fn ascending<T>(words: &[&str]) -> Result<(T, T), PhraseError>
+where
+    T: FromStr<Err = UnitError> + PartialOrd,
+{
     let mut error = PhraseError::Shape;
     for at in 1..words.len().min(4) {
-        match (time(&words[..at].join(" ")), time(&words[at..].join(" "))) {
-            (Ok(first), Ok(last)) => return Ok((first, last)),
+        match (one(&words[..at].join(" ")), one(&words[at..].join(" "))) {
+            (Ok(low), Ok(high)) if low <= high => return Ok((low, high)),
+            (Ok(_), Ok(_)) => return Err(PhraseError::Shape),
             (Err(unit), Ok(_)) | (Ok(_), Err(unit)) => error = unit,
             _ => {}
         }
@@ -164,7 +195,7 @@ pub(crate) fn start_text(start: Start) -> String {
         Start::Paper => "paper".to_owned(),
         Start::At(time) => time.to_string(),
         Start::Uniform(first, last) => format!("uniform {first} {last}"),
-        Start::Every { first, gap } => format!("every {gap} from {first}"),
+        Start::Every { first, gap } => format!("every {} from {first}", law_text(&gap)),
     }
 }
 
@@ -199,7 +230,14 @@ mod tests {
 
     #[test]
     fn starts_print_as_they_are_read() {
-        for text in ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s"] {
+        for text in [
+            "paper",
+            "4 s",
+            "uniform 0 s 5 s",
+            "every 50 ms from 4 s",
+            "every uniform 0 s 100 ms from 4 s",
+            "every exponential 50 ms from 4 s",
+        ] {
             assert_eq!(start_text(start(text).unwrap()), text);
         }
         assert_eq!(start("uniform 0s 5s"), start("uniform 0 s 5 s"));
@@ -211,8 +249,30 @@ mod tests {
             "every 4 s",
             "4",
             "every from",
+            "every uniform 50 ms from 4 s",
         ] {
             assert!(start(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn laws_print_as_they_are_read() {
+        for text in ["500 kB", "uniform 50 kB 500 kB", "exponential 500 kB"] {
+            assert_eq!(law_text(&law::<Bytes>(text).unwrap()), text);
+        }
+        assert_eq!(
+            law::<Duration>("uniform 0s 100 ms"),
+            law("uniform 0 s 0.1 s")
+        );
+        for text in [
+            "",
+            "uniform",
+            "uniform 5 s",
+            "uniform 5 s 0 s",
+            "exponential",
+            "normal 5 s",
+        ] {
+            assert!(law::<Duration>(text).is_err(), "{text}");
         }
     }
 }

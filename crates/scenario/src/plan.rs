@@ -388,6 +388,7 @@ pub fn read_file(path: &str) -> Result<String, Report> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Law;
 
     const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\
@@ -481,10 +482,11 @@ mod tests {
             scenario
                 .flows
                 .iter()
-                .map(|flow| flow.size.unwrap() / 1_000_000)
+                .map(|flow| flow.size.unwrap())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(sizes("flow.size"), [2, 2]);
-        assert_eq!(sizes("flow.1.size"), [1, 2]);
+        let [one, two] = [1_000_000, 2_000_000].map(Law::Fixed);
+        assert_eq!(sizes("flow.size"), [two, two]);
+        assert_eq!(sizes("flow.1.size"), [one, two]);
     }
 }

@@ -107,8 +107,15 @@ fn kind(kind: &Kind) -> Value {
             { "type": "string", "pattern": "^(python:.+:.+|custom:.+)$" },
         ] }),
         Kind::OrWord(word, inner) => json!({ "anyOf": [{ "const": word }, self::kind(inner)] }),
+        Kind::Drawn(inner) => {
+            let examples = match inner {
+                Kind::Bytes { .. } => ["10 MB", "uniform 50 kB 500 kB", "exponential 500 kB"],
+                _ => ["4 ms", "uniform 0 s 100 ms", "exponential 50 ms"],
+            };
+            json!({ "type": "string", "examples": examples })
+        }
         Kind::Start => {
-            json!({ "type": "string", "examples": ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s"] })
+            json!({ "type": "string", "examples": ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s", "every exponential 50 ms from 4 s"] })
         }
         Kind::Queue => json!({ "anyOf": [
             { "type": "string", "examples": ["1 bdp", "500 kB", "340 packets"] },

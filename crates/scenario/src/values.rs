@@ -4,11 +4,11 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use backlane_units::{Duration, Length, Quantity, UnitError};
+use backlane_units::{Bytes, Duration, Length, Quantity, UnitError};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::Start;
+use crate::model::{Law, Start};
 use crate::normal::{section, shorten, wrong_type};
 use crate::phrases::{self, PhraseError};
 use crate::spec::{Kind, tables};
@@ -249,7 +249,11 @@ pub(crate) fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<
             let latest = match start {
                 Start::Paper => Duration::ZERO,
                 Start::At(time) | Start::Uniform(_, time) => time,
-                Start::Every { first, gap } => first.max(gap),
+                Start::Every { first, gap } => match gap {
+                    Law::Fixed(gap) | Law::Uniform(_, gap) | Law::Exponential(gap) => {
+                        first.max(gap)
+                    }
+                },
             };
             in_range(
                 latest.as_ps(),
@@ -268,6 +272,64 @@ pub(crate) fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<
             None
         }
     }
+}
+
+/// The law by which a quantity is drawn, in its canonical form.
+pub(crate) fn drawn(
+    item: &Item,
+    kind: &'static Kind,
+    noun: &str,
+    problems: &mut Problems,
+) -> Option<String> {
+    match kind {
+        Kind::Bytes { min, max } => law(item, kind, noun, problems, |low: &Bytes, high: &Bytes| {
+            (low.get(), high.get(), *min, *max)
+        }),
+        Kind::Duration { min_ps, max_ps } => law(
+            item,
+            kind,
+            noun,
+            problems,
+            |low: &Duration, high: &Duration| (low.as_ps(), high.as_ps(), *min_ps, *max_ps),
+        ),
+        _ => None,
+    }
+}
+
+/// `range` gives the law's least and largest value, and their limits.
+fn law<T>(
+    item: &Item,
+    kind: &'static Kind,
+    noun: &str,
+    problems: &mut Problems,
+    range: impl Fn(&T, &T) -> (u64, u64, u64, u64),
+) -> Option<String>
+where
+    T: FromStr<Err = UnitError> + PartialOrd + Display,
+{
+    let law = match phrases::law::<T>(item.as_text()?) {
+        Ok(law) => law,
+        Err(error) => {
+            let label = format!("write {}", Kind::Drawn(kind).describe());
+            phrase_error(&error, Code::BadLaw, noun, &label, item.span, problems);
+            return None;
+        }
+    };
+    let (low, high, min, max) = match &law {
+        Law::Fixed(value) | Law::Exponential(value) => range(value, value),
+        Law::Uniform(low, high) => range(low, high),
+    };
+    if low < min || high > max {
+        let message = format!("{noun} is drawn from beyond its range");
+        problems.error(
+            Code::Range,
+            item.span,
+            message,
+            format!("write {}", kind.describe()),
+        );
+        return None;
+    }
+    Some(phrases::law_text(&law))
 }
 
 /// How much a queue holds, or how much of it is too much.

@@ -93,6 +93,11 @@ fn cases() -> Vec<(&'static str, String)> {
         ),
         ("S024", graph(r#"{ id = "a b" }"#, "")),
         (
+            "S025",
+            chain("gap = \"uniform 2 s 1 s\"\n[[flow]]\nkind = \"transfer\"\nfrom = \"enb2\"\nto = \"enb1\"\nsize = \"endless\"\ngap = \"1 s\"\n")
+                .replace("\"1 MB\"", "\"exponential\""),
+        ),
+        (
             "S030",
             graph(r#"{ id = "a" }, { id = "a" }, { id = "ue3" }"#, ""),
         ),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use backlane_scenario::model::{
-    AccessKind, Endpoints, FlowKind, NodeKind, Placement, QueueLimit, Routing,
+    AccessKind, Endpoints, FlowKind, Law, NodeKind, Placement, QueueLimit, Routing,
 };
 use backlane_scenario::{Plan, Scenario, check, plan, read_file};
 
@@ -90,7 +90,7 @@ fn the_grid_is_that_of_the_paper() {
     let flow = &scenario.flows[0];
     assert_eq!(
         (flow.kind, flow.size),
-        (FlowKind::Download, Some(10_000_000))
+        (FlowKind::Download, Some(Law::Fixed(10_000_000)))
     );
     assert_eq!(
         (&flow.from, &flow.to),

@@ -264,6 +264,12 @@ impl Connection {
         self.sender.close();
     }
 
+    /// The application stops: what it has written and nothing has sent is forgotten, and FIN
+    /// follows what was sent. Whether anything was forgotten.
+    pub fn stop(&mut self) -> bool {
+        self.sender.stop()
+    }
+
     /// Bytes delivered in order to the application, which reads at once.
     #[inline]
     pub fn received_bytes(&self) -> u64 {

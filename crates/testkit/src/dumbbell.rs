@@ -5,7 +5,7 @@ use std::rc::Rc;
 use backlane_engine::{EventQueue, Streams, Trace};
 use backlane_net::{LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Simulation};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
-use backlane_traffic::{FlowSpec, Flows, TransportSpec};
+use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Flows over one bottleneck. Each flow has hosts of its own; their wires are so fast that they
@@ -99,7 +99,7 @@ impl Dumbbell {
                     source,
                     destination,
                     size_bytes: self.size_bytes,
-                    start: SimTime::ZERO + self.stagger * index as u64,
+                    start: Start::At(SimTime::ZERO + self.stagger * index as u64),
                     stop: None,
                     transport: TransportSpec::Tcp(config.clone()),
                 }

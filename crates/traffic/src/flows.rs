@@ -5,26 +5,30 @@ use backlane_net::{Application, Event, Network, PacketId};
 use backlane_units::SimTime;
 
 use crate::delivery::Delivery;
-use crate::spec::{FlowSpec, TransportSpec};
+use crate::spec::{FlowSpec, Start, TransportSpec};
 use crate::tcp_flow::{Segments, TcpFlow};
 use crate::udp::UdpFlow;
 
 const START: u32 = 0;
 const SOURCE: u32 = 1;
 const SINK: u32 = 2;
+const STOP: u32 = 3;
 
 /// A flow, before, while and after it runs.
 #[derive(Debug)]
 pub struct Flow {
     /// What it was asked to do.
     pub spec: FlowSpec,
+    /// When it starts, or started; `None` before that where it waits for another flow.
+    pub start: Option<SimTime>,
     /// What carries it; `None` before it starts.
     pub transport: Option<Transport>,
     /// What arrived at its destination.
     pub delivery: Delivery,
     /// When its last byte arrived; `None` while it is unfinished, and for endless flows.
     pub finished: Option<SimTime>,
-    /// The connection was given up: nobody answered for too long.
+    /// It will not finish: nobody answered for too long, or its source stopped before it had
+    /// sent everything.
     pub failed: bool,
     timers: [TimerId; 2],
 }
@@ -61,6 +65,7 @@ pub struct Flows {
 
 impl Flows {
     /// The flows, each started by an event of its own; a flow's number is its place in `specs`.
+    /// A first flow that waits for one before it never starts.
     pub fn new(events: &mut EventQueue<Event>, streams: Streams, specs: Vec<FlowSpec>) -> Self {
         let unfinished = specs
             .iter()
@@ -71,9 +76,16 @@ impl Flows {
             .enumerate()
             .map(|(id, spec)| {
                 let id = id as u32;
-                events.once(spec.start, Event::Application { id, token: START });
+                let start = match spec.start {
+                    Start::At(at) => {
+                        events.once(at, Event::Application { id, token: START });
+                        Some(at)
+                    }
+                    Start::AfterPrevious(_) => None,
+                };
                 Flow {
                     spec,
+                    start,
                     transport: None,
                     delivery: Delivery::default(),
                     finished: None,
@@ -102,6 +114,27 @@ impl Flows {
     #[inline]
     pub fn done(&self) -> bool {
         self.any_finite && self.unfinished == 0
+    }
+
+    /// A finite flow finished or was given up: the turn of the one that waits for it.
+    fn end(&mut self, events: &mut EventQueue<Event>, number: usize) {
+        self.unfinished -= 1;
+        let mut next = number + 1;
+        let Some(Start::AfterPrevious(gap)) = self.all.get(next).map(|flow| flow.spec.start) else {
+            return;
+        };
+        let at = events.now().saturating_add(gap);
+        if self.all[next].spec.stop.is_none_or(|stop| at < stop) {
+            let id = next as u32;
+            events.once(at, Event::Application { id, token: START });
+            return;
+        }
+        while let Some(flow) = self.all.get(next)
+            && matches!(flow.spec.start, Start::AfterPrevious(_))
+        {
+            self.unfinished -= usize::from(flow.spec.size_bytes.is_some());
+            next += 1;
+        }
     }
 }
 
@@ -138,7 +171,7 @@ impl Application for Flows {
             && flow.delivered_bytes() >= size
         {
             flow.finished = Some(events.now());
-            self.unfinished -= 1;
+            self.end(events, number as usize);
         }
     }
 
@@ -152,36 +185,52 @@ impl Application for Flows {
         let Some(flow) = self.all.get_mut(id as usize) else {
             return;
         };
+        if token == START {
+            flow.start = Some(events.now());
+        }
         let (segments, spec) = (&mut self.segments, &flow.spec);
-        match (token, &mut flow.transport) {
+        let ended = match (token, &mut flow.transport) {
             (START, _) => match &spec.transport {
                 TransportSpec::Tcp(config) => {
                     let mut tcp =
                         Box::new(TcpFlow::open(config, spec.size_bytes, events, flow.timers));
                     tcp.pump(false, network, events, segments, id, spec);
                     flow.transport = Some(Transport::Tcp(tcp));
+                    if let Some(stop) = spec.stop {
+                        events.once(stop, Event::Application { id, token: STOP });
+                    }
+                    false
                 }
                 TransportSpec::Udp(config) => {
                     let periods = self.streams.stream(&format!("flow{id}"), "on-off");
                     let mut udp = Box::new(UdpFlow::new(*config, spec.size_bytes, periods));
                     udp.emit(network, events, flow.timers[0], id, spec);
                     flow.transport = Some(Transport::Udp(udp));
+                    false
                 }
             },
+            (STOP, Some(Transport::Tcp(tcp))) => {
+                let cut_short = tcp.stop();
+                tcp.pump(false, network, events, segments, id, spec);
+                cut_short
+            }
             (_, Some(Transport::Tcp(tcp))) => {
                 let receiver = token == SINK;
                 tcp.on_timer(receiver, events);
                 tcp.pump(receiver, network, events, segments, id, spec);
-                let gave_up = tcp.sender().is_failed() && flow.finished.is_none();
-                if gave_up && !flow.failed {
-                    flow.failed = true;
-                    self.unfinished -= usize::from(spec.size_bytes.is_some());
-                }
+                tcp.sender().is_failed()
             }
             (_, Some(Transport::Udp(udp))) => {
                 udp.emit(network, events, flow.timers[0], id, spec);
+                false
             }
-            (_, None) => {}
+            (_, None) => false,
+        };
+        if ended && flow.finished.is_none() && !flow.failed {
+            flow.failed = true;
+            if spec.size_bytes.is_some() {
+                self.end(events, id as usize);
+            }
         }
     }
 }

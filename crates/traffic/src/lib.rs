@@ -14,5 +14,5 @@ pub mod udp;
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
 pub use histogram::Histogram;
-pub use spec::{FlowSpec, TransportSpec};
+pub use spec::{FlowSpec, Start, TransportSpec};
 pub use udp::UdpConfig;

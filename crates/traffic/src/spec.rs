@@ -1,7 +1,7 @@
 //! What a flow is asked to do.
 
 use backlane_net::NodeId;
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 use crate::udp::UdpConfig;
 
@@ -15,11 +15,22 @@ pub struct FlowSpec {
     /// Bytes of application data; `None` is endless.
     pub size_bytes: Option<u64>,
     /// When it starts.
-    pub start: SimTime,
-    /// When the source falls silent; `None` is never.
+    pub start: Start,
+    /// When the source falls silent; `None` is never. A TCP source closes: what it has sent is
+    /// still brought over, what it has not is not sent any more.
     pub stop: Option<SimTime>,
     /// What carries it.
     pub transport: TransportSpec,
+}
+
+/// When a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At this time.
+    At(SimTime),
+    /// So long after the flow before it in the list has ended: finished, or given up. It does
+    /// not start at or after its `stop`, and then neither do those that follow it.
+    AfterPrevious(Duration),
 }
 
 /// What carries a flow.

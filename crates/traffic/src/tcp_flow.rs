@@ -81,6 +81,12 @@ impl TcpFlow {
         &self.receiver.connection
     }
 
+    /// The source falls silent: it closes after what it has sent. Whether there was more; call
+    /// [`TcpFlow::pump`] after it.
+    pub fn stop(&mut self) -> bool {
+        self.sender.connection.stop()
+    }
+
     /// Sends what an endpoint has to send, and arms its timer.
     #[inline]
     pub fn pump(

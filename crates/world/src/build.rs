@@ -14,7 +14,7 @@ use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
 use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
-use backlane_traffic::{FlowSpec, Flows, TransportSpec, UdpConfig};
+use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig};
 use backlane_units::SimTime;
 
 use crate::convert::{self, Routing};
@@ -23,7 +23,7 @@ use crate::failures::Failures;
 use crate::names::Names;
 use crate::outcome::carried::Carried;
 use crate::outcome::sampler::Sampler;
-use crate::starts::start;
+use crate::starts::{Starts, size_bytes, time};
 
 /// Room for HELLOs behind the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
@@ -350,10 +350,10 @@ impl Builder<'_> {
         let mut infos = Vec::new();
         let mut specs = Vec::new();
         for group in &self.scenario.flows {
-            let mut index = 0;
+            let mut starts = Starts::new(group.start);
             for (from, to) in group.pairs(self.ues.len()) {
                 let (source, destination) = (self.end(from), self.end(to));
-                for _ in 0..group.count {
+                for turn in 0..group.count {
                     let name = names.unique(&match group.kind {
                         FlowKind::Download => self.id(destination),
                         FlowKind::Upload => self.id(source),
@@ -361,13 +361,29 @@ impl Builder<'_> {
                     });
                     let warm_up = SimTime::ZERO + self.scenario.warm_up;
                     let at = |after| warm_up.saturating_add(after);
+                    let stop = group.stop.map(at);
+                    let start = match group.gap {
+                        Some(gap) if turn > 0 => {
+                            Start::AfterPrevious(time(gap, &name, "gap", &self.streams))
+                        }
+                        _ => Start::At(at(starts.next(&name, &self.streams))),
+                    };
+                    let end = at(self.scenario.duration);
+                    if matches!(start, Start::At(at) if at >= stop.unwrap_or(end).min(end)) {
+                        // It was drawn too late; what waits for it falls away with it.
+                        if group.gap.is_some() {
+                            break;
+                        }
+                        continue;
+                    }
                     let (transport, congestion_control) = self.transport(group, &name)?;
+                    let size = |law| size_bytes(law, &name, &self.streams);
                     specs.push(FlowSpec {
                         source,
                         destination,
-                        size_bytes: group.size,
-                        start: at(start(group.start, index, &name, &self.streams)),
-                        stop: group.stop.map(at),
+                        size_bytes: group.size.map(size),
+                        start,
+                        stop,
                         transport,
                     });
                     infos.push(FlowInfo {
@@ -375,7 +391,6 @@ impl Builder<'_> {
                         kind: group.kind.name(),
                         congestion_control,
                     });
-                    index += 1;
                 }
             }
         }

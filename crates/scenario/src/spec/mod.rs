@@ -95,6 +95,8 @@ pub(crate) enum Kind {
     CongestionControl(&'static [&'static str]),
     /// One word, or else a value.
     OrWord(&'static str, &'static Kind),
+    /// A quantity, or the law by which it is drawn for each flow.
+    Drawn(&'static Kind),
     /// When flows start.
     Start,
     /// A queue: its limit alone, or a table.
@@ -179,6 +181,14 @@ impl Kind {
             Self::Words { words, .. } => either(words),
             Self::CongestionControl(words) => either(&[words, crate::custom::FORMS].concat()),
             Self::OrWord(word, kind) => format!("{} or \"{word}\"", kind.describe()),
+            Self::Drawn(Self::Bytes { .. }) => {
+                "a size such as \"10 MB\", \"uniform 50 kB 500 kB\" or \"exponential 500 kB\""
+                    .to_owned()
+            }
+            Self::Drawn(_) => {
+                "a time such as \"4 ms\", \"uniform 0 s 100 ms\" or \"exponential 50 ms\""
+                    .to_owned()
+            }
             Self::Start => {
                 "\"paper\", a time, \"uniform 0 s 5 s\" or \"every 50 ms from 4 s\"".to_owned()
             }

@@ -239,6 +239,14 @@ impl Sender {
         self.fin_queued = true;
     }
 
+    /// Forgets what has been written and not sent, and closes. Whether there was any.
+    pub(crate) fn stop(&mut self) -> bool {
+        let cut_short = self.snd_nxt < self.write_end;
+        self.write_end = self.write_end.min(self.snd_nxt);
+        self.fin_queued = true;
+        cut_short
+    }
+
     fn has_unsent(&self) -> bool {
         self.snd_nxt < self.write_end || (self.fin_queued && self.snd_nxt == self.write_end)
     }

@@ -123,10 +123,12 @@ fn flows(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
     let node = |node: NodeId| world.nodes[node.index()].id.as_str();
     for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
-        let finish_time_s = flow.finished.map(|at| (at - flow.spec.start).as_secs_f64());
+        // What never had its turn is no flow.
+        let Some(start) = flow.start else { continue };
+        let finish_time_s = flow.finished.map(|at| (at - start).as_secs_f64());
         let active_until = flow.spec.stop.map_or(now, |stop| stop.min(now));
-        let active_s = finish_time_s
-            .unwrap_or_else(|| active_until.saturating_since(flow.spec.start).as_secs_f64());
+        let active_s =
+            finish_time_s.unwrap_or_else(|| active_until.saturating_since(start).as_secs_f64());
         let delivered_bytes = flow.delivered_bytes();
         let goodput_bps = (active_s > 0.0).then(|| delivered_bytes as f64 * 8.0 / active_s);
         let sent = Sent::of(flow);
@@ -137,7 +139,7 @@ fn flows(world: &World, now: SimTime) -> Table {
             ("destination", node(flow.spec.destination).into()),
             ("congestion_control", info.congestion_control.clone().into()),
             ("size_bytes", flow.spec.size_bytes.into()),
-            ("start_s", traffic_s(world, flow.spec.start).into()),
+            ("start_s", traffic_s(world, start).into()),
             (
                 "finish_s",
                 flow.finished.map(|at| traffic_s(world, at)).into(),

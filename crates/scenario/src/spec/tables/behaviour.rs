@@ -410,9 +410,15 @@ const FROM_DOC: &str =
 const TO_DOC: &str = "Where data goes to.";
 const TCP_SIZE: Key = key(
     "size",
-    Kind::OrWord("endless", &SIZE),
+    Kind::OrWord("endless", &Kind::Drawn(&SIZE)),
     Required,
-    "Application data per flow.",
+    "Application data per flow, or the law by which it is drawn: \"uniform 50 kB 500 kB\", \"exponential 500 kB\" (the mean).",
+);
+const GAP: Key = key(
+    "gap",
+    Kind::Drawn(&TIME),
+    Optional,
+    "With a gap the `count` flows of a pair go one after another: `start` is for the first, and each further one starts so long after the one before it has finished or was given up. Like a size it may be drawn (\"exponential 100 ms\"). None starts at or after `stop`, and what never had its turn is not in the results.",
 );
 const FLOW_CC: Key = key(
     "congestion_control",
@@ -459,13 +465,13 @@ pub(crate) static FLOW: Section = Section {
             "start",
             Kind::Start,
             Default("\"0 s\""),
-            "When the flows start: all at a time (\"4 s\"), drawn (\"uniform 0 s 5 s\"), one after another (\"every 50 ms from 4 s\"), or \"paper\": batches of 25, 4 s apart, 50 ms between the flows of a batch, the first at 4.05 s (P1's runs).",
+            "When the flows start: all at a time (\"4 s\"), drawn (\"uniform 0 s 5 s\"), one after another (\"every 50 ms from 4 s\", or with a drawn time between two starts \"every exponential 50 ms from 4 s\"; what falls after the end is left out), or \"paper\": batches of 25, 4 s apart, 50 ms between the flows of a batch, the first at 4.05 s (P1's runs).",
         ),
         key(
             "stop",
             Kind::OrWord("end", &TIME),
             Default("\"end\""),
-            "When the sources stop.",
+            "When the sources stop; TCP then brings over what it has sent, and closes.",
         ),
     ],
     tag: Some(Tag {
@@ -480,6 +486,7 @@ pub(crate) static FLOW: Section = Section {
                     key("from", ENDS, Default("\"server\""), FROM_DOC),
                     key("to", ENDS, Default("\"ues\""), TO_DOC),
                     TCP_SIZE,
+                    GAP,
                     FLOW_CC,
                 ],
             },
@@ -490,13 +497,14 @@ pub(crate) static FLOW: Section = Section {
                     key("from", ENDS, Default("\"ues\""), FROM_DOC),
                     key("to", ENDS, Default("\"server\""), TO_DOC),
                     TCP_SIZE,
+                    GAP,
                     FLOW_CC,
                 ],
             },
             Variant {
                 name: "transfer",
                 doc: "TCP between any nodes.",
-                keys: &[FROM, TO, TCP_SIZE, FLOW_CC],
+                keys: &[FROM, TO, TCP_SIZE, GAP, FLOW_CC],
             },
             Variant {
                 name: "udp",
