@@ -29,23 +29,39 @@ impl Default for CoDelConfig {
     }
 }
 
+/// A FIFO under the law of CoDel.
+pub trait CoDelQueue {
+    /// What waits in it.
+    type Packet: Copy;
+
+    /// Takes the oldest packet: itself, when it was queued, and the bytes that wait behind it.
+    fn take(&mut self) -> Option<(Self::Packet, SimTime, u64)>;
+
+    /// Marks a packet just taken, if its transport understands marks; whether it is marked now.
+    fn mark(&mut self, packet: Self::Packet) -> bool;
+
+    /// A packet just taken is dropped.
+    fn drop(&mut self, packet: Self::Packet);
+}
+
 /// The control law of CoDel over any FIFO; the state variables bear RFC 8289's names (§5.2).
 #[derive(Clone, Debug)]
-pub(super) struct Controller {
+pub struct CoDelLaw {
     config: CoDelConfig,
     first_above_time: Option<SimTime>,
     drop_next: SimTime,
     count: u32,
     lastcount: u32,
     dropping: bool,
-    pub(super) marks: u64,
+    marks: u64,
 }
 
 /// The largest packet seen is the backlog below which CoDel never drops (RFC 8289 §5.5).
 const MTU_BYTES: u64 = 1500;
 
-impl Controller {
-    pub(super) fn new(config: CoDelConfig) -> Self {
+impl CoDelLaw {
+    /// The law over a queue that is empty.
+    pub fn new(config: CoDelConfig) -> Self {
         Self {
             config,
             first_above_time: None,
@@ -57,6 +73,11 @@ impl Controller {
         }
     }
 
+    /// Packets marked so far in place of a drop.
+    pub fn marks(&self) -> u64 {
+        self.marks
+    }
+
     /// RFC 8289 §5.6, `control_law`.
     fn control_law(&self, t: SimTime, count: u32) -> SimTime {
         let interval_s = self.config.interval.as_secs_f64();
@@ -64,48 +85,34 @@ impl Controller {
     }
 
     /// RFC 8289 §5.6, `dodequeue`: takes the head of the queue, and whether it may be dropped.
-    fn head(
-        &mut self,
-        now: SimTime,
-        packets: &PacketStore,
-        fifo: &mut dyn FnMut(&PacketStore) -> Option<(PacketId, u64)>,
-    ) -> Option<(PacketId, bool)> {
-        let Some((id, backlog_bytes)) = fifo(packets) else {
+    fn head<Q: CoDelQueue>(&mut self, now: SimTime, queue: &mut Q) -> Option<(Q::Packet, bool)> {
+        let Some((packet, queued_at, backlog_bytes)) = queue.take() else {
             self.first_above_time = None;
             return None;
         };
-        if now.saturating_since(packets[id].queued_at) < self.config.target
-            || backlog_bytes <= MTU_BYTES
-        {
+        if now.saturating_since(queued_at) < self.config.target || backlog_bytes <= MTU_BYTES {
             self.first_above_time = None;
-            return Some((id, false));
+            return Some((packet, false));
         }
         match self.first_above_time {
             None => {
                 self.first_above_time = Some(now + self.config.interval);
-                Some((id, false))
+                Some((packet, false))
             }
-            Some(time) => Some((id, now >= time)),
+            Some(time) => Some((packet, now >= time)),
         }
     }
 
     /// Marks a packet that is to be dropped, if that is allowed and it can be marked.
-    fn mark(&mut self, id: PacketId, packets: &mut PacketStore) -> bool {
-        let marked = self.config.ecn && packets[id].mark();
+    fn mark<Q: CoDelQueue>(&mut self, packet: Q::Packet, queue: &mut Q) -> bool {
+        let marked = self.config.ecn && queue.mark(packet);
         self.marks += u64::from(marked);
         marked
     }
 
-    /// RFC 8289 §5.5, `dequeue`. `fifo` takes the head of the queue: its handle and the bytes
-    /// that wait behind it.
-    pub(super) fn dequeue(
-        &mut self,
-        now: SimTime,
-        packets: &mut PacketStore,
-        dropped: &mut Vec<PacketId>,
-        fifo: &mut dyn FnMut(&PacketStore) -> Option<(PacketId, u64)>,
-    ) -> Option<PacketId> {
-        let Some((mut id, mut ok_to_drop)) = self.head(now, packets, fifo) else {
+    /// RFC 8289 §5.5, `dequeue`: the packet to send next. `None` only when nothing waits.
+    pub fn dequeue<Q: CoDelQueue>(&mut self, now: SimTime, queue: &mut Q) -> Option<Q::Packet> {
+        let Some((mut packet, mut ok_to_drop)) = self.head(now, queue) else {
             self.dropping = false;
             return None;
         };
@@ -115,16 +122,16 @@ impl Controller {
             }
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if self.mark(id, packets) {
+                if self.mark(packet, queue) {
                     self.drop_next = self.control_law(self.drop_next, self.count);
-                    return Some(id);
+                    return Some(packet);
                 }
-                dropped.push(id);
-                let Some((next, ok)) = self.head(now, packets, fifo) else {
+                queue.drop(packet);
+                let Some((next, ok)) = self.head(now, queue) else {
                     self.dropping = false;
                     return None;
                 };
-                (id, ok_to_drop) = (next, ok);
+                (packet, ok_to_drop) = (next, ok);
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next, self.count);
                 } else {
@@ -132,11 +139,11 @@ impl Controller {
                 }
             }
         } else if ok_to_drop {
-            let next = if self.mark(id, packets) {
-                Some(id)
+            let next = if self.mark(packet, queue) {
+                Some(packet)
             } else {
-                dropped.push(id);
-                self.head(now, packets, fifo).map(|(id, _)| id)
+                queue.drop(packet);
+                self.head(now, queue).map(|(next, _)| next)
             };
             self.dropping = true;
             let delta = self.count - self.lastcount;
@@ -147,22 +154,46 @@ impl Controller {
             self.lastcount = self.count;
             return next;
         }
-        Some(id)
+        Some(packet)
     }
 }
 
 /// CoDel over a FIFO.
 #[derive(Debug)]
 pub struct CoDel {
-    controller: Controller,
+    law: CoDelLaw,
     fifo: DropTail,
+}
+
+/// The FIFO with the packets whose handles it holds.
+struct Backlog<'a> {
+    fifo: &'a mut DropTail,
+    packets: &'a mut PacketStore,
+    dropped: &'a mut Vec<PacketId>,
+}
+
+impl CoDelQueue for Backlog<'_> {
+    type Packet = PacketId;
+
+    fn take(&mut self) -> Option<(PacketId, SimTime, u64)> {
+        let id = self.fifo.take(self.packets)?;
+        Some((id, self.packets[id].queued_at, self.fifo.backlog_bytes()))
+    }
+
+    fn mark(&mut self, id: PacketId) -> bool {
+        self.packets[id].mark()
+    }
+
+    fn drop(&mut self, id: PacketId) {
+        self.dropped.push(id);
+    }
 }
 
 impl CoDel {
     /// CoDel over an empty FIFO.
     pub fn new(config: CoDelConfig, fifo: DropTail) -> Self {
         Self {
-            controller: Controller::new(config),
+            law: CoDelLaw::new(config),
             fifo,
         }
     }
@@ -185,16 +216,16 @@ impl QueueDiscipline for CoDel {
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
-        let fifo = &mut self.fifo;
-        self.controller
-            .dequeue(now, packets, dropped, &mut |packets| {
-                let id = fifo.take(packets)?;
-                Some((id, fifo.backlog_bytes()))
-            })
+        let mut backlog = Backlog {
+            fifo: &mut self.fifo,
+            packets,
+            dropped,
+        };
+        self.law.dequeue(now, &mut backlog)
     }
 
     fn marks(&self) -> u64 {
-        self.controller.marks
+        self.law.marks()
     }
 
     fn backlog_bytes(&self) -> u64 {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use backlane_units::SimTime;
 
 use super::QueueDiscipline;
-use super::codel::{CoDelConfig, Controller};
+use super::codel::{CoDelConfig, CoDelLaw, CoDelQueue};
 use crate::packet::{PacketId, PacketStore};
 
 /// Parameters of FQ-CoDel.
@@ -47,7 +47,38 @@ struct FlowQueue {
     backlog_bytes: u64,
     deficit_bytes: i64,
     list: List,
-    codel: Controller,
+    codel: CoDelLaw,
+}
+
+/// The FIFO of a flow queue, and what CoDel took from it.
+struct FlowFifo<'a> {
+    waiting: &'a mut VecDeque<PacketId>,
+    backlog_bytes: &'a mut u64,
+    packets: &'a mut PacketStore,
+    dropped: &'a mut Vec<PacketId>,
+    taken_bytes: u64,
+    taken_pkts: usize,
+}
+
+impl CoDelQueue for FlowFifo<'_> {
+    type Packet = PacketId;
+
+    fn take(&mut self) -> Option<(PacketId, SimTime, u64)> {
+        let id = self.waiting.pop_front()?;
+        let packet = &self.packets[id];
+        *self.backlog_bytes -= u64::from(packet.size_bytes);
+        self.taken_bytes += u64::from(packet.size_bytes);
+        self.taken_pkts += 1;
+        Some((id, packet.queued_at, *self.backlog_bytes))
+    }
+
+    fn mark(&mut self, id: PacketId) -> bool {
+        self.packets[id].mark()
+    }
+
+    fn drop(&mut self, id: PacketId) {
+        self.dropped.push(id);
+    }
 }
 
 /// FQ-CoDel.
@@ -122,7 +153,7 @@ impl QueueDiscipline for FqCoDel {
                 backlog_bytes: 0,
                 deficit_bytes: 0,
                 list: List::Idle,
-                codel: Controller::new(config.codel),
+                codel: CoDelLaw::new(config.codel),
             })
         });
         queue.waiting.push_back(id);
@@ -166,17 +197,16 @@ impl QueueDiscipline for FqCoDel {
                 continue;
             }
             let before = dropped.len();
-            let (waiting, backlog) = (&mut queue.waiting, &mut queue.backlog_bytes);
-            let mut taken_bytes = 0;
-            let mut taken_pkts = 0;
-            let next = queue.codel.dequeue(now, packets, dropped, &mut |packets| {
-                let id = waiting.pop_front()?;
-                let size = u64::from(packets[id].size_bytes);
-                *backlog -= size;
-                taken_bytes += size;
-                taken_pkts += 1;
-                Some((id, *backlog))
-            });
+            let mut fifo = FlowFifo {
+                waiting: &mut queue.waiting,
+                backlog_bytes: &mut queue.backlog_bytes,
+                packets,
+                dropped,
+                taken_bytes: 0,
+                taken_pkts: 0,
+            };
+            let next = queue.codel.dequeue(now, &mut fifo);
+            let (taken_bytes, taken_pkts) = (fifo.taken_bytes, fifo.taken_pkts);
             debug_assert_eq!(
                 taken_pkts,
                 dropped.len() - before + usize::from(next.is_some())
@@ -203,7 +233,7 @@ impl QueueDiscipline for FqCoDel {
 
     fn marks(&self) -> u64 {
         let queues = self.queues.iter().flatten();
-        queues.map(|queue| queue.codel.marks).sum()
+        queues.map(|queue| queue.codel.marks()).sum()
     }
 
     fn backlog_bytes(&self) -> u64 {

@@ -13,7 +13,7 @@ mod drop_tail;
 mod fq_codel;
 mod proportional_fair;
 
-pub use codel::{CoDel, CoDelConfig};
+pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelQueue};
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use proportional_fair::{ProportionalFair, User};
