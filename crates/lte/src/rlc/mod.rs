@@ -1,11 +1,37 @@
 //! Radio link control (TS 36.322): packets into PDUs of whatever size the MAC grants, and back.
+//!
+//! [`Bearer`] has both directions of a radio bearer, and of each both ends. A direction is one
+//! stream of bytes: packets with their PDCP headers, one behind the other. A PDU is an interval of
+//! it with a number, so that nothing is copied and little is allocated; where in the stream which
+//! packet ends stands in `ledger`, and `buffer` is what waits before it. A receiver acts on
+//! nothing but the PDUs that it was given and its timers.
+//!
+//! - `um`, `am`: the two modes, each with its sender and its receiver.
+//! - `stream`, `ledger`: from packets to data fields and back, and the arithmetic of headers.
+//! - `buffer`: the transmission buffer with its limit, CoDel, and PDCP's discard timer.
+//!
+//! Left out: transparent mode, 16-bit sequence numbers and 15-bit length indicators (Release 13),
+//! signalling radio bearers, and more than one bearer of a UE.
 
-pub mod config;
+use backlane_net::PacketId;
+use backlane_units::{Duration, SimTime};
+
+use crate::pdcp::PdcpConfig;
+
+mod am;
+mod buffer;
+mod config;
+mod ledger;
+mod stream;
+mod um;
 
 pub use config::{
     AmConfig, BufferConfig, BufferLimit, CoDelTargets, PollRetransmission, RlcConfig, UmConfig,
     UmSequenceNumber,
 };
+
+use buffer::Sdu;
+use stream::Stream;
 
 /// A direction of a bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,4 +40,463 @@ pub enum Direction {
     Down,
     /// From the UE to the eNodeB.
     Up,
+}
+
+impl Direction {
+    const fn index(self) -> usize {
+        match self {
+            Self::Down => 0,
+            Self::Up => 1,
+        }
+    }
+
+    const fn opposite(self) -> Self {
+        match self {
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
+}
+
+/// What one end of a bearer sends to the other in a transport block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pdu {
+    /// Data in either mode, whole or a segment.
+    Data(DataPdu),
+    /// A report of acknowledged mode.
+    Status(StatusPdu),
+}
+
+impl Pdu {
+    /// Its size, header and data.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Self::Data(pdu) => pdu.bytes,
+            Self::Status(pdu) => pdu.bytes,
+        }
+    }
+}
+
+/// A UMD PDU, AMD PDU or AMD PDU segment. Bytes are counted along the stream of its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataPdu {
+    sn: u32,
+    /// The data field of the PDU with this number.
+    field_start: u64,
+    field_end: u64,
+    /// What of it is in here.
+    start: u64,
+    end: u64,
+    bytes: u32,
+    poll: bool,
+}
+
+/// A STATUS PDU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusPdu {
+    ack_sn: u32,
+    nacks: Vec<Nack>,
+    bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Nack {
+    sn: u32,
+    /// SOstart and SOend; `None`: all of it.
+    portion: Option<(u32, u32)>,
+}
+
+/// A packet that has come out at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The packet.
+    pub packet: PacketId,
+    /// When it came to PDCP at the sending end.
+    pub pushed_at: SimTime,
+}
+
+/// What became of packets during a call. It is added to; the caller empties it.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// They have arrived, in order.
+    pub delivered: Vec<Delivered>,
+    /// They were dropped before their first byte was sent: the buffer was full, CoDel chose them,
+    /// or PDCP's discard timer ran out.
+    pub dropped: Vec<PacketId>,
+    /// They were lost on the air.
+    pub lost: Vec<PacketId>,
+}
+
+/// What waits to be sent in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferStatus {
+    /// The STATUS PDU that is due.
+    pub status_bytes: u64,
+    /// PDUs and segments to be retransmitted, with headers.
+    pub retransmit_bytes: u64,
+    /// What was never sent and may be sent now, without headers.
+    pub new_bytes: u64,
+    /// The header that all of it would have in one PDU.
+    pub header_bytes: u64,
+    /// How long the oldest packet of which no byte was sent has waited.
+    pub head_delay: Duration,
+}
+
+impl BufferStatus {
+    /// What a transport block must have room for to take everything, MAC subheaders aside.
+    pub fn total_bytes(&self) -> u64 {
+        self.status_bytes + self.retransmit_bytes + self.new_bytes + self.header_bytes
+    }
+
+    /// Nothing may be sent.
+    pub fn is_empty(&self) -> bool {
+        self.status_bytes + self.retransmit_bytes + self.new_bytes == 0
+    }
+}
+
+/// What a direction of a bearer has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets dropped before their first byte was sent.
+    pub drops: u64,
+    /// Packets lost on the air.
+    pub losses: u64,
+    /// PDUs and segments retransmitted.
+    pub retransmitted_pdus: u64,
+    /// Their bytes, headers included.
+    pub retransmitted_bytes: u64,
+    /// STATUS PDUs about this direction's data, sent in the other direction.
+    pub status_pdus: u64,
+}
+
+/// Both ends of a mode, for one direction.
+#[derive(Debug)]
+enum Mode {
+    Um {
+        config: UmConfig,
+        sender: um::Sender,
+        receiver: um::Receiver,
+    },
+    Am {
+        config: AmConfig,
+        sender: am::Sender,
+        receiver: am::Receiver,
+    },
+}
+
+impl Mode {
+    fn new(config: &RlcConfig) -> Self {
+        match *config {
+            RlcConfig::Um(config) => Self::Um {
+                config,
+                sender: um::Sender::default(),
+                receiver: um::Receiver::default(),
+            },
+            RlcConfig::Am(config) => Self::Am {
+                config,
+                sender: am::Sender::default(),
+                receiver: am::Receiver::default(),
+            },
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Path {
+    stream: Stream,
+    mode: Mode,
+    counters: Counters,
+}
+
+impl Path {
+    /// Counts what a call has dropped and lost.
+    fn count(&mut self, outcome: &Outcome, before: (usize, usize)) {
+        self.counters.drops += (outcome.dropped.len() - before.0) as u64;
+        self.counters.losses += (outcome.lost.len() - before.1) as u64;
+    }
+
+    /// PDCP's discard timer.
+    fn discard(&mut self, now: SimTime, outcome: &mut Outcome) {
+        self.stream.buffer.discard(now, outcome);
+        self.ensure_poll(now);
+    }
+
+    fn ensure_poll(&mut self, now: SimTime) {
+        if let Mode::Am { config, sender, .. } = &mut self.mode {
+            sender.ensure_poll(config, now, &self.stream);
+        }
+    }
+}
+
+fn sizes(outcome: &Outcome) -> (usize, usize) {
+    (outcome.dropped.len(), outcome.lost.len())
+}
+
+/// A radio bearer: RLC under PDCP, both directions, both ends.
+#[derive(Debug)]
+pub struct Bearer {
+    rlc: RlcConfig,
+    pdcp: PdcpConfig,
+    paths: [Path; 2],
+}
+
+impl Bearer {
+    /// A bearer with nothing under way.
+    pub fn new(rlc: &RlcConfig, buffer: &BufferConfig, pdcp: &PdcpConfig) -> Self {
+        let path = || Path {
+            stream: Stream::new(buffer, pdcp.discard_timer),
+            mode: Mode::new(rlc),
+            counters: Counters::default(),
+        };
+        Self {
+            rlc: *rlc,
+            pdcp: *pdcp,
+            paths: [path(), path()],
+        }
+    }
+
+    /// Takes in a packet of `bytes`, to which PDCP adds its header.
+    pub fn push(
+        &mut self,
+        direction: Direction,
+        now: SimTime,
+        packet: PacketId,
+        bytes: u32,
+        outcome: &mut Outcome,
+    ) {
+        let sdu = Sdu {
+            packet,
+            bytes: bytes + self.pdcp.header_bytes(),
+            pushed_at: now,
+        };
+        let before = sizes(outcome);
+        let path = &mut self.paths[direction.index()];
+        path.stream.buffer.push(sdu, outcome);
+        path.count(outcome, before);
+    }
+
+    /// What waits to be sent in this direction: the size of the grant to ask for.
+    pub fn status(&self, direction: Direction, now: SimTime) -> BufferStatus {
+        let Path { stream, mode, .. } = &self.paths[direction.index()];
+        let (fixed_bytes, retransmit_bytes, may_send_new) = match mode {
+            Mode::Um { config, .. } => (config.sequence_number.header_bytes(), 0, true),
+            Mode::Am { sender, .. } => (
+                am::HEADER_BYTES,
+                sender.retransmit_bytes(),
+                sender.may_send_new(),
+            ),
+        };
+        let status_bytes = match &self.paths[direction.opposite().index()].mode {
+            Mode::Um { .. } => 0,
+            Mode::Am { receiver, .. } => receiver.status_bytes(now),
+        };
+        let (new_bytes, header_bytes) = if may_send_new {
+            (stream.new_bytes(), stream.header_bytes(fixed_bytes))
+        } else {
+            (0, 0)
+        };
+        BufferStatus {
+            status_bytes: u64::from(status_bytes),
+            retransmit_bytes,
+            new_bytes,
+            header_bytes: u64::from(header_bytes),
+            head_delay: stream.buffer.head_delay(now),
+        }
+    }
+
+    /// Fills a transport block: appends the PDUs that `grant_bytes` have room for, each with a MAC
+    /// subheader of `subheader_bytes`, and gives the bytes used.
+    pub fn fill(
+        &mut self,
+        direction: Direction,
+        now: SimTime,
+        grant_bytes: u32,
+        subheader_bytes: u32,
+        pdus: &mut Vec<Pdu>,
+        outcome: &mut Outcome,
+    ) -> u32 {
+        let before = sizes(outcome);
+        let mut left_bytes = grant_bytes;
+        while let Some(room_bytes) = left_bytes.checked_sub(subheader_bytes)
+            && let Some(pdu) = self.next_pdu(direction, now, room_bytes, outcome)
+        {
+            left_bytes = room_bytes - pdu.bytes();
+            pdus.push(pdu);
+            if self.has_one_pdu_per_block() {
+                break;
+            }
+        }
+        let path = &mut self.paths[direction.index()];
+        path.ensure_poll(now);
+        path.count(outcome, before);
+        grant_bytes - left_bytes
+    }
+
+    fn has_one_pdu_per_block(&self) -> bool {
+        match &self.rlc {
+            RlcConfig::Um(config) => config.one_pdu_per_block,
+            RlcConfig::Am(config) => config.one_pdu_per_block,
+        }
+    }
+
+    /// The next PDU of at most `room_bytes`: the report on the other direction first, then what is
+    /// to be retransmitted, then what is new (TS 36.322 §5.1.3.1.1).
+    fn next_pdu(
+        &mut self,
+        direction: Direction,
+        now: SimTime,
+        room_bytes: u32,
+        outcome: &mut Outcome,
+    ) -> Option<Pdu> {
+        let reported = &mut self.paths[direction.opposite().index()];
+        if let Mode::Am {
+            config, receiver, ..
+        } = &mut reported.mode
+            && let Some(status) = receiver.next_status(config, now, room_bytes)
+        {
+            reported.counters.status_pdus += 1;
+            return Some(Pdu::Status(status));
+        }
+        let Path {
+            stream,
+            mode,
+            counters,
+        } = &mut self.paths[direction.index()];
+        let pdu = match mode {
+            Mode::Um { config, sender, .. } => {
+                sender.next_pdu(config, now, room_bytes, stream, outcome)?
+            }
+            Mode::Am { config, sender, .. } => {
+                sender.next_pdu(config, now, room_bytes, stream, counters, outcome)?
+            }
+        };
+        Some(Pdu::Data(pdu))
+    }
+
+    /// A PDU that was sent in this direction has arrived.
+    pub fn on_pdu(&mut self, direction: Direction, now: SimTime, pdu: &Pdu, outcome: &mut Outcome) {
+        match pdu {
+            Pdu::Data(pdu) => {
+                let before = sizes(outcome);
+                let path = &mut self.paths[direction.index()];
+                let ledger = &mut path.stream.ledger;
+                match &mut path.mode {
+                    Mode::Um {
+                        config, receiver, ..
+                    } => receiver.on_pdu(config, now, pdu, ledger, outcome),
+                    Mode::Am {
+                        config, receiver, ..
+                    } => receiver.on_pdu(config, now, pdu, ledger, outcome),
+                }
+                path.count(outcome, before);
+            }
+            Pdu::Status(status) => {
+                let path = &mut self.paths[direction.opposite().index()];
+                if let Mode::Am { config, sender, .. } = &mut path.mode {
+                    sender.on_status(config, status, &mut path.stream.ledger);
+                }
+            }
+        }
+    }
+
+    /// When [`Bearer::on_deadline`] is to be called; [`SimTime::MAX`]: not until something else
+    /// happens.
+    pub fn next_deadline(&self) -> SimTime {
+        let deadline = |path: &Path| {
+            let of_mode = match &path.mode {
+                Mode::Um { receiver, .. } => receiver.next_deadline(),
+                Mode::Am {
+                    sender, receiver, ..
+                } => sender.next_deadline().min(receiver.next_deadline()),
+            };
+            of_mode.min(path.stream.buffer.discard_deadline())
+        };
+        deadline(&self.paths[0]).min(deadline(&self.paths[1]))
+    }
+
+    /// Runs the timers that have expired by `now`; afterwards there may be something to send.
+    pub fn on_deadline(&mut self, now: SimTime, outcome: &mut Outcome) {
+        for path in &mut self.paths {
+            let before = sizes(outcome);
+            path.discard(now, outcome);
+            let ledger = &mut path.stream.ledger;
+            match &mut path.mode {
+                Mode::Um {
+                    config, receiver, ..
+                } => receiver.on_deadline(config, now, ledger, outcome),
+                Mode::Am {
+                    config,
+                    sender,
+                    receiver,
+                } => {
+                    receiver.on_deadline(config, now);
+                    sender.on_deadline(config, now, &path.stream);
+                }
+            }
+            path.count(outcome, before);
+        }
+    }
+
+    /// Whether a PDU was retransmitted so often that the radio link has failed. It stays so until
+    /// [`Bearer::reestablish`].
+    pub fn has_failed(&self) -> bool {
+        self.paths.iter().any(|path| match &path.mode {
+            Mode::Um { .. } => false,
+            Mode::Am { sender, .. } => sender.has_failed(),
+        })
+    }
+
+    /// Starts both directions anew, after a failure of the radio link or a change of the cell
+    /// (TS 36.322 §5.4). In acknowledged mode packets that have not arrived wait again, first and
+    /// in order, as PDCP sends again what was not acknowledged (TS 36.323); what has
+    /// arrived is taken as known, as by a PDCP status report. In unacknowledged mode packets that
+    /// were begun are lost. PDUs under way have to be thrown away with their transport blocks.
+    pub fn reestablish(&mut self, outcome: &mut Outcome) {
+        for path in &mut self.paths {
+            let before = sizes(outcome);
+            let is_acknowledged = match &mut path.mode {
+                Mode::Um { receiver, .. } => {
+                    receiver.flush(&mut path.stream.ledger, outcome);
+                    false
+                }
+                Mode::Am { .. } => true,
+            };
+            path.stream.restart(|sdu| {
+                if !is_acknowledged {
+                    outcome.lost.push(sdu.packet);
+                }
+                is_acknowledged
+            });
+            path.mode = Mode::new(&self.rlc);
+            path.count(outcome, before);
+        }
+    }
+
+    /// Takes all packets that wait out of the buffer, in order: after [`Bearer::reestablish`] that
+    /// is all that is to be forwarded to another cell.
+    pub fn take_waiting(&mut self, direction: Direction, packets: &mut Vec<PacketId>) {
+        let waiting = self.paths[direction.index()].stream.buffer.take_all();
+        packets.extend(waiting.map(|sdu| sdu.packet));
+    }
+
+    /// Packets of which no byte was sent.
+    pub fn queue_pkts(&self, direction: Direction) -> usize {
+        self.paths[direction.index()].stream.buffer.pkts()
+    }
+
+    /// Bytes that were never sent, PDCP headers included.
+    pub fn queue_bytes(&self, direction: Direction) -> u64 {
+        self.paths[direction.index()].stream.new_bytes()
+    }
+
+    /// Packets that came in and have neither arrived nor been dropped or lost.
+    pub fn held_pkts(&self, direction: Direction) -> usize {
+        let stream = &self.paths[direction.index()].stream;
+        stream.buffer.pkts() + stream.ledger.pkts()
+    }
+
+    /// What this direction has done so far.
+    pub fn counters(&self, direction: Direction) -> Counters {
+        self.paths[direction.index()].counters
+    }
 }

@@ -1,0 +1,5 @@
+//! Radio link control over an air that loses, delays and reorders transport blocks.
+
+mod acknowledged;
+mod air;
+mod unacknowledged;
