@@ -2,6 +2,7 @@
 //!
 //! - [`packet`]: a packet is a record in a slab; its size is a number, its payload is not kept.
 //! - [`link`]: one direction of a wire: a queue, a transmitter and what is under way.
+//! - [`capacity`]: what a link carries over time, where a recorded trace says so.
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
 //! - [`network`]: nodes, their interfaces, where hosts are attached, and the packet balance.
 //! - [`router`]: the trait that a routing protocol implements.
@@ -14,6 +15,7 @@
 //! leaves for the host that it is meant for, by a wire or by a medium.
 
 pub mod application;
+pub mod capacity;
 pub mod link;
 pub mod mac;
 pub mod network;
@@ -21,11 +23,13 @@ pub mod packet;
 pub mod queue;
 pub mod router;
 pub mod simulation;
+mod traced;
 
 pub use application::Application;
+pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
 pub use link::{Link, LinkCounters};
 pub use mac::{Mac, MacContext};
-pub use network::{DropCause, Interface, LinkConfig, Network};
+pub use network::{DropCause, Interface, LinkConfig, Network, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
 pub use router::{Context, Router, RouterQueue};

@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
+use crate::capacity::Capacity;
 use crate::packet::{NodeId, Packet, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::simulation::Event;
+use crate::traced::Traced;
 
 /// What a link direction has carried and refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,15 +39,27 @@ struct UnderWay {
 }
 
 /// The threshold above which a FIFO marks what arrives.
-struct Marking {
+pub(crate) struct Marking {
     above_bytes: u64,
     above_pkts: u32,
     marks: u64,
 }
 
 impl Marking {
+    pub(crate) fn new((above_bytes, above_pkts): (u64, u32)) -> Self {
+        Self {
+            above_bytes,
+            above_pkts,
+            marks: 0,
+        }
+    }
+
+    pub(crate) fn marks(&self) -> u64 {
+        self.marks
+    }
+
     /// A packet arrives at a queue of this backlog, which it does not count in.
-    fn on_arrival(&mut self, backlog_bytes: u64, waiting: usize, packet: &mut Packet) {
+    pub(crate) fn on_arrival(&mut self, backlog_bytes: u64, waiting: usize, packet: &mut Packet) {
         if backlog_bytes > self.above_bytes || waiting > self.above_pkts as usize {
             self.marks += u64::from(packet.mark());
         }
@@ -68,6 +82,8 @@ enum Queue {
         discipline: Box<dyn QueueDiscipline>,
         idle: bool,
     },
+    /// A trace says what is carried when.
+    Traced(Box<Traced>),
 }
 
 /// One direction of a wire: a queue, a transmitter, and what is under way.
@@ -159,10 +175,18 @@ impl Link {
         }
     }
 
-    /// The rate.
+    /// The rate; the mean where a trace says what it carries.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
+    }
+
+    /// What a trace says that it carries, and when the trace begins.
+    pub fn capacity(&self) -> Option<(&Capacity, SimTime)> {
+        match &self.queue {
+            Queue::Traced(traced) => Some(traced.capacity()),
+            Queue::Fifo { .. } | Queue::Scheduled { .. } => None,
+        }
     }
 
     /// The propagation delay.
@@ -188,6 +212,7 @@ impl Link {
         match &self.queue {
             Queue::Fifo { waiting, .. } => *waiting,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
+            Queue::Traced(traced) => traced.discipline().backlog_pkts(),
         }
     }
 
@@ -198,6 +223,7 @@ impl Link {
         match &self.queue {
             Queue::Fifo { backlog_bytes, .. } => *backlog_bytes,
             Queue::Scheduled { discipline, .. } => discipline.backlog_bytes(),
+            Queue::Traced(traced) => traced.discipline().backlog_bytes(),
         }
     }
 
@@ -206,6 +232,7 @@ impl Link {
         match &self.queue {
             Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks),
             Queue::Scheduled { discipline, .. } => discipline.marks(),
+            Queue::Traced(traced) => traced.marks(),
         }
     }
 
@@ -214,19 +241,21 @@ impl Link {
         let queued = match &self.queue {
             Queue::Fifo { .. } => 0,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
+            Queue::Traced(traced) => traced.held_pkts(),
         };
         queued + self.under_way.len()
     }
 
     /// Marks what arrives at a FIFO where more than so much waits.
-    pub(crate) fn set_marking(&mut self, (above_bytes, above_pkts): (u64, u32)) {
+    pub(crate) fn set_marking(&mut self, threshold: (u64, u32)) {
         if let Queue::Fifo { marking, .. } = &mut self.queue {
-            *marking = Some(Box::new(Marking {
-                above_bytes,
-                above_pkts,
-                marks: 0,
-            }));
+            *marking = Some(Box::new(Marking::new(threshold)));
         }
+    }
+
+    /// Carries what a trace says.
+    pub(crate) fn set_traced(&mut self, traced: Traced) {
+        self.queue = Queue::Traced(Box::new(traced));
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
@@ -319,6 +348,18 @@ impl Link {
                         self.counters.queue_max_bytes.max(backlog_bytes);
                 }
             }
+            Queue::Traced(traced) => {
+                // What is carried at this very instant was there before.
+                if traced.due().is_some_and(|due| due <= now) {
+                    self.carry(events, packets, dropped);
+                }
+                if let Queue::Traced(traced) = &mut self.queue {
+                    traced.enqueue(now, id, packets, dropped, &mut self.counters);
+                    if let Some(due) = traced.due() {
+                        events.set(self.transmit, due);
+                    }
+                }
+            }
         }
         Enqueued::Accepted
     }
@@ -331,8 +372,10 @@ impl Link {
         dropped: &mut Vec<PacketId>,
     ) {
         let now = events.now();
-        let Queue::Scheduled { discipline, idle } = &mut self.queue else {
-            return;
+        let (discipline, idle) = match &mut self.queue {
+            Queue::Scheduled { discipline, idle } => (discipline, idle),
+            Queue::Traced(_) => return self.carry(events, packets, dropped),
+            Queue::Fifo { .. } => return,
         };
         let before = dropped.len();
         let next = discipline.dequeue(now, packets, dropped);
@@ -348,10 +391,44 @@ impl Link {
         }
     }
 
+    /// Sends what the trace has carried by now.
+    fn carry(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        let now = events.now();
+        while let Queue::Traced(traced) = &mut self.queue
+            && let Some(id) = traced.carried(now, packets, dropped, &mut self.counters)
+        {
+            self.put_under_way(events, now, now, id, packets[id].size_bytes);
+        }
+        if let Queue::Traced(traced) = &self.queue {
+            match traced.due() {
+                Some(due) => events.set(self.transmit, due),
+                None => events.cancel(self.transmit),
+            }
+        }
+    }
+
     #[inline]
     fn send(&mut self, events: &mut EventQueue<Event>, start: SimTime, id: PacketId, size: u32) {
         self.free_at = start + self.transmission_time(size);
-        let arrival = self.free_at + self.delay;
+        self.put_under_way(events, start, self.free_at, id, size);
+    }
+
+    /// A packet whose transmission starts and ends at these times.
+    #[inline]
+    fn put_under_way(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        start: SimTime,
+        end: SimTime,
+        id: PacketId,
+        size: u32,
+    ) {
+        let arrival = end + self.delay;
         let lost = match &mut self.loss {
             Some(loss) => loss.1.chance(loss.0),
             None => false,
@@ -406,7 +483,7 @@ impl Link {
     }
 
     pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.queue, Queue::Scheduled { .. })
+        !matches!(self.queue, Queue::Fifo { .. })
     }
 
     /// Cuts or mends the wire. What was in the queue and on the wire when it is cut is lost,
@@ -444,6 +521,7 @@ impl Link {
                 dropped.append(&mut refused);
                 *idle = true;
             }
+            Queue::Traced(traced) => traced.clear(now, packets, dropped),
         }
         self.counters.drops += dropped.len() as u64;
     }

@@ -1,15 +1,17 @@
 //! Nodes, interfaces, links, and the balance of packets.
 
-use backlane_engine::{EventQueue, Stream};
-use backlane_units::{Duration, Rate};
+use std::rc::Rc;
 
-use crate::link::{Enqueued, Link};
+use backlane_engine::{EventQueue, Stream};
+use backlane_units::{Duration, Rate, SimTime};
+
+use crate::capacity::Capacity;
+use crate::link::{Enqueued, Link, Marking};
 use crate::mac::Mac;
 use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
-use crate::queue::{
-    CoDel, DropTail, FqCoDel, ProportionalFair, QueueConfig, QueueDiscipline, User,
-};
+use crate::queue::{DropTail, ProportionalFair, QueueConfig, QueueDiscipline, User};
 use crate::simulation::Event;
+use crate::traced::Traced;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,19 @@ pub struct LinkConfig {
     /// Propagation delay of each direction.
     pub delay: Duration,
     /// Queue of each direction.
+    pub queue: QueueConfig,
+}
+
+/// One direction of a link that carries what a trace says.
+#[derive(Clone, Debug)]
+pub struct TracedConfig {
+    /// What it carries.
+    pub capacity: Rc<Capacity>,
+    /// When the trace begins; before that, it stands at its beginning.
+    pub origin: SimTime,
+    /// Propagation delay, after what the trace does.
+    pub delay: Duration,
+    /// The queue; a bandwidth-delay product is that of the trace's mean rate.
     pub queue: QueueConfig,
 }
 
@@ -253,6 +268,28 @@ impl Network {
     /// are the same router there is no tunnel.
     pub fn set_tunnel_bytes(&mut self, bytes: u32) {
         self.tunnel_bytes = bytes;
+    }
+
+    /// Attaches hosts to a router by a link whose capacity varies, one for each direction; where
+    /// there are several hosts they share it. Gives the direction up and the direction down.
+    pub fn attach_traced(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        hosts: &[NodeId],
+        router: NodeId,
+        up: &TracedConfig,
+        down: &TracedConfig,
+    ) -> (LinkId, LinkId) {
+        let host = match hosts {
+            [single] => *single,
+            _ => NodeId::NONE,
+        };
+        let up = self.traced(events, host, router, up);
+        let down = self.traced(events, router, host, down);
+        for &host in hosts {
+            self.attach_by(host, router, up, down);
+        }
+        (up, down)
     }
 
     /// Loses each packet that a link direction sends with this probability.
@@ -446,26 +483,15 @@ impl Network {
         config: &LinkConfig,
     ) -> (LinkId, LinkId) {
         let mut direction = |from, to| {
-            let (limit, discipline): (_, Option<Box<dyn QueueDiscipline>>) = match config.queue {
-                QueueConfig::DropTail(limit) | QueueConfig::Marking { limit, .. } => {
-                    (Some(limit.resolve(config.rate, config.delay)), None)
-                }
-                QueueConfig::CoDel(limit, codel) => {
-                    let fifo = DropTail::new(limit.resolve(config.rate, config.delay));
-                    (None, Some(Box::new(CoDel::new(codel, fifo))))
-                }
-                QueueConfig::FqCoDel(limit, fq) => {
-                    let limit = limit.resolve(config.rate, config.delay);
-                    (None, Some(Box::new(FqCoDel::new(fq, limit))))
-                }
-            };
+            let limit = config.queue.limit().resolve(config.rate, config.delay);
+            let discipline = config.queue.discipline(limit);
             let id = self.link(
                 events,
                 from,
                 to,
                 config.rate,
                 config.delay,
-                limit,
+                Some(limit),
                 discipline,
             );
             if let QueueConfig::Marking { mark_above, .. } = config.queue {
@@ -475,6 +501,30 @@ impl Network {
             id
         };
         (direction(a, b), direction(b, a))
+    }
+
+    fn traced(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        from: NodeId,
+        to: NodeId,
+        config: &TracedConfig,
+    ) -> LinkId {
+        let (rate, delay) = (config.capacity.mean_rate(), config.delay);
+        let limit = config.queue.limit().resolve(rate, delay);
+        let discipline = config.queue.discipline(limit);
+        let marking = match config.queue {
+            QueueConfig::Marking { mark_above, .. } => {
+                Some(Box::new(Marking::new(mark_above.resolve(rate, delay))))
+            }
+            _ => None,
+        };
+        let discipline = discipline.unwrap_or_else(|| Box::new(DropTail::new(limit)));
+        let id = self.link(events, from, to, rate, delay, None, None);
+        let capacity = config.capacity.clone();
+        let traced = Traced::new(capacity, config.origin, discipline, marking);
+        self.links[id.index()].set_traced(traced);
+        id
     }
 
     #[allow(clippy::too_many_arguments)]

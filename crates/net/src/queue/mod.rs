@@ -62,6 +62,27 @@ pub enum QueueConfig {
     FqCoDel(QueueLimit, FqCoDelConfig),
 }
 
+impl QueueConfig {
+    /// What it holds.
+    pub fn limit(&self) -> QueueLimit {
+        match *self {
+            Self::DropTail(limit)
+            | Self::Marking { limit, .. }
+            | Self::CoDel(limit, _)
+            | Self::FqCoDel(limit, _) => limit,
+        }
+    }
+
+    /// The queue with this limit in bytes and packets, unless it is plain drop-tail.
+    pub(crate) fn discipline(&self, limit: (u64, u32)) -> Option<Box<dyn QueueDiscipline>> {
+        match *self {
+            Self::DropTail(_) | Self::Marking { .. } => None,
+            Self::CoDel(_, codel) => Some(Box::new(CoDel::new(codel, DropTail::new(limit)))),
+            Self::FqCoDel(_, fq) => Some(Box::new(FqCoDel::new(fq, limit))),
+        }
+    }
+}
+
 /// A queue that decides at dequeue time.
 pub trait QueueDiscipline {
     /// Takes in a packet, whose `queued_at` is already `now`. What is dropped, the packet itself

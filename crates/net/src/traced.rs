@@ -1,0 +1,248 @@
+//! The queue and the transmitter of a link whose capacity a trace gives.
+
+use std::rc::Rc;
+
+use backlane_units::{Duration, SimTime};
+
+use crate::capacity::{Capacity, Cursor};
+use crate::link::{LinkCounters, Marking};
+use crate::packet::{PacketId, PacketStore};
+use crate::queue::QueueDiscipline;
+
+/// A queue before a transmitter that follows a trace. It does nothing while nothing waits.
+pub(crate) struct Traced {
+    capacity: Rc<Capacity>,
+    /// When the trace begins; before that, it stands at its beginning.
+    origin: SimTime,
+    discipline: Box<dyn QueueDiscipline>,
+    marking: Option<Box<Marking>>,
+    /// The packet in transmission, and its bytes that are still to be carried.
+    in_service: Option<(PacketId, u64)>,
+    /// Bytes left of the opportunities of this instant.
+    budget_bytes: u64,
+    /// The next opportunities, while the transmitter is busy.
+    cursor: Cursor,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing waits.
+    Idle,
+    /// The next opportunity is, or the packet in transmission is carried, at this time.
+    Busy(SimTime),
+    /// The trace carries nothing any more.
+    Ended,
+}
+
+impl Traced {
+    pub(crate) fn new(
+        capacity: Rc<Capacity>,
+        origin: SimTime,
+        discipline: Box<dyn QueueDiscipline>,
+        marking: Option<Box<Marking>>,
+    ) -> Self {
+        Self {
+            capacity,
+            origin,
+            discipline,
+            marking,
+            in_service: None,
+            budget_bytes: 0,
+            cursor: Cursor::default(),
+            state: State::Idle,
+        }
+    }
+
+    pub(crate) fn discipline(&self) -> &dyn QueueDiscipline {
+        self.discipline.as_ref()
+    }
+
+    pub(crate) fn marks(&self) -> u64 {
+        let marked = self.marking.as_ref().map_or(0, |marking| marking.marks());
+        marked + self.discipline.marks()
+    }
+
+    /// What the trace says, and since when.
+    pub(crate) fn capacity(&self) -> (&Capacity, SimTime) {
+        (&self.capacity, self.origin)
+    }
+
+    /// Packets that wait or are in transmission.
+    pub(crate) fn held_pkts(&self) -> usize {
+        self.discipline.backlog_pkts() + usize::from(self.in_service.is_some())
+    }
+
+    /// When [`Traced::carried`] is to be asked.
+    pub(crate) fn due(&self) -> Option<SimTime> {
+        match self.state {
+            State::Busy(at) => Some(at),
+            State::Idle | State::Ended => None,
+        }
+    }
+
+    /// Takes in a packet. What was due until now has been carried before.
+    pub(crate) fn enqueue(
+        &mut self,
+        now: SimTime,
+        id: PacketId,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+        counters: &mut LinkCounters,
+    ) {
+        let before = dropped.len();
+        let backlog_bytes = self.discipline.backlog_bytes();
+        let backlog_pkts = self.discipline.backlog_pkts();
+        self.discipline.enqueue(now, id, packets, dropped);
+        counters.drops += (dropped.len() - before) as u64;
+        if dropped.len() == before
+            && let Some(marking) = &mut self.marking
+        {
+            marking.on_arrival(backlog_bytes, backlog_pkts, &mut packets[id]);
+        }
+        if self.state == State::Idle {
+            self.begin(now, packets, dropped, counters);
+        }
+        let backlog_bytes = self.discipline.backlog_bytes();
+        counters.queue_max_bytes = counters.queue_max_bytes.max(backlog_bytes);
+    }
+
+    /// The transmitter was idle and something may wait.
+    fn begin(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+        counters: &mut LinkCounters,
+    ) {
+        match &*self.capacity {
+            Capacity::Opportunities(trace) => {
+                // It leaves the queue when the opportunity comes. One at this very instant was
+                // over before the packet came.
+                if self.discipline.backlog_pkts() > 0 {
+                    self.cursor = Cursor::after(trace, now.saturating_since(self.origin));
+                    self.await_opportunity();
+                }
+            }
+            Capacity::Rates(_) => self.serve(now, packets, dropped, counters),
+        }
+    }
+
+    /// Gives the next packet that has been carried by now, and begins with the one after it.
+    pub(crate) fn carried(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+        counters: &mut LinkCounters,
+    ) -> Option<PacketId> {
+        let capacity = self.capacity.clone();
+        let Capacity::Opportunities(trace) = &*capacity else {
+            if self.due()? > now {
+                return None;
+            }
+            let carried = self.in_service.take().map(|(id, _)| id);
+            self.serve(now, packets, dropped, counters);
+            return carried;
+        };
+        loop {
+            if self.budget_bytes == 0 {
+                if self.due()? > now {
+                    return None;
+                }
+                self.budget_bytes = match self.cursor.opportunities(trace) {
+                    Some((_, bytes)) => bytes,
+                    None => 0,
+                };
+                self.cursor = self.cursor.next(trace);
+                self.await_opportunity();
+            }
+            if self.in_service.is_none() {
+                self.in_service = self.take(now, packets, dropped, counters);
+            }
+            let Some((id, left)) = &mut self.in_service else {
+                self.budget_bytes = 0;
+                self.state = State::Idle;
+                return None;
+            };
+            let used = self.budget_bytes.min(*left);
+            self.budget_bytes -= used;
+            *left -= used;
+            if *left == 0 {
+                let id = *id;
+                self.in_service = None;
+                if self.discipline.backlog_pkts() == 0 {
+                    self.budget_bytes = 0;
+                    self.state = State::Idle;
+                }
+                return Some(id);
+            }
+        }
+    }
+
+    /// Gives up everything.
+    pub(crate) fn clear(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        dropped.extend(self.in_service.take().map(|(id, _)| id));
+        let mut refused = Vec::new();
+        while let Some(id) = self.discipline.dequeue(now, packets, &mut refused) {
+            dropped.push(id);
+        }
+        dropped.append(&mut refused);
+        self.budget_bytes = 0;
+        self.state = State::Idle;
+    }
+
+    /// Begins with the next packet, where the trace says rates.
+    fn serve(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+        counters: &mut LinkCounters,
+    ) {
+        self.in_service = self.take(now, packets, dropped, counters);
+        let Capacity::Rates(trace) = &*self.capacity else {
+            return;
+        };
+        self.state = match self.in_service {
+            None => State::Idle,
+            Some((_, bytes)) => {
+                let finish = trace.finish(now.saturating_since(self.origin), bytes);
+                finish.map_or(State::Ended, |at| self.at(at))
+            }
+        };
+    }
+
+    fn take(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+        counters: &mut LinkCounters,
+    ) -> Option<(PacketId, u64)> {
+        let before = dropped.len();
+        let id = self.discipline.dequeue(now, packets, dropped);
+        counters.drops += (dropped.len() - before) as u64;
+        let packet = &packets[id?];
+        counters.queue_area +=
+            u128::from(packet.size_bytes) * u128::from((now - packet.queued_at).as_ps());
+        Some((id?, u64::from(packet.size_bytes)))
+    }
+
+    fn await_opportunity(&mut self) {
+        let Capacity::Opportunities(trace) = &*self.capacity else {
+            return;
+        };
+        let next = self.cursor.opportunities(trace);
+        self.state = next.map_or(State::Ended, |(at, _)| self.at(at));
+    }
+
+    fn at(&self, since_origin: Duration) -> State {
+        State::Busy(self.origin.saturating_add(since_origin))
+    }
+}
