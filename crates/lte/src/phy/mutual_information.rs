@@ -10,20 +10,18 @@ use super::tables::{Modulation, rows};
 
 /// Cells for each doubling of SINR: 0.1 dB.
 const CELL_BITS: u32 = 5;
-const LOWEST_OCTAVE: i32 = -7;
+const LOWEST_OCTAVE: i32 = -20;
 const HIGHEST_OCTAVE: i32 = 12;
 const CELLS: usize = ((HIGHEST_OCTAVE - LOWEST_OCTAVE) as usize) << CELL_BITS;
 /// Bits of a float's mantissa below the cell's number.
 const FRACTION_BITS: u32 = 23 - CELL_BITS;
 const FIRST_CELL: u32 = ((127 + LOWEST_OCTAVE) as u32) << CELL_BITS;
-const LOWEST_SINR: f32 = 1.0 / (1 << -LOWEST_OCTAVE) as f32;
-const HIGHEST_SINR: f32 = (1 << HIGHEST_OCTAVE) as f32;
 
-/// Information per coded bit over SINR, −21 to +36 dB; proportional to SINR below, constant above.
+/// Information per coded bit over SINR, −60 to +36 dB; beyond, that of the end.
 #[derive(Debug)]
 pub struct MutualInformation {
-    /// Values at the edges of the cells, for each modulation.
-    curves: [Vec<f32>; 4],
+    /// Value at the lower edge and rise within each cell, for each modulation.
+    curves: [Vec<[f32; 2]>; 4],
 }
 
 impl MutualInformation {
@@ -41,6 +39,7 @@ impl MutualInformation {
             let step = table[1][0] - table[0][0];
             let place = (decibel - table[0][0]) / step;
             if place <= 0.0 {
+                // Information of a weak signal is proportional to it.
                 return table[0][column] * sinr / libm::pow(10.0, table[0][0] / 10.0);
             }
             let cell = (place as usize).min(table.len() - 2);
@@ -48,9 +47,9 @@ impl MutualInformation {
             table[cell][column] + part * (table[cell + 1][column] - table[cell][column])
         };
         let curve = |column: usize| {
-            (0..=CELLS)
-                .map(|cell| f64::from(edge(cell)))
-                .map(|sinr| at(column, sinr) as f32)
+            let value = |cell| at(column, f64::from(edge(cell))) as f32;
+            (0..CELLS)
+                .map(|cell| [value(cell), value(cell + 1) - value(cell)])
                 .collect()
         };
         Self {
@@ -58,46 +57,59 @@ impl MutualInformation {
         }
     }
 
-    /// Information per coded bit, 0 to 1, at a SINR that is a ratio and not decibels. Nothing for
-    /// what is no number.
+    /// Information per coded bit, 0 to 1, at a SINR that is a ratio and not decibels. As good as
+    /// nothing for what is no number.
     #[inline]
     pub fn information(&self, modulation: Modulation, sinr: f32) -> f32 {
-        let curve = &self.curves[modulation.index()];
-        // A float's exponent and first mantissa bits are the number of the cell, so that no
-        // logarithm is needed.
-        if sinr >= HIGHEST_SINR {
-            curve[CELLS]
-        } else if sinr >= LOWEST_SINR {
-            let bits = sinr.to_bits();
-            let cell = ((bits >> FRACTION_BITS) - FIRST_CELL) as usize;
-            let part = (bits & ((1 << FRACTION_BITS) - 1)) as f32 / (1 << FRACTION_BITS) as f32;
-            curve[cell] + part * (curve[cell + 1] - curve[cell])
-        } else {
-            curve[0] * sinr.max(0.0) / LOWEST_SINR
-        }
+        read(&self.curves[modulation.index()], sinr)
     }
 
     /// Mean information over resource blocks, or groups of equal size. Nothing of nothing.
     pub fn mean(&self, modulation: Modulation, sinr: &[f32]) -> f32 {
-        let sum: f32 = sinr.iter().map(|&s| self.information(modulation, s)).sum();
-        sum / sinr.len().max(1) as f32
+        let curve = &self.curves[modulation.index()];
+        // Four sums, so that one addition does not wait for the other.
+        let mut sums = [0.0f32; 4];
+        let mut fours = sinr.chunks_exact(4);
+        for four in &mut fours {
+            for (sum, sinr) in sums.iter_mut().zip(four) {
+                *sum += read(curve, *sinr);
+            }
+        }
+        for (sum, sinr) in sums.iter_mut().zip(fours.remainder()) {
+            *sum += read(curve, *sinr);
+        }
+        sums.iter().sum::<f32>() / sinr.len().max(1) as f32
     }
 
     /// The SINR, as a ratio, that gives this information; the lowest where the curve is flat, and
-    /// at most 36 dB.
+    /// within −60 to +36 dB.
     pub fn sinr(&self, modulation: Modulation, information: f32) -> f32 {
         let curve = &self.curves[modulation.index()];
-        let above = curve.partition_point(|&value| value < information);
+        let above = curve.partition_point(|[value, _]| *value < information);
         if above == 0 {
-            return LOWEST_SINR * information.max(0.0) / curve[0];
+            return edge(0);
         }
-        if above > CELLS {
-            return HIGHEST_SINR;
-        }
-        let (low, high) = (curve[above - 1], curve[above]);
+        let [low, rise] = curve[above - 1];
         let (from, to) = (edge(above - 1), edge(above));
-        from + (to - from) * (information - low) / (high - low)
+        let part = if rise > 0.0 {
+            ((information - low) / rise).min(1.0)
+        } else {
+            1.0
+        };
+        from + (to - from) * part
     }
+}
+
+/// The curve's value at `sinr`. A float's exponent and first mantissa bits are the number of the
+/// cell, so that no logarithm is needed.
+#[inline]
+fn read(curve: &[[f32; 2]], sinr: f32) -> f32 {
+    let lowest = f32::from_bits(FIRST_CELL << FRACTION_BITS);
+    let highest = f32::from_bits(((FIRST_CELL + CELLS as u32) << FRACTION_BITS) - 1);
+    let bits = sinr.max(lowest).min(highest).to_bits();
+    let [value, rise] = curve[((bits >> FRACTION_BITS) - FIRST_CELL) as usize];
+    let part = (bits & ((1 << FRACTION_BITS) - 1)) as f32 / (1 << FRACTION_BITS) as f32;
+    value + part * rise
 }
 
 /// SINR at the lower edge of a cell.
@@ -131,9 +143,9 @@ mod tests {
             let shannon = libm::log2f(1.0 + sinr);
             assert!((qpsk / shannon - 1.0).abs() < 0.01, "{qpsk} {shannon}");
         }
-        assert_eq!(curves.information(Modulation::Qpsk, 0.0), 0.0);
-        assert_eq!(curves.information(Modulation::Qpsk, -1.0), 0.0);
-        assert_eq!(curves.information(Modulation::Qam64, f32::NAN), 0.0);
+        for nothing in [0.0, -1.0, f32::NAN] {
+            assert!(curves.information(Modulation::Qpsk, nothing) < 1e-6);
+        }
         assert_eq!(curves.information(Modulation::Qam64, f32::INFINITY), 1.0);
     }
 
@@ -146,8 +158,8 @@ mod tests {
                 let back = curves.sinr(modulation, curves.information(modulation, sinr));
                 assert!((back / sinr - 1.0).abs() < 1e-3, "{modulation:?} {decibel}");
             }
-            assert!(curves.sinr(modulation, 1.1) <= HIGHEST_SINR);
-            assert_eq!(curves.sinr(modulation, -1.0), 0.0);
+            assert_eq!(curves.sinr(modulation, 1.1), 4096.0);
+            assert!(curves.sinr(modulation, -1.0) < 1e-6);
         }
     }
 
