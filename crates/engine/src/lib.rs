@@ -5,14 +5,17 @@
 //! - [`stream`]: random streams by name. A stream depends on the run's seed, the entity and the
 //!   purpose, and on nothing else, so that adding a node moves no other stream.
 //! - [`digest`]: one number for all that happened in a run.
+//! - [`histogram`]: durations, with their mean, extremes and quantiles.
 //! - [`trace`]: the log of events and draws that finds where two runs part.
 
 pub mod digest;
+pub mod histogram;
 pub mod queue;
 pub mod stream;
 pub mod trace;
 
 pub use digest::Digest;
+pub use histogram::Histogram;
 pub use queue::{EventQueue, TimerId};
 pub use stream::{Stream, Streams};
 pub use trace::{Trace, TraceEntry};

@@ -2,17 +2,15 @@
 //!
 //! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
 //! A flow is a transfer over TCP ([`tcp_flow`]) or a load over UDP ([`udp`]); [`delivery`] is
-//! what its sink measures on the packets that arrive, [`histogram`] keeps RTT samples.
+//! what its sink measures on the packets that arrive.
 
 pub mod delivery;
 mod flows;
-pub mod histogram;
 mod spec;
 pub mod tcp_flow;
 pub mod udp;
 
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
-pub use histogram::Histogram;
 pub use spec::{FlowSpec, Start, TransportSpec};
 pub use udp::UdpConfig;

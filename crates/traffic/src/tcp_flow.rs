@@ -1,11 +1,10 @@
 //! A transfer over TCP: two endpoints, and the packets between them.
 
-use backlane_engine::{EventQueue, TimerId};
+use backlane_engine::{EventQueue, Histogram, TimerId};
 use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES};
 use backlane_net::{Ecn, Event, FlowId, Network, Packet, PacketId};
 use backlane_tcp::{Config, Connection, EcnField, Segment};
 
-use crate::histogram::Histogram;
 use crate::spec::FlowSpec;
 
 /// Headers of the TCP packets under way, by [`PacketId`].
