@@ -53,8 +53,8 @@ impl LargeScaleLoss {
         &self.path_loss
     }
 
-    /// The loss in decibels from the base station at `site` to `user`, and back. It takes about
-    /// three microseconds with shadowing: worth keeping until the user has moved.
+    /// The loss in decibels from the base station at `site` to `user`, and back. It takes up to half
+    /// a microsecond with shadowing: worth keeping until the user has moved.
     pub fn loss_db(&self, site: Position, user: Position) -> f64 {
         let sight = self.sight(site, user);
         self.path_loss.loss_db(site, user, sight) + self.shadow_db(user, sight)

@@ -138,7 +138,8 @@ impl Fading {
         &self.gains[..self.response.frequencies]
     }
 
-    fn evaluate(&mut self, wavelengths: f64) {
+    /// The complex gain of each tap.
+    fn taps_at(&self, wavelengths: f64) -> ([f32; TAPS], [f32; TAPS]) {
         let (mut re, mut im) = ([0.0f32; TAPS], [0.0f32; TAPS]);
         for pair in 0..PAIRS {
             let (mut cosine, mut sine) = ([0.0f32; TAPS], [0.0f32; TAPS]);
@@ -152,6 +153,11 @@ impl Fading {
                     self.cosine_im[pair][tap] * cosine[tap] + self.sine_im[pair][tap] * sine[tap];
             }
         }
+        (re, im)
+    }
+
+    fn evaluate(&mut self, wavelengths: f64) {
+        let (re, im) = self.taps_at(wavelengths);
         let taps = self.response.taps;
         for (gains, phasors) in self
             .gains
