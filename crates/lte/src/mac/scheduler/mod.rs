@@ -1,0 +1,310 @@
+//! Who gets which resource block groups of a downlink subframe.
+//!
+//! A scheduler is asked for one cell and carrier in one TTI, after retransmissions have taken
+//! their groups. It sees a [`Candidate`] for each UE that has new data and says who owns which
+//! of the free groups. A UE gets no more groups than its backlog fills.
+
+mod blind_equal_throughput;
+mod max_cqi;
+mod proportional_fair;
+mod round_robin;
+
+use crate::config::SchedulerKind;
+
+/// Most resource block groups of a carrier: 100 blocks in groups of 4 (TS 36.213 §7.1.6.1).
+pub const MAX_GROUPS: usize = 25;
+/// Time constant of the throughput averages, in TTIs: the time window of LENA's proportional
+/// fair scheduler.
+const WINDOW_TTIS: f32 = 99.0;
+/// A throughput average that no UE falls below, in bytes per second, so that the ratio to it is
+/// finite.
+const LEAST_AVERAGE: f32 = 1.0;
+/// A group that nobody owns.
+pub const NOBODY: u8 = u8::MAX;
+
+/// A UE with new data, as a scheduler sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// Its index among the UEs of the network.
+    pub ue: u32,
+    /// Bits that one group carries at the wideband MCS.
+    pub group_bits: f32,
+    /// Groups that its backlog fills.
+    pub wanted: u8,
+    /// Average throughput in bytes per second.
+    pub average: f32,
+    /// Groups given to it in this TTI.
+    pub given: u8,
+}
+
+/// What is to be shared in a TTI.
+#[derive(Debug)]
+pub struct Demand<'a> {
+    /// Free groups, a bit for each.
+    pub free: u32,
+    /// Most candidates that can be served.
+    pub max_ues: usize,
+    /// The candidates, in the order of UEs.
+    pub candidates: &'a mut [Candidate],
+    /// Bits that a group carries at its own MCS: for each candidate a run of
+    /// [`MAX_GROUPS`] values. Empty without sub-band reports.
+    pub sub_band_bits: &'a [f32],
+    /// For each group, the index of the candidate that owns it.
+    pub owners: &'a mut [u8; MAX_GROUPS],
+}
+
+/// A scheduler of one cell and carrier.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    kind: SchedulerKind,
+    turn: u32,
+}
+
+impl Scheduler {
+    /// A scheduler that has not served anybody.
+    pub fn new(kind: SchedulerKind) -> Self {
+        Self { kind, turn: 0 }
+    }
+
+    /// Shares the free groups among the candidates.
+    pub fn share(&mut self, demand: &mut Demand<'_>) {
+        demand.owners.fill(NOBODY);
+        if demand.candidates.is_empty() || demand.max_ues == 0 {
+            return;
+        }
+        match self.kind {
+            SchedulerKind::RoundRobin => round_robin::share(demand, &mut self.turn),
+            SchedulerKind::ProportionalFair => proportional_fair::share(demand),
+            SchedulerKind::MaxCqi => max_cqi::share(demand),
+            SchedulerKind::BlindEqualThroughput => blind_equal_throughput::share(demand),
+        }
+    }
+}
+
+impl Demand<'_> {
+    /// Gives a group to a candidate.
+    #[inline]
+    fn give(&mut self, group: usize, candidate: usize) {
+        self.free &= !(1 << group);
+        self.owners[group] = candidate as u8;
+        self.candidates[candidate].given += 1;
+    }
+
+    /// The lowest free group.
+    #[inline]
+    fn next_free(&self) -> Option<usize> {
+        (self.free != 0).then(|| self.free.trailing_zeros() as usize)
+    }
+
+    /// Gives each group to whom values it most, the first of equals. `value(candidate, bits)` is
+    /// what a group is worth that carries so many bits.
+    fn highest_bidder(&mut self, value: impl Fn(&Candidate, f32) -> f32) {
+        let mut served = 0;
+        while let Some(group) = self.next_free() {
+            let mut best: Option<(f32, usize)> = None;
+            for (index, candidate) in self.candidates.iter().enumerate() {
+                if candidate.given == candidate.wanted
+                    || candidate.given == 0 && served == self.max_ues
+                {
+                    continue;
+                }
+                let bits = match self.sub_band_bits.get(index * MAX_GROUPS + group) {
+                    Some(&bits) => bits,
+                    None => candidate.group_bits,
+                };
+                let value = value(candidate, bits);
+                if best.is_none_or(|(most, _)| value > most) {
+                    best = Some((value, index));
+                }
+            }
+            let Some((_, index)) = best else { return };
+            served += usize::from(self.candidates[index].given == 0);
+            self.give(group, index);
+            if self.sub_band_bits.is_empty() {
+                // Nothing that the others bid changes while this one is not satisfied.
+                while self.candidates[index].given < self.candidates[index].wanted {
+                    let Some(group) = self.next_free() else {
+                        return;
+                    };
+                    self.give(group, index);
+                }
+            }
+        }
+    }
+}
+
+/// A throughput that forgets: `T ← (1 − 1/99) T + (1/99) · bytes of the TTI / 1 ms`, brought up
+/// to date when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Average {
+    bytes_per_s: f32,
+    tti: u64,
+}
+
+impl Default for Average {
+    fn default() -> Self {
+        Self {
+            bytes_per_s: LEAST_AVERAGE,
+            tti: 0,
+        }
+    }
+}
+
+impl Average {
+    /// Bytes per second, as of this TTI.
+    #[inline]
+    pub fn at(&mut self, tti: u64) -> f32 {
+        let passed = tti.saturating_sub(self.tti);
+        if passed != 0 {
+            let kept = 1.0 - 1.0 / WINDOW_TTIS;
+            let kept = if passed == 1 {
+                kept
+            } else {
+                libm::powf(kept, passed as f32)
+            };
+            self.bytes_per_s = (self.bytes_per_s * kept).max(LEAST_AVERAGE);
+            self.tti = tti;
+        }
+        self.bytes_per_s
+    }
+
+    /// Counts bytes of this TTI.
+    #[inline]
+    pub fn count(&mut self, tti: u64, bytes: u32) {
+        self.bytes_per_s = self.at(tti) + share_of_window(bytes as f32);
+    }
+}
+
+/// What bytes in one TTI add to an average, in bytes per second.
+#[inline]
+fn share_of_window(bytes: f32) -> f32 {
+    bytes * 1000.0 / WINDOW_TTIS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(ue: u32, group_bits: f32, wanted: u8, average: f32) -> Candidate {
+        Candidate {
+            ue,
+            group_bits,
+            wanted,
+            average,
+            given: 0,
+        }
+    }
+
+    fn share(
+        scheduler: &mut Scheduler,
+        groups: u32,
+        max_ues: usize,
+        candidates: &mut [Candidate],
+    ) -> [u8; MAX_GROUPS] {
+        let mut owners = [NOBODY; MAX_GROUPS];
+        for candidate in candidates.iter_mut() {
+            candidate.given = 0;
+        }
+        scheduler.share(&mut Demand {
+            free: (1 << groups) - 1,
+            max_ues,
+            candidates,
+            sub_band_bits: &[],
+            owners: &mut owners,
+        });
+        owners
+    }
+
+    #[test]
+    fn round_robin_gives_equal_shares_and_goes_on_after_the_last_served() {
+        let mut scheduler = Scheduler::new(SchedulerKind::RoundRobin);
+        let mut all: Vec<_> = (0..3).map(|ue| candidate(ue, 100.0, 25, 1.0)).collect();
+        let owners = share(&mut scheduler, 25, 2, &mut all);
+        assert_eq!(all.iter().map(|c| c.given).collect::<Vec<_>>(), [13, 12, 0]);
+        assert_eq!(owners[12], 0);
+        assert_eq!(owners[13], 1);
+        share(&mut scheduler, 25, 2, &mut all);
+        assert_eq!(all.iter().map(|c| c.given).collect::<Vec<_>>(), [12, 0, 13]);
+        share(&mut scheduler, 25, 2, &mut all);
+        assert_eq!(all.iter().map(|c| c.given).collect::<Vec<_>>(), [0, 13, 12]);
+    }
+
+    #[test]
+    fn what_a_short_backlog_leaves_over_goes_to_the_others() {
+        for kind in [
+            SchedulerKind::RoundRobin,
+            SchedulerKind::ProportionalFair,
+            SchedulerKind::MaxCqi,
+            SchedulerKind::BlindEqualThroughput,
+        ] {
+            let mut all = [candidate(0, 100.0, 1, 1.0), candidate(1, 90.0, 25, 1.0)];
+            share(&mut Scheduler::new(kind), 25, 10, &mut all);
+            assert_eq!([all[0].given, all[1].given], [1, 24], "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn proportional_fair_serves_the_highest_ratio_and_max_cqi_the_highest_rate() {
+        let mut all = [candidate(0, 100.0, 25, 50.0), candidate(1, 40.0, 25, 10.0)];
+        let owners = share(
+            &mut Scheduler::new(SchedulerKind::ProportionalFair),
+            25,
+            10,
+            &mut all,
+        );
+        assert!(owners.iter().all(|&owner| owner == 1));
+        let owners = share(&mut Scheduler::new(SchedulerKind::MaxCqi), 25, 10, &mut all);
+        assert!(owners.iter().all(|&owner| owner == 0));
+    }
+
+    #[test]
+    fn blind_equal_throughput_gives_until_the_averages_meet() {
+        let averages = [1_000.0, 13_000.0];
+        let mut all = [
+            candidate(0, 800.0, 25, averages[0]),
+            candidate(1, 800.0, 25, averages[1]),
+        ];
+        share(
+            &mut Scheduler::new(SchedulerKind::BlindEqualThroughput),
+            25,
+            10,
+            &mut all,
+        );
+        // A group adds 100 bytes / 1 ms / 99 = 1010 bytes/s: 12 of them more than make up for the
+        // lead of 12 000, and of the other 13 the one that is then behind gets 7.
+        assert_eq!([all[0].given, all[1].given], [18, 7]);
+    }
+
+    #[test]
+    fn each_group_goes_to_the_ue_that_is_best_there() {
+        let mut owners = [NOBODY; MAX_GROUPS];
+        let mut all = [candidate(0, 100.0, 25, 1.0), candidate(1, 100.0, 25, 1.0)];
+        let mut bits = vec![100.0; 2 * MAX_GROUPS];
+        bits[3] = 110.0;
+        bits[MAX_GROUPS + 7] = 120.0;
+        Scheduler::new(SchedulerKind::ProportionalFair).share(&mut Demand {
+            free: (1 << 25) - 1,
+            max_ues: 10,
+            candidates: &mut all,
+            sub_band_bits: &bits,
+            owners: &mut owners,
+        });
+        assert_eq!(owners[3], 0);
+        assert_eq!(owners[7], 1);
+        assert_eq!(all[0].given + all[1].given, 25);
+    }
+
+    #[test]
+    fn an_average_decays_alike_whether_it_is_asked_or_not() {
+        let mut asked = Average::default();
+        let mut left = Average::default();
+        asked.count(0, 100_000);
+        left.count(0, 100_000);
+        for tti in 1..=300 {
+            asked.at(tti);
+        }
+        let (asked, left) = (asked.at(300), left.at(300));
+        assert!((asked / left - 1.0).abs() < 1e-4, "{asked} {left}");
+        assert!((left / (100_000_000.0 / 99.0 * 0.989_899_f32.powi(300)) - 1.0).abs() < 1e-3);
+    }
+}

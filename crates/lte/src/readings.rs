@@ -1,0 +1,98 @@
+//! What a network tells of itself: counters since the start, for each UE and direction.
+
+/// MCS indices that a transport block can have.
+pub const MCS_COUNT: usize = 29;
+
+/// The last readings of a UE and its counters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UeReadings {
+    /// The cell that serves it, an index among the cells.
+    pub serving: usize,
+    /// Wideband SINR of the primary carrier's downlink at the last report, implementation loss
+    /// included.
+    pub sinr_db: f64,
+    /// The last wideband CQI of the primary carrier.
+    pub cqi: u8,
+    /// The MCS of the last downlink transport block.
+    pub mcs: u8,
+    /// Reports of the primary carrier.
+    pub reports: u64,
+    /// Sum of `sinr_db` over reports.
+    pub sinr_db_sum: f64,
+    /// Sum of `cqi` over reports.
+    pub cqi_sum: u64,
+    /// From eNodeB to UE.
+    pub downlink: DirectionReadings,
+    /// From UE to eNodeB.
+    pub uplink: DirectionReadings,
+}
+
+/// What the MAC of one UE has done in one direction, on all carriers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectionReadings {
+    /// Transport blocks sent for the first time.
+    pub transport_blocks: u64,
+    /// Their bytes.
+    pub granted_bytes: u64,
+    /// Bytes of RLC in them.
+    pub used_bytes: u64,
+    /// Bytes of RLC that arrived, each transport block once.
+    pub arrived_bytes: u64,
+    /// Transport blocks whose first transmission was not decoded.
+    pub first_losses: u64,
+    /// Second, third and fourth transmissions of transport blocks.
+    pub retransmissions: [u64; 3],
+    /// Transport blocks that HARQ gave up, or took for arrived when they were not.
+    pub lost_blocks: u64,
+    /// Sum of the MCS over `transport_blocks`.
+    pub mcs_sum: u64,
+    /// First transmissions by MCS.
+    pub by_mcs: [McsReadings; MCS_COUNT],
+}
+
+/// First transmissions with one MCS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct McsReadings {
+    /// TTIs with such a transmission, on any carrier.
+    pub ttis: u64,
+    /// Bytes of the transport blocks.
+    pub granted_bytes: u64,
+    /// Bytes of RLC in them.
+    pub used_bytes: u64,
+}
+
+/// What a cell has done on one carrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellReadings {
+    /// Subframes with a downlink transmission.
+    pub downlink_ttis: u64,
+    /// Resource blocks sent in the downlink, retransmissions included.
+    pub downlink_prbs: u64,
+    /// Resource blocks granted in the uplink, retransmissions included.
+    pub uplink_prbs: u64,
+    /// Sum of the control region's symbols over `downlink_ttis`.
+    pub cfi_sum: u64,
+}
+
+impl Default for DirectionReadings {
+    fn default() -> Self {
+        Self {
+            transport_blocks: 0,
+            granted_bytes: 0,
+            used_bytes: 0,
+            arrived_bytes: 0,
+            first_losses: 0,
+            retransmissions: [0; 3],
+            lost_blocks: 0,
+            mcs_sum: 0,
+            by_mcs: [McsReadings::default(); MCS_COUNT],
+        }
+    }
+}
+
+impl DirectionReadings {
+    /// All retransmissions of transport blocks.
+    pub fn retransmitted_blocks(&self) -> u64 {
+        self.retransmissions.iter().sum()
+    }
+}
