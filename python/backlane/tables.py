@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
-    "id", "attach", "entity", "digest", "ended", "dropped_by_cause",
+    "id", "attach", "entity", "digest", "ended", "dropped_by_cause", "slow_start_exit",
 }  # fmt: skip
 _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
     "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bursts", "bytes",
     "packets", "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
-    "packets_in_flight",
+    "packets_in_flight", "duplicate_acks", "slow_start_segments",
 }  # fmt: skip
 _FLOAT_SUFFIXES = ("_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_pkts", "_mean_bytes")
 

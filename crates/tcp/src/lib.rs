@@ -62,6 +62,6 @@ mod ts_recent;
 pub use config::{Config, DelayedAck, Ecn, Reordering, RtoLaw};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
-pub use readings::{Readings, Statistics};
+pub use readings::{Readings, SlowStartEnd, SlowStartExit, Statistics};
 pub use recovery::CongestionState;
 pub use segment::{EcnField, Flags, SackBlock, SackBlocks, Segment};

@@ -1,6 +1,6 @@
 //! What can be read from a connection: its present state and what it has counted.
 
-use backlane_units::{Duration, Rate};
+use backlane_units::{Duration, Rate, SimTime};
 
 use crate::congestion::ControlReadings;
 use crate::recovery::CongestionState;
@@ -42,6 +42,50 @@ pub struct Readings {
     pub control: ControlReadings,
 }
 
+/// How the first slow start of a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowStartExit {
+    /// When.
+    pub at: SimTime,
+    /// Why.
+    pub cause: SlowStartEnd,
+    /// The congestion window then, before any reduction, in packets.
+    pub cwnd_pkts: u32,
+    /// Segments with data sent until then.
+    pub segments_sent: u64,
+}
+
+/// Why a slow start ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStartEnd {
+    /// A segment was lost, or its retransmission timer expired.
+    Loss,
+    /// A congestion mark came back.
+    Mark,
+    /// The RTT rose: HyStart's delay detector, or HyStart++ after its conservative rounds.
+    Delay,
+    /// Acknowledgments came in a train as long as the path is: HyStart's other detector.
+    AckTrain,
+    /// The congestion control ended it by a rule of its own (Vegas, the gradient of CDG).
+    Control,
+    /// The window reached the initial threshold.
+    Threshold,
+}
+
+impl SlowStartEnd {
+    /// The word in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Mark => "mark",
+            Self::Delay => "delay",
+            Self::AckTrain => "ack-train",
+            Self::Control => "control",
+            Self::Threshold => "threshold",
+        }
+    }
+}
+
 /// Counts over the life of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
@@ -59,6 +103,11 @@ pub struct Statistics {
     pub undos: u64,
     /// Timeouts that F-RTO found needless.
     pub spurious_rtos: u64,
+    /// Acknowledgments of what was acknowledged already, without data and news of the window, while
+    /// something was outstanding (RFC 5681 §2).
+    pub duplicate_acks: u64,
+    /// The end of the first slow start; `None`: it goes on, or the congestion control has none.
+    pub slow_start_exit: Option<SlowStartExit>,
     /// Tail loss probes sent.
     pub tail_probes: u64,
     /// RTT samples taken.

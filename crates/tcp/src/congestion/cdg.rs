@@ -17,6 +17,7 @@ use super::{
     Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window,
     reno,
 };
+use crate::readings::SlowStartEnd;
 
 /// CDG's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -419,7 +420,7 @@ impl HyStart {
                     self.last_ack_us = Some(now_us);
                     let train_us = (now_us - self.train_start_us) as i64;
                     if train_us > (self.delay_min_us / 2).max(LEAST_THRESHOLD_US) {
-                        window.ssthresh_pkts = window.cwnd_pkts;
+                        window.leave_slow_start(SlowStartEnd::AckTrain);
                         return;
                     }
                 }
@@ -432,7 +433,7 @@ impl HyStart {
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
         } else if rtt.min_us > (self.delay_min_us + self.delay_min_us / 8).max(LEAST_THRESHOLD_US) {
-            window.ssthresh_pkts = window.cwnd_pkts;
+            window.leave_slow_start(SlowStartEnd::Delay);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::parameters::Words;
 use super::{RttSample, Window};
+use crate::readings::SlowStartEnd;
 
 /// Which form of HyStart CUBIC uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,6 +126,7 @@ impl Detector {
         } else {
             (now_us, u64::from(sample.rtt_us), delay_min_us)
         };
+        let mut found = None;
         if now_us.saturating_sub(self.last_ack_us) <= TRAIN_GAP_US {
             self.last_ack_us = now_us;
             let train_us = match self.variant {
@@ -133,7 +135,7 @@ impl Detector {
                 _ => u64::midpoint(delay_min_us, burst_us(sample, window)),
             };
             if now_us - self.round_start_us > train_us {
-                self.found = true;
+                found = Some(SlowStartEnd::AckTrain);
             }
         }
 
@@ -149,11 +151,12 @@ impl Detector {
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
         } else if self.round_min_us > threshold_us {
-            self.found = true;
+            found = found.or(Some(SlowStartEnd::Delay));
         }
 
-        if self.found {
-            window.ssthresh_pkts = window.cwnd_pkts;
+        if let Some(cause) = found {
+            self.found = true;
+            window.leave_slow_start(cause);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! rounds, and at full pace again if the RTT falls meanwhile.
 
 use super::{INFINITE_SSTHRESH_PKTS, RttSample, Window};
+use crate::readings::SlowStartEnd;
 
 /// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (RFC 9406 §4.3).
 const THRESHOLD_US: (u32, u32) = (4_000, 16_000);
@@ -98,7 +99,7 @@ impl HyStartPlusPlus {
             // The round in which it began counts.
             self.conservative_rounds += 1;
             if self.conservative_rounds >= CONSERVATIVE_ROUNDS {
-                window.ssthresh_pkts = window.cwnd_pkts;
+                window.leave_slow_start(SlowStartEnd::Delay);
             }
         }
     }

@@ -10,6 +10,7 @@ use std::fmt;
 
 use backlane_units::{Duration, Rate, SimTime};
 
+use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 
 pub mod bbr;
@@ -55,6 +56,7 @@ pub struct Window {
     pub ssthresh_pkts: u32,
     /// Packets acknowledged that have not yet moved the window.
     credit_pkts: u32,
+    end_of_slow_start: Option<SlowStartEnd>,
 }
 
 impl Window {
@@ -64,6 +66,7 @@ impl Window {
             cwnd_pkts,
             ssthresh_pkts,
             credit_pkts: 0,
+            end_of_slow_start: None,
         }
     }
 
@@ -85,6 +88,16 @@ impl Window {
         let left = acked_pkts - (target - self.cwnd_pkts);
         self.cwnd_pkts = target;
         left
+    }
+
+    /// Ends slow start where the window is, and says why.
+    pub fn leave_slow_start(&mut self, cause: SlowStartEnd) {
+        self.ssthresh_pkts = self.cwnd_pkts;
+        self.end_of_slow_start = Some(cause);
+    }
+
+    pub(crate) const fn end_of_slow_start(&self) -> Option<SlowStartEnd> {
+        self.end_of_slow_start
     }
 
     /// Additive increase: one packet for every `per_pkts` packets acknowledged.

@@ -5,6 +5,7 @@ use backlane_units::SimTime;
 use super::state::Step;
 use super::{Sender, Timer};
 use crate::congestion::{Ack, Arrival, LostPacket, RateSample, RttSample};
+use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Delivery;
 use crate::segment::{SackBlock, SackBlocks, Segment};
@@ -71,9 +72,11 @@ impl Sender {
         });
         let restarts_timer = delivery.acked_pkts > 0 || sacked_before_head;
         self.announce(now, segment, prior_una, has_ece, &delivery);
+        self.watch_slow_start(now);
 
         let is_duplicate =
             segment.ack == prior_una && segment.payload_bytes == 0 && !window_changed;
+        self.statistics.duplicate_acks += u64::from(is_duplicate);
         let sacked_before = self.scoreboard.sacked_out();
         if self.selective {
             self.learn_reordering(now_us, high_before, &delivery);
@@ -147,8 +150,9 @@ impl Sender {
                 rate,
             };
             self.control.on_ack(now, &ack, &mut self.window);
+            self.watch_slow_start(now);
             if self.control.take_reduction() {
-                self.enter_cwr(now);
+                self.enter_cwr(now, SlowStartEnd::Control);
             }
             if self.scoreboard.rate.is_enabled() && self.control.holds_back() {
                 let in_flight_pkts = self.scoreboard.in_flight();

@@ -8,6 +8,7 @@ mod ack;
 mod ncr;
 mod pacing;
 mod probe;
+mod slow_start;
 mod state;
 mod timeout;
 mod undo;
@@ -61,6 +62,7 @@ enum TailProbe {
 pub(crate) struct Sender {
     mss_bytes: u32,
     initial_window_pkts: u32,
+    initial_ssthresh_pkts: u32,
     min_rto: Duration,
     selective: bool,
     limited_transmit: bool,
@@ -143,6 +145,7 @@ impl Sender {
         Self {
             mss_bytes: config.mss_bytes.max(1),
             initial_window_pkts: cwnd_pkts,
+            initial_ssthresh_pkts: ssthresh_pkts,
             min_rto: config.min_rto,
             selective: config.sack,
             limited_transmit: config.limited_transmit,

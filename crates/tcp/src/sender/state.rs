@@ -5,6 +5,7 @@ use backlane_units::SimTime;
 
 use super::Sender;
 use crate::config::Reordering;
+use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
 use crate::recovery::scoreboard::Delivery;
@@ -62,7 +63,7 @@ impl Sender {
                     return;
                 }
                 if step.has_ece {
-                    self.enter_cwr(now);
+                    self.enter_cwr(now, SlowStartEnd::Mark);
                 }
                 self.forget_old_retransmissions();
                 if self.state != CongestionState::Cwr {
@@ -244,8 +245,9 @@ impl Sender {
 
     /// Reduces the window once without a loss: for a congestion mark, or at the wish of the
     /// congestion control.
-    pub(super) fn enter_cwr(&mut self, now: SimTime) {
+    pub(super) fn enter_cwr(&mut self, now: SimTime, cause: SlowStartEnd) {
         if self.state < CongestionState::Cwr {
+            self.end_slow_start(now, cause);
             self.undo.forget_threshold();
             self.undo.forbid();
             self.start_reduction(now);
@@ -265,6 +267,7 @@ impl Sender {
 
     pub(super) fn enter_recovery(&mut self, now: SimTime, has_ece: bool) {
         self.statistics.fast_retransmits += 1;
+        self.end_slow_start(now, SlowStartEnd::Loss);
         self.forget_old_retransmissions();
         self.undo.forget_threshold();
         self.mark_undo(!self.is_reducing() && !has_ece);

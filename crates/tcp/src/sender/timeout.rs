@@ -4,6 +4,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::probe::SHORTEST_WAIT;
 use super::{Sender, TailProbe, Timer};
+use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 
 impl Sender {
@@ -105,6 +106,7 @@ impl Sender {
             || (self.state == CongestionState::Loss && self.timeouts_in_a_row == 0);
         if is_new_loss {
             self.mark_undo(true);
+            self.end_slow_start(now, SlowStartEnd::Loss);
             let in_flight_pkts = self.scoreboard.in_flight();
             self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
             self.control.on_loss(now, &mut self.window);

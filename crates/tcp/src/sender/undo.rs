@@ -104,6 +104,12 @@ impl Sender {
             self.window.cwnd_pkts = self.control.undo_cwnd(&self.window, prior_cwnd_pkts).max(1);
             self.window.ssthresh_pkts = self.window.ssthresh_pkts.max(prior_ssthresh_pkts);
             self.statistics.undos += 1;
+            if self.window.ssthresh_pkts == self.initial_ssthresh_pkts
+                && self.window.in_slow_start()
+            {
+                // The first slow start goes on.
+                self.statistics.slow_start_exit = None;
+            }
         }
         self.undo.marker = None;
         self.scoreboard.look_again();

@@ -2,6 +2,7 @@
 
 use backlane_net::{DropCause, NodeId, Router};
 use backlane_record::Table;
+use backlane_tcp::SlowStartExit;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::SimTime;
 
@@ -132,6 +133,7 @@ fn flows(world: &World, now: SimTime) -> Table {
         let delivered_bytes = flow.delivered_bytes();
         let goodput_bps = (active_s > 0.0).then(|| delivered_bytes as f64 * 8.0 / active_s);
         let sent = Sent::of(flow);
+        let exit = sent.slow_start_exit;
         table.push([
             ("flow", info.name.as_str().into()),
             ("kind", info.kind.into()),
@@ -155,6 +157,23 @@ fn flows(world: &World, now: SimTime) -> Table {
             ("fast_retransmits", sent.fast_retransmits.into()),
             ("rtos", sent.rtos.into()),
             ("spurious_retransmits", sent.spurious_retransmits.into()),
+            ("duplicate_acks", sent.duplicate_acks.into()),
+            (
+                "slow_start_exit",
+                exit.map(|exit| exit.cause.name().to_owned()).into(),
+            ),
+            (
+                "slow_start_exit_s",
+                exit.map(|exit| traffic_s(world, exit.at)).into(),
+            ),
+            (
+                "slow_start_exit_pkts",
+                exit.map(|exit| u64::from(exit.cwnd_pkts)).into(),
+            ),
+            (
+                "slow_start_segments",
+                exit.map(|exit| exit.segments_sent).into(),
+            ),
             ("packets_received", flow.delivery.packets.into()),
             ("reordered_ratio", flow.delivery.reordered_ratio().into()),
             ("path_changes", flow.delivery.path_changes.into()),
@@ -184,6 +203,8 @@ struct Sent {
     fast_retransmits: Option<u64>,
     rtos: Option<u64>,
     spurious_retransmits: Option<u64>,
+    duplicate_acks: Option<u64>,
+    slow_start_exit: Option<SlowStartExit>,
     /// Mean, median, 95th percentile.
     rtt_s: [Option<f64>; 3],
 }
@@ -204,6 +225,8 @@ impl Sent {
                     fast_retransmits: Some(statistics.fast_retransmits),
                     rtos: Some(statistics.rtos),
                     spurious_retransmits: Some(statistics.spurious_retransmits),
+                    duplicate_acks: Some(statistics.duplicate_acks),
+                    slow_start_exit: statistics.slow_start_exit,
                     rtt_s: [
                         tcp.rtt.mean_s(),
                         tcp.rtt.quantile_s(0.5),
