@@ -1,4 +1,4 @@
-//! CPU time of whole scenarios.
+//! CPU time of whole scenarios, and of the functions that radio access calls most.
 //!
 //! `backlane-bench [WORD]` runs the scenes whose name contains WORD and prints, for each, the
 //! CPU time of this thread (the machine may be shared, so wall time means little) and the rates
@@ -6,6 +6,8 @@
 //!
 //! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and tells
 //! the most memory that it held at a time.
+
+mod functions;
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_scenario::Scenario;
@@ -234,4 +236,5 @@ fn main() {
             scenario(&text)
         });
     }
+    functions::measure(&filter);
 }

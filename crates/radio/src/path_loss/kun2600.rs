@@ -1,8 +1,8 @@
 //! Measurements at 2.6 GHz.
 //!
-//! L = 36 + 26 log₁₀ d, d in metres: the law that ns-3 calls `Kun2600MHz` (2500 to 2690 MHz,
-//! after measurements by Sun Kun et al. for rural, suburban and urban areas), from which it leaves
-//! the heights out, as is done here.
+//! L = 36 + 26 log₁₀ d, d in metres: Sun Kun, Wang Ping and Li Yingze 2008, "Path loss models for
+//! suburban scenario at 2.3 GHz, 2.6 GHz and 3.5 GHz", ISAPE, as ns-3's model of this name has it
+//! (2500 to 2690 MHz). Heights are not in it.
 
 use backlane_units::Frequency;
 use libm::log10;
