@@ -2,8 +2,9 @@
 //!
 //! Path loss after Table 7.4.1-1, the probability of a line of sight after Table 7.4.2-1,
 //! correlation distances of shadowing after Table 7.5-6. The report itself was not at hand: the
-//! numbers were read in ns-3's and SEAMCAT's restatements of these tables, which agree. f in
-//! GHz, distances and heights in m, d over the ground where it is not written d₃:
+//! numbers were read in ns-3's restatement of these tables, with which SEAMCAT's of the macro
+//! path loss agrees. f in GHz, distances and heights in m, d over the ground where it is not
+//! written d₃:
 //!
 //! | | macro | micro |
 //! |---|---|---|
