@@ -166,6 +166,14 @@ impl Air {
         }
     }
 
+    /// A new start, with a reset of the MAC: what is under way is thrown away.
+    pub fn reestablish(&mut self) {
+        self.blocks.clear();
+        let mut outcome = Outcome::default();
+        self.bearer.reestablish(&mut outcome);
+        self.sort_out(Direction::Down, outcome);
+    }
+
     pub fn held_pkts(&self) -> usize {
         BOTH.iter().map(|&way| self.bearer.held_pkts(way)).sum()
     }

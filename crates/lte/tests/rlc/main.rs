@@ -2,4 +2,6 @@
 
 mod acknowledged;
 mod air;
+mod buffers;
+mod headers;
 mod unacknowledged;

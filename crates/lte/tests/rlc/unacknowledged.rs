@@ -1,9 +1,11 @@
 //! Unacknowledged mode.
 
 use backlane_lte::rlc::{Direction, RlcConfig, UmConfig, UmSequenceNumber};
+use backlane_net::PacketId;
+use backlane_units::SimTime;
 use proptest::prelude::*;
 
-use crate::air::{Air, Weather};
+use crate::air::{Air, Weather, at_ms};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -46,4 +48,78 @@ proptest! {
         prop_assert!(all.is_sorted_by(|a, b| a < b));
         prop_assert_eq!(air.bearer.counters(Direction::Down).losses, air.lost.len() as u64);
     }
+}
+
+fn loaded(packets: u32) -> Air {
+    let mut air = Air::new(RlcConfig::Um(UmConfig::default()), 1);
+    for number in 0..packets {
+        air.push(Direction::Down, number, 998);
+    }
+    air
+}
+
+#[test]
+fn a_late_pdu_is_waited_for_until_the_reordering_timer_expires() {
+    for late in [34, 36] {
+        let mut air = loaded(3);
+        let first = air.fill(Direction::Down, 1005);
+        let second = air.fill(Direction::Down, 1005);
+        air.arrive(Direction::Down, &second);
+        assert_eq!(air.bearer.next_deadline(), at_ms(35));
+        air.now_ms = late;
+        air.run_timers();
+        air.arrive(Direction::Down, &first);
+        let third = air.fill(Direction::Down, 1005);
+        air.arrive(Direction::Down, &third);
+        let arrived = if late < 35 { vec![0, 1, 2] } else { vec![1, 2] };
+        assert_eq!(air.numbers(Direction::Down), arrived);
+        assert_eq!(air.lost.len(), 3 - arrived.len());
+        assert_eq!(air.bearer.next_deadline(), SimTime::MAX);
+    }
+}
+
+#[test]
+fn all_packets_that_a_lost_pdu_has_bytes_of_are_lost() {
+    let mut air = loaded(4);
+    // Packet 0 and half of 1; the other half, 2 and a byte of 3; the rest.
+    let first = air.fill(Direction::Down, 3 + 4 + 1500);
+    air.fill(Direction::Down, 3 + 5 + 1501);
+    let third = air.fill(Direction::Down, 9000);
+    air.arrive(Direction::Down, &first);
+    air.arrive(Direction::Down, &third);
+    assert_eq!(air.numbers(Direction::Down), [0]);
+    air.now_ms = 35;
+    air.run_timers();
+    assert_eq!(air.numbers(Direction::Down), [0]);
+    assert_eq!(air.lost, [1, 2, 3].map(PacketId));
+}
+
+#[test]
+fn a_new_start_loses_what_was_begun_and_keeps_what_waits() {
+    let mut air = loaded(5);
+    let first = air.fill(Direction::Down, 1005);
+    air.fill(Direction::Down, 1005);
+    let third = air.fill(Direction::Down, 1005);
+    air.fill(Direction::Down, 500);
+    air.arrive(Direction::Down, &first);
+    air.arrive(Direction::Down, &third);
+    air.reestablish();
+    // What came behind the gap is put together (TS 36.322 §5.4).
+    assert_eq!(air.numbers(Direction::Down), [0, 2]);
+    assert_eq!(air.lost, [1, 3].map(PacketId));
+    let fifth = air.fill(Direction::Down, 9000);
+    air.arrive(Direction::Down, &fifth);
+    assert_eq!(air.numbers(Direction::Down), [0, 2, 4]);
+}
+
+#[test]
+fn nothing_is_ever_reported() {
+    let mut air = loaded(2);
+    air.fill(Direction::Down, 1005);
+    let second = air.fill(Direction::Down, 1005);
+    air.arrive(Direction::Down, &second);
+    air.now_ms = 100;
+    air.run_timers();
+    assert!(air.bearer.status(Direction::Up, air.now()).is_empty());
+    assert!(!air.bearer.has_failed());
 }
