@@ -3,7 +3,7 @@
 //! [`phy`] knows what a transport block holds, what signal it needs and how often it is lost.
 //! [`pdcp`] is what is put around a packet; [`rlc`] cuts packets into what the MAC grants, orders
 //! them again, and repeats what was lost. [`mac`] says who sends what in which millisecond.
-//! [`config`] is what a network is built from, [`readings`] what it tells of itself.
+//! [`rrc`] says which cell serves a UE. [`config`] is what a network is built from, [`readings`] what it tells of itself.
 
 #![forbid(unsafe_code)]
 
@@ -13,3 +13,4 @@ pub mod pdcp;
 pub mod phy;
 pub mod readings;
 pub mod rlc;
+pub mod rrc;

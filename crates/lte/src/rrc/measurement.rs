@@ -1,0 +1,175 @@
+//! What a UE measures of its cells, and the report that a neighbour has become better.
+
+use backlane_units::{Duration, SimTime};
+
+/// Event A3, "neighbour becomes offset better than serving": TS 36.331 §5.5.4.4.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct A3Config {
+    /// How much better the neighbour must be.
+    pub offset_db: f64,
+    /// Added on entering and taken off on leaving.
+    pub hysteresis_db: f64,
+    /// How long the neighbour must have been better.
+    pub time_to_trigger: Duration,
+    /// *k* of the layer 3 filter: a new measurement weighs 2^(−*k*/4).
+    pub filter_coefficient: u8,
+}
+
+impl Default for A3Config {
+    /// ns-3's LENA: a margin of 3 dB, as hysteresis, and 256 ms; *k* = 4 is the standard's default.
+    fn default() -> Self {
+        Self {
+            offset_db: 0.0,
+            hysteresis_db: 3.0,
+            time_to_trigger: Duration::from_millis(256),
+            filter_coefficient: 4,
+        }
+    }
+}
+
+/// The filtered levels of all cells at one UE, and which of them are about to be reported.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// Weight of a new measurement.
+    weight: f64,
+    /// Filtered level of each cell, dBm; empty before the first measurement.
+    rsrp_dbm: Vec<f64>,
+    /// Since when each cell has been better.
+    better_since: Vec<Option<SimTime>>,
+}
+
+impl Levels {
+    /// No levels yet. The filter's time constant is that of measurements 200 ms apart, whatever
+    /// `period` they have (TS 36.331 §5.5.3.2).
+    pub fn new(filter_coefficient: u8, period: Duration) -> Self {
+        let weight = libm::exp2(-f64::from(filter_coefficient) / 4.0);
+        let share = period.as_secs_f64() / 0.2;
+        Self {
+            weight: 1.0 - libm::pow(1.0 - weight, share),
+            rsrp_dbm: Vec::new(),
+            better_since: Vec::new(),
+        }
+    }
+
+    /// Takes in a measurement of all cells.
+    pub fn on_measurement(&mut self, rsrp_dbm: &[f64]) {
+        if self.rsrp_dbm.is_empty() {
+            self.rsrp_dbm = rsrp_dbm.to_vec();
+            self.better_since = vec![None; rsrp_dbm.len()];
+            return;
+        }
+        for (filtered, new) in self.rsrp_dbm.iter_mut().zip(rsrp_dbm) {
+            *filtered += self.weight * (new - *filtered);
+        }
+    }
+
+    /// Looks which cells have entered or left event A3.
+    pub fn watch(&mut self, event: &A3Config, now: SimTime, serving: usize) {
+        let Some(&own) = self.rsrp_dbm.get(serving) else {
+            return;
+        };
+        for (cell, since) in self.better_since.iter_mut().enumerate() {
+            let lead = self.rsrp_dbm[cell] - own - event.offset_db;
+            if cell == serving || lead < -event.hysteresis_db {
+                *since = None;
+            } else if lead > event.hysteresis_db {
+                since.get_or_insert(now);
+            }
+        }
+    }
+
+    /// Forgets who has been better for how long.
+    pub fn restart(&mut self) {
+        self.better_since.fill(None);
+    }
+
+    /// When the first report is due; [`SimTime::MAX`]: none.
+    pub fn next_report(&self, event: &A3Config) -> SimTime {
+        self.better_since
+            .iter()
+            .flatten()
+            .map(|since| since.saturating_add(event.time_to_trigger))
+            .min()
+            .unwrap_or(SimTime::MAX)
+    }
+
+    /// The strongest of the cells that are due to be reported.
+    pub fn report(&self, event: &A3Config, now: SimTime) -> Option<usize> {
+        let due = |since: &Option<SimTime>| {
+            since.is_some_and(|since| since.saturating_add(event.time_to_trigger) <= now)
+        };
+        let cells = self.better_since.iter().enumerate();
+        cells
+            .filter(|(_, since)| due(since))
+            .map(|(cell, _)| cell)
+            .reduce(|best, cell| {
+                if self.rsrp_dbm[cell] > self.rsrp_dbm[best] {
+                    cell
+                } else {
+                    best
+                }
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A3: A3Config = A3Config {
+        offset_db: 1.0,
+        hysteresis_db: 2.0,
+        time_to_trigger: Duration::from_millis(256),
+        filter_coefficient: 0,
+    };
+
+    fn at(ms: u64) -> SimTime {
+        SimTime::ZERO + Duration::from_millis(ms)
+    }
+
+    fn levels() -> Levels {
+        Levels::new(0, Duration::from_millis(200))
+    }
+
+    #[test]
+    fn a_neighbour_is_reported_after_it_was_better_for_long_enough() {
+        let mut levels = levels();
+        levels.on_measurement(&[-90.0, -87.5]);
+        levels.watch(&A3, at(0), 0);
+        assert_eq!(levels.next_report(&A3), SimTime::MAX, "2.5 dB are no 3 dB");
+        levels.on_measurement(&[-90.0, -86.9]);
+        levels.watch(&A3, at(200), 0);
+        assert_eq!(levels.next_report(&A3), at(456));
+        assert_eq!(levels.report(&A3, at(455)), None);
+        // Within the hysteresis it stays entered; A3 is left below 1 − 2 dB.
+        levels.on_measurement(&[-90.0, -90.9]);
+        levels.watch(&A3, at(400), 0);
+        assert_eq!(levels.report(&A3, at(456)), Some(1));
+        levels.on_measurement(&[-90.0, -91.1]);
+        levels.watch(&A3, at(600), 0);
+        assert_eq!(levels.next_report(&A3), SimTime::MAX);
+    }
+
+    #[test]
+    fn the_strongest_of_the_better_cells_is_reported() {
+        let mut levels = levels();
+        levels.on_measurement(&[-100.0, -90.0, -80.0, -85.0]);
+        levels.watch(&A3, at(0), 0);
+        assert_eq!(levels.report(&A3, at(256)), Some(2));
+    }
+
+    /// Weight 1/2 for k = 4 at 200 ms; at 100 ms two steps make the same.
+    #[test]
+    fn the_filter_forgets_equally_fast_at_any_period() {
+        let mut slow = Levels::new(4, Duration::from_millis(200));
+        let mut fast = Levels::new(4, Duration::from_millis(100));
+        for levels in [&mut slow, &mut fast] {
+            levels.on_measurement(&[-100.0]);
+        }
+        slow.on_measurement(&[-80.0]);
+        assert!((slow.rsrp_dbm[0] - -90.0).abs() < 1e-9);
+        fast.on_measurement(&[-80.0]);
+        fast.on_measurement(&[-80.0]);
+        assert!((fast.rsrp_dbm[0] - -90.0).abs() < 1e-9);
+    }
+}
