@@ -299,7 +299,7 @@ mod tests {
             while let Some(change) = connection.on_deadline(at(ms)) {
                 changes.push((ms, change));
             }
-            if ms % 200 == 0 {
+            if ms.is_multiple_of(200) {
                 let (rsrp_dbm, sinr_db) = measured(&levels(ms));
                 let measurement = Measurement {
                     rsrp_dbm: &rsrp_dbm,
@@ -342,7 +342,11 @@ mod tests {
     fn a_ue_between_two_cells_stays_within_the_hysteresis() {
         let sway = |margin: f64| {
             move |ms: u64| {
-                let side = if ms / 1000 % 2 == 0 { 1.0 } else { -1.0 };
+                let side = if (ms / 1000).is_multiple_of(2) {
+                    1.0
+                } else {
+                    -1.0
+                };
                 [-90.0 + side * margin / 2.0, -90.0 - side * margin / 2.0]
             }
         };
@@ -357,7 +361,16 @@ mod tests {
     fn a_short_lead_is_not_reported() {
         let mut connection = connection(config(), [-90.0, -90.0]);
         // 10 dB better at one measurement in five, for less than 256 ms.
-        let levels = |ms: u64| [-90.0, if ms % 1000 == 0 { -80.0 } else { -94.0 }];
+        let levels = |ms: u64| {
+            [
+                -90.0,
+                if ms.is_multiple_of(1000) {
+                    -80.0
+                } else {
+                    -94.0
+                },
+            ]
+        };
         assert_eq!(run(&mut connection, 10_000, levels), []);
     }
 
