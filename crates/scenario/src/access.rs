@@ -4,6 +4,7 @@ use backlane_units::Bytes;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
+use crate::lte;
 use crate::model::{Access, AccessKind, IdealAccess, NodeKind, Placement};
 use crate::normal;
 use crate::resolve::Names;
@@ -21,8 +22,21 @@ pub(crate) fn read(
     let Some(Value::Table(table)) = tree.get_mut("access").map(|item| &mut item.value) else {
         return None;
     };
-    let (ues, placement) = attached(table, span, names, problems)?;
-    let kind = AccessKind::Ideal(ideal(table, span, problems)?);
+    let is_lte = table.text("kind")? == "lte";
+    let is_listed = is_lte && table.get("ue").is_some();
+    let (listed, (ues, placement)) = if is_listed {
+        let (listed, placement) = lte::listed(table, span, names, problems)?;
+        names.ues = listed.len();
+        let ues = listed.len();
+        (listed, (ues, placement))
+    } else {
+        (Vec::new(), attached(table, span, names, problems)?)
+    };
+    let kind = if is_lte {
+        lte::read(table, span, names, listed, problems)?
+    } else {
+        AccessKind::Ideal(ideal(table, span, problems)?)
+    };
     Some(Access {
         ues,
         placement,

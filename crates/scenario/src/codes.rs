@@ -66,6 +66,8 @@ pub(crate) enum Code {
     BadControl,
     BadFailure,
     NoPosition,
+    BadUe,
+    BeyondLte,
 }
 
 /// What is known of a code.
@@ -559,6 +561,24 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "Euclidean distances need the position of every node but servers. Gateways have none: in \
          a topology of kind \"graph\" every node may have x and y.",
         Some("[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\""),
+    ),
+    entry(
+        Code::BadUe,
+        "S100",
+        "A UE's place or way is not clear",
+        "A UE of an LTE access is either near an eNodeB, at a distance and in a bearing, or at x \
+         and y. A speed needs a heading: outward from the eNodeB or inward to it, until a \
+         distance that lies ahead, or an angle. UEs are listed one by one or counted by `ues` or \
+         `per_enodeb`, not both.",
+        Some("[[access.ue]]\nnear = \"enb1\"\nx = \"100 m\""),
+    ),
+    entry(
+        Code::BeyondLte,
+        "S101",
+        "The radio network is beyond what LTE allows",
+        "A UE uses at most five component carriers (TS 36.331), and the downlink has no more \
+         layers than antenna ports.",
+        Some("layers = 4\nantenna_ports = 2"),
     ),
 ];
 

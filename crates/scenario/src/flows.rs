@@ -157,7 +157,7 @@ fn endpoints(
                 Code::NoUes,
                 place,
                 message,
-                "write kind = \"ideal\" and ues = … in [access]",
+                "write a kind, such as \"ideal\", and ues = … in [access]",
             );
         }
         return None;

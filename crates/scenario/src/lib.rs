@@ -23,6 +23,7 @@ mod diagnostic;
 mod failures;
 mod files;
 mod flows;
+mod lte;
 pub mod model;
 mod normal;
 mod phrases;

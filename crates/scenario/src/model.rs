@@ -6,6 +6,8 @@
 use backlane_units::{Duration, Rate};
 use serde::Serialize;
 
+pub use crate::protocols::lte;
+pub use crate::protocols::lte::{BufferLimit, Lte};
 pub use crate::protocols::{
     BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter,
     PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering,
@@ -154,6 +156,8 @@ pub struct Access {
 pub enum AccessKind {
     /// Every eNodeB shares one rate among its UEs.
     Ideal(IdealAccess),
+    /// An LTE radio access network.
+    Lte(Box<Lte>),
 }
 
 /// An ideal access network: every eNodeB shares one rate among its UEs.

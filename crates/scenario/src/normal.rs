@@ -4,7 +4,9 @@
 //! All problems of a file are collected in one pass; what is wrong is left out, so that later
 //! steps see only values of the right kind.
 
-use backlane_units::{Bytes, Duration, Length, Quantity, Rate};
+use backlane_units::{
+    Angle, Bytes, Decibels, Duration, Frequency, Length, Power, Quantity, Rate, Speed,
+};
 
 use crate::codes::Code;
 use crate::custom::Stated;
@@ -12,11 +14,16 @@ use crate::diagnostic::{Problems, Span};
 use crate::spec::{Key, Kind, Presence, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
 use crate::values::{
-    drawn, id, in_range, integer, length_in_range, number, quantity, queue, start,
+    buffer, drawn, id, in_range, integer, length_in_range, level_in_range, milliseconds, number,
+    quantity, queue, start,
 };
 
 /// The fastest rate, 1 Tbit/s: a byte still takes a whole number of picoseconds.
 const FASTEST_BPS: u64 = 1_000_000_000_000;
+
+/// 3600 km/h.
+const FASTEST_UM_PER_H: u64 = 3_600_000_000_000;
+const TURN_MDEG: i64 = 360_000;
 
 /// So many known keys are named where none is near.
 const MOST_NAMED: usize = 10;
@@ -152,11 +159,27 @@ fn default_value(
     Some(Item { span, ..item })
 }
 
+/// The canonical form of a key's value that is written as TOML.
+pub(crate) fn canonical(key: &Key, toml: &str) -> Option<Value> {
+    let mut none = Problems::default();
+    let item = parse_value(toml, 0, 0, &mut none);
+    value(&key.kind, key.name, &item, &mut none).map(|item| item.value)
+}
+
 /// Whether `item` is what leaving the key out would mean.
 fn is_default(key: &'static Key, item: &Item, problems: &mut Problems) -> bool {
     match key.presence {
         Presence::Default(toml) => default_value(key, toml, item.span, problems)
             .is_some_and(|default| same_value(&default.value, &item.value)),
+        _ => false,
+    }
+}
+
+/// Whether a value that looks like a word is one of this kind.
+fn accepts(kind: &Kind, item: &Item) -> bool {
+    match kind {
+        Kind::OrWord(word, _) => item.as_text() == Some(word),
+        Kind::Drawn(_) => item.as_text().is_some_and(crate::phrases::is_drawn),
         _ => false,
     }
 }
@@ -374,6 +397,91 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             length_in_range(length, *min_um, noun, span, problems)?;
             text(length.to_string())
         }
+        Kind::Milliseconds { min, max } => milliseconds(item, *min, *max, noun, problems),
+        Kind::Power { min_mdbm, max_mdbm } => {
+            let power: Power = quantity(item, Quantity::Power, noun, problems)?;
+            let (min, max) = (*min_mdbm, *max_mdbm);
+            level_in_range(
+                power.as_mdbm(),
+                min,
+                max,
+                Power::from_mdbm,
+                noun,
+                span,
+                problems,
+            )?;
+            text(power.to_string())
+        }
+        Kind::Decibels { min_mdb, max_mdb } => {
+            let ratio: Decibels = quantity(item, Quantity::Decibels, noun, problems)?;
+            let (min, max) = (*min_mdb, *max_mdb);
+            level_in_range(
+                ratio.as_mdb(),
+                min,
+                max,
+                Decibels::from_mdb,
+                noun,
+                span,
+                problems,
+            )?;
+            text(ratio.to_string())
+        }
+        Kind::Frequency { min_hz, max_hz } => {
+            let frequency: Frequency = quantity(item, Quantity::Frequency, noun, problems)?;
+            let (min, max) = (*min_hz, *max_hz);
+            in_range(
+                frequency.as_hz(),
+                min,
+                max,
+                Frequency::from_hz,
+                noun,
+                span,
+                problems,
+            )?;
+            text(frequency.to_string())
+        }
+        Kind::Speed => {
+            let speed: Speed = quantity(item, Quantity::Speed, noun, problems)?;
+            let um_per_h = speed.as_um_per_h();
+            in_range(
+                um_per_h,
+                0,
+                FASTEST_UM_PER_H,
+                Speed::from_um_per_h,
+                noun,
+                span,
+                problems,
+            )?;
+            text(speed.to_string())
+        }
+        Kind::Angle => {
+            let angle: Angle = quantity(item, Quantity::Angle, noun, problems)?;
+            let mdeg = angle.as_mdeg();
+            level_in_range(
+                mdeg,
+                -TURN_MDEG,
+                TURN_MDEG,
+                Angle::from_mdeg,
+                noun,
+                span,
+                problems,
+            )?;
+            text(angle.to_string())
+        }
+        Kind::Choice(integers) => match item.value {
+            Value::Integer(integer) if integers.contains(&integer) => Some(item.clone()),
+            Value::Integer(_) => {
+                let message = format!("{noun} is out of range");
+                let label = format!("write {}", kind.describe());
+                problems.error(Code::Range, span, message, label);
+                None
+            }
+            _ => {
+                wrong_type(item, noun, &kind.describe(), problems);
+                None
+            }
+        },
+        Kind::Buffer => buffer(item, noun, problems).and_then(text),
         Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
         Kind::CongestionControl(words) => match item.as_text().and_then(Stated::of) {
             Some(Ok(_)) => Some(item.clone()),
@@ -391,9 +499,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             let looks_like_word = item
                 .as_text()
                 .is_some_and(|text| text.starts_with(char::is_alphabetic));
-            let takes_law = matches!(inner, Kind::Drawn(_))
-                && item.as_text().is_some_and(crate::phrases::is_drawn);
-            if looks_like_word && !takes_law {
+            if looks_like_word && !accepts(inner, item) {
                 let content = item.as_text().unwrap_or_default();
                 problems.error(
                     Code::UnknownWord,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use backlane_units::{Bytes, Duration, Rate, UnitError};
 
-use crate::model::{Law, QueueLimit, Start};
+use crate::model::{BufferLimit, Law, QueueLimit, Start};
 
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: u128 = 8_000_000_000_000;
@@ -99,6 +99,37 @@ impl From<QueueLimit> for Limit {
         match limit {
             QueueLimit::Bytes(bytes) => Self::Bytes(bytes),
             QueueLimit::Packets(packets) => Self::Packets(packets),
+        }
+    }
+}
+
+/// Reads "750 packets", "375 kB" or "100 ms".
+pub(crate) fn buffer(text: &str) -> Option<BufferLimit> {
+    if let Ok(time) = text.parse() {
+        return Some(BufferLimit::Time(time));
+    }
+    match limit(text).ok()? {
+        Limit::Packets(packets) => u32::try_from(packets).ok().map(BufferLimit::Packets),
+        Limit::Bytes(bytes) => Some(BufferLimit::Bytes(bytes)),
+        Limit::Bdp { .. } => None,
+    }
+}
+
+impl BufferLimit {
+    /// Whether it holds nothing.
+    pub(crate) fn is_zero(self) -> bool {
+        matches!(self, Self::Packets(0))
+            || self == Self::Bytes(Bytes::new(0))
+            || self == Self::Time(Duration::ZERO)
+    }
+}
+
+impl fmt::Display for BufferLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Time(time) => time.fmt(f),
         }
     }
 }

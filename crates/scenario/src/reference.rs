@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::spec::tables::lte;
 use crate::spec::{Key, Kind, Presence, Section, Tag, tables};
 
 /// The reference of every section and key, in Markdown.
@@ -25,6 +26,18 @@ pub fn reference_page() -> String {
         ("[[gateway]]", &tables::GATEWAY),
         ("[[server]]", &tables::SERVER),
         ("[access]", &tables::ACCESS),
+        ("[[access.carrier]]", &lte::CARRIER),
+        ("[access.path_loss]", &lte::PATH_LOSS),
+        ("[access.shadowing]", &lte::SHADOWING),
+        ("[access.scheduler]", &lte::SCHEDULER),
+        ("[access.cqi]", &lte::CQI),
+        ("[access.adaptation]", &lte::ADAPTATION),
+        ("[access.harq]", &lte::HARQ),
+        ("[access.uplink]", &lte::UPLINK),
+        ("[access.rlc]", &lte::RLC),
+        ("[access.rlc.aqm]", &lte::AQM),
+        ("[access.pdcp]", &lte::PDCP),
+        ("[[access.ue]]", &lte::UE),
         ("[routing]", &tables::ROUTING),
         ("[routing.burst]", &tables::BURST),
         ("[tcp]", &tables::TCP),
@@ -35,6 +48,9 @@ pub fn reference_page() -> String {
     ];
     for (title, section) in sections {
         write_section(&mut page, title, section);
+        if *title == "[access]" {
+            write_profile(&mut page);
+        }
     }
     page.push_str(SWEEP);
     page
@@ -50,6 +66,36 @@ const SWEEP: &str = "\n## [sweep]\n\n\
     most 1 000 000 runs are possible.\n\n\
     ```toml\n[sweep]\n\"routing\" = [{ protocol = \"olsr\" }, { protocol = \"bp-mr\", granularity = \"flow\" }]\n\
     \"access.ues\" = [25, 50, 75, 100]\nseeds = 10\n```\n";
+
+/// The defaults of LTE access that its profile changes.
+fn write_profile(page: &mut String) {
+    page.push_str(
+        "\nWith `profile = \"lena\"` these are the defaults; each key can still be set.\n\n\
+         | section | key | standard | lena |\n|---|---|---|---|\n",
+    );
+    for other in lte::LENA {
+        let path = match (other.section, other.word) {
+            ("", _) => "[access]".to_owned(),
+            (section, "") => format!("[access.{section}]"),
+            (section, word) => format!("[access.{section}] with \"{word}\""),
+        };
+        let section = match other.section {
+            "" => Some(&tables::ACCESS),
+            name => tables::ACCESS.find(name).and_then(|key| key.kind.section()),
+        };
+        let standard = section.map_or_else(String::new, |section| match &section.tag {
+            Some(tag) if tag.key == other.key => {
+                format!("`\"{}\"`", tag.default.unwrap_or_default())
+            }
+            _ => section.find(other.key).map_or_else(String::new, default),
+        });
+        let _ = writeln!(
+            page,
+            "| {path} | `{}` | {standard} | `{}` |",
+            other.key, other.value
+        );
+    }
+}
 
 fn write_section(page: &mut String, title: &str, section: &Section) {
     let _ = write!(page, "\n## {title}\n\n{}\n", section.doc);

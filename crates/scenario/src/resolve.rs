@@ -15,6 +15,7 @@ use crate::diagnostic::{Problems, Span};
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
+use crate::lte;
 use crate::model::{Link, NodeKind, QueueDiscipline, Record, Routing, Scenario, Tcp};
 use crate::normal;
 use crate::phrases::Limit;
@@ -61,6 +62,8 @@ impl Names<'_> {
 
 /// Resolves one cell; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
+    let with_profile = lte::with_profile(raw);
+    let raw = with_profile.as_ref().unwrap_or(raw);
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
     tree.remove("sweep");
     let custom_controls = custom::controls(&mut tree, files, problems);

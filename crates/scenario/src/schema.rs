@@ -94,6 +94,16 @@ fn kind(kind: &Kind) -> Value {
         Kind::Rate => quantity("500 Mbit/s"),
         Kind::Bytes { .. } => quantity("10 MB"),
         Kind::Length { .. } => quantity("200 m"),
+        Kind::Milliseconds { .. } => quantity("8 ms"),
+        Kind::Power { .. } => quantity("30 dBm"),
+        Kind::Decibels { .. } => quantity("3 dB"),
+        Kind::Frequency { .. } => quantity("2.6 GHz"),
+        Kind::Speed => quantity("60 km/h"),
+        Kind::Angle => quantity("45 deg"),
+        Kind::Choice(integers) => json!({ "enum": integers }),
+        Kind::Buffer => {
+            json!({ "type": "string", "examples": ["750 packets", "375 kB", "100 ms"] })
+        }
         Kind::Words { words, aliases } => {
             let all: Vec<&str> = words
                 .iter()

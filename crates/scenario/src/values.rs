@@ -220,6 +220,70 @@ pub(crate) fn length_in_range(
     None
 }
 
+/// Levels and angles, which may be below zero.
+pub(crate) fn level_in_range<T: Display>(
+    value: i64,
+    min: i64,
+    max: i64,
+    quantity: impl Fn(i64) -> T,
+    noun: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<()> {
+    if (min..=max).contains(&value) {
+        return Some(());
+    }
+    let (what, label) = if value < min {
+        ("small", format!("write at least \"{}\"", quantity(min)))
+    } else {
+        ("large", format!("write at most \"{}\"", quantity(max)))
+    };
+    problems.error(Code::Range, span, format!("{noun} is too {what}"), label);
+    None
+}
+
+pub(crate) fn milliseconds(
+    item: &Item,
+    min: u32,
+    max: u32,
+    noun: &str,
+    problems: &mut Problems,
+) -> Option<Item> {
+    let time: Duration = quantity(item, Quantity::Duration, noun, problems)?;
+    let [min, max] = [min, max].map(|ms| Duration::from_millis(u64::from(ms)).as_ps());
+    let from_ps = Duration::from_ps;
+    in_range(time.as_ps(), min, max, from_ps, noun, item.span, problems)?;
+    if !time
+        .as_ps()
+        .is_multiple_of(Duration::from_millis(1).as_ps())
+    {
+        let message = format!("{noun} is not a whole number of subframes");
+        problems.error(Code::Lossy, item.span, message, "write whole milliseconds");
+        return None;
+    }
+    Some(Item::text(time.to_string(), item.span))
+}
+
+/// What a buffer holds.
+pub(crate) fn buffer(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
+    let Some(text) = item.as_text() else {
+        wrong_type(item, noun, &Kind::Buffer.describe(), problems);
+        return None;
+    };
+    let Some(limit) = phrases::buffer(text) else {
+        let message = format!("{noun} cannot be read");
+        let label = format!("write {}", Kind::Buffer.describe());
+        problems.error(Code::BadQueue, item.span, message, label);
+        return None;
+    };
+    if limit.is_zero() {
+        let message = format!("{noun} is zero");
+        problems.error(Code::Zero, item.span, message, "write a limit above zero");
+        return None;
+    }
+    Some(limit.to_string())
+}
+
 fn phrase_error(
     error: &PhraseError,
     shape: Code,

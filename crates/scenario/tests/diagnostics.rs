@@ -214,6 +214,29 @@ fn cases() -> Vec<(&'static str, String)> {
             graph(ab, &link("a", "b")) + "[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\"\n",
         ),
         (
+            "S100",
+            chain(
+                "[access]\nkind = \"lte\"\n\
+                 [[access.ue]]\nnear = \"enb1\"\n\
+                 [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\ndistance = \"3 m\"\n\
+                 [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\nheading = \"5 deg\"\n\
+                 [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\nspeed = \"5 m/s\"\n\
+                 [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\nspeed = \"5 m/s\"\nheading = \"inward\"\n\
+                 [[access.ue]]\nnear = \"enb1\"\ndistance = \"1 km\"\nspeed = \"5 m/s\"\n\
+                 heading = \"outward\"\nuntil = \"900 m\"\n\
+                 [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\nspeed = \"5 m/s\"\nheading = \"5 deg\"\n\
+                 until = \"900 m\"\n",
+            ),
+        ),
+        (
+            "S101",
+            chain(
+                "[access]\nkind = \"lte\"\nues = 1\nlayers = 4\nantenna_ports = 2\ncarrier = [\n\
+                 { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" },\n\
+                 { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" } ]\n",
+            ),
+        ),
+        (
             "S081",
             chain(
                 "[[failure]]\nnode = \"enb2\"\nat = \"5 s\"\nuntil = \"5 s\"\n\

@@ -83,7 +83,9 @@ fn the_grid_is_that_of_the_paper() {
     assert_eq!(scenario.nodes[7].position_m, Some((400.0, 200.0)));
     let access = scenario.access.unwrap();
     assert_eq!(access.ues, 100);
-    let AccessKind::Ideal(ideal) = access.kind;
+    let AccessKind::Ideal(ideal) = access.kind else {
+        panic!("{:?}", access.kind);
+    };
     assert_eq!(ideal.queue_bytes, 375_000);
     assert_eq!(access.placement, Placement::RoundRobin);
     assert!(matches!(scenario.routing, Routing::BpMr(bp) if bp.queue_limit_pkts == 340));

@@ -20,9 +20,9 @@ impl Angle {
         self.0
     }
 
-    /// Degrees.
-    pub fn as_deg_f64(self) -> f64 {
-        self.0 as f64 / 1e3
+    /// Radians.
+    pub fn as_rad_f64(self) -> f64 {
+        (self.0 as f64 / 1e3).to_radians()
     }
 }
 

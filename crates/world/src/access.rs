@@ -19,8 +19,11 @@ impl Builder<'_> {
             return Err(BuildError("UEs need an eNodeB".to_owned()));
         }
         let cells = self.add_ues(access, &enodebs);
-        match access.kind {
-            AccessKind::Ideal(ideal) => self.attach_ideal(ideal, &cells),
+        match &access.kind {
+            AccessKind::Ideal(ideal) => self.attach_ideal(*ideal, &cells),
+            AccessKind::Lte(_) => {
+                return Err(BuildError("LTE access can be checked and not run".to_owned()));
+            }
         }
         Ok(())
     }

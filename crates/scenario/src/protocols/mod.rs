@@ -1,5 +1,6 @@
 //! The parameters of queues, routing protocols and TCP as a scenario states them.
 
+pub mod lte;
 pub(crate) mod read;
 pub(crate) mod tcp;
 

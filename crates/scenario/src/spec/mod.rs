@@ -86,6 +86,31 @@ pub(crate) enum Kind {
     Length {
         min_um: i64,
     },
+    /// A whole number of milliseconds: LTE's subframes.
+    Milliseconds {
+        min: u32,
+        max: u32,
+    },
+    Power {
+        min_mdbm: i64,
+        max_mdbm: i64,
+    },
+    Decibels {
+        min_mdb: i64,
+        max_mdb: i64,
+    },
+    Frequency {
+        min_hz: u64,
+        max_hz: u64,
+    },
+    /// A speed up to that of the fastest trains and planes, 3600 km/h.
+    Speed,
+    /// An angle within ± 360°.
+    Angle,
+    /// One of these integers.
+    Choice(&'static [i64]),
+    /// What a buffer holds, in packets, bytes or time.
+    Buffer,
     /// One of the words; an alias is read as the word it stands for.
     Words {
         words: &'static [&'static str],
@@ -178,6 +203,16 @@ impl Kind {
             Self::Rate => "a rate such as \"500 Mbit/s\"".to_owned(),
             Self::Bytes { .. } => "a size such as \"10 MB\"".to_owned(),
             Self::Length { .. } => "a length such as \"200 m\"".to_owned(),
+            Self::Milliseconds { .. } => "whole milliseconds such as \"8 ms\"".to_owned(),
+            Self::Power { .. } => "a power such as \"30 dBm\"".to_owned(),
+            Self::Decibels { .. } => "a ratio such as \"3 dB\"".to_owned(),
+            Self::Frequency { .. } => "a frequency such as \"2.6 GHz\"".to_owned(),
+            Self::Speed => "a speed such as \"60 km/h\"".to_owned(),
+            Self::Angle => "an angle such as \"45 deg\"".to_owned(),
+            Self::Choice(integers) => {
+                one_of(&integers.iter().map(i64::to_string).collect::<Vec<_>>())
+            }
+            Self::Buffer => "a limit such as \"750 packets\", \"375 kB\" or \"100 ms\"".to_owned(),
             Self::Words { words, .. } => either(words),
             Self::CongestionControl(words) => either(&[words, crate::custom::FORMS].concat()),
             Self::OrWord(word, kind) => format!("{} or \"{word}\"", kind.describe()),
@@ -212,9 +247,14 @@ impl Kind {
 /// "a", "b" or "c".
 fn either(words: &[&str]) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    match quoted.split_last() {
+    one_of(&quoted)
+}
+
+/// a, b or c.
+fn one_of(choices: &[String]) -> String {
+    match choices.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
+        _ => choices.concat(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::lte;
 use super::{
     CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
     TIME, key, words,
@@ -44,38 +45,47 @@ pub(crate) static ACCESS: Section = Section {
                         Default("\"375 kB\""),
                         "Queue of one UE in one direction (P1: RLC buffer of 375 000 B).",
                     ),
-                    key(
-                        "ues",
-                        Kind::Integer {
-                            min: 0,
-                            max: MOST_NODES,
-                        },
-                        Optional,
-                        "Number of UEs; their names are ue1, ue2, …. May be left out beside per_enodeb.",
-                    ),
-                    key(
-                        "placement",
-                        Kind::Words {
-                            words: &["round-robin", "random"],
-                            aliases: &[("uniform", "round-robin")],
-                        },
-                        Default("\"round-robin\""),
-                        "Which eNodeB serves which UE: \"round-robin\" (or \"uniform\") puts UE k at eNodeB ((k − 1) mod n) + 1, \"random\" draws it in every run.",
-                    ),
-                    key(
-                        "per_enodeb",
-                        Kind::Map(&Kind::Integer {
-                            min: 0,
-                            max: MOST_NODES,
-                        }),
-                        Optional,
-                        "Number of UEs at each eNodeB named, in place of a placement.",
-                    ),
+                    UES,
+                    PLACEMENT,
+                    PER_ENODEB,
                 ],
+            },
+            Variant {
+                name: "lte",
+                doc: "An LTE radio access network: each eNodeB has a cell on each carrier.",
+                keys: lte::KEYS,
             },
         ],
     }),
 };
+
+pub(super) const UES: Key = key(
+    "ues",
+    Kind::Integer {
+        min: 0,
+        max: MOST_NODES,
+    },
+    Optional,
+    "Number of UEs; their names are ue1, ue2, …. May be left out beside per_enodeb.",
+);
+pub(super) const PLACEMENT: Key = key(
+    "placement",
+    Kind::Words {
+        words: &["round-robin", "random"],
+        aliases: &[("uniform", "round-robin")],
+    },
+    Default("\"round-robin\""),
+    "Which eNodeB serves which UE: \"round-robin\" (or \"uniform\") puts UE k at eNodeB ((k − 1) mod n) + 1, \"random\" draws it in every run.",
+);
+pub(super) const PER_ENODEB: Key = key(
+    "per_enodeb",
+    Kind::Map(&Kind::Integer {
+        min: 0,
+        max: MOST_NODES,
+    }),
+    Optional,
+    "Number of UEs at each eNodeB named, in place of a placement.",
+);
 
 const QUEUE_INFO: Key = key(
     "queue_info",

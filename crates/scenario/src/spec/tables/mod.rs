@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod controls;
+pub(crate) mod lte;
 mod network;
 mod tcp;
 

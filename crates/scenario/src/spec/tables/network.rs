@@ -126,13 +126,13 @@ pub(crate) static QUEUE: Section = Section {
 /// Linux's defaults: off in CoDel, on in FQ-CoDel.
 const CODEL_ECN: &str =
     "Whether a packet that understands congestion marks (RFC 3168) is marked instead of dropped.";
-const CODEL_TARGET: Key = key(
+pub(super) const CODEL_TARGET: Key = key(
     "target",
     INTERVAL,
     Default("\"5 ms\""),
     "Acceptable standing queue delay (RFC 8289 §4.4).",
 );
-const CODEL_INTERVAL: Key = key(
+pub(super) const CODEL_INTERVAL: Key = key(
     "interval",
     INTERVAL,
     Default("\"100 ms\""),

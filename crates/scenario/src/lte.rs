@@ -1,0 +1,368 @@
+//! LTE access in a file: what its profile means, what the standard allows, and where its UEs are.
+
+use backlane_units::{Angle, Duration, Length, Speed};
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::lte::{self, LteUe, Motion};
+use crate::model::{AccessKind, NodeKind, Placement};
+use crate::normal;
+use crate::resolve::Names;
+use crate::spec::tables::lte::{LENA, ProfileDefault};
+use crate::spec::{Section, tables};
+use crate::tree::{Item, Table, Value, parse_value};
+
+/// The most component carriers of a UE (TS 36.331: maxServCell-r10).
+const MOST_CARRIERS: usize = 5;
+
+/// The tree with the defaults of `[access] profile` written where the file says nothing; `None`
+/// where the profile changes none.
+pub(crate) fn with_profile(raw: &Table) -> Option<Table> {
+    let access = raw.table("access")?;
+    if access.text("kind") != Some("lte") || access.text("profile") != Some("lena") {
+        return None;
+    }
+    let span = access.place("profile", Span::default());
+    let mut raw = raw.clone();
+    let Some(Value::Table(access)) = raw.get_mut("access").map(|item| &mut item.value) else {
+        return None;
+    };
+    for default in LENA {
+        if let Some(table) = open(access, default, span) {
+            let stated_word = tag(default).and_then(|tag| table.text(tag.0).or(tag.1));
+            let applies = default.word.is_empty() || stated_word == Some(default.word);
+            if applies && table.get(default.key).is_none() {
+                let item = parse_value(default.value, span.source, 0, &mut Problems::default());
+                let item = Item { span, ..item };
+                table.set(default.key, span, item);
+            }
+        }
+    }
+    Some(raw)
+}
+
+/// The table that a profile's default belongs to, made or written out where the file has none or
+/// only its tag. `None` where the file has something else, which is a problem of its own.
+fn open<'a>(access: &'a mut Table, default: &ProfileDefault, span: Span) -> Option<&'a mut Table> {
+    if default.section.is_empty() {
+        return Some(access);
+    }
+    let written_out = match access.get(default.section).map(|item| &item.value) {
+        None => Some(Table::default()),
+        Some(Value::Text(word)) => {
+            let mut table = Table::default();
+            let place = access.place(default.section, span);
+            table.set(tag(default)?.0, place, Item::text(word, place));
+            Some(table)
+        }
+        Some(_) => None,
+    };
+    if let Some(table) = written_out {
+        let place = access.place(default.section, span);
+        let value = Value::Table(table);
+        access.set(default.section, place, Item { value, span: place });
+    }
+    match access.get_mut(default.section).map(|item| &mut item.value) {
+        Some(Value::Table(table)) => Some(table),
+        _ => None,
+    }
+}
+
+/// The section of a profile's default.
+fn section(default: &ProfileDefault) -> Option<&'static Section> {
+    if default.section.is_empty() {
+        return Some(&tables::ACCESS);
+    }
+    tables::ACCESS.find(default.section)?.kind.section()
+}
+
+/// The tag of its section, and what it is by default.
+fn tag(default: &ProfileDefault) -> Option<(&'static str, Option<&'static str>)> {
+    let tag = section(default)?.tag.as_ref()?;
+    Some((tag.key, tag.default))
+}
+
+/// Marks as defaults what the profile of a normal `[access]` means, and nothing else.
+fn mark_defaults(access: &mut Table) {
+    if access.text("profile") != Some("lena") {
+        return;
+    }
+    for default in LENA {
+        let Some(section) = section(default) else {
+            continue;
+        };
+        let table = match default.section {
+            "" => &mut *access,
+            name => match access.get_mut(name).map(|item| &mut item.value) {
+                Some(Value::Table(table)) => table,
+                _ => continue,
+            },
+        };
+        let word = section.tag.as_ref().and_then(|tag| table.text(tag.key));
+        if !default.word.is_empty() && word != Some(default.word) {
+            continue;
+        }
+        let value = match section.find(default.key) {
+            Some(key) => normal::canonical(key, default.value),
+            None => Some(Value::Text(default.value.trim_matches('"').to_owned())),
+        };
+        let mut entries = table.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| entry.key == default.key) {
+            entry.is_default = value.as_ref() == Some(&entry.item.value);
+        }
+    }
+}
+
+/// Reads a normal `[access]`; `ues` are those that are listed one by one.
+pub(crate) fn read(
+    access: &mut Table,
+    span: Span,
+    names: &Names<'_>,
+    ues: Vec<LteUe>,
+    problems: &mut Problems,
+) -> Option<AccessKind> {
+    mark_defaults(access);
+    let lte = lte::read(access, ues)?;
+    let carriers = lte.carriers.len();
+    if !(1..=MOST_CARRIERS).contains(&carriers) {
+        let message = format!("access has {carriers} carriers");
+        let label = format!("a UE uses 1 to {MOST_CARRIERS} (TS 36.331)");
+        problems.error(
+            Code::BeyondLte,
+            access.place("carrier", span),
+            message,
+            label,
+        );
+    }
+    if lte.antenna_ports < lte.layers {
+        let message = format!(
+            "{} layers need as many antenna ports, not {}",
+            lte.layers, lte.antenna_ports
+        );
+        let label = format!("write {}, or fewer layers", lte.layers);
+        let place = access.place("antenna_ports", span);
+        problems.error(Code::BeyondLte, place, message, label);
+    }
+    for node in names.of_kind(NodeKind::Enodeb) {
+        let node = &names.network.nodes[node];
+        if node.position.is_none() {
+            let message = format!("the eNodeB \"{}\" has no position", node.id);
+            problems.error(
+                Code::NoPosition,
+                span,
+                message,
+                "give it x and y in the graph",
+            );
+            return None;
+        }
+    }
+    Some(AccessKind::Lte(Box::new(lte)))
+}
+
+/// The UEs that are listed one by one, each with the eNodeB that it belongs to; `None` where
+/// there are none or one was refused.
+pub(crate) fn listed(
+    access: &Table,
+    span: Span,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Option<(Vec<LteUe>, Placement)> {
+    let rows = access.tables("ue");
+    for key in ["ues", "per_enodeb"] {
+        if !rows.is_empty() && access.get(key).is_some() {
+            let message = format!("UEs are listed one by one, and {key} is given");
+            let place = access.place(key, span);
+            problems.error(Code::BadUe, place, message, "leave one of them out");
+            return None;
+        }
+    }
+    let found: Vec<_> = rows
+        .into_iter()
+        .map(|(row, span)| ue(row, span, names, problems))
+        .collect();
+    let (ues, nodes) = found
+        .into_iter()
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .unzip();
+    Some((ues, Placement::Listed(nodes)))
+}
+
+/// A UE, and the eNodeB that it is near or nearest to.
+fn ue(
+    row: &Table,
+    span: Span,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Option<(LteUe, usize)> {
+    let serving = enodeb(row, "serving", names, problems).ok()?;
+    let near = enodeb(row, "near", names, problems).ok()?;
+    let metres = |key: &str| row.quantity::<Length>(key).map(Length::as_m_f64);
+    let mut refuse = |key: &str, message: &str, label: &str| {
+        problems.error(Code::BadUe, row.place(key, span), message, label);
+    };
+    let stated = ["near", "distance", "x", "y"].map(|key| row.get(key).is_some());
+    let position_m = match (stated, near) {
+        ([true, true, false, false], Some((_, (x, y)))) => {
+            let bearing = row
+                .quantity::<Angle>("bearing")
+                .unwrap_or_default()
+                .as_rad_f64();
+            let distance = metres("distance")?;
+            (
+                x + distance * libm::cos(bearing),
+                y + distance * libm::sin(bearing),
+            )
+        }
+        ([_, false, true, true], _) if row.get("bearing").is_none() => (metres("x")?, metres("y")?),
+        _ => {
+            let label = "write near and distance (and bearing), or x and y";
+            refuse("near", "the UE has no place, or two", label);
+            return None;
+        }
+    };
+    let motion = match row.quantity::<Speed>("speed").map(Speed::as_m_per_s_f64) {
+        None | Some(0.0) => {
+            for key in ["heading", "until"] {
+                if row.get(key).is_some() {
+                    refuse(key, "the UE has a way and no speed", "add `speed = …`");
+                    return None;
+                }
+            }
+            None
+        }
+        Some(speed) => Some(motion(
+            row,
+            speed,
+            position_m,
+            near.map(|near| near.1),
+            refuse,
+        )?),
+    };
+    let nearest = nearest(names, position_m)?;
+    let ue = LteUe {
+        position_m,
+        motion,
+        serving: serving.map(|(node, _)| node),
+    };
+    let belongs = serving.or(near).map_or(nearest, |(node, _)| node);
+    Some((ue, belongs))
+}
+
+/// The way of a UE.
+fn motion(
+    row: &Table,
+    speed_m_per_s: f64,
+    (x, y): (f64, f64),
+    near: Option<(f64, f64)>,
+    mut refuse: impl FnMut(&str, &str, &str),
+) -> Option<Motion> {
+    let until = row.quantity::<Length>("until").map(Length::as_m_f64);
+    let sign = match row.text("heading") {
+        Some("outward") => Some(1.0),
+        Some("inward") => Some(-1.0),
+        Some(_) => None,
+        None => {
+            let label = "add `heading = …`: \"outward\", \"inward\" or an angle";
+            refuse("speed", "the UE has a speed and no heading", label);
+            return None;
+        }
+    };
+    let (east, north, time) = if let Some(sign) = sign {
+        let Some((from_x, from_y)) = near else {
+            let label = "add `near = …`: the eNodeB that it counts from";
+            refuse("heading", "the heading counts from no eNodeB", label);
+            return None;
+        };
+        let (dx, dy) = (x - from_x, y - from_y);
+        let distance = (dx * dx + dy * dy).sqrt();
+        // At the eNodeB itself every way leads outward.
+        let (east, north) = if distance > 0.0 {
+            (sign * dx / distance, sign * dy / distance)
+        } else {
+            let bearing = row
+                .quantity::<Angle>("bearing")
+                .unwrap_or_default()
+                .as_rad_f64();
+            (libm::cos(bearing), libm::sin(bearing))
+        };
+        let way = until.map(|until| sign * (until - distance));
+        if way.is_some_and(|way| way <= 0.0) {
+            let message = "the UE is already beyond the distance at which it stops";
+            refuse("until", message, "write a distance that lies ahead of it");
+            return None;
+        }
+        (
+            east,
+            north,
+            way.map(|way| Duration::from_secs_f64(way / speed_m_per_s)),
+        )
+    } else {
+        if until.is_some() {
+            let label = "remove it, or write heading = \"outward\" or \"inward\"";
+            refuse("until", "until needs a heading from or to an eNodeB", label);
+            return None;
+        }
+        let heading = row.quantity::<Angle>("heading")?.as_rad_f64();
+        (libm::cos(heading), libm::sin(heading), None)
+    };
+    Some(Motion {
+        velocity_m_per_s: (speed_m_per_s * east, speed_m_per_s * north),
+        start: row.quantity("start")?,
+        time,
+    })
+}
+
+/// An eNodeB with its position in metres.
+type Enodeb = (usize, (f64, f64));
+
+/// A problem was told.
+struct Refused;
+
+/// The eNodeB that a key names, if it is there.
+fn enodeb(
+    row: &Table,
+    key: &str,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Result<Option<Enodeb>, Refused> {
+    let Some(item) = row.get(key) else {
+        return Ok(None);
+    };
+    let name = item.as_text().unwrap_or_default();
+    let Some(&index) = names.ids.get(name) else {
+        let message = format!("there is no node \"{name}\"");
+        problems.error(
+            Code::UnknownNode,
+            item.span,
+            message,
+            names.suggestion(name),
+        );
+        return Err(Refused);
+    };
+    let node = &names.network.nodes[index];
+    if node.kind != NodeKind::Enodeb {
+        let message = format!("\"{name}\" is not an eNodeB");
+        let label = "name a node of kind \"enodeb\"";
+        problems.error(Code::NotEnodeb, item.span, message, label);
+        return Err(Refused);
+    }
+    let Some((x, y)) = node.position else {
+        let message = format!("the eNodeB \"{name}\" has no position");
+        let label = "give it x and y in the graph";
+        problems.error(Code::NoPosition, item.span, message, label);
+        return Err(Refused);
+    };
+    Ok(Some((index, (x.as_m_f64(), y.as_m_f64()))))
+}
+
+/// The eNodeB nearest to a place.
+fn nearest(names: &Names<'_>, (x, y): (f64, f64)) -> Option<usize> {
+    let distance = |index: &usize| {
+        let (east, north) = names.network.nodes[*index].position.unwrap_or_default();
+        let (dx, dy) = (east.as_m_f64() - x, north.as_m_f64() - y);
+        dx * dx + dy * dy
+    };
+    let enodebs = names.of_kind(NodeKind::Enodeb).into_iter();
+    enodebs.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
