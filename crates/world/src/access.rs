@@ -22,7 +22,9 @@ impl Builder<'_> {
         match &access.kind {
             AccessKind::Ideal(ideal) => self.attach_ideal(*ideal, &cells),
             AccessKind::Lte(_) => {
-                return Err(BuildError("LTE access can be checked and not run".to_owned()));
+                return Err(BuildError(
+                    "LTE access can be checked and not run".to_owned(),
+                ));
             }
         }
         Ok(())
