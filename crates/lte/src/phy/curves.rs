@@ -4,7 +4,7 @@
 //! simulation for 9 block sizes and up to 13 (QPSK), 12 (16QAM) and 17 (64QAM) code rates. For first
 //! transmissions above rate 0.37 *b* depends on size and rate and not on the modulation, so the
 //! rows of one modulation go on with those of the next where they end, and 256QAM has the rows of
-//! 64QAM.
+//! 64QAM, which ten simulated points of it confirm within 0.1 dB.
 
 use std::sync::LazyLock;
 
@@ -192,12 +192,16 @@ mod tests {
             let sinr = curves.sinr(modulation, information as f32);
             let difference = (10.0 * libm::log10(f64::from(sinr)) - expected).abs();
             // A waterfall of a few bits at a high rate is not Gaussian.
-            let most = if size >= 256 { 0.2 } else { 0.7 };
+            let most = match (size, bits) {
+                (_, 8) => 0.1,
+                (256.., _) => 0.2,
+                _ => 0.7,
+            };
             assert!(difference < most, "{size} {bits} {rate}: {difference} dB");
             compared += 1;
             sum += difference;
         }
-        assert_eq!(compared, 367);
+        assert_eq!(compared, 377);
         assert!(sum / f64::from(compared) < 0.04);
     }
 
