@@ -4,18 +4,24 @@ use backlane_units::Bytes;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
+use crate::files::Files;
 use crate::lte;
-use crate::model::{Access, AccessKind, IdealAccess, NodeKind, Placement};
+use crate::model::{
+    Access, AccessKind, AtEnd, Capacity, IdealAccess, NodeKind, Placement, TraceAccess,
+};
 use crate::normal;
 use crate::resolve::Names;
 use crate::spec::tables;
 use crate::topology;
+use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 
 /// Reads the access network of a normal tree, and writes the number of UEs into it.
 pub(crate) fn read(
     tree: &mut Table,
     names: &mut Names<'_>,
+    traces: &mut Traces,
+    files: &mut Files,
     problems: &mut Problems,
 ) -> Option<Access> {
     let span = tree.place("access", Span::default());
@@ -32,10 +38,10 @@ pub(crate) fn read(
     } else {
         (Vec::new(), attached(table, span, names, problems)?)
     };
-    let kind = if is_lte {
-        lte::read(table, span, names, listed, problems)?
-    } else {
-        AccessKind::Ideal(ideal(table, span, problems)?)
+    let kind = match table.text("kind")? {
+        "lte" => lte::read(table, span, names, listed, problems)?,
+        "trace" => AccessKind::Trace(Box::new(traced(table, span, traces, files, problems)?)),
+        _ => AccessKind::Ideal(ideal(table, span, problems)?),
     };
     Some(Access {
         ues,
@@ -53,6 +59,52 @@ fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAcce
         rate,
         delay: table.quantity("delay")?,
         queue_bytes,
+    })
+}
+
+/// What the links of an access by traces are like.
+fn traced(
+    table: &Table,
+    span: Span,
+    traces: &mut Traces,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<TraceAccess> {
+    let at_end = AtEnd::of(table.text("at_end")?);
+    let at_end_span = table.place("at_end", span);
+    let max_gap = table.quantity("max_gap")?;
+    let mut known: Vec<&str> = Vec::new();
+    let mut read: Vec<Option<Capacity>> = Vec::new();
+    let mut indices = |key: &str, problems: &mut Problems| -> Vec<usize> {
+        let mut indices = Vec::new();
+        for (file, place) in table.texts(key) {
+            let index = known.iter().position(|known| *known == file);
+            indices.push(index.unwrap_or(known.len()));
+            if index.is_none() {
+                known.push(file);
+                let end = (at_end, at_end_span);
+                read.push(traces.capacity(file, place, end, max_gap, files, problems));
+            }
+        }
+        indices
+    };
+    let downlink = indices("downlink", problems);
+    let uplink = indices("uplink", problems);
+    let queue_span = table.place("queue", span);
+    let Some(queue) = topology::queue_without_rate(table) else {
+        let message = "a bandwidth-delay product needs a fixed rate";
+        let label = "write a size or a number of packets, such as \"375 kB\"";
+        problems.error(Code::BadQueue, queue_span, message, label);
+        return None;
+    };
+    Some(TraceAccess {
+        shared: table.text("per")? == "enodeb",
+        traces: read.into_iter().collect::<Option<_>>()?,
+        downlink,
+        uplink,
+        at_end,
+        delay: table.quantity("delay")?,
+        queue,
     })
 }
 

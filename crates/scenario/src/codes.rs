@@ -66,6 +66,13 @@ pub(crate) enum Code {
     BadControl,
     BadFailure,
     NoPosition,
+    TraceEmpty,
+    TraceOrder,
+    TraceGap,
+    TraceValue,
+    TraceLine,
+    TraceChoice,
+    TraceEnd,
     BadUe,
     BeyondLte,
 }
@@ -484,7 +491,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S070",
         "A CSV file lacks a column",
         "Sites need id and either latitude_deg and longitude_deg or x_m and y_m; links need \
-         site_a and site_b, and may have length_km.",
+         site_a and site_b, and may have length_km. Traces need time_s and one of rate_bps, \
+         sinr_db and cqi.",
         None,
     ),
     entry(
@@ -561,6 +569,65 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "Euclidean distances need the position of every node but servers. Gateways have none: in \
          a topology of kind \"graph\" every node may have x and y.",
         Some("[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\""),
+    ),
+    entry(
+        Code::TraceEmpty,
+        "S090",
+        "A trace is too short",
+        "A table needs two rows: the last value lasts as long as the one before it. A file of \
+         delivery opportunities lasts until its last line, which must not be 0.",
+        None,
+    ),
+    entry(
+        Code::TraceOrder,
+        "S091",
+        "Times of a trace go backwards",
+        "Each row of a table is later than the one before; the lines of a file of delivery \
+         opportunities may repeat a time. Times are kept as whole nanoseconds.",
+        None,
+    ),
+    entry(
+        Code::TraceGap,
+        "S092",
+        "A trace has a gap",
+        "Two rows are further apart than `max_gap`, 10 s unless stated, or the first row is so \
+         late. That is more often a hole in a recording than a value that really stayed. Times \
+         count from the start of the flows' clock, not from 1970; before the first row its value \
+         holds.",
+        None,
+    ),
+    entry(
+        Code::TraceValue,
+        "S093",
+        "A value of a trace is out of range",
+        "Times lie between 0 s and 30 days, capacities between 0 and 1e15 bit/s, SINR between \
+         -100 and 100 dB, CQI between 0 and 15. Mind the unit in the column's name.",
+        None,
+    ),
+    entry(
+        Code::TraceLine,
+        "S094",
+        "A line of a trace is not a time in milliseconds",
+        "Without a header, a capacity trace is a file in the format of mahimahi: each line is an \
+         integer, the millisecond of one opportunity to deliver 1500 bytes. With a header it is a \
+         table with the columns time_s and rate_bps.",
+        Some("12.5"),
+    ),
+    entry(
+        Code::TraceChoice,
+        "S095",
+        "It is not clear which trace is meant",
+        "A channel names one file, for `sinr` or for `cqi`. Where a file has several runs or \
+         entities, as a recorded series has, `run` and `entity` choose one.",
+        Some("channel = { sinr = \"walk.csv\", cqi = \"walk.csv\", at_end = \"hold\" }"),
+    ),
+    entry(
+        Code::TraceEnd,
+        "S096",
+        "A trace cannot end like this",
+        "A file of delivery opportunities has no last rate that could stay: after its end it \
+         begins again, as in mahimahi, or nothing is delivered any more.",
+        Some("at_end = \"hold\""),
     ),
     entry(
         Code::BadUe,

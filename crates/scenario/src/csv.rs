@@ -127,31 +127,38 @@ impl Row {
         bound: f64,
         problems: &mut Problems,
     ) -> Option<f64> {
+        let number = self.finite(column, name, problems)?;
+        if number.abs() <= bound {
+            return Some(number);
+        }
+        let (_, span) = self.text(column);
+        problems.error(
+            Code::CsvRange,
+            span,
+            format!("{name} is out of range"),
+            format!("write a value from -{bound} to {bound}"),
+        );
+        None
+    }
+
+    /// The number of a field.
+    pub(crate) fn finite(&self, column: usize, name: &str, problems: &mut Problems) -> Option<f64> {
         let (text, span) = self.text(column);
         let is_plain = text
             .bytes()
             .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-        match text.parse::<f64>() {
-            Ok(number) if is_plain && number.is_finite() => {
-                if number.abs() <= bound {
-                    return Some(number);
-                }
-                problems.error(
-                    Code::CsvRange,
-                    span,
-                    format!("{name} is out of range"),
-                    format!("write a value from -{bound} to {bound}"),
-                );
-            }
-            _ => {
-                problems.error(
-                    Code::CsvNumber,
-                    span,
-                    format!("{name} is not a number"),
-                    "write a plain decimal number",
-                );
-            }
+        if let Ok(number) = text.parse::<f64>()
+            && is_plain
+            && number.is_finite()
+        {
+            return Some(number);
         }
+        problems.error(
+            Code::CsvNumber,
+            span,
+            format!("{name} is not a number"),
+            "write a plain decimal number",
+        );
         None
     }
 }

@@ -292,6 +292,11 @@ impl Problems {
             .any(|(_, diagnostic)| torn.contains(&diagnostic.code))
     }
 
+    /// How many errors were recorded.
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors
+    }
+
     /// Whether an error was recorded.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0

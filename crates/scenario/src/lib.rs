@@ -8,8 +8,8 @@
 //!    every problem as a [`Diagnostic`].
 //! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself.
 //! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
-//!    [`Scenario`] of plain values; `custom` adds the text of Python classes; `print` writes the
-//!    normal form as TOML.
+//!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
+//!    recorded traces; `print` writes the normal form as TOML.
 //!
 //! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign,
 //! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no
@@ -38,6 +38,7 @@ mod spec;
 mod sweep;
 mod templates;
 mod topology;
+mod traces;
 mod tree;
 mod values;
 

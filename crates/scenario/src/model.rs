@@ -158,6 +158,65 @@ pub enum AccessKind {
     Ideal(IdealAccess),
     /// An LTE radio access network.
     Lte(Box<Lte>),
+    /// A link carries what recorded traces say.
+    Trace(Box<TraceAccess>),
+}
+
+/// Links that carry what recorded traces say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceAccess {
+    /// Whether the UEs of an eNodeB share a link; else each has its own.
+    pub shared: bool,
+    /// The traces, each once.
+    pub traces: Vec<Capacity>,
+    /// For each link, in the order of the UEs or eNodeBs, the index of the trace downwards; the
+    /// list begins again at its end.
+    pub downlink: Vec<usize>,
+    /// The same upwards.
+    pub uplink: Vec<usize>,
+    /// What follows the end of a trace.
+    pub at_end: AtEnd,
+    /// One-way delay after the link.
+    pub delay: Duration,
+    /// The queue before each direction.
+    pub queue: QueueConfig,
+}
+
+/// What a link can carry over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// Milliseconds from the beginning, in order, each with the number of delivery
+    /// opportunities in it.
+    Opportunities(Vec<(u32, u32)>),
+    /// Bits per second from a time on.
+    Rates {
+        /// In the order of the times, the first zero.
+        steps: Vec<(Duration, u64)>,
+        /// How long the trace is.
+        period: Duration,
+    },
+}
+
+/// What follows the end of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// It begins again.
+    Repeat,
+    /// Its last value stays.
+    Hold,
+    /// Nothing comes any more.
+    Stop,
+}
+
+impl AtEnd {
+    /// From the word in files.
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "repeat" => Self::Repeat,
+            "hold" => Self::Hold,
+            _ => Self::Stop,
+        }
+    }
 }
 
 /// An ideal access network: every eNodeB shares one rate among its UEs.

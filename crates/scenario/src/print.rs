@@ -41,7 +41,7 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style) {
                     lines(out, &entry.key, rows, style);
                 }
             }
-            Value::Text(text) if path == "python" && text.contains('\n') => {
+            Value::Text(text) if matches!(path, "python" | "trace") && text.contains('\n') => {
                 let _ = writeln!(out, "{} = {}", key(&entry.key), multi_line(text));
             }
             _ => {

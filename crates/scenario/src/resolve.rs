@@ -23,6 +23,7 @@ use crate::protocols::read::{read_routing, usual_olsr_times};
 use crate::protocols::tcp;
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
+use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 
 /// A scenario in both of its resolved forms.
@@ -67,6 +68,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
     tree.remove("sweep");
     let custom_controls = custom::controls(&mut tree, files, problems);
+    let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);
     let network = topology::build(&tree, files, problems);
     let scenario = network.as_ref().and_then(|network| {
@@ -82,7 +84,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             ues: 0,
         };
         let has_access = tree.table("access").and_then(|t| t.text("kind")) != Some("none");
-        let access = has_access.then(|| access::read(&mut tree, &mut names, problems));
+        let access =
+            has_access.then(|| access::read(&mut tree, &mut names, &mut traces, files, problems));
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         has_positions(&tree, &names, problems);
@@ -126,6 +129,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     );
     tree.remove("gateway");
     tree.remove("server");
+    traces.write(&mut tree);
     Some(Resolved { tree, scenario })
 }
 

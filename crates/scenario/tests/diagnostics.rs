@@ -29,6 +29,14 @@ fn sites(file: &str, links: &str) -> String {
     format!("{TOP}[topology]\nkind = \"sites\"\nfile = \"files/{file}\"\nlinks = {links}\n{LINK}")
 }
 
+/// UEs behind traces.
+fn traces(downlink: &str, uplink: &str, at_end: &str) -> String {
+    chain(&format!(
+        "[access]\nkind = \"trace\"\nues = 1\ndownlink = \"files/{downlink}\"\n\
+         uplink = \"files/{uplink}\"\nat_end = \"{at_end}\"\n"
+    ))
+}
+
 /// A scenario for each code, except those that need no text of their own.
 fn cases() -> Vec<(&'static str, String)> {
     let long = "link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }";
@@ -209,6 +217,13 @@ fn cases() -> Vec<(&'static str, String)> {
                  [tcp]\ncongestion_control = \"python:aimd.py\"\n",
             ),
         ),
+        ("S090", traces("short.csv", "zero.up", "repeat")),
+        ("S091", traces("backwards.csv", "backwards.up", "stop")),
+        ("S092", traces("gap.csv", "lte.up", "repeat")),
+        ("S093", traces("negative.csv", "lte.up", "repeat")),
+        ("S094", traces("words.up", "lte.up", "repeat")),
+        ("S095", traces("entities.csv", "lte.up", "repeat")),
+        ("S096", traces("lte.up", "lte.up", "hold")),
         (
             "S082",
             graph(ab, &link("a", "b")) + "[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\"\n",

@@ -19,7 +19,7 @@ fn scenario(access: &str) -> Scenario {
 fn lte(access: &str) -> Lte {
     match scenario(access).access.unwrap().kind {
         AccessKind::Lte(lte) => *lte,
-        AccessKind::Ideal(_) => panic!("not LTE"),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -145,10 +145,43 @@ links = ["epc-enb1"]
 seeds = [3, 5]
 "#;
 
+const TRACED: &str = r#"
+duration = "30 s"
+[topology]
+kind = "chain"
+nodes = 2
+link = { rate = "100 Mbit/s", delay = "2 ms" }
+[access]
+kind = "trace"
+downlink = ["a", "b"]
+uplink = "b"
+at_end = "repeat"
+ues = 3
+queue = "80 packets"
+[[flow]]
+kind = "upload"
+size = "1 MB"
+to = "enb2"
+[[trace]]
+file = "a"
+of = "capacity"
+source = "time_s,rate_bps\\n0,1e6\\n0.1,5e5\\n3,2e6\\n"
+[[trace]]
+file = "b"
+of = "capacity"
+source = """
+0
+1
+1
+7
+"""
+"#;
+
 #[test]
 fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
     let bases = [
         SMALL,
+        TRACED,
         include_str!("../../../examples/chain.toml"),
         include_str!("../../../examples/graph.toml"),
     ];

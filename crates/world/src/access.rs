@@ -1,9 +1,13 @@
 //! UEs, and what is between them and their eNodeBs.
 
-use backlane_net::NodeId;
-use backlane_scenario::model::{Access, AccessKind, IdealAccess, NodeKind, Placement};
+use std::rc::Rc;
+
+use backlane_net::{Capacity, NodeId, TracedConfig};
+use backlane_scenario::model::{Access, AccessKind, IdealAccess, NodeKind, Placement, TraceAccess};
+use backlane_units::SimTime;
 
 use crate::build::{BuildError, Builder, LinkInfo, NodeInfo};
+use crate::convert;
 
 impl Builder<'_> {
     /// Adds the UEs and attaches them.
@@ -26,6 +30,7 @@ impl Builder<'_> {
                     "LTE access can be checked and not run".to_owned(),
                 ));
             }
+            AccessKind::Trace(trace) => self.attach_traced(trace, &enodebs, &cells)?,
         }
         Ok(())
     }
@@ -73,6 +78,54 @@ impl Builder<'_> {
             let enodeb = self.id(*enodeb);
             self.name_links(format!("{enodeb}:ues"), enodeb);
         }
+    }
+
+    fn attach_traced(
+        &mut self,
+        access: &TraceAccess,
+        enodebs: &[NodeId],
+        cells: &[(NodeId, Vec<NodeId>)],
+    ) -> Result<(), BuildError> {
+        let traces: Vec<Rc<Capacity>> = access
+            .traces
+            .iter()
+            .map(|trace| convert::capacity(trace, access.at_end).map(Rc::new))
+            .collect::<Option<_>>()
+            .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
+        let config = |list: &[usize], number: usize| TracedConfig {
+            capacity: traces[list[number % list.len()]].clone(),
+            origin: SimTime::ZERO + self.scenario.warm_up,
+            delay: access.delay,
+            queue: convert::queue(access.queue),
+        };
+        // The lists of traces count eNodeBs in the order of the file, or UEs.
+        let mut links: Vec<(usize, NodeId, &[NodeId])> = Vec::new();
+        for (enodeb, ues) in cells {
+            if access.shared {
+                let number = enodebs.iter().position(|known| known == enodeb);
+                links.push((number.unwrap_or(0), *enodeb, ues));
+            } else {
+                // UEs are added one after the other.
+                let first = self.ues.first().map_or(0, |ue| ue.index());
+                let own = ues.iter().map(std::slice::from_ref);
+                links.extend(own.map(|ue| (ue[0].index() - first, *enodeb, ue)));
+            }
+        }
+        links.sort_by_key(|(number, ..)| *number);
+        for (number, enodeb, ues) in links {
+            let up = config(&access.uplink, number);
+            let down = config(&access.downlink, number);
+            self.network
+                .attach_traced(&mut self.events, ues, enodeb, &up, &down);
+            let enodeb = self.id(enodeb);
+            let below = if access.shared {
+                format!("{enodeb}:ues")
+            } else {
+                self.id(ues[0])
+            };
+            self.name_links(below, enodeb);
+        }
+        Ok(())
     }
 
     /// Names the two directions of what was attached last: up, then down.

@@ -1,7 +1,10 @@
 //! The scenario's parameters as the configurations of the models.
 
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
-use backlane_net::{NodeId, QueueConfig, QueueLimit};
+use backlane_net::{
+    AtEnd, Capacity, NodeId, Opportunities, OpportunityTrace, QueueConfig, QueueLimit, RateStep,
+    RateTrace,
+};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 
@@ -10,6 +13,27 @@ fn queue_limit(limit: model::QueueLimit) -> QueueLimit {
         model::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.get()),
         model::QueueLimit::Packets(packets) => {
             QueueLimit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+        }
+    }
+}
+
+/// `None` where the trace has no order or no length, which the checks of a file exclude.
+pub(crate) fn capacity(trace: &model::Capacity, at_end: model::AtEnd) -> Option<Capacity> {
+    let at_end = match at_end {
+        model::AtEnd::Repeat => AtEnd::Repeat,
+        model::AtEnd::Hold => AtEnd::Hold,
+        model::AtEnd::Stop => AtEnd::Stop,
+    };
+    match trace {
+        model::Capacity::Opportunities(times) => {
+            let times = times
+                .iter()
+                .map(|&(at_ms, count)| Opportunities { at_ms, count });
+            OpportunityTrace::new(times.collect(), at_end).map(Capacity::Opportunities)
+        }
+        model::Capacity::Rates { steps, period } => {
+            let steps = steps.iter().map(|&(from, bps)| RateStep { from, bps });
+            RateTrace::new(steps.collect(), *period, at_end).map(Capacity::Rates)
         }
     }
 }

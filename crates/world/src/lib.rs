@@ -1,7 +1,7 @@
 //! A resolved scenario becomes a running world, and a finished one becomes tables.
 //!
-//! [`build`] wires nodes, links, routers and flows together; [`World::run`] moves time;
-//! [`outcome`] is what came of it. This is also the door for Rust programs that run scenarios:
+//! `build` wires nodes, links, routers and flows together; [`World::run`] moves time;
+//! `outcome` is what came of it. This is also the door for Rust programs that run scenarios:
 //! [`Scenario::parse`] reads one, and [`World::with_controls`] takes congestion controls that
 //! the simulator does not have.
 //!

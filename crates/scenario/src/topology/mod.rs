@@ -139,6 +139,23 @@ fn queue(table: &Table) -> Option<(Limit, Option<Limit>, QueueDiscipline)> {
     Some((limit, mark_above, discipline))
 }
 
+/// The queue of a normal section whose link has no rate that a limit could follow from.
+pub(crate) fn queue_without_rate(table: &Table) -> Option<QueueConfig> {
+    let (limit, mark_above, discipline) = queue(table)?;
+    let fixed = |limit: Limit| match limit {
+        Limit::Bdp { .. } => None,
+        limit => Some(limit.on(Rate::from_bps(1), Duration::ZERO)),
+    };
+    Some(QueueConfig {
+        limit: fixed(limit)?,
+        mark_above: match mark_above {
+            Some(limit) => Some(fixed(limit)?),
+            None => None,
+        },
+        discipline,
+    })
+}
+
 /// The template of the key `link` of a section. Where it was refused, a placeholder lets the
 /// other checks of the network go on.
 fn template(section: &Table) -> Template {

@@ -253,6 +253,13 @@ fn links(world: &mut World, now: SimTime) -> Table {
         };
         let rate_bps = link.rate().as_bps();
         let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
+        let utilisation = match link.capacity() {
+            Some((capacity, origin)) => {
+                let offered_bytes = capacity.offered_bytes(now.saturating_since(origin));
+                carried.bytes as f64 / offered_bytes.max(1) as f64
+            }
+            None => mean(carried.bytes as f64 * 8.0 / rate_bps as f64),
+        };
         table.push([
             ("from", info.from.as_str().into()),
             ("to", info.to.as_str().into()),
@@ -262,12 +269,7 @@ fn links(world: &mut World, now: SimTime) -> Table {
             ("packets", carried.packets.into()),
             ("drops", carried.drops.into()),
             ("marks", carried.marks.into()),
-            (
-                "utilisation",
-                mean(carried.bytes as f64 * 8.0 / rate_bps as f64)
-                    .min(1.0)
-                    .into(),
-            ),
+            ("utilisation", utilisation.min(1.0).into()),
             (
                 "queue_mean_bytes",
                 mean(carried.queue_area as f64 / 1e12).into(),

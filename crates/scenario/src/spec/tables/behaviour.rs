@@ -2,11 +2,11 @@
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::lte;
 use super::{
     CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
     TIME, key, words,
 };
+use super::{lte, traces};
 
 /// The radio network of the UEs.
 pub(crate) static ACCESS: Section = Section {
@@ -54,6 +54,11 @@ pub(crate) static ACCESS: Section = Section {
                 name: "lte",
                 doc: "An LTE radio access network: each eNodeB has a cell on each carrier.",
                 keys: lte::KEYS,
+            },
+            Variant {
+                name: "trace",
+                doc: "A link between a UE and its eNodeB carries what recorded traces say.",
+                keys: traces::KEYS,
             },
         ],
     }),

@@ -7,6 +7,7 @@ mod controls;
 pub(crate) mod lte;
 mod network;
 mod tcp;
+mod traces;
 
 pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use controls::NAMES as CONTROLS;
@@ -14,6 +15,7 @@ pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
 };
 pub(crate) use tcp::TCP;
+pub(crate) use traces::TRACE;
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
@@ -159,6 +161,12 @@ pub(crate) static FILE: Section = Section {
             Optional,
             "The text of Python files. Written out in a resolved scenario, so that it names no \
              files.",
+        ),
+        key(
+            "trace",
+            Kind::Tables(&TRACE),
+            Optional,
+            "The content of traces. Written out in a resolved scenario, so that it names no files.",
         ),
         key(
             "sweep",

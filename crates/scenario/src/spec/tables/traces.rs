@@ -1,0 +1,92 @@
+//! Keys of recorded traces.
+
+use super::super::Presence::{Default, Optional, Required};
+use super::super::{Key, Kind, Section};
+use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
+use super::{DELAY, SPAN, key, words};
+
+const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
+const MAX_GAP: Key = key(
+    "max_gap",
+    SPAN,
+    Default("\"10 s\""),
+    "The longest time between two rows of a table; more is taken for a hole in the recording.",
+);
+
+/// An access network of kind "trace".
+pub(super) static KEYS: &[Key] = &[
+    key(
+        "downlink",
+        Kind::OneOrMany(&Kind::Text),
+        Required,
+        "A file with what can be carried to the UEs: one for all, or a list whose first is that of the first UE (or eNodeB) and which begins again at its end. Either the lines of mahimahi, or a table with time_s and rate_bps, as CSV or Parquet.",
+    ),
+    key(
+        "uplink",
+        Kind::OneOrMany(&Kind::Text),
+        Required,
+        "The same from the UEs.",
+    ),
+    key(
+        "per",
+        words(&["ue", "enodeb"]),
+        Default("\"ue\""),
+        "Whether each UE has the link to itself, or the UEs of an eNodeB share it.",
+    ),
+    key(
+        "at_end",
+        words(&["repeat", "hold", "stop"]),
+        Required,
+        AT_END_DOC,
+    ),
+    key(
+        "delay",
+        DELAY,
+        Default("\"10 ms\""),
+        "One-way delay after the link; about what LTE adds.",
+    ),
+    key(
+        "queue",
+        Kind::Queue,
+        Default("\"375 kB\""),
+        "The queue before each direction of a link, in bytes or packets (P1: RLC buffer of 375 000 B).",
+    ),
+    MAX_GAP,
+    UES,
+    PLACEMENT,
+    PER_ENODEB,
+];
+
+/// The content of a trace.
+pub(crate) static TRACE: Section = Section {
+    noun: "trace",
+    doc: "A trace. Where it is missing, the file is read.",
+    tag: None,
+    keys: &[
+        key(
+            "file",
+            Kind::Text,
+            Required,
+            "The file, as the scenario names it.",
+        ),
+        key(
+            "of",
+            words(&["capacity", "sinr", "cqi"]),
+            Required,
+            "What is taken of it.",
+        ),
+        key(
+            "entity",
+            Kind::Text,
+            Optional,
+            "Whose rows, where the scenario says so.",
+        ),
+        key(
+            "run",
+            Kind::Text,
+            Optional,
+            "Of which run, where the scenario says so.",
+        ),
+        key("source", Kind::Text, Required, "What the file holds."),
+    ],
+};

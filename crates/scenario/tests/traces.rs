@@ -1,0 +1,115 @@
+//! Traces are part of the scenario that names them.
+
+use std::path::PathBuf;
+
+use backlane_scenario::model::{AccessKind, Capacity, TraceAccess};
+use backlane_scenario::{Plan, Scenario, check, plan};
+use backlane_units::Duration;
+
+/// A folder of its own with these files.
+fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("traces_{test}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    folder
+}
+
+fn scenario(access: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
+         link = {{ rate = \"10 Mbit/s\", delay = \"4 ms\" }}\n\
+         [access]\nkind = \"trace\"\nues = 3\n{access}\n\
+         [[flow]]\nkind = \"upload\"\nfrom = \"ues\"\nto = \"enb3\"\nsize = \"1 MB\"\n"
+    )
+}
+
+fn planned(folder: &std::path::Path, text: &str) -> Plan {
+    let path = folder.join("scenario.toml");
+    plan(text, &path.to_string_lossy(), &[], None).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn access(plan: &Plan) -> TraceAccess {
+    let read = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    match read.access.map(|access| access.kind) {
+        Some(AccessKind::Trace(trace)) => *trace,
+        other => panic!("{other:?}"),
+    }
+}
+
+const LINES: &str = "0\n0\n3\n10\n";
+const TABLE: &str = "# a drive\nnote,time_s,rate_bps\na,0.5,1e6\n,1,2.0e6\n,2.25,0\n";
+const BOTH: &str = "downlink = \"a.csv\"\nuplink = \"b.up\"\nat_end = \"repeat\"";
+
+#[test]
+fn a_resolved_scenario_holds_its_traces_and_needs_no_file() {
+    let folder = folder("holds", &[("a.csv", TABLE), ("b.up", LINES)]);
+    let plan = planned(&folder, &scenario(BOTH));
+    let trace = access(&plan);
+    let ms = Duration::from_millis;
+    let steps = vec![(ms(0), 1_000_000), (ms(1000), 2_000_000), (ms(2250), 0)];
+    // The first value holds before its row, the last for as long as the one before it.
+    let period = ms(3500);
+    assert_eq!(
+        trace.traces,
+        [
+            Capacity::Rates { steps, period },
+            Capacity::Opportunities(vec![(0, 2), (3, 1), (10, 1)])
+        ]
+    );
+    assert_eq!((trace.downlink, trace.uplink), (vec![0], vec![1]));
+    let resolved = &plan.cells[0].resolved;
+    let again = planned(&folder.join("no/such/folder"), resolved);
+    assert_eq!(again.cells[0].resolved, *resolved);
+    assert_eq!(again.scenario_hash, plan.scenario_hash);
+}
+
+#[test]
+fn a_changed_trace_is_another_scenario_and_another_spelling_is_not() {
+    let hash = |test: &str, table: &str, lines: &str| {
+        let folder = folder(test, &[("a.csv", table), ("b.up", lines)]);
+        planned(&folder, &scenario(BOTH)).scenario_hash
+    };
+    let first = hash("first", TABLE, LINES);
+    let spelled = "time_s,rate_bps\r\n0.50,1000000\r\n1.0,2000000\r\n2.25,0.0\r\n";
+    assert_eq!(hash("spelled", spelled, "0\r\n0\r\n3\r\n10"), first);
+    assert_ne!(hash("rate", &TABLE.replace("1e6", "1e5"), LINES), first);
+    assert_ne!(hash("line", TABLE, "0\n3\n10\n"), first);
+}
+
+#[test]
+fn a_list_of_files_is_dealt_out_and_each_file_is_read_once() {
+    let folder = folder("list", &[("a.csv", TABLE), ("b.up", LINES)]);
+    let text = "downlink = [\"b.up\", \"a.csv\", \"b.up\"]\nuplink = \"a.csv\"\nper = \"enodeb\"\n\
+                at_end = \"stop\"\nqueue = { discipline = \"codel\", limit = \"100 packets\" }";
+    let trace = access(&planned(&folder, &scenario(text)));
+    assert_eq!((trace.downlink, trace.uplink), (vec![0, 1, 0], vec![1]));
+    assert_eq!((trace.traces.len(), trace.shared), (2, true));
+}
+
+#[test]
+fn an_end_of_the_trace_must_be_stated_and_a_queue_in_bdp_has_no_meaning() {
+    let folder = folder("end", &[("a.csv", TABLE)]);
+    let codes = |text: &str| -> Vec<&str> {
+        let path = folder.join("scenario.toml");
+        let report = check(&scenario(text), &path.to_string_lossy(), &[]).unwrap_err();
+        report
+            .diagnostics
+            .iter()
+            .map(|problem| problem.code)
+            .collect()
+    };
+    let files = "downlink = \"a.csv\"\nuplink = \"a.csv\"\n";
+    assert_eq!(codes(files), ["S011"]);
+    let queued = format!("{files}at_end = \"hold\"\nqueue = \"1 bdp\"\n");
+    assert_eq!(codes(&queued), ["S022"]);
+}
+
+#[test]
+fn a_gap_may_be_allowed() {
+    let table = "time_s,rate_bps\n0,1e6\n60,2e6\n";
+    let folder = folder("gap", &[("a.csv", table)]);
+    let text = "downlink = \"a.csv\"\nuplink = \"a.csv\"\nat_end = \"hold\"\nmax_gap = \"60 s\"";
+    assert_eq!(access(&planned(&folder, &scenario(text))).traces.len(), 1);
+}
