@@ -1,0 +1,429 @@
+//! How well a UE and a cell hear each other, in each resource block group and TTI.
+//!
+//! A SINR is signal over noise and interference of one resource block, linear, with the
+//! implementation loss taken off. It is given as one value where all groups have the same, and
+//! as one value for each group otherwise. Everything is a function of time and of who transmits,
+//! never of how often it was asked, so that it can be left out where nobody asks.
+//!
+//! Path loss and shadowing follow a moving UE in steps: every 10 ms towards the serving cell,
+//! every 100 ms towards the others (at 200 km/h these are 0.6 m and 5.6 m). Fading is that of the
+//! serving link; what comes from other cells does not fade. The layers of a UE share its power
+//! and do not disturb each other.
+
+use std::sync::Arc;
+
+use backlane_engine::Streams;
+use backlane_radio::fading::{group_offsets_hz, inter_carrier_interference};
+use backlane_radio::level::{ratio, thermal_noise_dbm, wavelength_m};
+use backlane_radio::{Fading, FrequencyResponse, LargeScaleLoss, Mobility, Position};
+use backlane_units::{Frequency, SimTime};
+
+use crate::config::{CellConfig, Interference, RanConfig, UeConfig};
+use crate::mac::scheduler::MAX_GROUPS;
+use crate::phy::tables::{rbg_count, rbg_size};
+use crate::time::start_of;
+
+/// Width of a resource block (TS 36.211 §6.2.3).
+const RESOURCE_BLOCK_HZ: f64 = 180e3;
+/// Distance of subcarriers (TS 36.211 §6.12).
+const SUBCARRIER_HZ: f64 = 15e3;
+/// TTIs between two looks at the loss towards the serving cell, if the UE moves.
+const SERVING_STEP_TTIS: u64 = 10;
+/// The same towards other cells.
+const OTHERS_STEP_TTIS: u64 = 100;
+
+/// The radio side of all cells and UEs.
+pub(crate) struct Channel {
+    interference: Interference,
+    layers: f32,
+    /// What is left of a SINR by the implementation loss.
+    kept: f32,
+    carriers: Vec<Carrier>,
+    cells: Vec<Site>,
+    users: Vec<User>,
+    activity: Activity,
+    streams: Streams,
+    values: [f32; MAX_GROUPS],
+}
+
+struct Carrier {
+    groups: usize,
+    all_groups: u32,
+    downlink: Frequency,
+    uplink: Frequency,
+    /// SNR of a downlink resource block without loss.
+    downlink_snr: f64,
+    response: Option<Arc<FrequencyResponse>>,
+}
+
+struct Site {
+    position: Position,
+    name: String,
+    /// For each carrier.
+    losses: Vec<LargeScaleLoss>,
+}
+
+struct User {
+    name: String,
+    mobility: Mobility,
+    moves: bool,
+    /// For each cell, when the user was where `gains` holds: in steps, `u64::MAX` for never.
+    steps: Vec<u64>,
+    /// Share of the power that arrives, for each carrier and cell.
+    gains: Vec<f64>,
+    fading_cell: usize,
+    /// Downlink of each carrier, and the uplink of the primary one.
+    fading: Vec<Fading>,
+    /// SNR of a milliwatt in one resource block at the eNodeB without loss.
+    uplink_snr: f64,
+}
+
+/// Who transmitted in the last TTIs.
+struct Activity {
+    slots: Vec<Slot>,
+}
+
+#[derive(Default)]
+struct Slot {
+    tti: u64,
+    /// For each carrier and cell, the groups in use.
+    groups: Vec<u32>,
+    uplink: Vec<UplinkUse>,
+}
+
+/// An uplink transmission, as other cells hear it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UplinkUse {
+    pub(crate) cell: usize,
+    pub(crate) ue: usize,
+    pub(crate) first_prb: u16,
+    pub(crate) n_prb: u16,
+    /// Milliwatts in each resource block.
+    pub(crate) power_mw: f64,
+}
+
+impl Channel {
+    pub(crate) fn new(
+        config: &RanConfig,
+        cells: &[CellConfig],
+        ues: &[UeConfig],
+        streams: &Streams,
+    ) -> Self {
+        let per_block = |noise_figure_db| thermal_noise_dbm(RESOURCE_BLOCK_HZ, noise_figure_db);
+        let carriers: Vec<Carrier> = config
+            .carriers
+            .iter()
+            .map(|carrier| {
+                let groups = usize::from(rbg_count(carrier.n_rb));
+                let block_dbm =
+                    config.enodeb_power.as_dbm_f64() - 10.0 * libm::log10(f64::from(carrier.n_rb));
+                Carrier {
+                    groups,
+                    all_groups: (1 << groups) - 1,
+                    downlink: carrier.downlink,
+                    uplink: carrier.uplink,
+                    downlink_snr: ratio(block_dbm - per_block(config.ue_noise_figure_db)),
+                    response: config.fading.map(|profile| {
+                        let size = rbg_size(carrier.n_rb);
+                        let offsets =
+                            group_offsets_hz(carrier.n_rb.into(), size.into(), RESOURCE_BLOCK_HZ);
+                        Arc::new(FrequencyResponse::new(profile, &offsets))
+                    }),
+                }
+            })
+            .collect();
+        let sites = cells
+            .iter()
+            .map(|cell| {
+                let name = format!("enb{}", cell.node.0);
+                let losses = config
+                    .carriers
+                    .iter()
+                    .map(|carrier| {
+                        // One landscape for all carriers of a site.
+                        let mut stream = streams.stream(&name, "large-scale loss");
+                        LargeScaleLoss::new(carrier.path_loss, config.shadowing, &mut stream)
+                    })
+                    .collect();
+                Site {
+                    position: cell.position,
+                    name,
+                    losses,
+                }
+            })
+            .collect();
+        let users = ues
+            .iter()
+            .map(|ue| User {
+                name: ue.name.clone(),
+                mobility: ue.mobility.clone(),
+                moves: !ue.mobility.is_static(),
+                steps: vec![u64::MAX; cells.len()],
+                gains: vec![0.0; carriers.len() * cells.len()],
+                fading_cell: usize::MAX,
+                fading: Vec::new(),
+                uplink_snr: ratio(-per_block(config.enodeb_noise_figure_db)),
+            })
+            .collect();
+        let history = config.cqi.period_ttis + config.cqi.delay_ttis + 8;
+        Self {
+            interference: config.interference,
+            layers: f32::from(config.layers),
+            kept: ratio(-config.implementation_loss_db) as f32,
+            activity: Activity::new(
+                history.next_power_of_two() as usize,
+                carriers.len(),
+                cells.len(),
+            ),
+            carriers,
+            cells: sites,
+            users,
+            streams: streams.clone(),
+            values: [0.0; MAX_GROUPS],
+        }
+    }
+
+    /// Notes that a cell transmits on these groups in a TTI.
+    #[inline]
+    pub(crate) fn transmit(&mut self, tti: u64, carrier: usize, cell: usize, groups: u32) {
+        let at = carrier * self.cells.len() + cell;
+        self.activity.slot(tti).groups[at] |= groups;
+    }
+
+    /// Notes an uplink transmission in a TTI.
+    #[inline]
+    pub(crate) fn transmit_uplink(&mut self, tti: u64, uplink_use: UplinkUse) {
+        self.activity.slot(tti).uplink.push(uplink_use);
+    }
+
+    /// SINR of a UE's downlink on one layer in a TTI that is decided: one value, or one for each
+    /// group.
+    pub(crate) fn downlink(&mut self, ue: usize, cell: usize, carrier: usize, tti: u64) -> &[f32] {
+        let n_cells = self.cells.len();
+        self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
+        let Carrier {
+            groups, all_groups, ..
+        } = self.carriers[carrier];
+        let snr = self.carriers[carrier].downlink_snr;
+        let mut everywhere = 1.0;
+        let mut uneven = false;
+        let here = &mut self.values[..groups];
+        if self.interference != Interference::Off {
+            for other in (0..n_cells).filter(|&other| other != cell) {
+                let used = if self.interference == Interference::Full {
+                    all_groups
+                } else {
+                    self.activity.groups(tti, carrier * n_cells + other)
+                };
+                if used == 0 {
+                    continue;
+                }
+                refresh(
+                    &mut self.users[ue],
+                    &self.cells,
+                    other,
+                    tti / OTHERS_STEP_TTIS,
+                    OTHERS_STEP_TTIS,
+                );
+                let level = self.users[ue].gains[carrier * n_cells + other] * snr;
+                if used == all_groups {
+                    everywhere += level;
+                    continue;
+                }
+                if !uneven {
+                    here.fill(0.0);
+                    uneven = true;
+                }
+                for (group, value) in here.iter_mut().enumerate() {
+                    *value += level as f32 * ((used >> group) & 1) as f32;
+                }
+            }
+        }
+        let user = &mut self.users[ue];
+        let signal = (user.gains[carrier * n_cells + cell] * snr) as f32 / self.layers;
+        let noise = everywhere as f32;
+        let kept = self.kept;
+        if self.carriers[carrier].response.is_none() {
+            if !uneven {
+                self.values[0] = kept * signal / noise;
+                return &self.values[..1];
+            }
+            for value in here {
+                *value = kept * signal / (noise + *value);
+            }
+            return &self.values[..groups];
+        }
+        if !uneven {
+            here.fill(0.0);
+        }
+        self.tune(ue, cell);
+        let frequency = self.carriers[carrier].downlink;
+        let user = &mut self.users[ue];
+        let (wavelengths, spread) = user.motion(tti, frequency);
+        let gains = user.fading[carrier].gains(wavelengths);
+        for (value, gain) in self.values[..groups].iter_mut().zip(gains) {
+            let signal = signal * gain;
+            *value = kept * signal / (noise + *value + signal * spread);
+        }
+        &self.values[..groups]
+    }
+
+    /// SNR of a UE's uplink for one milliwatt in each resource block, without interference: one
+    /// value, or one for each group.
+    pub(crate) fn uplink(&mut self, ue: usize, cell: usize, tti: u64) -> &[f32] {
+        self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
+        let user = &self.users[ue];
+        let signal = self.kept * (user.gains[cell] * user.uplink_snr) as f32;
+        if self.carriers[0].response.is_none() {
+            self.values[0] = signal;
+            return &self.values[..1];
+        }
+        self.tune(ue, cell);
+        let groups = self.carriers[0].groups;
+        let frequency = self.carriers[0].uplink;
+        let user = &mut self.users[ue];
+        let (wavelengths, _) = user.motion(tti, frequency);
+        let gains = user.fading[self.carriers.len()].gains(wavelengths);
+        for (value, gain) in self.values[..groups].iter_mut().zip(gains) {
+            *value = signal * gain;
+        }
+        &self.values[..groups]
+    }
+
+    /// What other cells' UEs add to the noise of an uplink transmission, as a multiple of it.
+    pub(crate) fn uplink_interference(&mut self, tti: u64, wanted: &UplinkUse) -> f32 {
+        if self.interference == Interference::Off {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        let end = wanted.first_prb + wanted.n_prb;
+        for at in 0..self.activity.slot(tti).uplink.len() {
+            let other = self.activity.slot(tti).uplink[at];
+            let overlap = end
+                .min(other.first_prb + other.n_prb)
+                .saturating_sub(wanted.first_prb.max(other.first_prb));
+            if other.cell == wanted.cell || overlap == 0 {
+                continue;
+            }
+            self.refresh(
+                other.ue,
+                wanted.cell,
+                tti / OTHERS_STEP_TTIS,
+                OTHERS_STEP_TTIS,
+            );
+            let user = &self.users[other.ue];
+            let level = user.gains[wanted.cell] * user.uplink_snr * other.power_mw;
+            sum += level * f64::from(overlap) / f64::from(wanted.n_prb);
+        }
+        sum as f32
+    }
+
+    /// The loss of the primary carrier between a UE and a cell, in decibels.
+    pub(crate) fn loss_db(&mut self, ue: usize, cell: usize, tti: u64) -> f64 {
+        self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
+        -10.0 * libm::log10(self.users[ue].gains[cell])
+    }
+
+    /// The cell that a UE receives strongest on the primary carrier, the first of equals.
+    pub(crate) fn strongest(&mut self, ue: usize, tti: u64) -> usize {
+        let mut best = 0;
+        for cell in 0..self.cells.len() {
+            self.refresh(ue, cell, tti / OTHERS_STEP_TTIS, OTHERS_STEP_TTIS);
+            let gains = &self.users[ue].gains;
+            if gains[cell] > gains[best] {
+                best = cell;
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn refresh(&mut self, ue: usize, cell: usize, step: u64, step_ttis: u64) {
+        refresh(&mut self.users[ue], &self.cells, cell, step, step_ttis);
+    }
+
+    /// Makes the fading processes of a UE those of the link to this cell.
+    fn tune(&mut self, ue: usize, cell: usize) {
+        if self.users[ue].fading_cell == cell {
+            return;
+        }
+        let user = &mut self.users[ue];
+        user.fading_cell = cell;
+        user.fading.clear();
+        let site = &self.cells[cell].name;
+        let down = self.carriers.iter().enumerate();
+        let down = down.map(|(at, carrier)| (format!("fading {site} {at} down"), carrier));
+        let up = [(format!("fading {site} 0 up"), &self.carriers[0])];
+        for (purpose, carrier) in down.chain(up) {
+            if let Some(response) = &carrier.response {
+                let mut stream = self.streams.stream(&user.name, &purpose);
+                user.fading.push(Fading::new(response.clone(), &mut stream));
+            }
+        }
+    }
+}
+
+/// Brings the gains between a user and a cell to where the user is at the begin of a step.
+#[inline]
+fn refresh(user: &mut User, cells: &[Site], cell: usize, step: u64, step_ttis: u64) {
+    let tti = if user.moves { step * step_ttis } else { 0 };
+    if user.steps[cell] != tti {
+        user.steps[cell] = tti;
+        user.look(cells, cell, tti);
+    }
+}
+
+impl User {
+    #[cold]
+    fn look(&mut self, cells: &[Site], cell: usize, tti: u64) {
+        let here = self.mobility.position(start_of(tti));
+        let site = &cells[cell];
+        for (carrier, loss) in site.losses.iter().enumerate() {
+            self.gains[carrier * cells.len() + cell] = ratio(-loss.loss_db(site.position, here));
+        }
+    }
+
+    /// Wavelengths travelled, and what the Doppler spread adds to the noise for each unit of
+    /// signal.
+    fn motion(&self, tti: u64, frequency: Frequency) -> (f64, f32) {
+        let now: SimTime = start_of(tti);
+        let wavelength = wavelength_m(frequency);
+        let doppler = self.mobility.speed_m_per_s(now) / wavelength;
+        (
+            self.mobility.travelled_m(now) / wavelength,
+            inter_carrier_interference(doppler, SUBCARRIER_HZ) as f32,
+        )
+    }
+}
+
+impl Activity {
+    fn new(slots: usize, carriers: usize, cells: usize) -> Self {
+        let slot = || Slot {
+            tti: u64::MAX,
+            groups: vec![0; carriers * cells],
+            uplink: Vec::new(),
+        };
+        Self {
+            slots: (0..slots).map(|_| slot()).collect(),
+        }
+    }
+
+    /// The record of a TTI, empty if it is a new one.
+    #[inline]
+    fn slot(&mut self, tti: u64) -> &mut Slot {
+        let at = tti as usize & (self.slots.len() - 1);
+        let slot = &mut self.slots[at];
+        if slot.tti != tti {
+            slot.tti = tti;
+            slot.groups.fill(0);
+            slot.uplink.clear();
+        }
+        slot
+    }
+
+    #[inline]
+    fn groups(&self, tti: u64, at: usize) -> u32 {
+        let slot = &self.slots[tti as usize & (self.slots.len() - 1)];
+        if slot.tti == tti { slot.groups[at] } else { 0 }
+    }
+}

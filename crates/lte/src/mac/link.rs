@@ -1,0 +1,90 @@
+//! What an eNodeB knows of a UE's downlink on one carrier: its reports, and the outer loop's
+//! correction of them.
+
+use std::collections::VecDeque;
+
+use crate::mac::scheduler::MAX_GROUPS;
+use crate::phy::link_adaptation::{LinkAdaptation, OuterLoop};
+
+/// A channel quality report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Report {
+    /// From when on the scheduler has it.
+    pub(crate) known_at: u64,
+    /// Wideband CQI; 0 is "out of range".
+    pub(crate) cqi: u8,
+    /// CQI of each group; as the wideband one without sub-band reports.
+    pub(crate) groups: [u8; MAX_GROUPS],
+}
+
+/// The state of one UE's downlink on one carrier.
+#[derive(Debug)]
+pub(crate) struct DownlinkLink {
+    /// Reports that the scheduler does not have yet, and the one that it has, oldest first.
+    reports: VecDeque<Report>,
+    outer_loop: Option<OuterLoop>,
+    factor: f32,
+}
+
+impl DownlinkLink {
+    pub(crate) fn new(outer_loop: Option<OuterLoop>) -> Self {
+        Self {
+            reports: VecDeque::new(),
+            outer_loop,
+            factor: 1.0,
+        }
+    }
+
+    /// A measurement of groups with these SINRs, which the scheduler has from `known_at` on.
+    /// Gives the wideband CQI.
+    pub(crate) fn report(
+        &mut self,
+        known_at: u64,
+        sinr: &[f32],
+        adaptation: &LinkAdaptation,
+        sub_band: bool,
+    ) -> u8 {
+        let cqi = adaptation.cqi(sinr);
+        let mut groups = [cqi; MAX_GROUPS];
+        if sub_band && sinr.len() > 1 {
+            for (group, &sinr) in groups.iter_mut().zip(sinr) {
+                *group = adaptation.step_at(sinr);
+            }
+        }
+        self.reports.push_back(Report {
+            known_at,
+            cqi,
+            groups,
+        });
+        cqi
+    }
+
+    /// What the scheduler knows in a TTI.
+    #[inline]
+    pub(crate) fn known(&mut self, tti: u64) -> Option<&Report> {
+        while self.reports.get(1).is_some_and(|next| next.known_at <= tti) {
+            self.reports.pop_front();
+        }
+        self.reports.front().filter(|report| report.known_at <= tti)
+    }
+
+    /// The factor on the SINR that a report stands for.
+    #[inline]
+    pub(crate) fn factor(&self) -> f32 {
+        self.factor
+    }
+
+    /// A first transmission was acknowledged, or not.
+    #[inline]
+    pub(crate) fn on_feedback(&mut self, decoded: bool) {
+        if let Some(outer_loop) = &mut self.outer_loop {
+            outer_loop.on_first_transmission(decoded);
+            self.factor = outer_loop.factor();
+        }
+    }
+
+    /// Forgets what was reported to another cell.
+    pub(crate) fn reset(&mut self) {
+        self.reports.clear();
+    }
+}

@@ -1,0 +1,124 @@
+//! One UE as the network has it: its bearer, its links, its transport blocks.
+
+use backlane_engine::{Stream, Streams};
+use backlane_net::{DropCause, MacContext, NodeId};
+
+use crate::config::{RanConfig, UeConfig};
+use crate::mac::harq::{PROCESSES, Process};
+use crate::mac::link::DownlinkLink;
+use crate::mac::scheduler::Average;
+use crate::mac::uplink::UplinkState;
+use crate::phy::link_adaptation::OuterLoop;
+use crate::readings::UeReadings;
+use crate::rlc::{Bearer, Direction, Outcome};
+use crate::time::start_of;
+
+/// A UE.
+#[derive(Debug)]
+pub(crate) struct Ue {
+    pub(crate) node: NodeId,
+    pub(crate) cell: usize,
+    pub(crate) bearer: Bearer,
+    pub(crate) carriers: Vec<UeCarrier>,
+    /// When it measures next for a report, while it is active.
+    pub(crate) next_report: u64,
+    /// It is among its cell's UEs with something to send in the downlink.
+    pub(crate) down_active: bool,
+    pub(crate) uplink: UplinkState,
+    pub(crate) up_active: bool,
+    /// It is among the UEs with a timer of RLC running.
+    pub(crate) timed: bool,
+    pub(crate) readings: UeReadings,
+    /// What decides over blocks, in the downlink.
+    pub(crate) draws: Stream,
+}
+
+/// A UE's downlink on one carrier.
+#[derive(Debug)]
+pub(crate) struct UeCarrier {
+    pub(crate) link: DownlinkLink,
+    pub(crate) processes: [Process; PROCESSES],
+    /// Processes that wait for a retransmission.
+    pub(crate) due: u32,
+    pub(crate) average: Average,
+}
+
+impl Ue {
+    pub(crate) fn new(config: &RanConfig, ue: &UeConfig, streams: &Streams) -> Self {
+        let outer_loop = config.adaptation.outer_loop.map(|outer| {
+            OuterLoop::new(
+                outer.step_up_db,
+                outer.limit_db,
+                config.adaptation.target_bler,
+            )
+        });
+        let carrier = |_: &_| UeCarrier {
+            link: DownlinkLink::new(outer_loop),
+            processes: Default::default(),
+            due: 0,
+            average: Average::default(),
+        };
+        Self {
+            node: ue.node,
+            cell: 0,
+            bearer: Bearer::new(&config.rlc, &config.buffer, &config.pdcp),
+            carriers: config.carriers.iter().map(carrier).collect(),
+            next_report: 0,
+            down_active: false,
+            uplink: UplinkState::new(config, outer_loop, streams.stream(&ue.name, "uplink")),
+            up_active: false,
+            timed: false,
+            readings: UeReadings::default(),
+            draws: streams.stream(&ue.name, "downlink"),
+        }
+    }
+
+    /// Something waits for the downlink.
+    #[inline]
+    pub(crate) fn has_downlink_work(&self, tti: u64) -> bool {
+        self.carriers.iter().any(|carrier| carrier.due != 0)
+            || !self
+                .bearer
+                .status(Direction::Down, start_of(tti))
+                .is_empty()
+    }
+
+    /// Something waits for the uplink, or is believed to.
+    #[inline]
+    pub(crate) fn has_uplink_work(&self, tti: u64) -> bool {
+        self.uplink.is_busy() || !self.bearer.status(Direction::Up, start_of(tti)).is_empty()
+    }
+
+    /// Hands on what came out of the bearer and drops what was given up; gives how many packets
+    /// that were.
+    pub(crate) fn settle(
+        &mut self,
+        context: &mut MacContext<'_>,
+        enodeb: NodeId,
+        outcome: &mut Outcome,
+    ) -> usize {
+        let n = outcome.delivered.len() + outcome.dropped.len() + outcome.lost.len();
+        if n == 0 {
+            return 0;
+        }
+        let now = context.now();
+        for arrived in outcome.delivered.drain(..) {
+            let down = context.packet(arrived.packet).destination == self.node;
+            let delay = now.saturating_since(arrived.pushed_at);
+            if down {
+                self.readings.downlink.delays.count(delay);
+                context.deliver(self.node, arrived.packet);
+            } else {
+                self.readings.uplink.delays.count(delay);
+                context.deliver(enodeb, arrived.packet);
+            }
+        }
+        for packet in outcome.dropped.drain(..) {
+            context.drop(packet, DropCause::Queue);
+        }
+        for packet in outcome.lost.drain(..) {
+            context.drop(packet, DropCause::Radio);
+        }
+        n
+    }
+}

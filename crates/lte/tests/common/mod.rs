@@ -1,0 +1,238 @@
+//! Cells with a server beside each of them, and loads between servers and UEs.
+
+#![allow(dead_code)]
+
+use std::any::Any;
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_lte::Ran;
+use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
+use backlane_net::packet::{Ecn, INITIAL_TTL};
+use backlane_net::{
+    Application, Context, Event, FlowId, LinkConfig, MacId, Network, NodeId, Packet, PacketId,
+    QueueConfig, QueueLimit, Router, Simulation,
+};
+use backlane_radio::{Mobility, Position};
+use backlane_units::{Duration, Rate, SimTime};
+
+/// Packets of one size, so many at a time.
+#[derive(Clone, Copy)]
+pub struct Load {
+    pub ue: usize,
+    pub up: bool,
+    pub bytes: u32,
+    pub first: Duration,
+    pub every: Duration,
+    pub pkts: u32,
+    /// Bursts in all.
+    pub bursts: u32,
+}
+
+/// More than any cell carries, for so many seconds.
+pub fn saturating(ue: usize, pkts_per_ms: u32, s: u64) -> Load {
+    Load {
+        ue,
+        up: false,
+        bytes: 1500,
+        first: Duration::ZERO,
+        every: Duration::from_millis(1),
+        pkts: pkts_per_ms,
+        bursts: (s * 1000) as u32,
+    }
+}
+
+/// One packet at a time.
+pub fn single(ue: usize, up: bool, bytes: u32, first: Duration) -> Load {
+    Load {
+        ue,
+        up,
+        bytes,
+        first,
+        every: Duration::from_millis(1),
+        pkts: 1,
+        bursts: 1,
+    }
+}
+
+struct Forward;
+
+impl Router for Forward {
+    fn start(&mut self, _: &mut Context<'_>) {}
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        context.transmit(0, id);
+    }
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+}
+
+/// What came in over one load.
+#[derive(Clone, Debug, Default)]
+pub struct Sink {
+    pub bytes: u64,
+    pub sequences: Vec<u64>,
+    /// From sending to arrival.
+    pub delays: Vec<Duration>,
+}
+
+pub struct Sources {
+    loads: Vec<Load>,
+    ends: Vec<(NodeId, NodeId)>,
+    sent: Vec<Vec<SimTime>>,
+    pub sinks: Vec<Sink>,
+}
+
+impl Application for Sources {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let packet = &network.packets[id];
+        let flow = packet.flow.index();
+        let sink = &mut self.sinks[flow];
+        sink.bytes += u64::from(packet.size_bytes);
+        sink.sequences.push(packet.sequence);
+        let sent = self.sent[flow][packet.sequence as usize];
+        sink.delays.push(events.now() - sent);
+    }
+
+    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: u32, n: u32) {
+        let flow = id as usize;
+        let load = self.loads[flow];
+        let (source, destination) = self.ends[flow];
+        for _ in 0..load.pkts {
+            let packet = Packet {
+                flow: FlowId(id),
+                reverse: false,
+                ttl: INITIAL_TTL,
+                hops: 0,
+                ecn: Ecn::NotCapable,
+                size_bytes: load.bytes,
+                source,
+                destination,
+                exit: network.exit_of(destination),
+                previous: source,
+                path: 0,
+                sequence: self.sent[flow].len() as u64,
+                queued_at: events.now(),
+                message: None,
+            };
+            self.sent[flow].push(events.now());
+            network.send(events, packet);
+        }
+        if n + 1 < load.bursts {
+            let at = events.now() + load.every;
+            events.once(at, Event::Application { id, token: n + 1 });
+        }
+    }
+}
+
+pub struct Cells {
+    pub simulation: Simulation<Sources>,
+    mac: MacId,
+}
+
+/// A place on the ground, 1.5 m high.
+pub fn at(x_m: f64, y_m: f64) -> Mobility {
+    Mobility::Static(Position::new(x_m, y_m, 1.5))
+}
+
+impl Cells {
+    /// Cells at these places, 30 m high; UEs `ue1`, `ue2`, … with their cells.
+    pub fn new(
+        config: RanConfig,
+        cells: &[(f64, f64)],
+        ues: &[(Mobility, Option<usize>)],
+        loads: &[Load],
+        seed: u64,
+    ) -> Self {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        let routers: Vec<NodeId> = cells.iter().map(|_| network.add_router()).collect();
+        let wire = LinkConfig {
+            rate: Rate::from_bps(1_000_000_000_000),
+            delay: Duration::ZERO,
+            queue: QueueConfig::DropTail(QueueLimit::Packets(1_000_000)),
+        };
+        let servers: Vec<NodeId> = routers
+            .iter()
+            .map(|&router| {
+                let server = network.add_host();
+                network.attach(&mut events, server, router, &wire);
+                server
+            })
+            .collect();
+        let hosts: Vec<NodeId> = ues.iter().map(|_| network.add_host()).collect();
+        let cell_configs: Vec<CellConfig> = cells
+            .iter()
+            .zip(&routers)
+            .map(|(&(x, y), &node)| CellConfig {
+                node,
+                position: Position::new(x, y, 30.0),
+            })
+            .collect();
+        let ue_configs: Vec<UeConfig> = ues
+            .iter()
+            .zip(&hosts)
+            .enumerate()
+            .map(|(index, ((mobility, serving), &node))| UeConfig {
+                node,
+                name: format!("ue{}", index + 1),
+                mobility: mobility.clone(),
+                serving: *serving,
+                channel: UeChannel::Radio,
+            })
+            .collect();
+        let ran = Ran::new(config, &cell_configs, &ue_configs, &Streams::new(seed));
+        let serving: Vec<usize> = (0..ues.len()).map(|ue| ran.serving_cell(ue)).collect();
+        let mac = network.add_mac(Box::new(ran));
+        for (&host, &cell) in hosts.iter().zip(&serving) {
+            network.attach_to_mac(host, routers[cell], mac);
+        }
+        let ends = loads.iter().map(|load| {
+            let (server, ue) = (servers[serving[load.ue]], hosts[load.ue]);
+            if load.up { (ue, server) } else { (server, ue) }
+        });
+        let sources = Sources {
+            loads: loads.to_vec(),
+            ends: ends.collect(),
+            sent: vec![Vec::new(); loads.len()],
+            sinks: vec![Sink::default(); loads.len()],
+        };
+        for (id, load) in loads.iter().enumerate() {
+            let at = SimTime::ZERO + load.first;
+            let id = id as u32;
+            events.once(at, Event::Application { id, token: 0 });
+        }
+        let n = network.node_count();
+        let routers = (0..n)
+            .map(|node| -> Option<Box<dyn Router>> {
+                (node < cells.len()).then(|| Box::new(Forward) as Box<dyn Router>)
+            })
+            .collect();
+        Self {
+            simulation: Simulation::new(network, events, sources, routers, None),
+            mac,
+        }
+    }
+
+    /// Runs until so many seconds; packets are counted.
+    pub fn run(&mut self, s: f64) -> &mut Self {
+        let until = SimTime::ZERO + Duration::from_secs_f64(s);
+        self.simulation.run(until, |_, _| false);
+        let balance = self.simulation.network.balance();
+        assert!(balance.holds(), "{balance:?}");
+        assert_eq!(balance.in_flight, self.simulation.held_pkts() as u64);
+        self
+    }
+
+    pub fn ran(&self) -> &Ran {
+        let mac: &dyn Any = self.simulation.mac(self.mac).expect("the medium");
+        mac.downcast_ref().expect("an LTE network")
+    }
+
+    pub fn sink(&self, load: usize) -> &Sink {
+        &self.simulation.application.sinks[load]
+    }
+
+    /// Bits of packets each second.
+    pub fn goodput_bps(&self, load: usize, s: f64) -> f64 {
+        self.sink(load).bytes as f64 * 8.0 / s
+    }
+}
