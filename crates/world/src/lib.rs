@@ -40,9 +40,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod access;
-mod build;
+mod access;
+pub mod build;
 mod convert;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "until the radio network itself is there")
+)]
+mod convert_lte;
 mod convert_tcp;
 mod failures;
 mod names;

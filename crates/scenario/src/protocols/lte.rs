@@ -18,8 +18,15 @@ pub struct Lte {
     pub qam256: bool,
     /// Symbols of the control region; `None` takes as few as needed.
     pub control_symbols: Option<u8>,
+    /// Whether blocks are judged by the code rate that their allocation leaves, or else by one
+    /// number for each MCS.
+    pub real_code_rate: bool,
     /// Highest code rate; `None` is any.
     pub code_rate_limit: Option<f64>,
+    /// Whether control channel elements run out.
+    pub cce_limit: bool,
+    /// Whether assignments and grants are missed.
+    pub control_errors: bool,
     /// Transmit power of an eNodeB on each carrier.
     pub enodeb_power: Power,
     /// Highest transmit power of a UE.
@@ -242,10 +249,13 @@ pub struct Harq {
 pub enum Combining {
     /// Incremental redundancy.
     IncrementalRedundancy,
-    /// The same by LENA's curves.
-    LenaIncrementalRedundancy,
     /// The same bits each time.
     Chase,
+    /// As LENA.
+    Lena {
+        /// With its sums of 16 bits.
+        sixteen_bits: bool,
+    },
 }
 
 /// The uplink.
@@ -259,6 +269,8 @@ pub struct Uplink {
     pub sounding_period_ms: u32,
     /// Fewest resource blocks of a grant.
     pub min_prb: u16,
+    /// 64QAM upwards.
+    pub qam64: bool,
 }
 
 /// Scheduling requests and buffer status reports.
@@ -373,7 +385,10 @@ pub(crate) fn read(table: &Table, ues: Vec<LteUe>) -> Option<Lte> {
         antenna_ports: table.integer("antenna_ports").unwrap_or(2.max(layers)),
         qam256: table.boolean("qam256")?,
         control_symbols: table.integer("control_symbols"),
+        real_code_rate: table.text("code_rate")? == "real",
         code_rate_limit: table.number("code_rate_limit"),
+        cce_limit: table.boolean("cce_limit")?,
+        control_errors: table.boolean("control_errors")?,
         enodeb_power: table.quantity("enodeb_power")?,
         ue_power: table.quantity("ue_power")?,
         enodeb_noise_figure: table.quantity("enodeb_noise_figure")?,
@@ -519,8 +534,11 @@ fn harq(table: &Table) -> Option<Harq> {
         round_trip_ms: milliseconds(table, "round_trip")?,
         max_transmissions: table.integer("max_transmissions")?,
         combining: match table.text("combining")? {
-            "lena-incremental-redundancy" => Combining::LenaIncrementalRedundancy,
             "chase" => Combining::Chase,
+            "lena" => Combining::Lena {
+                sixteen_bits: false,
+            },
+            "lena-16-bit" => Combining::Lena { sixteen_bits: true },
             _ => Combining::IncrementalRedundancy,
         },
         nack_to_ack: table.number("nack_to_ack")?,
@@ -547,6 +565,7 @@ fn uplink(table: &Table) -> Option<Uplink> {
         },
         sounding_period_ms: milliseconds(table, "sounding_period")?,
         min_prb: table.integer("min_prb")?,
+        qam64: table.boolean("qam64")?,
     })
 }
 

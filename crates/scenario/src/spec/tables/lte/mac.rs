@@ -150,13 +150,9 @@ pub(crate) static HARQ: Section = Section {
         ),
         key(
             "combining",
-            words(&[
-                "incremental-redundancy",
-                "lena-incremental-redundancy",
-                "chase",
-            ]),
+            words(&["incremental-redundancy", "chase", "lena", "lena-16-bit"]),
             Default("\"incremental-redundancy\""),
-            "How the receiver uses earlier transmissions.",
+            "How the receiver uses earlier transmissions: other coded bits each time, the same ones, as LENA, or as LENA with its sums of 16 bits.",
         ),
         key(
             "nack_to_ack",
@@ -202,6 +198,12 @@ pub(crate) static UPLINK: Section = Section {
             Default("1"),
             "Fewest resource blocks of a grant.",
         ),
+        key(
+            "qam64",
+            Kind::Boolean,
+            Default("false"),
+            "Whether UEs send 64QAM; many categories do not (TS 36.306).",
+        ),
     ],
     tag: Some(Tag {
         key: "requests",
@@ -236,7 +238,7 @@ pub(crate) static UPLINK: Section = Section {
                     key(
                         "periodic_bsr",
                         ms(5, 2560),
-                        Default("\"10 ms\""),
+                        Default("\"5 ms\""),
                         "periodicBSR-Timer.",
                     ),
                     key(

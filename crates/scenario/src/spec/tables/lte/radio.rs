@@ -35,7 +35,7 @@ pub(crate) static CARRIER: Section = Section {
 /// A law of path loss.
 pub(crate) static PATH_LOSS: Section = Section {
     noun: "path_loss",
-    doc: "A law of path loss, at the frequency of the primary carrier. Outside the range in which a law holds it is extrapolated, and a warning says so.",
+    doc: "A law of path loss, for each carrier at its frequency. Outside the range in which a law holds it is extrapolated, and a warning says so.",
     keys: &[],
     tag: Some(Tag {
         key: "model",
