@@ -24,7 +24,7 @@ _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
     "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bursts", "bytes",
     "packets", "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
-    "packets_in_flight", "duplicate_acks", "slow_start_segments",
+    "packets_in_flight", "duplicate_acks", "slow_start_segments", "packets_sent",
 }  # fmt: skip
 _FLOAT_SUFFIXES = ("_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_pkts", "_mean_bytes")
 

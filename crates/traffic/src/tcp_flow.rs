@@ -75,6 +75,11 @@ impl TcpFlow {
         &self.sender.connection
     }
 
+    /// Packets that left the sender, without data too.
+    pub fn packets_sent(&self) -> u64 {
+        self.sender.packets_sent
+    }
+
     /// The receiving endpoint.
     pub fn receiver(&self) -> &Connection {
         &self.receiver.connection

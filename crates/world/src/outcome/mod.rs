@@ -4,7 +4,7 @@ use backlane_net::{DropCause, NodeId, Router};
 use backlane_record::Table;
 use backlane_tcp::SlowStartExit;
 use backlane_traffic::{Flow, Transport};
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 use crate::build::World;
 
@@ -149,10 +149,11 @@ fn flows(world: &World, now: SimTime) -> Table {
             ("finish_time_s", finish_time_s.into()),
             ("goodput_bps", goodput_bps.into()),
             ("delivered_bytes", delivered_bytes.into()),
+            ("rtt_min_s", sent.rtt_min_s.into()),
             ("rtt_mean_s", sent.rtt_s[0].into()),
             ("rtt_p50_s", sent.rtt_s[1].into()),
             ("rtt_p95_s", sent.rtt_s[2].into()),
-            ("segments_sent", sent.packets.into()),
+            ("segments_sent", sent.segments.into()),
             ("retransmits", sent.retransmits.into()),
             ("fast_retransmits", sent.fast_retransmits.into()),
             ("rtos", sent.rtos.into()),
@@ -174,6 +175,7 @@ fn flows(world: &World, now: SimTime) -> Table {
                 "slow_start_segments",
                 exit.map(|exit| exit.segments_sent).into(),
             ),
+            ("packets_sent", sent.packets.into()),
             ("packets_received", flow.delivery.packets.into()),
             ("reordered_ratio", flow.delivery.reordered_ratio().into()),
             ("path_changes", flow.delivery.path_changes.into()),
@@ -198,7 +200,10 @@ fn flows(world: &World, now: SimTime) -> Table {
 /// What the source of a flow counted; only TCP counts retransmissions.
 #[derive(Default)]
 struct Sent {
+    /// All that left the source, acknowledgments too.
     packets: u64,
+    segments: u64,
+    rtt_min_s: Option<f64>,
     retransmits: Option<u64>,
     fast_retransmits: Option<u64>,
     rtos: Option<u64>,
@@ -215,12 +220,15 @@ impl Sent {
             None => Self::default(),
             Some(Transport::Udp(udp)) => Self {
                 packets: udp.packets_sent,
+                segments: udp.packets_sent,
                 ..Self::default()
             },
             Some(Transport::Tcp(tcp)) => {
                 let statistics = tcp.sender().statistics();
                 Self {
-                    packets: statistics.segments_sent,
+                    packets: tcp.packets_sent(),
+                    segments: statistics.segments_sent,
+                    rtt_min_s: statistics.rtt_min.map(Duration::as_secs_f64),
                     retransmits: Some(statistics.retransmits),
                     fast_retransmits: Some(statistics.fast_retransmits),
                     rtos: Some(statistics.rtos),

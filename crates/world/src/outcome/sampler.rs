@@ -91,7 +91,9 @@ impl Sampler {
                     "reordering_pkts",
                     u64::from(readings.reordering_pkts).into(),
                 ),
+                ("segments_sent", statistics.segments_sent.into()),
                 ("retransmits", statistics.retransmits.into()),
+                ("duplicate_acks", statistics.duplicate_acks.into()),
                 (
                     "spurious_retransmits",
                     statistics.spurious_retransmits.into(),
