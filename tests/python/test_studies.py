@@ -11,13 +11,13 @@ from conftest import BASE, Cli
 
 from backlane.errors import BacklaneError
 from backlane.studies import claims as judging
-from backlane.studies import metrics
+from backlane.studies import metrics, rules, terms
 from backlane.studies import study as reading
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Fixed(judging.Data):
+class Fixed(terms.Data):
     """Numbers by (metric, contender): a list over the seeds from 1."""
 
     def __init__(self, numbers: dict[tuple[str, str], list[float]]) -> None:
@@ -34,10 +34,10 @@ class Fixed(judging.Data):
 def claim(**part: Any) -> judging.Claim:
     rule = part.pop("rule")
     options = {"along": "routing", "metric": "finish_mean"} | part
-    return judging.Claim("X", "", "", "A", "", [judging.Part("e", rule, options)])
+    return judging.Claim("X", "", "", "A", "", [terms.Part("e", rule, options)])
 
 
-def outcome(data: judging.Data, **part: Any) -> judging.Verdict:
+def outcome(data: terms.Data, **part: Any) -> judging.Verdict:
     return judging.judge([claim(**part)], data)[0]
 
 
@@ -98,7 +98,7 @@ def test_what_was_not_run_is_unknown() -> None:
 
 def test_eta_squared_of_a_two_by_two_layout_is_that_worked_out_by_hand() -> None:
     # mean 3; total (2² + 1² + 1² + 2²) = 10; rows 1.5 and 4.5: 2·2·1.5² = 9; columns: 2·2·0.5² = 1
-    shares = judging.eta_squared([("x", "u", 1), ("x", "v", 2), ("y", "u", 4), ("y", "v", 5)])
+    shares = rules.eta_squared([("x", "u", 1), ("x", "v", 2), ("y", "u", 4), ("y", "v", 5)])
     assert list(shares) == pytest.approx([0.9, 0.1])
 
 

@@ -1,7 +1,8 @@
 """Studies: reproduce a paper, figure by figure and claim by claim.
 
-`study` and `claims` read the folder, `metrics` measures the runs, `claims` judges, `figures`
-draws in the paper's form, `page` writes the verdict. Runs are campaigns in a store: what is
+`study` and `claims` read the folder, `view` opens the runs, `metrics` and `timed` measure them,
+`terms` and `rules` are what claims are judged by, `figures` and `curves` draw in the paper's form,
+`page` writes the verdict. Runs are campaigns in a store: what is
 there already is not run again, and an interrupted study goes on where it stopped.
 
 Example:
@@ -26,6 +27,9 @@ from backlane.studies import claims as judging
 from backlane.studies import figures, metrics, page
 from backlane.studies import study as reading
 from backlane.studies.figures import HingeRow
+from backlane.studies.painting import Runs
+from backlane.studies.terms import Data
+from backlane.studies.view import views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
     from backlane.campaign.pool import Progress
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Claim, Verdict
-    from backlane.studies.figures import Runs
     from backlane.studies.study import Alternative, Experiment, FigureSpec, Hinge, Study
 
 __all__ = ["Reproduction", "reproduce"]
@@ -133,7 +136,7 @@ def reproduce(
                     f"{study.folder / 'study.toml'}: hinge {table.title}",
                 )  # fmt: skip
     runs: dict[str, Runs] = {}
-    data = judging.Data()
+    data = Data()
     for experiment in wanted:
         found = _run(study.experiments[experiment], quick, 0, root, workers, tell)
         if found is None:
@@ -197,7 +200,7 @@ def _judge_alternative(
     workers: int | None, tell: Tell | None,
 ) -> list[Verdict] | None:  # fmt: skip
     """The claims on the experiments that an alternative runs again; None after Ctrl-C."""
-    data = judging.Data()
+    data = Data()
     for name in alternative.experiments:
         folder = root / f"{name}@{slug(alternative.name)}"
         found = _carry_out(
@@ -249,7 +252,7 @@ def _carry_out(
             f"see `backlane campaign status {folder}`",
         )  # fmt: skip
     results = Results.open(folder)
-    return figures.Runs(results, results.cells, metrics.views(results))
+    return Runs(results, results.cells, views(results))
 
 
 def _seed_count(runs: Runs) -> int:
@@ -281,7 +284,7 @@ def hinge_rows(table: Hinge, runs: Runs) -> list[HingeRow]:
         key for key in (runs.cells[0] if runs.cells else {})
         if key != table.by and key not in table.where
     ]  # fmt: skip
-    of = metrics.METRICS[table.metric].of
+    of = metrics.get(table.metric).of
     rows = []
     for values in product(*(runs.levels(key, table.where) for key in others)):
         where = table.where | dict(zip(others, values, strict=True))
@@ -304,7 +307,7 @@ def _named(key: str, value: Label) -> str:
 
 def _ascending(table: Hinge, runs: Runs, where: dict[str, Any]) -> str:
     """Whether the columns come out in the order of the table: "yes", "tie" or "no"."""
-    of = metrics.METRICS[table.metric].of
+    of = metrics.get(table.metric).of
     by_seed = [
         {view.seed: of(view) for view in runs.at(where | {table.by: column})}
         for column in table.columns

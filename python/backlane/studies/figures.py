@@ -16,7 +16,6 @@ from backlane.report import map as maps
 from backlane.report.data import CellData, Network
 from backlane.report.figures import (
     INK,
-    PALETTE,
     Drawn,
     draw,
     legend,
@@ -26,8 +25,9 @@ from backlane.report.figures import (
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies.claims import matching
+from backlane.studies import curves, metrics
 from backlane.studies.metrics import METRICS, STICKS
+from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, labels, where_of
 from backlane.studies.study import take
 
 if TYPE_CHECKING:
@@ -37,38 +37,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from backlane.campaign.plan import Label
-    from backlane.results import Results
     from backlane.stats import Interval
-    from backlane.studies.metrics import RunView
+    from backlane.studies.painting import Runs
     from backlane.studies.study import FigureSpec, Hinge
 
 _SCALES = {"finish": 1.0, "rtt": 1e3}
-_WIDE_IN = 6.4
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The runs of one experiment.
-
-    Attributes:
-        results: the tables.
-        cells: the swept values of each cell.
-        views: one per run.
-    """
-
-    results: Results
-    cells: list[dict[str, Label]]
-    views: list[RunView]
-
-    def at(self, where: dict[str, Any]) -> list[RunView]:
-        """The runs of all cells that fit."""
-        chosen = set(matching(self.cells, where))
-        return [view for view in self.views if view.cell in chosen]
-
-    def levels(self, key: str, where: dict[str, Any]) -> list[Label]:
-        """The values of a swept key, in the order of the sweep."""
-        chosen = [self.cells[index] for index in matching(self.cells, where)]
-        return list(dict.fromkeys(cell[key] for cell in chosen if key in cell))
 
 
 @dataclass(frozen=True)
@@ -86,11 +59,6 @@ class HingeRow:
     ascending: str
 
 
-def colors(names: Sequence[Label]) -> dict[Label, str]:
-    """A colour for each contender."""
-    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
-
-
 def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     """Make sure, before the first run, that a figure can be drawn from these cells.
 
@@ -105,9 +73,12 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
         if name is not None and name not in cells[0]:
             raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
     if spec.kind == "sticks":
-        _metrics(spec, list(STICKS))
+        _named(spec, list(STICKS))
     elif spec.kind == "bars":
-        _metrics(spec, list(METRICS))
+        for name in chosen(spec, next(iter(METRICS))):
+            metrics.require(name, f"figure {spec.id}")
+    elif spec.kind in curves.FORMS:
+        _named(spec, list(curves.CHOICES[spec.kind]))
 
 
 def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -118,15 +89,15 @@ def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         "bars": _bars,
         "traces": _traces,
         "maps": _maps,
+        **curves.FORMS,
     }
     return forms[spec.kind](spec, runs)
 
 
-def _metrics(spec: FigureSpec, known: Sequence[str]) -> list[str]:
-    value = spec.options.get("metric", known[0])
-    names = [value] if isinstance(value, str) else list(value)
+def _named(spec: FigureSpec, known: Sequence[str]) -> list[str]:
+    names = chosen(spec, *known[:1])
     for name in names:
-        if name not in known:
+        if name.partition("@")[0] not in known:
             raise BacklaneError(
                 "R022", f'there is no metric "{name}"', f"figure {spec.id}",
                 f"known: {', '.join(known)}",
@@ -134,17 +105,13 @@ def _metrics(spec: FigureSpec, known: Sequence[str]) -> list[str]:
     return names
 
 
-def _where(spec: FigureSpec) -> dict[str, Any]:
-    return dict(spec.options.get("where", {}))
-
-
 def _sticks(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    return [_sticks_panel(spec, runs, metric) for metric in _metrics(spec, list(STICKS))]
+    return [_sticks_panel(spec, runs, metric) for metric in _named(spec, list(STICKS))]
 
 
 def _sticks_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
     axis, stick = STICKS[metric]
-    scale, where = _SCALES[metric], _where(spec)
+    scale, where = _SCALES[metric], where_of(spec)
     x, by = spec.options.get("x"), spec.options["by"]
     contenders = runs.levels(by, where)
     groups: list[Label] = runs.levels(x, where) if x else [""]
@@ -173,31 +140,16 @@ def _sticks_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         axes.set_ylim(bottom=0)
         axes.set_ylabel(axis)
         if x:
-            x_axis(axes, ticks, _labels(spec, groups), grouped=True)
-            _key(figure, contenders, shade)
+            x_axis(axes, ticks, labels(spec, groups), grouped=True)
+            color_key(figure, contenders, shade)
         else:
             x_axis(axes, range(len(contenders)), [str(n) for n in contenders], grouped=False)
 
     where_text = f"{len(groups)} groups" if x else "one network"
     return draw(
         f"{spec.id}-{metric}", spec.title, f"{axis}, {where_text}.", rows, paint,
-        width_in=_WIDE_IN,
+        width_in=WIDE_IN,
     )  # fmt: skip
-
-
-def _labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
-    """What the groups are called: ``labels`` of the figure, or the swept values."""
-    if "labels" in spec.options:
-        return [str(label) for label in spec.options["labels"]]
-    ues = spec.options.get("x") == "access.ues"
-    return [f"{group} UEs" if ues else str(group) for group in groups]
-
-
-def _key(figure: Figure, names: Sequence[Label], shade: dict[Label, str]) -> None:
-    from matplotlib.patches import Patch
-
-    handles = [Patch(facecolor=shade[n], edgecolor=shade[n], alpha=0.7) for n in names]
-    legend(figure, handles, [str(name) for name in names])
 
 
 def _number(label: Label) -> float:
@@ -212,7 +164,7 @@ def _number(label: Label) -> float:
 
 def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """Finish time as candlesticks over a load, and on the right axis the UDP delivery ratio."""
-    where = _where(spec)
+    where = where_of(spec)
     x, by = spec.options["x"], spec.options["by"]
     contenders, loads = runs.levels(by, where), runs.levels(x, where)
     shade = colors(contenders)
@@ -227,7 +179,7 @@ def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         for name in contenders:
             chosen = runs.at(where | {by: name, x: load})
             numbers = stick_numbers([view.measures.finish_time_s for view in chosen])
-            ratios = [METRICS["udp_delivery"].of(view) for view in chosen]
+            ratios = [metrics.get("udp_delivery").of(view) for view in chosen]
             ratio = mean_interval([value for value in ratios if not math.isnan(value)]).mean
             rows.append([load, name, len(chosen), *numbers, ratio])
             sticks.append((place, shade[name], numbers))
@@ -254,21 +206,21 @@ def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         right.set_ylabel("UDP delivered in % (dotted)")
         right.spines["right"].set_visible(True)
         right.grid(visible=False)
-        _key(figure, contenders, shade)
+        color_key(figure, contenders, shade)
 
     return [draw(spec.id, spec.title, "Finish time and UDP delivery over the load.", rows, paint,
-                 width_in=_WIDE_IN)]  # fmt: skip
+                 width_in=WIDE_IN)]  # fmt: skip
 
 
 def _bars(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """A mean with its interval per contender; one group per value of ``x``."""
-    return [_bars_panel(spec, runs, metric) for metric in _metrics(spec, list(METRICS))]
+    return [_bars_panel(spec, runs, metric) for metric in chosen(spec, next(iter(METRICS)))]
 
 
 def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
-    where = _where(spec)
+    where = where_of(spec)
     x, by = spec.options.get("x"), spec.options["by"]
-    known = METRICS[metric]
+    known = metrics.get(metric)
     contenders = runs.levels(by, where)
     groups: list[Label] = runs.levels(x, where) if x else [""]
     shade = colors(contenders)
@@ -295,19 +247,19 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         if metric == "jain":
             axes.set_ylim(0, 1)
         if x:
-            x_axis(axes, ticks, _labels(spec, groups), grouped=True)
-            _key(figure, contenders, shade)
+            x_axis(axes, ticks, labels(spec, groups), grouped=True)
+            color_key(figure, contenders, shade)
         else:
             x_axis(axes, [at for at, _, _ in bars], [str(n) for n in contenders], grouped=False)
 
     suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
     return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}.", rows, paint,
-                width_in=_WIDE_IN)  # fmt: skip
+                width_in=WIDE_IN)  # fmt: skip
 
 
 def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The congestion window of one flow over time, logarithmic, first seed."""
-    where, by, flow = _where(spec), spec.options["by"], spec.options["flow"]
+    where, by, flow = where_of(spec), spec.options["by"], spec.options["flow"]
     contenders = runs.levels(by, where)
     shade = colors(contenders)
     rows: list[list[Any]] = [[by, "time_s", "cwnd_pkts"]]
@@ -335,12 +287,12 @@ def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         legend(figure, handles, [str(name) for name, _, _ in lines])
 
     return [draw(spec.id, spec.title, f"The window of {flow}, first seed.", rows, paint,
-                 width_in=_WIDE_IN)]  # fmt: skip
+                 width_in=WIDE_IN)]  # fmt: skip
 
 
 def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The network with the utilisation of its links, one map per contender."""
-    where, by = _where(spec), spec.options["by"]
+    where, by = where_of(spec), spec.options["by"]
     network = Network(spec.title, [by], [], [], runs.results)
     for name in runs.levels(by, where):
         chosen = runs.at(where | {by: name})
@@ -367,7 +319,7 @@ def hinge(key: str, table: Hinge, rows: Sequence[HingeRow], names: Sequence[Labe
         rows: one per combination.
         names: every contender of the experiment, so that each keeps its colour.
     """
-    known = METRICS[table.metric]
+    known = metrics.get(table.metric)
     shade = colors(names)
     csv: list[list[Any]] = [["combination", table.by, "mean", "low", "high"]]
     for row in rows:
@@ -390,4 +342,4 @@ def hinge(key: str, table: Hinge, rows: Sequence[HingeRow], names: Sequence[Labe
         legend(figure, handles, table.columns)
 
     return draw(key, table.title, table.reading or table.title, csv, paint,
-                height_in=1.2 + 0.28 * len(rows), width_in=_WIDE_IN)  # fmt: skip
+                height_in=1.2 + 0.28 * len(rows), width_in=WIDE_IN)  # fmt: skip

@@ -1,55 +1,31 @@
 """Numbers of a run by name: what claims and figures are written in.
 
 Each is one number per run; means over seeds and intervals come later. A number that a run does
-not have (no flow of that kind, no series recorded) is NaN.
+not have (no flow of that kind, no series recorded) is NaN. Some names take a stretch of time or
+another number, as ``goodput@20-40``; `find` knows them all.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.measures import FlowMeasures, measure
+from backlane.errors import BacklaneError
 from backlane.stats import percentile
+from backlane.studies import timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backlane.results import Results
+    from backlane.measures import FlowMeasures
+    from backlane.studies.view import RunView
 
 CUT = 0.85
 """A window that falls below this share of its last peak has been cut."""
-
-
-@dataclass
-class RunView:
-    """One run, opened for measuring.
-
-    Attributes:
-        run_id: of the run.
-        cell: its index in the plan.
-        seed: its seed.
-        run: its row of ``runs``.
-        flows: the TCP flows.
-        udp: the UDP flows.
-        links: all link directions.
-        backhaul: names of eNodeBs and gateways.
-        measures: the statistics over the TCP flows.
-        windows: the recorded congestion window of each flow: times in s, packets.
-    """
-
-    run_id: str
-    cell: int
-    seed: int
-    run: dict[str, Any]
-    flows: list[dict[str, Any]]
-    udp: list[dict[str, Any]]
-    links: list[dict[str, Any]]
-    backhaul: set[str]
-    measures: FlowMeasures
-    windows: dict[str, tuple[list[float], list[float]]]
 
 
 @dataclass(frozen=True)
@@ -181,64 +157,69 @@ METRICS: dict[str, Metric] = {
     "window_mean": Metric("packets", 1, "mean congestion window", _window_mean_pkts),
     "window_max": Metric("kB", 1e-3, "largest congestion window, median flow", _window_max_bytes),
     "peak_variation": Metric("", 1, "variation of the window at cuts", _peak_variation),
+    **{name: Metric(*found) for name, found in timed.PLAIN.items()},
 }  # fmt: skip
-"""Every metric by its name."""
+"""Every metric of a whole run by its name."""
+
+WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@"]
+"""Names that take numbers after an ``@``; those of `timed.OVER_TIME` may do without."""
+
+
+@cache
+def find(name: str) -> Metric | None:
+    """The metric of a name; None when there is none."""
+    if name in METRICS:
+        return METRICS[name]
+    match = re.fullmatch(r"(\w+)(?:@([0-9.]+)(?:-([0-9.]+))?)?", name)
+    if match is None:
+        return None
+    base, low, high = match[1], _number(match[2]), _number(match[3])
+    if base in timed.OVER_TIME and (low is None) == (high is None):
+        unit, scale, words, of = timed.OVER_TIME[base]
+        if low is None or high is None:
+            return Metric(unit, scale, words, lambda v: of(v, (0.0, float(v.run["simulated_s"]))))
+        words = f"{words} from {low:g} to {high:g} s"
+        return Metric(unit, scale, words, lambda v: of(v, (low, high))) if low < high else None
+    if base == "reach" and low is not None and high is None:
+        return Metric("s", 1, f"time until {low:g} Mbit/s are held",
+                      lambda v: timed.reach_s(v, low * 1e6))  # fmt: skip
+    if base == "filled" and low is not None:
+        top = low if high is None else high
+        words = f"used of what was granted, MCS {low:g}" + ("" if high is None else f" to {top:g}")
+        return Metric("%", 100, words, lambda v: timed.filled(v, low, top))
+    return None
+
+
+def get(name: str) -> Metric:
+    """The metric of a name that was checked."""
+    found = find(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def require(name: str, place: str) -> Metric:
+    """The metric of a name.
+
+    Raises:
+        BacklaneError: R022 when there is none.
+    """
+    found = find(name)
+    if found is None:
+        known = ", ".join([*METRICS, *WITH_NUMBERS])
+        raise BacklaneError("R022", f'there is no metric "{name}"', place, f"known: {known}")
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
 
 STICKS: dict[str, tuple[str, Callable[[FlowMeasures], Any]]] = {
     "finish": ("finish time in s", lambda m: m.finish_time_s),
     "rtt": ("mean RTT of a flow in ms", lambda m: m.rtt_s),
 }
 """Distributions over flows that can be drawn as candlesticks: axis label, five numbers."""
-
-
-def views(results: Results) -> list[RunView]:
-    """Open every run of a results folder."""
-    flows = _by_run(results, "flows")
-    links = _by_run(results, "links")
-    nodes = _by_run(results, "nodes")
-    windows = _windows(results)
-    found = []
-    for row in results.runs.iter_rows(named=True):
-        run_id = row["run_id"]
-        tcp = [flow for flow in flows.get(run_id, []) if flow["congestion_control"] is not None]
-        udp = [flow for flow in flows.get(run_id, []) if flow["congestion_control"] is None]
-        found.append(
-            RunView(
-                run_id=run_id,
-                cell=int(row["cell"]),
-                seed=int(row["seed"]),
-                run=row,
-                flows=tcp,
-                udp=udp,
-                links=links.get(run_id, []),
-                backhaul={
-                    node["id"]
-                    for node in nodes.get(run_id, [])
-                    if node["kind"] in ("enodeb", "epc")
-                },
-                measures=measure(tcp, float(row["simulated_s"])),
-                windows=windows.get(run_id, {}),
-            )
-        )
-    return found
-
-
-def _by_run(results: Results, table: str) -> dict[str, list[dict[str, Any]]]:
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in results.table(table).iter_rows(named=True):
-        groups.setdefault(row["run_id"], []).append(row)
-    return groups
-
-
-def _windows(results: Results) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
-    if "cwnd" not in results.series:
-        return {}
-    found: dict[str, dict[str, tuple[list[float], list[float]]]] = {}
-    series = results.scan("series/cwnd").select("run_id", "entity", "time_s", "cwnd_pkts").collect()
-    for run_id, entity, time_s, pkts in series.iter_rows():
-        if pkts is None:
-            continue
-        times, window = found.setdefault(run_id, {}).setdefault(entity, ([], []))
-        times.append(float(time_s))
-        window.append(float(pkts))
-    return found

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from backlane.files import make_folder, write_bytes, write_text
 from backlane.report.figures import to_csv
+from backlane.studies import metrics
 from backlane.studies.claims import WEIGHTS
-from backlane.studies.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Verdict
-    from backlane.studies.figures import HingeRow, Runs
+    from backlane.studies.figures import HingeRow
+    from backlane.studies.painting import Runs
     from backlane.studies.study import Alternative, FigureSpec, Hinge, Study
 
 _WORDS = {
@@ -126,7 +127,7 @@ def _hinges(hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]]) -> str:
         return ""
     lines = ["## What the result hangs on\n"]
     for table, rows, drawn in hinges:
-        known = METRICS[table.metric]
+        known = metrics.get(table.metric)
         order = " < ".join(table.columns)
         lines += [
             f"### {table.title}\n",

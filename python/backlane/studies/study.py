@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError, read_error
-from backlane.studies.metrics import METRICS
+from backlane.studies import metrics
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,7 +23,7 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KINDS = ("sticks", "traces", "load", "bars", "maps")
+KINDS = ("sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops")
 """The forms of figures; `backlane.studies.figures` draws them."""
 
 
@@ -276,7 +276,7 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         for key, value in table.items()
         if key not in {"id", "title", "kind", "experiment"}
     }
-    refuse_unknown(options, {"metric", "x", "by", "where", "flow", "labels"}, place)
+    refuse_unknown(options, {"metric", "x", "by", "where", "flow", "labels", "only"}, place)
     kind = take(table, "kind", str, place)
     if kind not in KINDS:
         raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")
@@ -295,10 +295,7 @@ def _hinge(table: Mapping[str, Any], path: Path) -> Hinge:
         table, {"title", "experiment", "metric", "by", "columns", "where", "reading"}, place
     )
     metric = take(table, "metric", str, place)
-    if metric not in METRICS:
-        raise BacklaneError(
-            "R022", f'there is no metric "{metric}"', place, f"known: {', '.join(METRICS)}"
-        )
+    metrics.require(metric, place)
     return Hinge(
         title=take(table, "title", str, place),
         experiment=take(table, "experiment", str, place),

@@ -1,0 +1,78 @@
+"""What the figures of a study share: the runs they are drawn from, colours, keys and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backlane.report.figures import PALETTE, legend
+from backlane.studies.terms import matching
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from backlane.campaign.plan import Label
+    from backlane.results import Results
+    from backlane.studies.study import FigureSpec
+    from backlane.studies.view import RunView
+
+WIDE_IN = 6.4
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one experiment.
+
+    Attributes:
+        results: the tables.
+        cells: the swept values of each cell.
+        views: one per run.
+    """
+
+    results: Results
+    cells: list[dict[str, Label]]
+    views: list[RunView]
+
+    def at(self, where: dict[str, Any]) -> list[RunView]:
+        """The runs of all cells that fit."""
+        chosen = set(matching(self.cells, where))
+        return [view for view in self.views if view.cell in chosen]
+
+    def levels(self, key: str, where: dict[str, Any]) -> list[Label]:
+        """The values of a swept key, in the order of the sweep."""
+        chosen = [self.cells[index] for index in matching(self.cells, where)]
+        return list(dict.fromkeys(cell[key] for cell in chosen if key in cell))
+
+
+def colors(names: Sequence[Label]) -> dict[Label, str]:
+    """A colour for each contender."""
+    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+
+
+def where_of(spec: FigureSpec) -> dict[str, Any]:
+    """The fixed swept values of a figure."""
+    return dict(spec.options.get("where", {}))
+
+
+def chosen(spec: FigureSpec, *default: str) -> list[str]:
+    """The names under ``metric``, one or several."""
+    value = spec.options.get("metric", list(default))
+    return [value] if isinstance(value, str) else list(value)
+
+
+def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
+    """What the groups are called: ``labels`` of the figure, or the swept values."""
+    if "labels" in spec.options:
+        return [str(label) for label in spec.options["labels"]]
+    ues = spec.options.get("x") == "access.ues"
+    return [f"{group} UEs" if ues else str(group) for group in groups]
+
+
+def color_key(figure: Figure, names: Sequence[Label], shade: dict[Label, str]) -> None:
+    """A patch of colour for each contender."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(facecolor=shade[n], edgecolor=shade[n], alpha=0.7) for n in names]
+    legend(figure, handles, [str(name) for name in names])

@@ -1,0 +1,158 @@
+"""What the rules of claims compare: terms, each a selection of cells with one value per seed.
+
+A term is a value of the key ``along``, or a table of swept keys, perhaps with a ``metric`` and
+an ``experiment`` of its own; a term with its own experiment stands alone, without what is fixed
+for the others. ``mean``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed by seed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from backlane.studies import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from backlane.campaign.plan import Label
+    from backlane.studies.view import RunView
+
+BySeed = dict[int, float]
+
+_JOINS: dict[str, Callable[[list[float]], float]] = {
+    "mean": lambda xs: math.fsum(xs) / len(xs),
+    "min": min,
+    "max": max,
+    "ratio": lambda xs: xs[0] / xs[1] if xs[1] else math.nan,
+    "difference": lambda xs: xs[0] - xs[1],
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One rule of a claim, repeated over its cases."""
+
+    experiment: str
+    rule: str
+    options: dict[str, Any]
+
+    def cases(self) -> list[dict[str, Any]]:
+        """Every combination of the values of ``for_each``; one empty case without it."""
+        axes: dict[str, list[Any]] = self.options.get("for_each", {})
+        return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+    @property
+    def experiments(self) -> list[str]:
+        """What must have run."""
+        if not self.experiment:
+            return []
+        named = [found for found, _ in selections(self, {})]
+        return list(dict.fromkeys([self.experiment, *named]))
+
+
+class Data:
+    """The numbers of a study, by experiment, cell and seed."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, list[dict[str, Label]]] = {}
+        self.views: dict[str, list[RunView]] = {}
+
+    def add(self, experiment: str, cells: list[dict[str, Label]], views: Sequence[RunView]) -> None:
+        """Take in the runs of an experiment."""
+        self.cells[experiment] = cells
+        self.views[experiment] = list(views)
+
+    def at(self, experiment: str, where: Mapping[str, Any]) -> list[RunView]:
+        """The runs of all cells that fit."""
+        chosen = set(matching(self.cells.get(experiment, []), where))
+        return [view for view in self.views.get(experiment, []) if view.cell in chosen]
+
+    def values(self, experiment: str, metric: str, where: Mapping[str, Any]) -> BySeed:
+        """One value per seed: the mean over the cells that fit; only seeds that all have."""
+        chosen = matching(self.cells.get(experiment, []), where)
+        of = metrics.get(metric).of
+        by_cell: list[BySeed] = []
+        for index in chosen:
+            values = {v.seed: of(v) for v in self.views[experiment] if v.cell == index}
+            by_cell.append({seed: x for seed, x in values.items() if not math.isnan(x)})
+        if not by_cell:
+            return {}
+        seeds = set.intersection(*(set(found) for found in by_cell))
+        return {s: math.fsum(found[s] for found in by_cell) / len(by_cell) for s in sorted(seeds)}
+
+
+def matching(cells: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> list[int]:
+    """Indices of the cells with these swept values."""
+    return [
+        index
+        for index, cell in enumerate(cells)
+        if all(key in cell and cell[key] == value for key, value in where.items())
+    ]
+
+
+def terms(part: Part, case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The terms of a case, each complete: metric, experiment, the fixed values, a name."""
+    options = part.options
+    base = {
+        "metric": options.get("metric"),
+        "experiment": part.experiment,
+        "along": options.get("along"),
+        "where": dict(options.get("where", {})) | dict(case),
+    }
+    return [_complete(term, base) for term in options.get("terms", [{}])]
+
+
+def _complete(term: Any, base: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(term, dict):
+        term = {str(base["along"]): term}
+    alone: dict[str, Any] = {"where": {}} if "experiment" in term else {}
+    base = {**base, **alone, **{k: term[k] for k in ("metric", "experiment") if k in term}}
+    own = {key: value for key, value in term.items() if key not in ("metric", "experiment")}
+    for combination in _JOINS:
+        if combination in own:
+            fixed = {key: value for key, value in own.items() if key != combination}
+            inner_base = {**base, "where": base["where"] | fixed}
+            inner = [_complete(t, inner_base) for t in own[combination]]
+            name = f"{combination}({', '.join(t['name'] for t in inner)})"
+            return {combination: inner, "name": name}
+    name = ", ".join(str(value) for value in own.values()) or "all"
+    if "experiment" in term:
+        name = term["experiment"] if name == "all" else f"{term['experiment']}: {name}"
+    return {
+        "metric": base["metric"],
+        "experiment": base["experiment"],
+        "where": base["where"] | own,
+        "name": name,
+    }
+
+
+def leaves(term: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The selections that a term is made of."""
+    for combination in _JOINS:
+        if combination in term:
+            return [leaf for inner in term[combination] for leaf in leaves(inner)]
+    return [term]
+
+
+def selections(part: Part, case: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Every experiment and selection of cells that a case needs."""
+    found = [
+        (leaf["experiment"], leaf["where"]) for term in terms(part, case) for leaf in leaves(term)
+    ]
+    against = part.options.get("against")
+    if against is not None:
+        found += [(name, {**where, **against}) for name, where in found]
+    return found
+
+
+def value(data: Data, term: Mapping[str, Any]) -> BySeed:
+    """The values of a term, by seed."""
+    for combination, join in _JOINS.items():
+        if combination in term:
+            inner = [value(data, t) for t in term[combination]]
+            seeds = sorted(set.intersection(*(set(values) for values in inner)))
+            return {seed: join([values[seed] for values in inner]) for seed in seeds}
+    return data.values(term["experiment"], term["metric"], term["where"])

@@ -1,0 +1,145 @@
+"""One run of a study, opened for measuring: its rows in each table, and its series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from backlane.measures import FlowMeasures, measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from backlane.results import Results
+
+Samples = tuple[list[float], list[float]]
+"""Times in s, and values."""
+
+
+class Recorded:
+    """The series of a results folder, split by run when first asked for."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._probes: dict[str, dict[str, pl.DataFrame]] = {}
+
+    def of(self, probe: str, run_id: str) -> pl.DataFrame | None:
+        """The samples of one run; None when the probe was not recorded."""
+        if probe not in self._probes:
+            parts = {}
+            if probe in self._results.series:
+                table = self._results.table(f"series/{probe}")
+                parts = table.partition_by("run_id", maintain_order=True, as_dict=True)
+            self._probes[probe] = {str(key[0]): part for key, part in parts.items()}
+        return self._probes[probe].get(run_id)
+
+
+@dataclass
+class RunView:
+    """One run, opened for measuring.
+
+    Attributes:
+        run_id: of the run.
+        cell: its index in the plan.
+        seed: its seed.
+        run: its row of ``runs``.
+        flows: the TCP flows.
+        udp: the UDP flows.
+        links: all link directions.
+        backhaul: names of eNodeBs and gateways.
+        measures: the statistics over the TCP flows.
+        recorded: the series of all runs of the folder.
+    """
+
+    run_id: str
+    cell: int
+    seed: int
+    run: dict[str, Any]
+    flows: list[dict[str, Any]]
+    udp: list[dict[str, Any]]
+    links: list[dict[str, Any]]
+    backhaul: set[str]
+    measures: FlowMeasures
+    recorded: Recorded
+    _samples: dict[tuple[str, str, str], Samples] = field(default_factory=dict, repr=False)
+
+    def entities(self, probe: str) -> list[str]:
+        """What a probe was recorded of, in the order of the run."""
+        table = self.recorded.of(probe, self.run_id)
+        if table is None:
+            return []
+        return [str(name) for name in table.get_column("entity").unique(maintain_order=True)]
+
+    def samples(self, probe: str, entity: str, column: str) -> Samples:
+        """What was recorded of one entity, without what is not known."""
+        key = (probe, entity, column)
+        if key not in self._samples:
+            self._samples[key] = self._read(probe, entity, column)
+        return self._samples[key]
+
+    def _read(self, probe: str, entity: str, column: str) -> Samples:
+        import polars as pl
+
+        table = self.recorded.of(probe, self.run_id)
+        if table is None or column not in table.columns:
+            return [], []
+        own = table.filter(pl.col("entity") == entity, pl.col(column).is_not_null()).select(
+            pl.col("time_s").cast(pl.Float64), pl.col(column).cast(pl.Float64)
+        )
+        return own.get_column("time_s").to_list(), own.get_column(column).to_list()
+
+    @property
+    def windows(self) -> dict[str, Samples]:
+        """The congestion window of each recorded flow, in packets."""
+        return {flow: self.samples("cwnd", flow, "cwnd_pkts") for flow in self.entities("cwnd")}
+
+    @property
+    def watched(self) -> list[dict[str, Any]]:
+        """The TCP flows whose window was recorded; all when none was."""
+        names = set(self.entities("cwnd"))
+        return [flow for flow in self.flows if flow["flow"] in names] or self.flows
+
+    @property
+    def watched_ues(self) -> list[str]:
+        """The UEs at an end of these, of which the radio was recorded."""
+        ends = {str(flow[end]) for flow in self.watched for end in ("source", "destination")}
+        return [ue for ue in self.entities("radio") if ue in ends]
+
+
+def views(results: Results) -> list[RunView]:
+    """Open every run of a results folder."""
+    flows = _by_run(results, "flows")
+    links = _by_run(results, "links")
+    nodes = _by_run(results, "nodes")
+    recorded = Recorded(results)
+    found = []
+    for row in results.runs.iter_rows(named=True):
+        run_id = row["run_id"]
+        tcp = [flow for flow in flows.get(run_id, []) if flow["congestion_control"] is not None]
+        udp = [flow for flow in flows.get(run_id, []) if flow["congestion_control"] is None]
+        found.append(
+            RunView(
+                run_id=run_id,
+                cell=int(row["cell"]),
+                seed=int(row["seed"]),
+                run=row,
+                flows=tcp,
+                udp=udp,
+                links=links.get(run_id, []),
+                backhaul={
+                    node["id"]
+                    for node in nodes.get(run_id, [])
+                    if node["kind"] in ("enodeb", "epc")
+                },
+                measures=measure(tcp, float(row["simulated_s"])),
+                recorded=recorded,
+            )
+        )
+    return found
+
+
+def _by_run(results: Results, table: str) -> dict[str, list[dict[str, Any]]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in results.table(table).iter_rows(named=True):
+        groups.setdefault(row["run_id"], []).append(row)
+    return groups
