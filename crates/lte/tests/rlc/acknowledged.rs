@@ -123,13 +123,17 @@ fn loaded(config: AmConfig, packets: u32) -> Air {
 /// The grant that takes one packet of 1000 bytes.
 const ONE: u32 = 3 + 2 + 1000;
 
-#[test]
-fn the_pdu_after_which_a_report_is_asked_for_is_counted_in_pdus_or_bytes_or_is_the_last() {
-    let never = AmConfig {
+/// A timer that polls and nothing else but the last PDU does.
+fn quiet() -> AmConfig {
+    AmConfig {
         poll_pdus: None,
         poll_bytes: None,
         ..AmConfig::default()
-    };
+    }
+}
+
+#[test]
+fn the_pdu_after_which_a_report_is_asked_for_is_counted_in_pdus_or_bytes_or_is_the_last() {
     let polls = |config: AmConfig| -> Vec<u32> {
         let mut air = loaded(config, 12);
         let mut at = Vec::new();
@@ -144,15 +148,15 @@ fn the_pdu_after_which_a_report_is_asked_for_is_counted_in_pdus_or_bytes_or_is_t
         }
         at
     };
-    assert_eq!(polls(never), [12]);
+    assert_eq!(polls(quiet()), [12]);
     let pdus = AmConfig {
         poll_pdus: Some(5),
-        ..never
+        ..quiet()
     };
     assert_eq!(polls(pdus), [5, 10, 12]);
     let bytes = AmConfig {
         poll_bytes: Some(2001),
-        ..never
+        ..quiet()
     };
     assert_eq!(polls(bytes), [3, 6, 9, 12]);
     assert!(polls(AmConfig::lena()).into_iter().eq(1..=12));
@@ -266,12 +270,7 @@ fn a_poll_that_was_answered_is_not_repeated() {
 
 #[test]
 fn a_sender_stops_at_512_unacknowledged_pdus_asks_and_goes_on_when_told() {
-    let config = AmConfig {
-        poll_pdus: None,
-        poll_bytes: None,
-        ..AmConfig::default()
-    };
-    let mut air = loaded(config, 600);
+    let mut air = loaded(quiet(), 600);
     for number in 1..=512 {
         assert_eq!(air.bearer.next_deadline(), SimTime::MAX);
         let pdus = air.fill(Direction::Down, ONE);
@@ -289,17 +288,130 @@ fn a_sender_stops_at_512_unacknowledged_pdus_asks_and_goes_on_when_told() {
 }
 
 #[test]
-fn a_pdu_beyond_the_receiving_window_is_discarded_and_its_poll_answered() {
-    // A window that stalls polls with its last PDU; the first of the window is missing, so that
-    // what the sender repeats is inside, and nothing is ever beyond: a copy of an old PDU is.
-    let mut air = loaded(AmConfig::default(), 1);
-    let pdus = air.fill(Direction::Down, ONE);
-    air.arrive(Direction::Down, &pdus);
+fn a_copy_is_not_delivered_again_and_its_poll_is_answered_at_once() {
+    let mut air = loaded(AmConfig::default(), 2);
+    let first = air.fill(Direction::Down, ONE);
+    let second = air.fill(Direction::Down, ONE);
+    air.arrive(Direction::Down, &second);
+    assert!(!report_is_due(&air));
+    // It is in the window and was received; the first is still waited for.
+    air.arrive(Direction::Down, &second);
+    assert!(report_is_due(&air));
     air.fill(Direction::Up, 100);
     air.now_ms = 30;
-    air.arrive(Direction::Down, &pdus);
-    assert_eq!(air.numbers(Direction::Down), [0], "not delivered twice");
-    assert!(report_is_due(&air), "the report may have been lost");
+    air.arrive(Direction::Down, &first);
+    air.fill(Direction::Up, 100);
+    air.now_ms = 60;
+    // It is behind the window: the report on it was lost.
+    air.arrive(Direction::Down, &second);
+    assert!(report_is_due(&air));
+    assert_eq!(air.numbers(Direction::Down), [0, 1]);
+}
+
+#[test]
+fn of_two_retransmissions_the_last_polls() {
+    let mut air = loaded(quiet(), 3);
+    air.fill(Direction::Down, ONE);
+    air.fill(Direction::Down, ONE);
+    let third = air.fill(Direction::Down, ONE);
+    air.arrive(Direction::Down, &third);
+    air.now_ms = 35;
+    air.run_timers();
+    let status = air.fill(Direction::Up, 100);
+    air.arrive(Direction::Up, &status);
+    air.now_ms = 60;
+    for polls in [false, true] {
+        let again = air.fill(Direction::Down, ONE);
+        air.arrive(Direction::Down, &again);
+        assert_eq!(report_is_due(&air), polls);
+    }
+}
+
+#[test]
+fn an_unanswered_poll_is_repeated_with_what_is_next_if_there_is_something() {
+    let mut air = loaded(quiet(), 1);
+    let first = air.fill(Direction::Down, ONE);
+    air.arrive(Direction::Down, &first);
+    // The answer is lost.
+    air.fill(Direction::Up, 100);
+    for number in 1..10 {
+        air.push(Direction::Down, number, 998);
+    }
+    air.now_ms = 45;
+    air.run_timers();
+    assert!(air.fill(Direction::Down, 5).is_empty(), "no room for it");
+    for polls in [true, false] {
+        let next = air.fill(Direction::Down, ONE);
+        assert_eq!(next.len(), 1);
+        air.arrive(Direction::Down, &next);
+        assert_eq!(report_is_due(&air), polls);
+        air.fill(Direction::Up, 100);
+        air.now_ms += 20;
+    }
+    assert_eq!(air.bearer.counters(Direction::Down).retransmitted_pdus, 0);
+}
+
+/// A PDU with four packets of 100 bytes was lost and reported, and is sent again in three
+/// segments of 150, 150 and 100 bytes.
+fn segmented() -> (Air, [Vec<Pdu>; 3]) {
+    let mut air = Air::new(RlcConfig::Am(quiet()), 1);
+    for number in 0..5 {
+        air.push(Direction::Down, number, 98);
+    }
+    air.fill(Direction::Down, 410);
+    let last = air.fill(Direction::Down, 9000);
+    air.arrive(Direction::Down, &last);
+    air.now_ms = 35;
+    air.run_timers();
+    let status = air.fill(Direction::Up, 100);
+    air.arrive(Direction::Up, &status);
+    let segments = [156, 156, 104].map(|bytes| {
+        let pdus = air.fill(Direction::Down, 3 + bytes);
+        assert_eq!(pdus[0].bytes(), bytes);
+        pdus
+    });
+    (air, segments)
+}
+
+#[test]
+fn a_packet_is_delivered_as_soon_as_its_bytes_have_arrived_in_sequence_and_not_before() {
+    let deliveries = |order: [usize; 3]| {
+        let (mut air, segments) = segmented();
+        order.map(|segment| {
+            air.arrive(Direction::Down, &segments[segment]);
+            air.numbers(Direction::Down).len()
+        })
+    };
+    assert_eq!(deliveries([0, 1, 2]), [1, 3, 5]);
+    assert_eq!(deliveries([1, 0, 2]), [0, 3, 5]);
+    assert_eq!(deliveries([2, 0, 1]), [0, 1, 5]);
+    assert_eq!(deliveries([2, 1, 0]), [0, 0, 5]);
+    assert_eq!(deliveries([0, 0, 2]), [1, 1, 1]);
+}
+
+#[test]
+fn bytes_that_wait_to_be_sent_again_are_not_put_in_line_twice() {
+    let mut air = Air::new(RlcConfig::Am(quiet()), 1);
+    for number in 0..5 {
+        air.push(Direction::Down, number, 98);
+    }
+    air.fill(Direction::Down, 410);
+    let last = air.fill(Direction::Down, 9000);
+    air.arrive(Direction::Down, &last);
+    air.now_ms = 35;
+    air.run_timers();
+    let status = air.fill(Direction::Up, 100);
+    air.arrive(Direction::Up, &status);
+    air.arrive(Direction::Up, &status);
+    // A segment of it is lost; what the report then adds is that segment alone.
+    assert_eq!(air.fill(Direction::Down, 3 + 156).len(), 1);
+    air.arrive(Direction::Up, &status);
+    let sizes: Vec<u32> = air
+        .fill(Direction::Down, 9000)
+        .iter()
+        .map(Pdu::bytes)
+        .collect();
+    assert_eq!(sizes, [7 + 250, 6 + 150]);
 }
 
 #[test]

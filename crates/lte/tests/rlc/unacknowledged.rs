@@ -69,12 +69,37 @@ fn a_late_pdu_is_waited_for_until_the_reordering_timer_expires() {
         air.now_ms = late;
         air.run_timers();
         air.arrive(Direction::Down, &first);
+        assert_eq!(air.bearer.next_deadline(), SimTime::MAX);
         let third = air.fill(Direction::Down, 1005);
         air.arrive(Direction::Down, &third);
         let arrived = if late < 35 { vec![0, 1, 2] } else { vec![1, 2] };
         assert_eq!(air.numbers(Direction::Down), arrived);
         assert_eq!(air.lost.len(), 3 - arrived.len());
         assert_eq!(air.bearer.next_deadline(), SimTime::MAX);
+    }
+}
+
+#[test]
+fn a_pdu_that_falls_out_of_the_window_is_not_waited_for() {
+    for (sequence_number, window) in [
+        (UmSequenceNumber::Bits5, 16),
+        (UmSequenceNumber::Bits10, 512),
+    ] {
+        let config = UmConfig {
+            sequence_number,
+            ..UmConfig::default()
+        };
+        let mut air = Air::new(RlcConfig::Um(config), 1);
+        for number in 0..=window {
+            air.push(Direction::Down, number, 98);
+            let pdus = air.fill(Direction::Down, 9000);
+            if number > 0 {
+                assert_eq!(air.numbers(Direction::Down).len(), 0);
+                air.arrive(Direction::Down, &pdus);
+            }
+        }
+        assert!(air.numbers(Direction::Down).into_iter().eq(1..=window));
+        assert_eq!(air.lost, [PacketId(0)]);
     }
 }
 

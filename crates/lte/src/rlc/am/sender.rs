@@ -231,8 +231,8 @@ impl Sender {
         status: &StatusPdu,
         ledger: &mut Ledger,
     ) {
-        let is_nacked = |sn| status.nacks.iter().any(|nack| nack.sn == sn);
-        if self.poll_sn < status.ack_sn || is_nacked(self.poll_sn) {
+        // ACK_SN is beyond every NACK_SN, but for a report that was cut within a PDU.
+        if self.poll_sn < status.ack_sn {
             self.poll_deadline = SimTime::MAX;
         }
         let mut nacks = status.nacks.iter().peekable();
