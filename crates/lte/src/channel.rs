@@ -53,6 +53,8 @@ struct Carrier {
     uplink: Frequency,
     /// SNR of a downlink resource block without loss.
     downlink_snr: f64,
+    /// Transmit power of one resource element.
+    element_dbm: f64,
     response: Option<Arc<FrequencyResponse>>,
 }
 
@@ -122,6 +124,7 @@ impl Channel {
                     all_groups: (1 << groups) - 1,
                     downlink: carrier.downlink,
                     uplink: carrier.uplink,
+                    element_dbm: block_dbm - 10.0 * libm::log10(12.0),
                     downlink_snr: ratio(block_dbm - per_block(config.ue_noise_figure_db)),
                     response: config.fading.map(|profile| {
                         let size = rbg_size(carrier.n_rb);
@@ -335,6 +338,38 @@ impl Channel {
             }
         }
         best
+    }
+
+    /// Levels of the reference signals of all cells at a UE on the primary carrier, and the SINR of
+    /// each if all others send (unless nobody disturbs anybody): that of the control region, which
+    /// all cells use. Fading is averaged out.
+    pub(crate) fn measure(
+        &mut self,
+        ue: usize,
+        tti: u64,
+        rsrp_dbm: &mut Vec<f64>,
+        sinr_db: &mut Vec<f64>,
+    ) {
+        for cell in 0..self.cells.len() {
+            self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
+        }
+        let gains = &self.users[ue].gains[..self.cells.len()];
+        let Carrier {
+            downlink_snr,
+            element_dbm,
+            ..
+        } = self.carriers[0];
+        let disturbed = self.interference != Interference::Off;
+        let all: f64 = gains.iter().sum();
+        let decibel = |ratio: f64| 10.0 * libm::log10(ratio);
+        rsrp_dbm.clear();
+        sinr_db.clear();
+        for gain in gains {
+            let others = if disturbed { all - gain } else { 0.0 };
+            let noise = 1.0 + others.max(0.0) * downlink_snr;
+            rsrp_dbm.push(element_dbm + decibel(*gain));
+            sinr_db.push(decibel(f64::from(self.kept) * gain * downlink_snr / noise));
+        }
     }
 
     #[inline]

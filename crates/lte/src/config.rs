@@ -13,6 +13,7 @@ use crate::pdcp::PdcpConfig;
 use crate::phy::error_model::{CodeRate, Combining};
 use crate::phy::link_adaptation::Adaptation;
 use crate::rlc::{BufferConfig, RlcConfig};
+use crate::rrc::RrcConfig;
 
 /// The most component carriers that a UE can use (TS 36.331: `maxServCell-r10` is 5).
 pub const MAX_CARRIERS: usize = 5;
@@ -85,6 +86,8 @@ pub struct RanConfig {
     pub buffer: BufferConfig,
     /// PDCP, both directions.
     pub pdcp: PdcpConfig,
+    /// Attaching, handover and radio link failure.
+    pub rrc: RrcConfig,
 }
 
 /// One component carrier, downlink and uplink of one width.
@@ -357,6 +360,7 @@ impl Default for RanConfig {
             rlc: RlcConfig::default(),
             buffer: BufferConfig::default(),
             pdcp: PdcpConfig::default(),
+            rrc: RrcConfig::default(),
         }
     }
 }

@@ -20,6 +20,9 @@ use crate::readings::{CellReadings, UeReadings};
 use crate::rlc::{Counters, Direction, Outcome};
 use crate::time::{not_before, start_of};
 use crate::ue::Ue;
+use moves::Moves;
+
+mod moves;
 
 /// Names no UE.
 const NONE: u32 = u32::MAX;
@@ -35,6 +38,7 @@ pub struct Ran {
     cells: Vec<Cell>,
     downlink: Downlink,
     uplink: Uplink,
+    moves: Moves,
     /// UEs with a timer of RLC running.
     timed: Vec<u32>,
     /// UEs that may have something to send since they were looked at last.
@@ -82,7 +86,9 @@ impl Ran {
             member.readings.serving = member.cell;
             members.push(member);
         }
+        let moves = Moves::new(&config, &mut channel, ues, &mut members, streams);
         Self {
+            moves,
             downlink: Downlink::new(&config, cells.len()),
             uplink: Uplink::new(&config, cells.len()),
             config,
@@ -145,11 +151,11 @@ impl Ran {
     fn look_at(&mut self, index: u32, tti: u64) {
         let ue = &mut self.ues[index as usize];
         let cell = &mut self.cells[ue.cell];
-        if !ue.down_active && ue.has_downlink_work(tti) {
+        if ue.is_connected && !ue.down_active && ue.has_downlink_work(tti) {
             ue.down_active = true;
             insert(&mut cell.down, index);
         }
-        if !ue.up_active && ue.has_uplink_work(tti) {
+        if ue.is_connected && !ue.up_active && ue.has_uplink_work(tti) {
             ue.up_active = true;
             insert(&mut cell.up, index);
         }
@@ -251,6 +257,7 @@ impl Ran {
             }
         }
         self.drop_refused(context);
+        self.fail_links(context);
         self.rest(tti);
         self.arm(context);
     }
@@ -303,6 +310,21 @@ impl Ran {
         }
     }
 
+    /// Radio links whose RLC has given up fail.
+    fn fail_links(&mut self, context: &mut MacContext<'_>) {
+        let failed = |cell: &Cell, ues: &[Ue]| {
+            let mut active = cell.down.iter().chain(&cell.up);
+            active
+                .find(|ue| ues[**ue as usize].bearer.has_failed())
+                .copied()
+        };
+        for cell in 0..self.cells.len() {
+            while let Some(ue) = failed(&self.cells[cell], &self.ues) {
+                self.on_rlc_failure(context, ue as usize);
+            }
+        }
+    }
+
     /// Takes UEs that have nothing left to send out of their cells' lists.
     fn rest(&mut self, tti: u64) {
         let Self {
@@ -327,6 +349,18 @@ impl Ran {
                 ue.up_active = ue.has_uplink_work(tti);
                 ue.up_active
             });
+        }
+    }
+
+    /// A UE may have something to send from now on.
+    fn wake(&mut self, context: &mut MacContext<'_>, index: u32) {
+        let tti = not_before(context.now()).max(self.next_tti);
+        self.look_at(index, tti);
+        if tti < self.armed {
+            self.armed = tti;
+            if let Some(timer) = self.timer {
+                context.set_timer(timer, start_of(tti));
+            }
         }
     }
 
@@ -364,6 +398,7 @@ impl Mac for Ran {
     fn start(&mut self, context: &mut MacContext<'_>) {
         self.timer = Some(context.timer(0));
         self.arm(context);
+        self.start_moves(context);
     }
 
     fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId) {
@@ -377,22 +412,22 @@ impl Mac for Ran {
             context.drop(id, DropCause::NoRoute);
             return;
         };
+        if direction == Direction::Down && self.redirect(context, index as usize, node, id) {
+            return;
+        }
         let now = context.now();
         let ue = &mut self.ues[index as usize];
         ue.bearer.push(direction, now, id, bytes, &mut self.outcome);
         self.held += 1;
         self.held -= ue.settle(context, self.enodebs[ue.cell], &mut self.outcome);
-        let tti = not_before(now).max(self.next_tti);
-        self.look_at(index, tti);
-        if tti < self.armed {
-            self.armed = tti;
-            if let Some(timer) = self.timer {
-                context.set_timer(timer, start_of(tti));
-            }
-        }
+        self.wake(context, index);
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, _: u32) {
+    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+        if token == moves::TOKEN {
+            self.on_moves_timer(context);
+            return;
+        }
         self.armed = u64::MAX;
         let tti = not_before(context.now());
         self.tick(context, tti);

@@ -23,6 +23,10 @@ pub struct UeReadings {
     pub sinr_db_sum: f64,
     /// Sum of `cqi` over reports.
     pub cqi_sum: u64,
+    /// Handovers.
+    pub handovers: u32,
+    /// Failures of the radio link.
+    pub radio_link_failures: u32,
     /// From eNodeB to UE.
     pub downlink: DirectionReadings,
     /// From UE to eNodeB.

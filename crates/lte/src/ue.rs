@@ -18,6 +18,8 @@ use crate::time::start_of;
 pub(crate) struct Ue {
     pub(crate) node: NodeId,
     pub(crate) cell: usize,
+    /// Data may flow.
+    pub(crate) is_connected: bool,
     pub(crate) bearer: Bearer,
     pub(crate) carriers: Vec<UeCarrier>,
     /// When it measures next for a report, while it is active.
@@ -61,6 +63,7 @@ impl Ue {
         Self {
             node: ue.node,
             cell: 0,
+            is_connected: true,
             bearer: Bearer::new(&config.rlc, &config.buffer, &config.pdcp),
             carriers: config.carriers.iter().map(carrier).collect(),
             next_report: 0,
@@ -71,6 +74,33 @@ impl Ue {
             readings: UeReadings::default(),
             draws: streams.stream(&ue.name, "downlink"),
         }
+    }
+
+    /// The UE leaves its cell: what is under way on the air and what is known there is forgotten.
+    pub(crate) fn forget_blocks(&mut self) {
+        self.is_connected = false;
+        self.down_active = false;
+        self.up_active = false;
+        for carrier in &mut self.carriers {
+            carrier.link.reset();
+            carrier.due = 0;
+            for process in &mut carrier.processes {
+                process.air = u64::MAX;
+                for block in &mut process.blocks {
+                    block.clear();
+                }
+            }
+        }
+        self.uplink.forget();
+    }
+
+    /// The UE has come into its cell: nothing is known of it there, and it reports from now on.
+    pub(crate) fn enter(&mut self, config: &RanConfig, index: usize, tti: u64) {
+        self.forget_blocks();
+        self.is_connected = true;
+        let period = u64::from(config.cqi.period_ttis);
+        let offset = index as u64 % period;
+        self.next_report = (tti + period - 1 - offset) / period * period + offset;
     }
 
     /// Something waits for the downlink.

@@ -12,6 +12,7 @@ use backlane_lte::rlc::{
     AmConfig, BufferConfig, BufferLimit, CoDelTargets, PollRetransmission, RlcConfig, UmConfig,
     UmSequenceNumber,
 };
+use backlane_lte::rrc::RrcConfig;
 use backlane_radio::path_loss::{
     City, Cost231Hata, Environment, Friis, Kun2600, LogDistance, OkumuraHata, UrbanMacro,
     UrbanMicro,
@@ -96,6 +97,7 @@ pub(crate) fn ran(lte: &Lte) -> RanConfig {
             },
             discard_timer: lte.pdcp.discard_timer,
         },
+        rrc: RrcConfig::default(),
     }
 }
 

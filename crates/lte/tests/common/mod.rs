@@ -54,12 +54,17 @@ pub fn single(ue: usize, up: bool, bytes: u32, first: Duration) -> Load {
     }
 }
 
-struct Forward;
+/// The way along a line of routers whose numbers rise.
+struct Line;
 
-impl Router for Forward {
+impl Router for Line {
     fn start(&mut self, _: &mut Context<'_>) {}
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        context.transmit(0, id);
+        let (here, exit) = (context.node(), context.packet(id).exit);
+        let mut interfaces = context.interfaces().iter();
+        let onwards = |peer: NodeId| (peer > here) == (exit > here);
+        let interface = interfaces.position(|face| onwards(face.peer));
+        context.transmit(interface.expect("a neighbour on that side"), id);
     }
     fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
     fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
@@ -134,13 +139,26 @@ pub fn at(x_m: f64, y_m: f64) -> Mobility {
 }
 
 impl Cells {
-    /// Cells at these places, 30 m high; UEs `ue1`, `ue2`, … with their cells.
+    /// Cells at these places, 30 m high, each joined to the next by a wire of 2 ms; UEs `ue1`,
+    /// `ue2`, … with their cells.
     pub fn new(
         config: RanConfig,
         cells: &[(f64, f64)],
         ues: &[(Mobility, Option<usize>)],
         loads: &[Load],
         seed: u64,
+    ) -> Self {
+        Self::with_servers(config, cells, ues, loads, seed, |serving| serving)
+    }
+
+    /// The same with each load's server beside the cell that `server` gives for the UE's first one.
+    pub fn with_servers(
+        config: RanConfig,
+        cells: &[(f64, f64)],
+        ues: &[(Mobility, Option<usize>)],
+        loads: &[Load],
+        seed: u64,
+        server: impl Fn(usize) -> usize,
     ) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -150,6 +168,13 @@ impl Cells {
             delay: Duration::ZERO,
             queue: QueueConfig::DropTail(QueueLimit::Packets(1_000_000)),
         };
+        let backhaul = LinkConfig {
+            delay: Duration::from_millis(2),
+            ..wire
+        };
+        for pair in routers.windows(2) {
+            network.connect(&mut events, pair[0], pair[1], &backhaul);
+        }
         let servers: Vec<NodeId> = routers
             .iter()
             .map(|&router| {
@@ -186,7 +211,7 @@ impl Cells {
             network.attach_to_mac(host, routers[cell], mac);
         }
         let ends = loads.iter().map(|load| {
-            let (server, ue) = (servers[serving[load.ue]], hosts[load.ue]);
+            let (server, ue) = (servers[server(serving[load.ue])], hosts[load.ue]);
             if load.up { (ue, server) } else { (server, ue) }
         });
         let sources = Sources {
@@ -203,7 +228,7 @@ impl Cells {
         let n = network.node_count();
         let routers = (0..n)
             .map(|node| -> Option<Box<dyn Router>> {
-                (node < cells.len()).then(|| Box::new(Forward) as Box<dyn Router>)
+                (node < cells.len()).then(|| Box::new(Line) as Box<dyn Router>)
             })
             .collect();
         Self {

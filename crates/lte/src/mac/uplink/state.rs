@@ -86,6 +86,23 @@ impl UplinkState {
         }
     }
 
+    /// The UE is in another cell: nothing is granted, requested or known there.
+    pub(crate) fn forget(&mut self) {
+        self.has_waited = false;
+        self.triggered = false;
+        self.requesting = false;
+        self.periodic_report = 0;
+        self.repeated_report = u64::MAX;
+        self.wanted_bytes = 0;
+        self.requested = false;
+        for pusch in &mut self.processes {
+            pusch.report = None;
+            pusch.block.clear();
+        }
+        self.free_reports = [0; FREE_REPORT_TTIS as usize];
+        self.sounded = None;
+    }
+
     #[inline]
     fn at(tti: u64) -> usize {
         tti as usize % PROCESSES

@@ -1,0 +1,250 @@
+//! UEs that come, move and fail: what RRC decides is carried out.
+//!
+//! A UE that goes to another cell takes its bearer along. Nothing flows until it has arrived. In
+//! acknowledged mode what was not acknowledged waits again; in unacknowledged mode what was begun
+//! is lost. Packets that wait for it in the cell that it left are sent back into the backhaul
+//! towards the new one (X2 forwarding), and so are those that still come to the old one. The new
+//! cell keeps what comes before the UE does, and then sends what was forwarded first; what is
+//! forwarded later than that follows what came directly, so that order may suffer.
+
+use backlane_engine::{Streams, TimerId};
+use backlane_net::{MacContext, NodeId, PacketId};
+use backlane_units::SimTime;
+
+use super::Ran;
+use crate::channel::Channel;
+use crate::config::{RanConfig, UeConfig};
+use crate::rlc::Direction;
+use crate::rrc::{Cause, Change, Connection, Measurement};
+use crate::time::not_before;
+use crate::ue::Ue;
+
+/// The timer's token.
+pub(super) const TOKEN: u32 = 1;
+
+/// The connections of all UEs.
+pub(super) struct Moves {
+    connections: Vec<Connection>,
+    /// For each UE, what waits for its arrival in a cell; [`None`] if it is not on its way.
+    arrivals: Vec<Option<Arrivals>>,
+    /// UEs that move.
+    travellers: Vec<u32>,
+    timer: Option<TimerId>,
+    /// When travellers measure next.
+    next_measurement: SimTime,
+    rsrp_dbm: Vec<f64>,
+    sinr_db: Vec<f64>,
+}
+
+#[derive(Debug, Default)]
+struct Arrivals {
+    /// Packets that were sent back towards the new cell.
+    forwarded: Vec<PacketId>,
+    /// Those of them that have come, and the others.
+    first: Vec<PacketId>,
+    then: Vec<PacketId>,
+}
+
+impl Moves {
+    /// Connections of UEs that are attached to their cells; all measure once.
+    pub(super) fn new(
+        config: &RanConfig,
+        channel: &mut Channel,
+        configs: &[UeConfig],
+        ues: &mut [Ue],
+        streams: &Streams,
+    ) -> Self {
+        let (mut rsrp_dbm, mut sinr_db) = (Vec::new(), Vec::new());
+        let mut connections = Vec::new();
+        let mut travellers = Vec::new();
+        for (index, (ue, of)) in ues.iter_mut().zip(configs).enumerate() {
+            channel.measure(index, 0, &mut rsrp_dbm, &mut sinr_db);
+            let measured = Measurement {
+                rsrp_dbm: &rsrp_dbm,
+                sinr_db: &sinr_db,
+            };
+            let share = streams.stream(&of.name, "attach").uniform();
+            let connection = Connection::new(config.rrc, ue.cell, SimTime::ZERO, share, &measured);
+            ue.is_connected = connection.is_connected();
+            connections.push(connection);
+            if !of.mobility.is_static() {
+                travellers.push(index as u32);
+            }
+        }
+        let next_measurement = if travellers.is_empty() {
+            SimTime::MAX
+        } else {
+            SimTime::ZERO + config.rrc.measurement_period
+        };
+        Self {
+            arrivals: connections.iter().map(|_| None).collect(),
+            connections,
+            travellers,
+            timer: None,
+            next_measurement,
+            rsrp_dbm,
+            sinr_db,
+        }
+    }
+
+    fn next_event(&self) -> SimTime {
+        let deadlines = self.connections.iter().map(Connection::next_deadline);
+        let first = deadlines.min().unwrap_or(SimTime::MAX);
+        first.min(self.next_measurement)
+    }
+}
+
+impl Ran {
+    /// UEs without a cell in reach, with the SINR in decibels of the one that they belong to.
+    pub fn out_of_reach(&self) -> impl Iterator<Item = (usize, f64)> {
+        let connections = self.moves.connections.iter().enumerate();
+        connections.filter_map(|(ue, connection)| Some((ue, connection.out_of_reach()?)))
+    }
+
+    pub(super) fn start_moves(&mut self, context: &mut MacContext<'_>) {
+        self.moves.timer = Some(context.timer(TOKEN));
+        self.arm_moves(context);
+    }
+
+    fn arm_moves(&self, context: &mut MacContext<'_>) {
+        let Some(timer) = self.moves.timer else {
+            return;
+        };
+        match self.moves.next_event() {
+            SimTime::MAX => context.cancel_timer(timer),
+            at => context.set_timer(timer, at),
+        }
+    }
+
+    /// Deadlines of connections, and measurements of those who move.
+    pub(super) fn on_moves_timer(&mut self, context: &mut MacContext<'_>) {
+        let now = context.now();
+        for index in 0..self.moves.connections.len() {
+            while let Some(change) = self.moves.connections[index].on_deadline(now) {
+                self.carry_out(context, index, change);
+            }
+        }
+        if self.moves.next_measurement <= now {
+            self.moves.next_measurement = now + self.config.rrc.measurement_period;
+            for at in 0..self.moves.travellers.len() {
+                let index = self.moves.travellers[at] as usize;
+                let moves = &mut self.moves;
+                let (rsrp_dbm, sinr_db) = (&mut moves.rsrp_dbm, &mut moves.sinr_db);
+                self.channel
+                    .measure(index, not_before(now), rsrp_dbm, sinr_db);
+                let measured = Measurement { rsrp_dbm, sinr_db };
+                let change = moves.connections[index].on_measurement(now, &measured);
+                if let Some(change) = change {
+                    self.carry_out(context, index, change);
+                }
+            }
+        }
+        self.arm_moves(context);
+    }
+
+    /// RLC has given up a PDU of this UE: its radio link has failed.
+    pub(super) fn on_rlc_failure(&mut self, context: &mut MacContext<'_>, index: usize) {
+        let now = context.now();
+        if let Some(change) = self.moves.connections[index].on_rlc_failure(now) {
+            self.carry_out(context, index, change);
+            self.arm_moves(context);
+        }
+    }
+
+    fn carry_out(&mut self, context: &mut MacContext<'_>, index: usize, change: Change) {
+        match change {
+            Change::Interrupted { from, to, cause } => {
+                let readings = &mut self.ues[index].readings;
+                match cause {
+                    Cause::Handover => readings.handovers += 1,
+                    Cause::Failure => readings.radio_link_failures += 1,
+                }
+                self.interrupt(context, index);
+                self.go(context, index, from, to);
+            }
+            Change::Lost { .. } => {
+                self.ues[index].readings.radio_link_failures += 1;
+                self.interrupt(context, index);
+            }
+            Change::Connected { .. } => self.connect(context, index),
+        }
+    }
+
+    /// Nothing flows any more: transport blocks are thrown away, RLC starts anew.
+    fn interrupt(&mut self, context: &mut MacContext<'_>, index: usize) {
+        let ue = &mut self.ues[index];
+        let cell = &mut self.cells[ue.cell];
+        cell.down.retain(|other| *other as usize != index);
+        cell.up.retain(|other| *other as usize != index);
+        ue.forget_blocks();
+        ue.bearer.reestablish(&mut self.outcome);
+        self.held -= ue.settle(context, self.enodebs[ue.cell], &mut self.outcome);
+    }
+
+    /// The UE belongs to another cell, and what waits for it goes there.
+    fn go(&mut self, context: &mut MacContext<'_>, index: usize, from: usize, to: usize) {
+        let ue = &mut self.ues[index];
+        ue.cell = to;
+        ue.readings.serving = to;
+        let arrivals = self.moves.arrivals[index].get_or_insert_default();
+        let (old, new) = (self.enodebs[from], self.enodebs[to]);
+        if old == new {
+            return;
+        }
+        context.move_host(ue.node, new);
+        let mut packets = Vec::new();
+        ue.bearer.take_waiting(Direction::Down, &mut packets);
+        packets.append(&mut arrivals.first);
+        packets.append(&mut arrivals.then);
+        self.held -= packets.len();
+        for &packet in &packets {
+            context.send_back(old, packet);
+        }
+        arrivals.forwarded.append(&mut packets);
+    }
+
+    /// Data may flow in the UE's cell.
+    fn connect(&mut self, context: &mut MacContext<'_>, index: usize) {
+        let now = context.now();
+        let tti = not_before(now);
+        let ue = &mut self.ues[index];
+        ue.enter(&self.config, index, tti);
+        if let Some(arrivals) = self.moves.arrivals[index].take() {
+            for packet in arrivals.first.into_iter().chain(arrivals.then) {
+                let bytes = context.packet(packet).size_bytes;
+                ue.bearer
+                    .push(Direction::Down, now, packet, bytes, &mut self.outcome);
+            }
+            self.held -= ue.settle(context, self.enodebs[ue.cell], &mut self.outcome);
+        }
+        self.wake(context, index as u32);
+    }
+
+    /// A packet for a UE that belongs elsewhere, or has not arrived yet: whether it was taken.
+    pub(super) fn redirect(
+        &mut self,
+        context: &mut MacContext<'_>,
+        index: usize,
+        node: NodeId,
+        packet: PacketId,
+    ) -> bool {
+        let arrivals = &mut self.moves.arrivals[index];
+        if node != self.enodebs[self.ues[index].cell] {
+            if let Some(arrivals) = arrivals {
+                arrivals.forwarded.push(packet);
+            }
+            context.send_back(node, packet);
+            return true;
+        }
+        let Some(arrivals) = arrivals else {
+            return false;
+        };
+        if arrivals.forwarded.contains(&packet) {
+            arrivals.first.push(packet);
+        } else {
+            arrivals.then.push(packet);
+        }
+        self.held += 1;
+        true
+    }
+}
