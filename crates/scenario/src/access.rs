@@ -6,6 +6,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::lte;
+use crate::model::lte::{Channels, LteUe};
 use crate::model::{
     Access, AccessKind, AtEnd, Capacity, IdealAccess, NodeKind, Placement, TraceAccess,
 };
@@ -30,7 +31,7 @@ pub(crate) fn read(
     };
     let is_lte = table.text("kind")? == "lte";
     let is_listed = is_lte && table.get("ue").is_some();
-    let (listed, (ues, placement)) = if is_listed {
+    let (mut listed, (ues, placement)) = if is_listed {
         let (listed, placement) = lte::listed(table, span, names, problems)?;
         names.ues = listed.len();
         let ues = listed.len();
@@ -39,7 +40,10 @@ pub(crate) fn read(
         (Vec::new(), attached(table, span, names, problems)?)
     };
     let kind = match table.text("kind")? {
-        "lte" => lte::read(table, span, names, listed, problems)?,
+        "lte" => {
+            let channels = channels(table, &mut listed, traces, files, problems)?;
+            lte::read(table, span, names, listed, channels, problems)?
+        }
         "trace" => AccessKind::Trace(Box::new(traced(table, span, traces, files, problems)?)),
         _ => AccessKind::Ideal(ideal(table, span, problems)?),
     };
@@ -60,6 +64,30 @@ fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAcce
         delay: table.quantity("delay")?,
         queue_bytes,
     })
+}
+
+/// The traces of what UEs hear; `ues` are those that are listed one by one.
+fn channels(
+    table: &Table,
+    ues: &mut [LteUe],
+    traces: &mut Traces,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Channels> {
+    let mut channels = Channels::default();
+    let mut channel = |owner: &Table| -> Option<Option<usize>> {
+        let Some(item) = owner.get("channel") else {
+            return Some(None);
+        };
+        let trace = traces.channel(item.as_table()?, item.span, files, problems)?;
+        channels.traces.push(trace);
+        Some(Some(channels.traces.len() - 1))
+    };
+    let of_all = channel(table)?;
+    for (ue, (row, _)) in ues.iter_mut().zip(table.tables("ue")) {
+        ue.channel = channel(row)?;
+    }
+    Some(Channels { of_all, ..channels })
 }
 
 /// What the links of an access by traces are like.

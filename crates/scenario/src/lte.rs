@@ -4,7 +4,7 @@ use backlane_units::{Angle, Duration, Length, Speed};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::lte::{self, LteUe, Motion};
+use crate::model::lte::{self, Channels, LteUe, Motion};
 use crate::model::{AccessKind, NodeKind, Placement};
 use crate::normal;
 use crate::resolve::Names;
@@ -113,16 +113,18 @@ fn mark_defaults(access: &mut Table) {
     }
 }
 
-/// Reads a normal `[access]`; `ues` are those that are listed one by one.
+/// Reads a normal `[access]`; `ues` are those that are listed one by one, and `channels` what
+/// they hear.
 pub(crate) fn read(
     access: &mut Table,
     span: Span,
     names: &Names<'_>,
     ues: Vec<LteUe>,
+    channels: Channels,
     problems: &mut Problems,
 ) -> Option<AccessKind> {
     mark_defaults(access);
-    let lte = lte::read(access, ues)?;
+    let lte = lte::read(access, ues, channels)?;
     let carriers = lte.carriers.len();
     if !(1..=MOST_CARRIERS).contains(&carriers) {
         let message = format!("access has {carriers} carriers");
@@ -244,6 +246,7 @@ fn ue(
         position_m,
         motion,
         serving: serving.map(|(node, _)| node),
+        channel: None,
     };
     let belongs = serving.or(near).map_or(nearest, |(node, _)| node);
     Some((ue, belongs))

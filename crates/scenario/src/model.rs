@@ -219,6 +219,30 @@ impl AtEnd {
     }
 }
 
+/// What a UE's receiver hears over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelTrace {
+    /// What the values are.
+    pub quantity: ChannelQuantity,
+    /// When each value begins, in order, the first at zero.
+    pub times: Vec<Duration>,
+    /// As many values as times; each lasts until the next.
+    pub values: Vec<f64>,
+    /// How long the trace is.
+    pub period: Duration,
+    /// What follows its end.
+    pub at_end: AtEnd,
+}
+
+/// What the values of a [`ChannelTrace`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelQuantity {
+    /// Signal to interference and noise, in decibels.
+    Sinr,
+    /// Channel quality indicators.
+    Cqi,
+}
+
 /// An ideal access network: every eNodeB shares one rate among its UEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdealAccess {

@@ -45,6 +45,7 @@ pub fn reference_page() -> String {
         ("[[failure]]", &tables::FAILURE),
         ("[record]", &tables::RECORD),
         ("[[python]]", &tables::PYTHON),
+        ("Channel", &tables::CHANNEL),
         ("[[trace]]", &tables::TRACE),
     ];
     for (title, section) in sections {

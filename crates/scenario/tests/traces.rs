@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use backlane_scenario::model::{AccessKind, Capacity, TraceAccess};
+use backlane_scenario::model::{AccessKind, AtEnd, Capacity, ChannelQuantity, TraceAccess};
 use backlane_scenario::{Plan, Scenario, check, plan};
 use backlane_units::Duration;
 
@@ -104,6 +104,83 @@ fn an_end_of_the_trace_must_be_stated_and_a_queue_in_bdp_has_no_meaning() {
     assert_eq!(codes(files), ["S011"]);
     let queued = format!("{files}at_end = \"hold\"\nqueue = \"1 bdp\"\n");
     assert_eq!(codes(&queued), ["S022"]);
+}
+
+const SERIES: &str = "run_id,entity,time_s,sinr_db,cqi\nr1,ue1,0.1,20.5,14\nr1,ue2,0.1,3,4\n\
+                      r1,ue1,0.2,19.25,13\nr1,ue2,0.2,2.5,4\nr1,ue1,0.3,7,9\n";
+
+#[test]
+fn a_channel_is_the_rows_of_one_entity_of_a_recorded_series() {
+    let folder = folder(
+        "channel",
+        &[("radio.csv", SERIES), ("cqi.csv", "time_s,cqi\n0,3\n5,4\n")],
+    );
+    let ue = |channel: &str| {
+        format!("[[access.ue]]\nnear = \"enb1\"\ndistance = \"100 m\"\n{channel}\n")
+    };
+    let text = |rows: &str| {
+        format!(
+            "duration = \"10 s\"\n[topology]\nkind = \"grid\"\nrows = 1\ncolumns = 2\n\
+             spacing = \"1 km\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"4 ms\" }}\n\
+             [access]\nkind = \"lte\"\nchannel = {{ cqi = \"cqi.csv\", at_end = \"repeat\" }}\n{rows}\
+             [[flow]]\nkind = \"upload\"\nfrom = \"ues\"\nto = \"enb2\"\nsize = \"1 MB\"\n"
+        )
+    };
+    let own = "channel = { sinr = \"radio.csv\", entity = \"ue1\", at_end = \"hold\" }";
+    let plan = planned(&folder, &text(&(ue(own) + &ue(""))));
+    let read = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let Some(AccessKind::Lte(lte)) = read.access.map(|access| access.kind) else {
+        panic!("not LTE");
+    };
+    assert_eq!(
+        (lte.channel, lte.ues[0].channel, lte.ues[1].channel),
+        (Some(0), Some(1), None)
+    );
+    let ms = Duration::from_millis;
+    let sinr = &lte.channels[1];
+    assert_eq!(sinr.quantity, ChannelQuantity::Sinr);
+    assert_eq!(sinr.times, [ms(0), ms(200), ms(300)]);
+    assert_eq!(sinr.values, [20.5, 19.25, 7.0]);
+    assert_eq!((sinr.period, sinr.at_end), (ms(400), AtEnd::Hold));
+    assert_eq!(lte.channels[0].quantity, ChannelQuantity::Cqi);
+    let resolved = &plan.cells[0].resolved;
+    assert_eq!(
+        planned(&folder.join("no/such"), resolved).cells[0].resolved,
+        *resolved
+    );
+
+    let refused = |channel: &str| {
+        let path = folder.join("scenario.toml");
+        let report = check(&text(&ue(channel)), &path.to_string_lossy(), &[]).unwrap_err();
+        report.to_string()
+    };
+    let several = refused("channel = { sinr = \"radio.csv\", at_end = \"hold\" }");
+    assert!(
+        several.contains("S095") && several.contains("entity = \"ue1\""),
+        "{several}"
+    );
+    let unknown =
+        refused("channel = { sinr = \"radio.csv\", entity = \"ue9\", at_end = \"hold\" }");
+    assert!(unknown.contains("no row has entity"), "{unknown}");
+    let none = refused("channel = { at_end = \"hold\" }");
+    assert!(none.contains("a channel names no trace"), "{none}");
+}
+
+#[test]
+fn an_sinr_of_300_db_and_a_cqi_of_16_are_refused() {
+    let files = [("a.csv", "time_s,sinr_db,cqi\n0,300,3\n1,20,16\n")];
+    let folder = folder("values", &files);
+    for (key, said) in [("sinr", "sinr_db is 300"), ("cqi", "cqi is 16")] {
+        let text = scenario(&format!(
+            "channel = {{ {key} = \"a.csv\", at_end = \"stop\" }}"
+        ))
+        .replace("\"trace\"", "\"lte\"");
+        let path = folder.join("scenario.toml");
+        let report = check(&text, &path.to_string_lossy(), &[])
+            .unwrap_err()
+            .to_string();
+        assert!(report.contains("S093") && report.contains(said), "{report}");
+    }
 }
 
 #[test]

@@ -285,7 +285,7 @@ mod tests {
         let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
         match scenario.access.unwrap().kind {
             AccessKind::Lte(lte) => *lte,
-            AccessKind::Ideal(_) => panic!("not LTE"),
+            other => panic!("{other:?}"),
         }
     }
 

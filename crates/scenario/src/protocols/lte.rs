@@ -2,6 +2,7 @@
 
 use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
 
+use crate::model::ChannelTrace;
 use crate::phrases;
 use crate::tree::Table;
 
@@ -79,6 +80,10 @@ pub struct Lte {
     pub spread: Length,
     /// UEs placed one by one.
     pub ues: Vec<LteUe>,
+    /// The index in `channels` of the trace of what UEs hear; `None` is the model of the radio.
+    pub channel: Option<usize>,
+    /// Traces of what UEs hear, in place of the model of the radio.
+    pub channels: Vec<ChannelTrace>,
 }
 
 /// A component carrier.
@@ -360,6 +365,8 @@ pub struct LteUe {
     pub motion: Option<Motion>,
     /// The node that serves it; `None` is the strongest.
     pub serving: Option<usize>,
+    /// The index in [`Lte::channels`] of the trace of what it hears; `None` is that of all UEs.
+    pub channel: Option<usize>,
 }
 
 /// A straight way at one speed.
@@ -373,8 +380,16 @@ pub struct Motion {
     pub time: Option<Duration>,
 }
 
+/// The traces of what UEs hear.
+#[derive(Debug, Default)]
+pub(crate) struct Channels {
+    pub(crate) traces: Vec<ChannelTrace>,
+    /// The index of the one for UEs that have none of their own.
+    pub(crate) of_all: Option<usize>,
+}
+
 /// The network of a normal `[access]`; `ues` are those of its tables.
-pub(crate) fn read(table: &Table, ues: Vec<LteUe>) -> Option<Lte> {
+pub(crate) fn read(table: &Table, ues: Vec<LteUe>, channels: Channels) -> Option<Lte> {
     let rlc = table.table("rlc")?;
     let aqm = rlc.table("aqm")?;
     let layers = table.integer("layers")?;
@@ -427,6 +442,8 @@ pub(crate) fn read(table: &Table, ues: Vec<LteUe>) -> Option<Lte> {
         pdcp: pdcp(table.table("pdcp")?)?,
         spread: table.quantity("spread")?,
         ues,
+        channel: channels.of_all,
+        channels: channels.traces,
     })
 }
 

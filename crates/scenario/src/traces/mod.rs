@@ -1,6 +1,7 @@
 //! Recorded traces: what a scenario names as files, as text and as values.
 //!
-//! [`capacity`] reads what a link can carry, [`rows`] the rows of a table. What was read becomes part of the resolved scenario in one canonical
+//! [`capacity`] reads what a link can carry, [`channel`] what a receiver hears; both take the
+//! rows of tables from [`rows`]. What was read becomes part of the resolved scenario in one canonical
 //! spelling, as `[[trace]]`: a run's name covers it, and a resolved scenario needs no file
 //! beside it.
 
@@ -12,6 +13,7 @@ use crate::files::Files;
 use crate::tree::{Item, Table, Value};
 
 mod capacity;
+mod channel;
 mod rows;
 
 /// What identifies a trace: its file, and what is taken of it.

@@ -15,7 +15,7 @@ pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
 };
 pub(crate) use tcp::TCP;
-pub(crate) use traces::TRACE;
+pub(crate) use traces::{CHANNEL, TRACE};
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};

@@ -57,6 +57,46 @@ pub(super) static KEYS: &[Key] = &[
     PER_ENODEB,
 ];
 
+/// A trace of what a UE's receiver hears.
+pub(crate) static CHANNEL: Section = Section {
+    noun: "channel",
+    doc: "A trace of what UEs hear from the cell that serves them, on all carriers, in place of path loss, fading and interference of the downlink: a table with the column time_s and one more, as CSV or Parquet. A recorded series/radio.parquet can be named as it is.",
+    tag: None,
+    keys: &[
+        key(
+            "sinr",
+            Kind::Text,
+            Optional,
+            "A file with the column sinr_db.",
+        ),
+        key(
+            "cqi",
+            Kind::Text,
+            Optional,
+            "A file with the column cqi: what the UE reports.",
+        ),
+        key(
+            "at_end",
+            words(&["repeat", "hold", "stop"]),
+            Required,
+            AT_END_DOC,
+        ),
+        key(
+            "entity",
+            Kind::Text,
+            Optional,
+            "Where the file has a column entity: whose rows to take, such as \"ue1\".",
+        ),
+        key(
+            "run",
+            Kind::Text,
+            Optional,
+            "Where the file has a column run_id: of which run.",
+        ),
+        MAX_GAP,
+    ],
+};
+
 /// The content of a trace.
 pub(crate) static TRACE: Section = Section {
     noun: "trace",

@@ -11,7 +11,7 @@ mod rlc;
 use super::super::Presence::{Default, Optional, Section as Filled};
 use super::super::{Key, Kind};
 use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
-use super::{key, words};
+use super::{CHANNEL, key, words};
 
 pub(crate) use mac::{ADAPTATION, CQI, HARQ, SCHEDULER, UPLINK};
 pub(crate) use radio::{CARRIER, PATH_LOSS, SHADOWING, UE};
@@ -51,6 +51,12 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Tables(&UE),
         Optional,
         "UEs placed one by one, in place of `ues`; their names are ue1, ue2, ….",
+    ),
+    key(
+        "channel",
+        Kind::Table(&CHANNEL),
+        Optional,
+        "A trace of what every UE hears that has none of its own, in place of the model of the radio.",
     ),
     key(
         "profile",

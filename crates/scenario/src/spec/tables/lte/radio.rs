@@ -2,7 +2,7 @@
 
 use super::super::super::Presence::{Default, Optional, Required};
 use super::super::super::{Kind, Section, Tag, Variant};
-use super::super::{POSITION, TIME, key, words};
+use super::super::{CHANNEL, POSITION, TIME, key, words};
 use super::{DISTANCE, db};
 
 const FREQUENCY: Kind = Kind::Frequency {
@@ -197,6 +197,12 @@ pub(crate) static UE: Section = Section {
             Kind::Id,
             Optional,
             "The eNodeB that serves it from the start; left out, the one that it receives strongest.",
+        ),
+        key(
+            "channel",
+            Kind::Table(&CHANNEL),
+            Optional,
+            "A trace of what it hears, in place of the model of the radio.",
         ),
     ],
 };
