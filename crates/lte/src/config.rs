@@ -136,7 +136,8 @@ pub struct SchedulerConfig {
     /// what arrived, or what was sent (LENA).
     pub counts: Counts,
     /// With sub-band reports, the MCS of a block follows from the mean information over its
-    /// resource block groups, or from the worst of them (LENA).
+    /// resource block groups, or from the worst of them (LENA, whose round robin goes by the
+    /// wideband report instead).
     pub worst_rbg_mcs: bool,
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use backlane_lte::config::{Cfi, RanConfig};
+use backlane_lte::config::{Cfi, RanConfig, SchedulerKind};
 use backlane_lte::rlc::{BufferConfig, RlcConfig, UmConfig};
 use backlane_units::Duration;
 
@@ -102,4 +102,30 @@ fn a_cell_at_rest_fires_no_events() {
     assert_eq!(cells.sink(2).delays.len(), 1);
     let events = cells.simulation.events.fired();
     assert!(events < 40, "{events}");
+}
+
+/// ns-3 3.37's LENA with the same cell: MCS 14 until 1068 m by reports of single groups, which
+/// proportional fair goes by, and until 1093 m by wideband reports, which round robin goes by; MCS
+/// 16 until 854 and 882 m.
+#[test]
+fn a_lone_ue_gets_the_mcs_of_lena_by_either_scheduler() {
+    let mcs = |kind, distance_m: f64| {
+        let mut config = um(RanConfig::lena());
+        config.scheduler.kind = kind;
+        config.buffer = BufferConfig::default();
+        // The site is 30 m high and the UE 1.5 m.
+        let ground_m = (distance_m * distance_m - 28.5 * 28.5).sqrt();
+        let ues = [(at(ground_m, 0.0), None)];
+        let mut cells = Cells::new(config, SITE, &ues, &[saturating(0, 4, 1)], 1);
+        cells.run(0.5).ran().ue_readings(0).mcs
+    };
+    let by = |distance_m| {
+        [SchedulerKind::ProportionalFair, SchedulerKind::RoundRobin].map(|k| mcs(k, distance_m))
+    };
+    assert_eq!(by(850.0), [16, 16]);
+    assert_eq!(by(868.0), [14, 16]);
+    assert_eq!(by(886.0), [14, 14]);
+    assert_eq!(by(1064.0), [14, 14]);
+    assert_eq!(by(1080.0), [12, 14]);
+    assert_eq!(by(1098.0), [12, 12]);
 }

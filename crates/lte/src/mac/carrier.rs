@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Cfi, RanConfig};
+use crate::config::{Cfi, RanConfig, SchedulerKind};
 use crate::mac::link::Report;
 use crate::phy::coding::Grid;
 use crate::phy::control::ControlRegion;
@@ -60,7 +60,8 @@ impl DownlinkCarrier {
             control: ControlRegion::new(n_rb, config.ports),
             cfi: config.cfi,
             rule: config.adaptation.rule,
-            worst_rbg_mcs: config.scheduler.worst_rbg_mcs,
+            worst_rbg_mcs: config.scheduler.worst_rbg_mcs
+                && config.scheduler.kind != SchedulerKind::RoundRobin,
             adaptation: Arc::new(LinkAdaptation::new(
                 config.adaptation.rule,
                 cqi_table,

@@ -46,7 +46,11 @@ impl DownlinkLink {
     ) -> u8 {
         let cqi = adaptation.cqi(sinr);
         let mut groups = [cqi; MAX_GROUPS];
-        if sub_band && sinr.len() > 1 {
+        if sub_band {
+            // A flat channel has one SINR for all groups.
+            if let [flat] = sinr {
+                groups.fill(adaptation.step_at(*flat));
+            }
             for (group, &sinr) in groups.iter_mut().zip(sinr) {
                 *group = adaptation.step_at(sinr);
             }

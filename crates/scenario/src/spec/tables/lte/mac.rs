@@ -26,7 +26,7 @@ pub(crate) static SCHEDULER: Section = Section {
             "worst_rbg_mcs",
             Kind::Boolean,
             Default("false"),
-            "With sub-band reports, whether the MCS follows from the worst resource block group, or else from the mean information.",
+            "With sub-band reports, whether the MCS follows from the worst resource block group (round robin then goes by the wideband report), or else from the mean information.",
         ),
     ],
     tag: Some(Tag {
