@@ -340,36 +340,46 @@ impl Channel {
         best
     }
 
-    /// Levels of the reference signals of all cells at a UE on the primary carrier, and the SINR of
-    /// each if all others send (unless nobody disturbs anybody): that of the control region, which
-    /// all cells use. Fading is averaged out.
+    /// Levels of the reference signals of all cells at a UE on the primary carrier; the SINR of
+    /// one of them, disturbed by the others as much as they are in use (`loads`, 0 to 1). Fading is
+    /// averaged out.
     pub(crate) fn measure(
         &mut self,
         ue: usize,
+        cell: usize,
         tti: u64,
+        loads: &[f64],
         rsrp_dbm: &mut Vec<f64>,
-        sinr_db: &mut Vec<f64>,
-    ) {
-        for cell in 0..self.cells.len() {
-            self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
+    ) -> f64 {
+        for other in 0..self.cells.len() {
+            self.refresh(ue, other, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         }
-        let gains = &self.users[ue].gains[..self.cells.len()];
         let Carrier {
             downlink_snr,
             element_dbm,
             ..
         } = self.carriers[0];
-        let disturbed = self.interference != Interference::Off;
-        let all: f64 = gains.iter().sum();
+        let gains = &self.users[ue].gains[..self.cells.len()];
         let decibel = |ratio: f64| 10.0 * libm::log10(ratio);
         rsrp_dbm.clear();
-        sinr_db.clear();
-        for gain in gains {
-            let others = if disturbed { all - gain } else { 0.0 };
-            let noise = 1.0 + others.max(0.0) * downlink_snr;
+        let mut noise = 1.0;
+        for (other, gain) in gains.iter().enumerate() {
             rsrp_dbm.push(element_dbm + decibel(*gain));
-            sinr_db.push(decibel(f64::from(self.kept) * gain * downlink_snr / noise));
+            if other != cell {
+                noise += gain * downlink_snr * loads[other];
+            }
         }
+        decibel(f64::from(self.kept) * gains[cell] * downlink_snr / noise)
+    }
+
+    /// The level of reference signals at which a UE has this SNR.
+    pub(crate) fn rsrp_dbm(&self, snr_db: f64) -> f64 {
+        let Carrier {
+            downlink_snr,
+            element_dbm,
+            ..
+        } = self.carriers[0];
+        element_dbm + snr_db - 10.0 * libm::log10(downlink_snr * f64::from(self.kept))
     }
 
     #[inline]

@@ -86,7 +86,8 @@ impl Ran {
             member.readings.serving = member.cell;
             members.push(member);
         }
-        let moves = Moves::new(&config, &mut channel, ues, &mut members, streams);
+        let n_cells = cells.len();
+        let moves = Moves::new(&config, &mut channel, ues, &mut members, n_cells, streams);
         Self {
             moves,
             downlink: Downlink::new(&config, cells.len()),

@@ -194,6 +194,9 @@ fn hysteresis_keeps_a_ue_between_two_cells_where_it_is() {
 fn without_handover_the_link_fails_and_is_made_anew_in_the_other_cell() {
     let mut config = config(RlcConfig::default());
     config.rrc.handover = None;
+    // The other cell is idle, and would not disturb.
+    config.interference = Interference::Full;
+    config.buffer.limit = BufferLimit::Packets(10_000);
     let cells = cross(config);
     let readings = cells.ran().ue_readings(0);
     assert_eq!(readings.handovers, 0);

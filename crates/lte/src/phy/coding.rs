@@ -72,7 +72,7 @@ pub enum Grid {
 
 impl Grid {
     /// Resource elements for each resource block when the control region has `control_symbols`
-    /// symbols (1 to 4; without meaning in the uplink). TS 36.211 §6.10.1.2 for the reference
+    /// symbols (1 to 4; without meaning in the uplink). TS 36.211 for the reference
     /// signals. Broadcast and synchronisation, about 0.5 % of the elements, are not taken off.
     pub const fn resource_elements(self, control_symbols: u8) -> u32 {
         match self {

@@ -27,8 +27,7 @@ impl ControlRegion {
     }
 
     /// CCEs in a region of this CFI: resource element groups (REGs) of all symbols, less 4 for the
-    /// PCFICH and 3 for each of ⌈N_RB/8⌉ PHICH groups (N_g = 1), by 9. TS 36.211 §6.2.4, §6.7,
-    /// §6.8.1, §6.9.
+    /// PCFICH and 3 for each of ⌈N_RB/8⌉ PHICH groups (N_g = 1), by 9. TS 36.211.
     pub const fn cces(self, cfi: u8) -> u16 {
         let symbols = self.symbols(cfi) as u16;
         // Reference signals take a third of the elements of symbol 0, and of symbol 1 with 4 ports.

@@ -13,10 +13,10 @@ use backlane_units::SimTime;
 
 use super::Ran;
 use crate::channel::Channel;
-use crate::config::{RanConfig, UeConfig};
+use crate::config::{Interference, RanConfig, UeConfig};
 use crate::rlc::Direction;
 use crate::rrc::{Cause, Change, Connection, Measurement};
-use crate::time::not_before;
+use crate::time::{TTI, not_before};
 use crate::ue::Ue;
 
 /// The timer's token.
@@ -33,7 +33,11 @@ pub(super) struct Moves {
     /// When travellers measure next.
     next_measurement: SimTime,
     rsrp_dbm: Vec<f64>,
-    sinr_db: Vec<f64>,
+    /// What is added to a level for the SNR that it gives.
+    snr_of_rsrp_db: f64,
+    /// Downlink resource blocks of each cell at the last measurement, and their share since then.
+    sent_prbs: Vec<u64>,
+    loads: Vec<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -52,19 +56,26 @@ impl Moves {
         channel: &mut Channel,
         configs: &[UeConfig],
         ues: &mut [Ue],
+        n_cells: usize,
         streams: &Streams,
     ) -> Self {
-        let (mut rsrp_dbm, mut sinr_db) = (Vec::new(), Vec::new());
+        let mut rsrp_dbm = Vec::new();
         let mut connections = Vec::new();
         let mut travellers = Vec::new();
+        let loads = vec![initial_load(config); n_cells];
+        let least_snr_db = config.rrc.radio_link.out_of_sync_db;
+        let least_rsrp_dbm = channel.rsrp_dbm(least_snr_db);
         for (index, (ue, of)) in ues.iter_mut().zip(configs).enumerate() {
-            channel.measure(index, 0, &mut rsrp_dbm, &mut sinr_db);
-            let measured = Measurement {
-                rsrp_dbm: &rsrp_dbm,
-                sinr_db: &sinr_db,
-            };
+            channel.measure(index, ue.cell, 0, &loads, &mut rsrp_dbm);
             let share = streams.stream(&of.name, "attach").uniform();
-            let connection = Connection::new(config.rrc, ue.cell, SimTime::ZERO, share, &measured);
+            let connection = Connection::new(
+                config.rrc,
+                ue.cell,
+                SimTime::ZERO,
+                share,
+                &rsrp_dbm,
+                least_rsrp_dbm,
+            );
             ue.is_connected = connection.is_connected();
             connections.push(connection);
             if !of.mobility.is_static() {
@@ -83,7 +94,9 @@ impl Moves {
             timer: None,
             next_measurement,
             rsrp_dbm,
-            sinr_db,
+            snr_of_rsrp_db: least_snr_db - least_rsrp_dbm,
+            sent_prbs: vec![0; n_cells],
+            loads,
         }
     }
 
@@ -94,11 +107,21 @@ impl Moves {
     }
 }
 
+/// How much cells disturb at the start.
+fn initial_load(config: &RanConfig) -> f64 {
+    match config.interference {
+        Interference::Full => 1.0,
+        Interference::Off | Interference::LoadCoupled => 0.0,
+    }
+}
+
 impl Ran {
-    /// UEs without a cell in reach, with the SINR in decibels of the one that they belong to.
+    /// UEs without a cell in reach, with the SNR in decibels of the one that they belong to.
     pub fn out_of_reach(&self) -> impl Iterator<Item = (usize, f64)> {
         let connections = self.moves.connections.iter().enumerate();
-        connections.filter_map(|(ue, connection)| Some((ue, connection.out_of_reach()?)))
+        connections
+            .filter(|(_, connection)| connection.is_out_of_reach())
+            .map(|(ue, connection)| (ue, connection.rsrp_dbm() + self.moves.snr_of_rsrp_db))
     }
 
     pub(super) fn start_moves(&mut self, context: &mut MacContext<'_>) {
@@ -126,12 +149,15 @@ impl Ran {
         }
         if self.moves.next_measurement <= now {
             self.moves.next_measurement = now + self.config.rrc.measurement_period;
+            self.look_at_loads();
             for at in 0..self.moves.travellers.len() {
                 let index = self.moves.travellers[at] as usize;
                 let moves = &mut self.moves;
-                let (rsrp_dbm, sinr_db) = (&mut moves.rsrp_dbm, &mut moves.sinr_db);
-                self.channel
-                    .measure(index, not_before(now), rsrp_dbm, sinr_db);
+                let cell = moves.connections[index].cell();
+                let (loads, rsrp_dbm) = (&moves.loads, &mut moves.rsrp_dbm);
+                let sinr_db = self
+                    .channel
+                    .measure(index, cell, not_before(now), loads, rsrp_dbm);
                 let measured = Measurement { rsrp_dbm, sinr_db };
                 let change = moves.connections[index].on_measurement(now, &measured);
                 if let Some(change) = change {
@@ -140,6 +166,22 @@ impl Ran {
             }
         }
         self.arm_moves(context);
+    }
+
+    /// How much of each cell's downlink was in use since the last measurement.
+    fn look_at_loads(&mut self) {
+        if self.config.interference != Interference::LoadCoupled {
+            return;
+        }
+        let ttis = self.config.rrc.measurement_period.as_secs_f64() / TTI.as_secs_f64();
+        let most = ttis * f64::from(self.config.carriers[0].n_rb);
+        let moves = &mut self.moves;
+        let cells = moves.loads.iter_mut().zip(&mut moves.sent_prbs);
+        for (cell, (load, before)) in cells.enumerate() {
+            let sent = self.downlink.readings(0, cell).downlink_prbs;
+            *load = ((sent - *before) as f64 / most).min(1.0);
+            *before = sent;
+        }
     }
 
     /// RLC has given up a PDU of this UE: its radio link has failed.

@@ -6,13 +6,13 @@ use super::RrcConfig;
 use super::measurement::Levels;
 use super::radio_link::RadioLink;
 
-/// What a UE measures of all cells at one instant.
+/// What a UE measures at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurement<'a> {
     /// Level of the reference signals of each cell, dBm.
     pub rsrp_dbm: &'a [f64],
-    /// Signal to interference and noise of each cell, decibels.
-    pub sinr_db: &'a [f64],
+    /// Signal to interference and noise of the cell that it belongs to, decibels.
+    pub sinr_db: f64,
 }
 
 /// Why a UE goes to another cell.
@@ -70,27 +70,32 @@ pub struct Connection {
     state: State,
     levels: Levels,
     link: RadioLink,
-    /// SINR of each cell as last measured.
-    sinr_db: Vec<f64>,
+    /// Level of each cell as last measured.
+    rsrp_dbm: Vec<f64>,
+    /// The lowest level of a cell that is in reach.
+    least_rsrp_dbm: f64,
 }
 
 impl Connection {
-    /// A UE that belongs to `cell` and switches on at `now`. `share`, 0 to 1, is how much of the
-    /// period of system information it has to wait for. It is connected at once without an attach
-    /// procedure, and never if the cell is out of reach and it does not move.
+    /// A UE that belongs to `cell` and switches on at `now`, with the levels of all cells as it
+    /// measures them there. Cells are in reach, and can be got into, from `least_rsrp_dbm` on:
+    /// selecting a cell goes by level (TS 36.304 §5.2.3.2). `share`, 0 to 1, is how much of the
+    /// period of system information the UE has to wait for. It is connected at once without an
+    /// attach procedure, and never if the cell is out of reach and it does not move.
     pub fn new(
         config: RrcConfig,
         cell: usize,
         now: SimTime,
         share: f64,
-        measured: &Measurement<'_>,
+        rsrp_dbm: &[f64],
+        least_rsrp_dbm: f64,
     ) -> Self {
         let coefficient = config
             .handover
             .map_or(0, |handover| handover.event.filter_coefficient);
         let mut levels = Levels::new(coefficient, config.measurement_period);
-        levels.on_measurement(measured.rsrp_dbm);
-        let in_reach = measured.sinr_db[cell] >= config.radio_link.out_of_sync_db;
+        levels.on_measurement(rsrp_dbm);
+        let in_reach = rsrp_dbm[cell] >= least_rsrp_dbm;
         let state = match config.attach {
             _ if !in_reach => State::Searching,
             None => State::Connected,
@@ -108,7 +113,8 @@ impl Connection {
             state,
             levels,
             link: RadioLink::default(),
-            sinr_db: measured.sinr_db.to_vec(),
+            rsrp_dbm: rsrp_dbm.to_vec(),
+            least_rsrp_dbm,
         }
     }
 
@@ -122,9 +128,14 @@ impl Connection {
         matches!(self.state, State::Connected | State::Preparing { .. })
     }
 
-    /// SINR of the cell that the UE belongs to as last measured, if that cell is out of reach.
-    pub fn out_of_reach(&self) -> Option<f64> {
-        (self.state == State::Searching).then(|| self.sinr_db[self.cell])
+    /// Level of the cell that the UE belongs to as last measured, dBm.
+    pub fn rsrp_dbm(&self) -> f64 {
+        self.rsrp_dbm[self.cell]
+    }
+
+    /// Whether no cell is in reach.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.state == State::Searching
     }
 
     /// When [`Connection::on_deadline`] is to be called; [`SimTime::MAX`]: not until something
@@ -183,12 +194,11 @@ impl Connection {
     /// Takes in a measurement.
     pub fn on_measurement(&mut self, now: SimTime, measured: &Measurement<'_>) -> Option<Change> {
         self.levels.on_measurement(measured.rsrp_dbm);
-        self.sinr_db.clear();
-        self.sinr_db.extend_from_slice(measured.sinr_db);
+        self.rsrp_dbm.clear();
+        self.rsrp_dbm.extend_from_slice(measured.rsrp_dbm);
         if self.is_connected() {
-            let sinr_db = measured.sinr_db[self.cell];
-            self.link
-                .on_measurement(&self.config.radio_link, now, sinr_db);
+            let config = &self.config.radio_link;
+            self.link.on_measurement(config, now, measured.sinr_db);
         }
         match (self.state, &self.config.handover) {
             (State::Connected, Some(handover)) => {
@@ -222,7 +232,7 @@ impl Connection {
 
     /// The UE has arrived, unless the cell went out of reach meanwhile.
     fn enter(&mut self, now: SimTime) -> Change {
-        if self.sinr_db[self.cell] < self.config.radio_link.out_of_sync_db {
+        if self.rsrp_dbm[self.cell] < self.least_rsrp_dbm {
             return self.fail(now);
         }
         self.link = RadioLink::default();
@@ -244,14 +254,11 @@ impl Connection {
         }
     }
 
-    /// The cell with the best SINR, if that is good enough to get into.
+    /// The strongest cell, if it is in reach.
     fn suitable(&self) -> Option<usize> {
-        let best = self
-            .sinr_db
-            .iter()
-            .enumerate()
-            .max_by(|a, b| a.1.total_cmp(b.1))?;
-        (*best.1 > self.config.radio_link.in_sync_db).then_some(best.0)
+        let levels = self.rsrp_dbm.iter().enumerate();
+        let (best, level) = levels.max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*level >= self.least_rsrp_dbm).then_some(best)
     }
 }
 
@@ -273,19 +280,20 @@ mod tests {
         }
     }
 
-    /// Two cells on one channel: levels, and SINR as their difference.
-    fn measured(levels: &[f64; 2]) -> ([f64; 2], [f64; 2]) {
-        let [a, b] = *levels;
-        ([a, b], [a - b, b - a])
-    }
+    const LEAST_RSRP_DBM: f64 = -125.0;
 
     fn connection(config: RrcConfig, levels: [f64; 2]) -> Connection {
-        let (rsrp_dbm, sinr_db) = measured(&levels);
-        let measurement = Measurement {
-            rsrp_dbm: &rsrp_dbm,
-            sinr_db: &sinr_db,
+        Connection::new(config, 0, at(0), 0.5, &levels, LEAST_RSRP_DBM)
+    }
+
+    /// Two cells on one channel: the other one is what disturbs.
+    fn measure(connection: &mut Connection, now: SimTime, levels: [f64; 2]) -> Option<Change> {
+        let cell = connection.cell();
+        let measured = Measurement {
+            rsrp_dbm: &levels,
+            sinr_db: levels[cell] - levels[1 - cell],
         };
-        Connection::new(config, 0, at(0), 0.5, &measurement)
+        connection.on_measurement(now, &measured)
     }
 
     /// Measures each 200 ms what `levels` says, runs all deadlines, and gives what changed when.
@@ -300,16 +308,8 @@ mod tests {
                 changes.push((ms, change));
             }
             if ms.is_multiple_of(200) {
-                let (rsrp_dbm, sinr_db) = measured(&levels(ms));
-                let measurement = Measurement {
-                    rsrp_dbm: &rsrp_dbm,
-                    sinr_db: &sinr_db,
-                };
-                changes.extend(
-                    connection
-                        .on_measurement(at(ms), &measurement)
-                        .map(|change| (ms, change)),
-                );
+                let change = measure(connection, at(ms), levels(ms));
+                changes.extend(change.map(|change| (ms, change)));
             }
         }
         changes
@@ -399,47 +399,37 @@ mod tests {
     }
 
     #[test]
-    fn a_ue_out_of_reach_says_so_and_comes_back_when_it_is_near_again() {
+    fn a_ue_that_walks_out_of_reach_comes_back_when_it_is_near_again() {
         let mut connection = connection(config(), [-80.0, -200.0]);
-        let noise = |levels: [f64; 2]| levels.map(|level| level + 120.0);
+        // Noise at −120 dBm.
         let mut changes = Vec::new();
-        for step in 1..50u64 {
-            let now = at(200 * step);
-            let level = if (5..30).contains(&step) {
-                -130.0
-            } else {
-                -80.0
-            };
-            let rsrp_dbm = [level, -200.0];
-            let sinr_db = noise(rsrp_dbm);
-            while let Some(change) = connection.on_deadline(now) {
-                changes.push((step, change));
+        for ms in 1..8000 {
+            let away = (1000..6000).contains(&ms);
+            let level = if away { -130.0 } else { -80.0 };
+            while let Some(change) = connection.on_deadline(at(ms)) {
+                changes.push((ms, change));
             }
-            let measurement = Measurement {
-                rsrp_dbm: &rsrp_dbm,
-                sinr_db: &sinr_db,
-            };
-            changes.extend(
-                connection
-                    .on_measurement(now, &measurement)
-                    .map(|change| (step, change)),
-            );
-            if (12..30).contains(&step) {
-                assert_eq!(connection.out_of_reach(), Some(-10.0));
+            if ms.is_multiple_of(200) {
+                let measured = Measurement {
+                    rsrp_dbm: &[level, -200.0],
+                    sinr_db: level + 120.0,
+                };
+                let change = connection.on_measurement(at(ms), &measured);
+                changes.extend(change.map(|change| (ms, change)));
             }
+            assert_eq!(connection.is_out_of_reach(), (2060..6000).contains(&ms));
         }
         let back = Change::Interrupted {
             from: 0,
             to: 0,
             cause: Cause::Failure,
         };
-        // Out of sync at 1.0 s, failed at 2.06 s; measured again at 6.0 s.
         assert_eq!(
             changes,
             [
-                (11, Change::Lost { from: 0 }),
-                (30, back),
-                (31, Change::Connected { cell: 0 })
+                (1000 + 60 + 1000, Change::Lost { from: 0 }),
+                (6000, back),
+                (6200, Change::Connected { cell: 0 })
             ]
         );
     }
@@ -460,9 +450,9 @@ mod tests {
 
     #[test]
     fn a_ue_that_starts_out_of_reach_is_not_connected() {
-        let mut connection = connection(config(), [-120.0, -110.0]);
+        let mut connection = connection(config(), [-126.0, -127.0]);
         assert!(!connection.is_connected());
-        assert_eq!(connection.out_of_reach(), Some(-10.0));
+        assert!(connection.is_out_of_reach());
         assert_eq!(connection.next_deadline(), SimTime::MAX);
         assert_eq!(connection.on_rlc_failure(at(5)), None);
     }
@@ -493,7 +483,7 @@ mod tests {
             if ms < 600 {
                 [-95.0, -90.0]
             } else {
-                [-80.0, -95.0]
+                [-80.0, -126.0]
             }
         });
         let goes = |from, to, cause| Change::Interrupted { from, to, cause };

@@ -2,7 +2,7 @@
 
 use backlane_units::{Duration, SimTime};
 
-/// Event A3, "neighbour becomes offset better than serving": TS 36.331 §5.5.4.4.
+/// Event A3, "neighbour becomes offset better than serving", of TS 36.331.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct A3Config {
     /// How much better the neighbour must be.
@@ -40,7 +40,7 @@ pub struct Levels {
 
 impl Levels {
     /// No levels yet. The filter's time constant is that of measurements 200 ms apart, whatever
-    /// `period` they have (TS 36.331 §5.5.3.2).
+    /// `period` they have (TS 36.331).
     pub fn new(filter_coefficient: u8, period: Duration) -> Self {
         let weight = libm::exp2(-f64::from(filter_coefficient) / 4.0);
         let share = period.as_secs_f64() / 0.2;

@@ -5,7 +5,7 @@
 //! Carrying that out (moving the host, forwarding its packets, throwing away what HARQ holds) is
 //! the network's business.
 //!
-//! - [`measurement`]: the filter of TS 36.331 §5.5.3.2 and event A3.
+//! - [`measurement`]: layer 3's filter and event A3.
 //! - [`radio_link`]: in-sync, out-of-sync, and the timer between them.
 //! - [`connection`]: the states of a UE.
 //!
@@ -32,8 +32,8 @@ pub struct RrcConfig {
     pub handover: Option<HandoverConfig>,
     /// When a radio link has failed, and how long it takes to have another.
     pub radio_link: RadioLinkConfig,
-    /// Between two measurements of a UE that moves. 200 ms is the measurement period of TS 36.133
-    /// §8.1.2.2.1, over which fading is averaged out.
+    /// Between two measurements of a UE that moves. 200 ms is the measurement period of TS 36.133,
+    /// over which fading is averaged out.
     pub measurement_period: Duration,
 }
 
@@ -61,7 +61,7 @@ pub struct AttachConfig {
 }
 
 impl Default for AttachConfig {
-    /// SIB 1 each 80 ms (TS 36.331 §5.2.1.2); about 25 ms of random access and 10 ms each for
+    /// SIB 1 each 80 ms (TS 36.331); about 25 ms of random access and 10 ms each for
     /// connection and bearer, as ns-3's LENA has them. A UE that has to be authenticated takes 0.3
     /// to 1 s more.
     fn default() -> Self {

@@ -1,4 +1,4 @@
-//! Whether a radio link is still one: TS 36.331 §5.3.11, TS 36.133 §7.6.
+//! Whether a radio link is still one: TS 36.331, TS 36.213 §4.2.1.
 
 use backlane_units::{Duration, SimTime};
 
@@ -35,7 +35,7 @@ impl Default for RadioLinkConfig {
     }
 }
 
-/// Indications of the physical layer are at least so far apart, TS 36.133 §7.6.2.
+/// The physical layer indicates once each radio frame, TS 36.213 §4.2.1.
 const INDICATION: Duration = Duration::from_millis(10);
 
 /// Radio link monitoring of one UE. A measurement stands for all indications until the next one.
