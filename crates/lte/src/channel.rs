@@ -18,10 +18,11 @@ use backlane_radio::level::{ratio, thermal_noise_dbm, wavelength_m};
 use backlane_radio::{Fading, FrequencyResponse, LargeScaleLoss, Mobility, Position};
 use backlane_units::{Frequency, SimTime};
 
-use crate::config::{CellConfig, Interference, RanConfig, UeConfig};
+use crate::config::{CellConfig, Interference, RanConfig, UeChannel, UeConfig};
 use crate::mac::scheduler::MAX_GROUPS;
 use crate::phy::tables::{rbg_count, rbg_size};
 use crate::time::start_of;
+use crate::trace::SinrOfCqi;
 
 /// Width of a resource block (TS 36.211 §6.2.3).
 const RESOURCE_BLOCK_HZ: f64 = 180e3;
@@ -32,6 +33,9 @@ const SERVING_STEP_TTIS: u64 = 10;
 /// The same towards other cells.
 const OTHERS_STEP_TTIS: u64 = 100;
 
+/// What stands for a signal that is not there: 100 dB below the noise.
+const NOTHING: f32 = 1e-10;
+
 /// The radio side of all cells and UEs.
 pub(crate) struct Channel {
     interference: Interference,
@@ -41,6 +45,7 @@ pub(crate) struct Channel {
     carriers: Vec<Carrier>,
     cells: Vec<Site>,
     users: Vec<User>,
+    sinr_of_cqi: Option<SinrOfCqi>,
     activity: Activity,
     streams: Streams,
     values: [f32; MAX_GROUPS],
@@ -67,6 +72,7 @@ struct Site {
 
 struct User {
     name: String,
+    heard: UeChannel,
     mobility: Mobility,
     moves: bool,
     /// For each cell, when the user was where `gains` holds: in steps, `u64::MAX` for never.
@@ -159,6 +165,7 @@ impl Channel {
             .iter()
             .map(|ue| User {
                 name: ue.name.clone(),
+                heard: ue.channel.clone(),
                 mobility: ue.mobility.clone(),
                 moves: !ue.mobility.is_static(),
                 steps: vec![u64::MAX; cells.len()],
@@ -168,6 +175,8 @@ impl Channel {
                 uplink_snr: ratio(-per_block(config.enodeb_noise_figure_db)),
             })
             .collect();
+        let reports = |ue: &UeConfig| matches!(ue.channel, UeChannel::Cqi(_));
+        let sinr_of_cqi = ues.iter().any(reports).then(|| SinrOfCqi::new(config));
         let history = config.cqi.period_ttis + config.cqi.delay_ttis + 8;
         Self {
             interference: config.interference,
@@ -181,6 +190,7 @@ impl Channel {
             carriers,
             cells: sites,
             users,
+            sinr_of_cqi,
             streams: streams.clone(),
             values: [0.0; MAX_GROUPS],
         }
@@ -202,6 +212,10 @@ impl Channel {
     /// SINR of a UE's downlink on one layer in a TTI that is decided: one value, or one for each
     /// group.
     pub(crate) fn downlink(&mut self, ue: usize, cell: usize, carrier: usize, tti: u64) -> &[f32] {
+        if let Some(heard) = self.heard(ue, tti) {
+            self.values[0] = heard;
+            return &self.values[..1];
+        }
         let n_cells = self.cells.len();
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         let Carrier {
@@ -269,6 +283,24 @@ impl Channel {
             *value = kept * signal / (noise + *value + signal * spread);
         }
         &self.values[..groups]
+    }
+
+    /// What a trace says that a UE hears, if it has one.
+    #[inline]
+    fn heard(&self, ue: usize, tti: u64) -> Option<f32> {
+        let now = start_of(tti);
+        let heard = match &self.users[ue].heard {
+            UeChannel::Radio => return None,
+            UeChannel::Sinr(trace) => trace.value(now).map(|db| ratio(db) as f32),
+            UeChannel::Cqi(trace) => {
+                let sinr = self.sinr_of_cqi.as_ref();
+                trace
+                    .value(now)
+                    .zip(sinr)
+                    .map(|(cqi, sinr)| sinr.ratio(cqi))
+            }
+        };
+        Some(heard.unwrap_or(NOTHING))
     }
 
     /// SNR of a UE's uplink for one milliwatt in each resource block, without interference: one

@@ -4,6 +4,8 @@
 //! [`RanConfig::default`] is a network as the standard and operators have it; [`RanConfig::lena`]
 //! has the artefacts of ns-3's LENA, each as the switch that it is here.
 
+use std::sync::Arc;
+
 use backlane_net::NodeId;
 use backlane_radio::path_loss::Kun2600;
 use backlane_radio::{FadingProfile, Mobility, PathLoss, Position, Shadowing};
@@ -14,6 +16,7 @@ use crate::phy::error_model::{CodeRate, Combining};
 use crate::phy::link_adaptation::Adaptation;
 use crate::rlc::{BufferConfig, RlcConfig};
 use crate::rrc::RrcConfig;
+use crate::trace::ChannelTrace;
 
 /// The most component carriers that a UE can use (TS 36.331: `maxServCell-r10` is 5).
 pub const MAX_CARRIERS: usize = 5;
@@ -290,6 +293,11 @@ pub struct UeConfig {
 pub enum UeChannel {
     /// From the model: geometry, fading, interference.
     Radio,
+    /// The SINR in decibels of each layer on every carrier and resource block, whatever cell serves
+    /// it; losses of the receiver are in it.
+    Sinr(Arc<ChannelTrace>),
+    /// The CQI that it would report.
+    Cqi(Arc<ChannelTrace>),
 }
 
 impl Default for RanConfig {

@@ -18,6 +18,8 @@ pub mod readings;
 pub mod rlc;
 pub mod rrc;
 mod time;
+mod trace;
 mod ue;
 
 pub use ran::Ran;
+pub use trace::ChannelTrace;

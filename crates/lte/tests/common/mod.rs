@@ -160,6 +160,20 @@ impl Cells {
         seed: u64,
         server: impl Fn(usize) -> usize,
     ) -> Self {
+        let radio = |_: usize| UeChannel::Radio;
+        Self::with_channels(config, cells, ues, loads, seed, server, radio)
+    }
+
+    /// The same with what each UE hears.
+    pub fn with_channels(
+        config: RanConfig,
+        cells: &[(f64, f64)],
+        ues: &[(Mobility, Option<usize>)],
+        loads: &[Load],
+        seed: u64,
+        server: impl Fn(usize) -> usize,
+        channel: impl Fn(usize) -> UeChannel,
+    ) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
         let routers: Vec<NodeId> = cells.iter().map(|_| network.add_router()).collect();
@@ -201,7 +215,7 @@ impl Cells {
                 name: format!("ue{}", index + 1),
                 mobility: mobility.clone(),
                 serving: *serving,
-                channel: UeChannel::Radio,
+                channel: channel(index),
             })
             .collect();
         let ran = Ran::new(config, &cell_configs, &ue_configs, &Streams::new(seed));
