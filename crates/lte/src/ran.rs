@@ -119,6 +119,16 @@ impl Ran {
         &self.ues[ue].readings
     }
 
+    /// The longest delay of a UE's packets since this was asked last, in seconds.
+    pub fn take_longest_delay_s(&mut self, ue: usize, direction: Direction) -> f64 {
+        let readings = &mut self.ues[ue].readings;
+        let readings = match direction {
+            Direction::Down => &mut readings.downlink,
+            Direction::Up => &mut readings.uplink,
+        };
+        std::mem::take(&mut readings.longest_s)
+    }
+
     /// What a UE's RLC has done so far.
     pub fn rlc_counters(&self, ue: usize, direction: Direction) -> Counters {
         self.ues[ue].bearer.counters(direction)

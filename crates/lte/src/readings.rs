@@ -1,12 +1,13 @@
 //! What a network tells of itself: counters since the start, for each UE and direction.
 
+use backlane_engine::Histogram;
 use backlane_units::Duration;
 
 /// MCS indices that a transport block can have.
 pub const MCS_COUNT: usize = 29;
 
 /// The last readings of a UE and its counters.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct UeReadings {
     /// The cell that serves it, an index among the cells.
     pub serving: usize,
@@ -34,7 +35,7 @@ pub struct UeReadings {
 }
 
 /// What the MAC of one UE has done in one direction, on all carriers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct DirectionReadings {
     /// Transport blocks sent for the first time.
     pub transport_blocks: u64,
@@ -53,7 +54,11 @@ pub struct DirectionReadings {
     /// Sum of the MCS over `transport_blocks`.
     pub mcs_sum: u64,
     /// From a packet's arrival at PDCP to its delivery by PDCP at the other end.
-    pub delays: Delays,
+    pub delays: Histogram,
+    /// Sum of these delays, in seconds.
+    pub delay_sum_s: f64,
+    /// The longest of these delays since it was taken last, in seconds.
+    pub longest_s: f64,
     /// First transmissions by MCS.
     pub by_mcs: [McsReadings; MCS_COUNT],
 }
@@ -93,7 +98,9 @@ impl Default for DirectionReadings {
             retransmissions: [0; 3],
             lost_blocks: 0,
             mcs_sum: 0,
-            delays: Delays::default(),
+            delays: Histogram::default(),
+            delay_sum_s: 0.0,
+            longest_s: 0.0,
             by_mcs: [McsReadings::default(); MCS_COUNT],
         }
     }
@@ -125,96 +132,17 @@ impl DirectionReadings {
         mcs.used_bytes += u64::from(used_bytes);
     }
 
+    /// Counts a packet's delay from PDCP to PDCP.
+    #[inline]
+    pub(crate) fn delay(&mut self, delay: Duration) {
+        let delay_s = delay.as_secs_f64();
+        self.delays.add(delay);
+        self.delay_sum_s += delay_s;
+        self.longest_s = self.longest_s.max(delay_s);
+    }
+
     /// All retransmissions of transport blocks.
     pub fn retransmitted_blocks(&self) -> u64 {
         self.retransmissions.iter().sum()
-    }
-}
-
-/// Buckets of a histogram in each doubling of the delay: a quantile is within 1.6 %.
-const BUCKETS: u32 = 32;
-
-/// How long packets took.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Delays {
-    /// Packets.
-    pub count: u64,
-    /// Sum of their delays, in seconds.
-    pub sum_s: f64,
-    /// The longest, in seconds.
-    pub max_s: f64,
-    /// By microseconds: the first 32 buckets are a microsecond wide, and each further 32 twice as
-    /// wide as those before.
-    buckets: Vec<u32>,
-}
-
-impl Delays {
-    /// Counts a packet.
-    #[inline]
-    pub(crate) fn count(&mut self, delay: Duration) {
-        let seconds = delay.as_secs_f64();
-        self.count += 1;
-        self.sum_s += seconds;
-        self.max_s = self.max_s.max(seconds);
-        let us = delay.as_micros();
-        let doublings = (us / u64::from(BUCKETS))
-            .checked_ilog2()
-            .map_or(0, |n| n + 1);
-        let bucket = if doublings == 0 {
-            us as usize
-        } else {
-            (BUCKETS * doublings) as usize + (us >> (doublings - 1)) as usize - BUCKETS as usize
-        };
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
-        }
-        self.buckets[bucket] += 1;
-    }
-
-    /// The mean, in seconds; `None` without packets.
-    pub fn mean_s(&self) -> Option<f64> {
-        (self.count != 0).then(|| self.sum_s / self.count as f64)
-    }
-
-    /// The delay in seconds that a share `p` of the packets does not exceed; `None` without
-    /// packets.
-    pub fn quantile_s(&self, p: f64) -> Option<f64> {
-        let rank = (p * self.count as f64).max(1.0);
-        let mut seen = 0.0;
-        for (bucket, &n) in self.buckets.iter().enumerate() {
-            seen += f64::from(n);
-            if seen >= rank {
-                let (doublings, place) = (bucket as u32 / BUCKETS, bucket as u32 % BUCKETS);
-                let us = if doublings == 0 {
-                    f64::from(place) + 0.5
-                } else {
-                    let width = f64::from(1 << (doublings - 1));
-                    (f64::from(BUCKETS + place) + 0.5) * width
-                };
-                return Some((us * 1e-6).min(self.max_s));
-            }
-        }
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_of_delays_are_within_a_bucket() {
-        let mut delays = Delays::default();
-        assert_eq!(delays.quantile_s(0.5), None);
-        for us in 1..=100_000 {
-            delays.count(Duration::from_micros(us));
-        }
-        for p in [0.0001, 0.05, 0.5, 0.95, 0.999] {
-            let quantile = delays.quantile_s(p).expect("packets");
-            assert!((quantile / (p * 0.1) - 1.0).abs() < 0.06, "{p}: {quantile}");
-            assert!((quantile - p * 0.1).abs() < 0.016 * p * 0.1 + 1e-6);
-        }
-        assert_eq!(delays.max_s, 0.1);
-        assert!((delays.mean_s().expect("packets") - 0.050_000_5).abs() < 1e-9);
     }
 }

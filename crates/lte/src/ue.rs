@@ -136,10 +136,10 @@ impl Ue {
             let down = context.packet(arrived.packet).destination == self.node;
             let delay = now.saturating_since(arrived.pushed_at);
             if down {
-                self.readings.downlink.delays.count(delay);
+                self.readings.downlink.delay(delay);
                 context.deliver(self.node, arrived.packet);
             } else {
-                self.readings.uplink.delays.count(delay);
+                self.readings.uplink.delay(delay);
                 context.deliver(enodeb, arrived.packet);
             }
         }
