@@ -57,7 +57,7 @@ struct Carrier {
     downlink: Frequency,
     uplink: Frequency,
     /// SNR of a downlink resource block without loss.
-    downlink_snr: f64,
+    snr: f32,
     /// Transmit power of one resource element.
     element_dbm: f64,
     response: Option<Arc<FrequencyResponse>>,
@@ -78,24 +78,31 @@ struct User {
     /// For each cell, when the user was where `gains` holds: in steps, `u64::MAX` for never.
     steps: Vec<u64>,
     /// Share of the power that arrives, for each carrier and cell.
-    gains: Vec<f64>,
+    gains: Vec<f32>,
+    /// The step and the serving cell for which the gains of all others are brought up to date.
+    others: (u64, usize),
     fading_cell: usize,
     /// Downlink of each carrier, and the uplink of the primary one.
     fading: Vec<Fading>,
     /// SNR of a milliwatt in one resource block at the eNodeB without loss.
-    uplink_snr: f64,
+    uplink_snr: f32,
 }
 
 /// Who transmitted in the last TTIs.
 struct Activity {
     slots: Vec<Slot>,
+    cells: usize,
+    full: bool,
 }
 
-#[derive(Default)]
 struct Slot {
     tti: u64,
-    /// For each carrier and cell, the groups in use.
-    groups: Vec<u32>,
+    /// For each carrier, whether any cell transmits.
+    somebody: Vec<bool>,
+    /// For each carrier and cell, 1 if it uses all groups and 0 otherwise.
+    everywhere: Vec<f32>,
+    /// For each carrier, the cells that use some groups, and which.
+    somewhere: Vec<Vec<(u32, u32)>>,
     uplink: Vec<UplinkUse>,
 }
 
@@ -130,8 +137,8 @@ impl Channel {
                     all_groups: (1 << groups) - 1,
                     downlink: carrier.downlink,
                     uplink: carrier.uplink,
+                    snr: ratio(block_dbm - per_block(config.ue_noise_figure_db)) as f32,
                     element_dbm: block_dbm - 10.0 * libm::log10(12.0),
-                    downlink_snr: ratio(block_dbm - per_block(config.ue_noise_figure_db)),
                     response: config.fading.map(|profile| {
                         let size = rbg_size(carrier.n_rb);
                         let offsets =
@@ -170,9 +177,10 @@ impl Channel {
                 moves: !ue.mobility.is_static(),
                 steps: vec![u64::MAX; cells.len()],
                 gains: vec![0.0; carriers.len() * cells.len()],
+                others: (u64::MAX, 0),
                 fading_cell: usize::MAX,
                 fading: Vec::new(),
-                uplink_snr: ratio(-per_block(config.enodeb_noise_figure_db)),
+                uplink_snr: ratio(-per_block(config.enodeb_noise_figure_db)) as f32,
             })
             .collect();
         let reports = |ue: &UeConfig| matches!(ue.channel, UeChannel::Cqi(_));
@@ -186,6 +194,7 @@ impl Channel {
                 history.next_power_of_two() as usize,
                 carriers.len(),
                 cells.len(),
+                config.interference == Interference::Full,
             ),
             carriers,
             cells: sites,
@@ -196,11 +205,12 @@ impl Channel {
         }
     }
 
-    /// Notes that a cell transmits on these groups in a TTI.
+    /// Notes that a cell transmits on these groups in a TTI, once.
     #[inline]
     pub(crate) fn transmit(&mut self, tti: u64, carrier: usize, cell: usize, groups: u32) {
-        let at = carrier * self.cells.len() + cell;
-        self.activity.slot(tti).groups[at] |= groups;
+        let all_groups = self.carriers[carrier].all_groups;
+        self.activity
+            .transmit(tti, carrier, cell, groups, all_groups);
     }
 
     /// Notes an uplink transmission in a TTI.
@@ -216,62 +226,49 @@ impl Channel {
             self.values[0] = heard;
             return &self.values[..1];
         }
-        let n_cells = self.cells.len();
+        let Carrier { groups, snr, .. } = self.carriers[carrier];
+        let row = carrier * self.cells.len();
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
-        let Carrier {
-            groups, all_groups, ..
-        } = self.carriers[carrier];
-        let snr = self.carriers[carrier].downlink_snr;
-        let mut everywhere = 1.0;
+        let mut noise = 1.0;
         let mut uneven = false;
-        let here = &mut self.values[..groups];
-        if self.interference != Interference::Off {
-            for other in (0..n_cells).filter(|&other| other != cell) {
-                let used = if self.interference == Interference::Full {
-                    all_groups
-                } else {
-                    self.activity.groups(tti, carrier * n_cells + other)
-                };
-                if used == 0 {
-                    continue;
-                }
-                refresh(
-                    &mut self.users[ue],
-                    &self.cells,
-                    other,
-                    tti / OTHERS_STEP_TTIS,
-                    OTHERS_STEP_TTIS,
-                );
-                let level = self.users[ue].gains[carrier * n_cells + other] * snr;
-                if used == all_groups {
-                    everywhere += level;
+        if self.interference != Interference::Off
+            && let Some(active) = self.activity.of(tti)
+            && active.somebody[carrier]
+        {
+            refresh_others(&mut self.users[ue], &self.cells, cell, tti);
+            let gains = &self.users[ue].gains[row..row + self.cells.len()];
+            let everywhere = &active.everywhere[row..row + self.cells.len()];
+            let sum = dot(&gains[..cell], &everywhere[..cell])
+                + dot(&gains[cell + 1..], &everywhere[cell + 1..]);
+            noise += snr * sum;
+            for &(other, used) in &active.somewhere[carrier] {
+                if other as usize == cell {
                     continue;
                 }
                 if !uneven {
-                    here.fill(0.0);
                     uneven = true;
+                    self.values[..groups].fill(0.0);
                 }
-                for (group, value) in here.iter_mut().enumerate() {
-                    *value += level as f32 * ((used >> group) & 1) as f32;
+                let level = snr * gains[other as usize];
+                for (group, value) in self.values[..groups].iter_mut().enumerate() {
+                    *value += level * ((used >> group) & 1) as f32;
                 }
             }
         }
-        let user = &mut self.users[ue];
-        let signal = (user.gains[carrier * n_cells + cell] * snr) as f32 / self.layers;
-        let noise = everywhere as f32;
+        let signal = self.users[ue].gains[row + cell] * snr / self.layers;
         let kept = self.kept;
         if self.carriers[carrier].response.is_none() {
             if !uneven {
                 self.values[0] = kept * signal / noise;
                 return &self.values[..1];
             }
-            for value in here {
+            for value in &mut self.values[..groups] {
                 *value = kept * signal / (noise + *value);
             }
             return &self.values[..groups];
         }
         if !uneven {
-            here.fill(0.0);
+            self.values[..groups].fill(0.0);
         }
         self.tune(ue, cell);
         let frequency = self.carriers[carrier].downlink;
@@ -308,7 +305,7 @@ impl Channel {
     pub(crate) fn uplink(&mut self, ue: usize, cell: usize, tti: u64) -> &[f32] {
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         let user = &self.users[ue];
-        let signal = self.kept * (user.gains[cell] * user.uplink_snr) as f32;
+        let signal = self.kept * (user.gains[cell] * user.uplink_snr);
         if self.carriers[0].response.is_none() {
             self.values[0] = signal;
             return &self.values[..1];
@@ -347,16 +344,16 @@ impl Channel {
                 OTHERS_STEP_TTIS,
             );
             let user = &self.users[other.ue];
-            let level = user.gains[wanted.cell] * user.uplink_snr * other.power_mw;
-            sum += level * f64::from(overlap) / f64::from(wanted.n_prb);
+            let level = user.gains[wanted.cell] * user.uplink_snr * other.power_mw as f32;
+            sum += level * f32::from(overlap) / f32::from(wanted.n_prb);
         }
-        sum as f32
+        sum
     }
 
     /// The loss of the primary carrier between a UE and a cell, in decibels.
     pub(crate) fn loss_db(&mut self, ue: usize, cell: usize, tti: u64) -> f64 {
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
-        -10.0 * libm::log10(self.users[ue].gains[cell])
+        -10.0 * libm::log10(f64::from(self.users[ue].gains[cell]))
     }
 
     /// The cell that a UE receives strongest on the primary carrier, the first of equals.
@@ -386,32 +383,31 @@ impl Channel {
         for other in 0..self.cells.len() {
             self.refresh(ue, other, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         }
-        let Carrier {
-            downlink_snr,
-            element_dbm,
-            ..
-        } = self.carriers[0];
+        // What interferes goes by steps of its own.
+        self.users[ue].others = (u64::MAX, 0);
         let gains = &self.users[ue].gains[..self.cells.len()];
+        let Carrier {
+            snr, element_dbm, ..
+        } = self.carriers[0];
+        let snr = f64::from(snr);
         let decibel = |ratio: f64| 10.0 * libm::log10(ratio);
         rsrp_dbm.clear();
         let mut noise = 1.0;
-        for (other, gain) in gains.iter().enumerate() {
-            rsrp_dbm.push(element_dbm + decibel(*gain));
+        for (other, &gain) in gains.iter().enumerate() {
+            rsrp_dbm.push(element_dbm + decibel(f64::from(gain)));
             if other != cell {
-                noise += gain * downlink_snr * loads[other];
+                noise += f64::from(gain) * snr * loads[other];
             }
         }
-        decibel(f64::from(self.kept) * gains[cell] * downlink_snr / noise)
+        decibel(f64::from(self.kept) * f64::from(gains[cell]) * snr / noise)
     }
 
     /// The level of reference signals at which a UE has this SNR.
     pub(crate) fn rsrp_dbm(&self, snr_db: f64) -> f64 {
         let Carrier {
-            downlink_snr,
-            element_dbm,
-            ..
+            snr, element_dbm, ..
         } = self.carriers[0];
-        element_dbm + snr_db - 10.0 * libm::log10(downlink_snr * f64::from(self.kept))
+        element_dbm + snr_db - 10.0 * libm::log10(f64::from(snr * self.kept))
     }
 
     #[inline]
@@ -450,13 +446,31 @@ fn refresh(user: &mut User, cells: &[Site], cell: usize, step: u64, step_ttis: u
     }
 }
 
+/// Brings the gains between a user and all cells but the serving one up to date.
+#[inline]
+fn refresh_others(user: &mut User, cells: &[Site], serving: usize, tti: u64) {
+    let step = if user.moves {
+        tti / OTHERS_STEP_TTIS
+    } else {
+        0
+    };
+    if user.others == (step, serving) {
+        return;
+    }
+    user.others = (step, serving);
+    for other in (0..cells.len()).filter(|&other| other != serving) {
+        refresh(user, cells, other, step, OTHERS_STEP_TTIS);
+    }
+}
+
 impl User {
     #[cold]
     fn look(&mut self, cells: &[Site], cell: usize, tti: u64) {
         let here = self.mobility.position(start_of(tti));
         let site = &cells[cell];
         for (carrier, loss) in site.losses.iter().enumerate() {
-            self.gains[carrier * cells.len() + cell] = ratio(-loss.loss_db(site.position, here));
+            self.gains[carrier * cells.len() + cell] =
+                ratio(-loss.loss_db(site.position, here)) as f32;
         }
     }
 
@@ -474,14 +488,20 @@ impl User {
 }
 
 impl Activity {
-    fn new(slots: usize, carriers: usize, cells: usize) -> Self {
+    /// With `full`, all cells transmit on all groups at all times.
+    fn new(slots: usize, carriers: usize, cells: usize, full: bool) -> Self {
+        let everywhere = if full { 1.0 } else { 0.0 };
         let slot = || Slot {
             tti: u64::MAX,
-            groups: vec![0; carriers * cells],
+            somebody: vec![full; carriers],
+            everywhere: vec![everywhere; carriers * cells],
+            somewhere: vec![Vec::new(); carriers],
             uplink: Vec::new(),
         };
         Self {
             slots: (0..slots).map(|_| slot()).collect(),
+            cells,
+            full,
         }
     }
 
@@ -492,15 +512,50 @@ impl Activity {
         let slot = &mut self.slots[at];
         if slot.tti != tti {
             slot.tti = tti;
-            slot.groups.fill(0);
             slot.uplink.clear();
+            if !self.full {
+                slot.somebody.fill(false);
+                slot.everywhere.fill(0.0);
+                slot.somewhere.iter_mut().for_each(Vec::clear);
+            }
         }
         slot
     }
 
-    #[inline]
-    fn groups(&self, tti: u64, at: usize) -> u32 {
-        let slot = &self.slots[tti as usize & (self.slots.len() - 1)];
-        if slot.tti == tti { slot.groups[at] } else { 0 }
+    fn transmit(&mut self, tti: u64, carrier: usize, cell: usize, groups: u32, all_groups: u32) {
+        if self.full {
+            return;
+        }
+        let at = carrier * self.cells + cell;
+        let slot = self.slot(tti);
+        slot.somebody[carrier] = true;
+        if groups == all_groups {
+            slot.everywhere[at] = 1.0;
+        } else {
+            slot.somewhere[carrier].push((cell as u32, groups));
+        }
     }
+
+    /// The downlinks of a TTI, if there were any.
+    #[inline]
+    fn of(&self, tti: u64) -> Option<&Slot> {
+        let slot = &self.slots[tti as usize & (self.slots.len() - 1)];
+        (self.full || slot.tti == tti).then_some(slot)
+    }
+}
+
+/// The sum of products, in an order that processors with vectors like.
+#[inline]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (whole_a, rest_a) = a.as_chunks::<LANES>();
+    let (whole_b, rest_b) = b.as_chunks::<LANES>();
+    for (a, b) in whole_a.iter().zip(whole_b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    rest + sums.iter().sum::<f32>()
 }

@@ -40,8 +40,10 @@ pub(crate) struct Ue {
 pub(crate) struct UeCarrier {
     pub(crate) link: DownlinkLink,
     pub(crate) processes: [Process; PROCESSES],
-    /// Processes that wait for a retransmission.
-    pub(crate) due: u32,
+    /// Processes with nothing under way, a bit for each.
+    pub(crate) free: u8,
+    /// Processes that wait for a retransmission, a bit for each.
+    pub(crate) due: u8,
     pub(crate) average: Average,
 }
 
@@ -57,6 +59,7 @@ impl Ue {
         let carrier = |_: &_| UeCarrier {
             link: DownlinkLink::new(outer_loop),
             processes: Default::default(),
+            free: u8::MAX,
             due: 0,
             average: Average::default(),
         };
@@ -84,6 +87,7 @@ impl Ue {
         for carrier in &mut self.carriers {
             carrier.link.reset();
             carrier.due = 0;
+            carrier.free = u8::MAX;
             for process in &mut carrier.processes {
                 process.air = u64::MAX;
                 for block in &mut process.blocks {

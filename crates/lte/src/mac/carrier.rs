@@ -15,6 +15,7 @@ use crate::phy::tables::{CqiTable, McsTable, Modulation, rbg_count, rbg_size};
 #[derive(Clone, Debug)]
 pub(crate) struct DownlinkCarrier {
     pub(crate) n_rb: u16,
+    groups: u16,
     pub(crate) all_groups: u32,
     group_size: u16,
     last_group_size: u16,
@@ -53,6 +54,7 @@ impl DownlinkCarrier {
         let group_size = rbg_size(n_rb);
         Self {
             n_rb,
+            groups,
             all_groups: (1 << groups) - 1,
             group_size,
             last_group_size: n_rb - (groups - 1) * group_size,
@@ -88,7 +90,7 @@ impl DownlinkCarrier {
     /// The number of resource block groups.
     #[inline]
     pub(crate) fn groups(&self) -> usize {
-        self.all_groups.count_ones() as usize
+        usize::from(self.groups)
     }
 
     /// Resource blocks in these groups.
@@ -175,9 +177,8 @@ impl DownlinkCarrier {
         mcs
     }
 
-    /// The MCS of one group by its own report: what a scheduler compares.
-    pub(crate) fn group_mcs(&self, report: &Report, factor: f32, group: usize, symbols: u8) -> u8 {
-        let cqi = report.groups[group];
+    /// The MCS of one group by its own CQI: what a scheduler compares.
+    pub(crate) fn group_mcs(&self, cqi: u8, factor: f32, symbols: u8) -> u8 {
         if self.rule == Adaptation::EffectiveInformation {
             let sinr = self.adaptation.sinr(cqi) * factor;
             self.model.highest_mcs(sinr, self.n_rb, symbols)
@@ -188,7 +189,7 @@ impl DownlinkCarrier {
 
     /// The SINR of a flat channel as good as these groups are by the report.
     fn expected_sinr(&self, report: &Report, groups: u32) -> f32 {
-        if report.groups.iter().all(|&cqi| cqi == report.groups[0]) {
+        if !report.sub_band {
             return self.adaptation.sinr(report.cqi);
         }
         let curves = MutualInformation::curves();

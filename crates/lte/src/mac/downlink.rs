@@ -11,7 +11,7 @@ use backlane_net::{MacContext, NodeId};
 use backlane_units::SimTime;
 
 use super::carrier::DownlinkCarrier;
-use super::harq::{BlockState, Calendar, Process};
+use super::harq::{BlockState, Calendar};
 use super::scheduler::{Candidate, Demand, MAX_GROUPS, NOBODY, Scheduler};
 use super::{fill, rlc_bytes};
 use crate::channel::Channel;
@@ -272,12 +272,13 @@ impl Downlink {
             if state.due == 0 {
                 continue;
             }
-            for (at, process) in state.processes.iter().enumerate() {
-                let ready = process
-                    .air
-                    .saturating_add(u64::from(config.harq.round_trip_ttis));
-                if process.is_due() && ready <= air {
-                    self.waiting.push((process.air, index, at as u8));
+            let mut due = state.due;
+            while due != 0 {
+                let at = due.trailing_zeros();
+                due &= due - 1;
+                let sent = state.processes[at as usize].air;
+                if sent + u64::from(config.harq.round_trip_ttis) <= air {
+                    self.waiting.push((sent, index, at as u8));
                 }
             }
         }
@@ -329,7 +330,7 @@ impl Downlink {
             let backlog = ue.bearer.status(Direction::Down, now).total_bytes();
             if backlog == 0
                 || state.due != 0 && self.assignments.iter().any(|other| other.ue == index)
-                || !state.processes.iter().any(Process::is_free)
+                || state.free == 0
             {
                 continue;
             }
@@ -347,11 +348,16 @@ impl Downlink {
                 given: 0,
             });
             if config.cqi.sub_band {
-                for group in 0..MAX_GROUPS {
-                    let mcs = phy.group_mcs(report, factor, group, symbols);
-                    let bits = phy.block_bits(mcs, phy.n_rb, symbols);
-                    let bits = if report.groups[group] == 0 { 0 } else { bits };
-                    self.sub_band_bits.push(bits as f32 / phy.groups() as f32);
+                let mut of_cqi = [-1.0; 16];
+                of_cqi[0] = 0.0;
+                for cqi in report.groups {
+                    let bits = &mut of_cqi[usize::from(cqi & 15)];
+                    if *bits < 0.0 {
+                        let mcs = phy.group_mcs(cqi, factor, symbols);
+                        let of_carrier = phy.block_bits(mcs, phy.n_rb, symbols);
+                        *bits = of_carrier as f32 / phy.groups() as f32;
+                    }
+                    self.sub_band_bits.push(*bits);
                 }
             }
             let aggregation = aggregation(report.cqi);
@@ -383,12 +389,10 @@ impl Downlink {
                 groups |= u32::from(usize::from(owner) == at) << group;
             }
             let state = &mut ues[candidate.ue as usize].carriers[carrier];
-            let free = state.processes.iter().position(Process::is_free);
-            let Some(process) = free else { continue };
             *cces += aggregation(state.link.known(tti).map_or(0, |report| report.cqi));
             self.assignments.push(Assignment {
                 ue: candidate.ue,
-                process: process as u8,
+                process: state.free.trailing_zeros() as u8,
                 groups,
             });
         }
@@ -520,7 +524,7 @@ impl Downlink {
                 continue;
             }
             let readings = &mut ue.readings.downlink;
-            let mut due = false;
+            let (mut due, mut free) = (false, true);
             for block in &mut process.blocks {
                 let decoded = match block.state {
                     BlockState::Decoded => true,
@@ -542,9 +546,11 @@ impl Downlink {
                     block.state = BlockState::Due;
                     due = true;
                 }
+                free &= block.state == BlockState::Empty;
             }
+            state.due |= u8::from(due) << place.process;
+            state.free |= u8::from(free) << place.process;
             if due {
-                state.due += 1;
                 touched.push(place.ue);
             }
         }
@@ -588,7 +594,6 @@ fn send(
     let factor = state.link.factor();
     let process = &mut state.processes[usize::from(assignment.process)];
     let n_prb = phy.prbs(assignment.groups);
-    let was_due = process.is_due();
     let readings = &mut ue.readings.downlink;
     let mut sent = false;
     for block in process.blocks.iter_mut().take(phy.codewords) {
@@ -631,7 +636,8 @@ fn send(
         sent = true;
     }
     if sent {
-        state.due -= u32::from(was_due);
+        state.due &= !(1 << assignment.process);
+        state.free &= !(1 << assignment.process);
         process.air = air;
         process.groups = assignment.groups;
         process.n_prb = n_prb;

@@ -5,6 +5,10 @@ use crate::rlc::Pdu;
 
 /// Stop-and-wait processes of a UE, in each direction and on each carrier (TS 36.213 §7, §8).
 pub(crate) const PROCESSES: usize = 8;
+const _: () = assert!(
+    PROCESSES == u8::BITS as usize,
+    "sets of processes are bytes"
+);
 /// Codewords of a downlink process (TS 36.211 §6.3).
 pub(crate) const CODEWORDS: usize = 2;
 
@@ -61,20 +65,6 @@ impl Default for Process {
             symbols: 1,
             blocks: Default::default(),
         }
-    }
-}
-
-impl Process {
-    /// It can take new data.
-    #[inline]
-    pub(crate) fn is_free(&self) -> bool {
-        self.blocks.iter().all(|b| b.state == BlockState::Empty)
-    }
-
-    /// It waits for a retransmission and for nothing else.
-    #[inline]
-    pub(crate) fn is_due(&self) -> bool {
-        self.blocks.iter().any(|b| b.state == BlockState::Due)
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Report {
     pub(crate) known_at: u64,
     /// Wideband CQI; 0 is "out of range".
     pub(crate) cqi: u8,
+    /// Groups have reports of their own.
+    pub(crate) sub_band: bool,
     /// CQI of each group; as the wideband one without sub-band reports.
     pub(crate) groups: [u8; MAX_GROUPS],
 }
@@ -58,6 +60,7 @@ impl DownlinkLink {
         self.reports.push_back(Report {
             known_at,
             cqi,
+            sub_band: sub_band && sinr.len() > 1,
             groups,
         });
         cqi

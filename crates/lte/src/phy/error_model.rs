@@ -101,6 +101,9 @@ pub struct ErrorModel {
     config: ErrorModelConfig,
     /// By control symbols, MCS and resource blocks.
     formats: Vec<TransportFormat>,
+    /// By control symbols, resource blocks and MCS from 1 on: the least signal at which an MCS or
+    /// a higher one meets the target.
+    thresholds: Vec<f32>,
 }
 
 /// Symbols of the longest control region, TS 36.211 table 6.7-1.
@@ -131,7 +134,39 @@ impl ErrorModel {
                 }
             }
         }
-        Self { config, formats }
+        let mut model = Self {
+            config,
+            formats,
+            thresholds: Vec::new(),
+        };
+        for control_symbols in 1..=regions {
+            for n_prb in 1..=config.n_rb {
+                let required = |mcs| model.format(mcs, n_prb, control_symbols).required_sinr;
+                let mut least = f32::INFINITY;
+                let mut row: Vec<f32> = (1..=config.table.highest())
+                    .rev()
+                    .map(|mcs| {
+                        least = least.min(required(mcs));
+                        least
+                    })
+                    .collect();
+                row.reverse();
+                model.thresholds.extend(row);
+            }
+        }
+        model
+    }
+
+    /// Control symbols as an index.
+    #[inline]
+    fn region(&self, control_symbols: u8) -> usize {
+        match self.config.grid {
+            Grid::Downlink { .. } => {
+                let longest = longest_control_region(self.config.n_rb);
+                usize::from(control_symbols.clamp(1, longest) - 1)
+            }
+            Grid::Uplink { .. } => 0,
+        }
     }
 
     /// What the model was made for.
@@ -144,13 +179,7 @@ impl ErrorModel {
     #[inline]
     pub fn format(&self, mcs: u8, n_prb: u16, control_symbols: u8) -> &TransportFormat {
         let highest = self.config.table.highest();
-        let region = match self.config.grid {
-            Grid::Downlink { .. } => {
-                let longest = longest_control_region(self.config.n_rb);
-                usize::from(control_symbols.clamp(1, longest) - 1)
-            }
-            Grid::Uplink { .. } => 0,
-        };
+        let region = self.region(control_symbols);
         let row = region * (usize::from(highest) + 1) + usize::from(mcs.min(highest));
         let block = usize::from(n_prb.clamp(1, self.config.n_rb) - 1);
         &self.formats[row * usize::from(self.config.n_rb) + block]
@@ -159,10 +188,12 @@ impl ErrorModel {
     /// The highest MCS whose block on `n_prb` resource blocks meets the target error rate at this
     /// signal (ratio), within the limit of the code rate; 0 if none does.
     pub fn highest_mcs(&self, sinr: f32, n_prb: u16, control_symbols: u8) -> u8 {
-        (1..=self.config.table.highest())
-            .rev()
-            .find(|&mcs| self.format(mcs, n_prb, control_symbols).required_sinr <= sinr)
-            .unwrap_or(0)
+        let highest = usize::from(self.config.table.highest());
+        let n_rb = usize::from(self.config.n_rb);
+        let block = usize::from(n_prb.clamp(1, self.config.n_rb) - 1);
+        let row = (self.region(control_symbols) * n_rb + block) * highest;
+        let thresholds = &self.thresholds[row..row + highest];
+        thresholds.partition_point(|&least| least <= sinr) as u8
     }
 
     /// Coded bits that a retransmission on another allocation than the format's own carries.

@@ -223,7 +223,8 @@ impl OuterLoop {
 
     /// The correction as a factor of the signal.
     pub fn factor(&self) -> f32 {
-        libm::pow(10.0, self.offset / 10.0) as f32
+        const DOUBLINGS_PER_DECIBEL: f64 = core::f64::consts::LOG2_10 / 10.0;
+        libm::exp2f((self.offset * DOUBLINGS_PER_DECIBEL) as f32)
     }
 }
 
