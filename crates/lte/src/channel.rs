@@ -36,6 +36,21 @@ const OTHERS_STEP_TTIS: u64 = 100;
 /// What stands for a signal that is not there: 100 dB below the noise.
 const NOTHING: f32 = 1e-10;
 
+/// Four bits as four factors, the lowest first.
+const SWITCHES: [[f32; 4]; 16] = {
+    let mut switches = [[0.0; 4]; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut lane = 0;
+        while lane < 4 {
+            switches[bits][lane] = (bits >> lane & 1) as f32;
+            lane += 1;
+        }
+        bits += 1;
+    }
+    switches
+};
+
 /// The radio side of all cells and UEs.
 pub(crate) struct Channel {
     interference: Interference,
@@ -48,7 +63,8 @@ pub(crate) struct Channel {
     sinr_of_cqi: Option<SinrOfCqi>,
     activity: Activity,
     streams: Streams,
-    values: [f32; MAX_GROUPS],
+    /// One for each group, and room to a multiple of four.
+    values: [f32; MAX_GROUPS.next_multiple_of(4)],
 }
 
 struct Carrier {
@@ -201,7 +217,7 @@ impl Channel {
             users,
             sinr_of_cqi,
             streams: streams.clone(),
-            values: [0.0; MAX_GROUPS],
+            values: [0.0; MAX_GROUPS.next_multiple_of(4)],
         }
     }
 
@@ -247,11 +263,15 @@ impl Channel {
                 }
                 if !uneven {
                     uneven = true;
-                    self.values[..groups].fill(0.0);
+                    self.values.fill(0.0);
                 }
                 let level = snr * gains[other as usize];
-                for (group, value) in self.values[..groups].iter_mut().enumerate() {
-                    *value += level * ((used >> group) & 1) as f32;
+                let (quads, _) = self.values.as_chunks_mut::<4>();
+                for (at, quad) in quads.iter_mut().enumerate() {
+                    let switches = &SWITCHES[(used >> (4 * at) & 15) as usize];
+                    for lane in 0..4 {
+                        quad[lane] += level * switches[lane];
+                    }
                 }
             }
         }

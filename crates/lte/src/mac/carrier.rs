@@ -119,18 +119,18 @@ impl DownlinkCarrier {
 
     /// Bits of all codewords with this MCS.
     #[inline]
-    pub(crate) fn block_bits(&self, mcs: u8, n_prb: u16, symbols: u8) -> u32 {
-        self.model.format(mcs, n_prb, symbols).bits * self.codewords as u32
+    pub(crate) fn block_bits(&self, mcs: u8, n_prb: u16) -> u32 {
+        self.model.bits(mcs, n_prb) * self.codewords as u32
     }
 
     /// The fewest groups, none of them the last, whose blocks hold so many bytes; all groups if
     /// not even these do.
-    pub(crate) fn groups_for(&self, mcs: u8, symbols: u8, bytes: u64) -> u8 {
+    pub(crate) fn groups_for(&self, mcs: u8, bytes: u64) -> u8 {
         // A MAC subheader for each codeword, and one for a report.
         let bits = 8 * (bytes + 6);
         let holds = |groups: u16| {
             let n_prb = (groups * self.group_size).min(self.n_rb);
-            u64::from(self.block_bits(mcs, n_prb, symbols)) >= bits
+            u64::from(self.block_bits(mcs, n_prb)) >= bits
         };
         let all = self.groups() as u16;
         let (mut low, mut high) = (0, all);

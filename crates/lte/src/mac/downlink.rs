@@ -339,11 +339,11 @@ impl Downlink {
                 continue;
             };
             let mcs = phy.mcs(report, factor, phy.all_groups, symbols);
-            let of_carrier = phy.block_bits(mcs, phy.n_rb, symbols);
+            let of_carrier = phy.block_bits(mcs, phy.n_rb);
             self.candidates.push(Candidate {
                 ue: index,
                 group_bits: of_carrier as f32 / phy.groups() as f32,
-                wanted: phy.groups_for(mcs, symbols, backlog),
+                wanted: phy.groups_for(mcs, backlog),
                 average: 0.0,
                 given: 0,
             });
@@ -354,7 +354,7 @@ impl Downlink {
                     let bits = &mut of_cqi[usize::from(cqi & 15)];
                     if *bits < 0.0 {
                         let mcs = phy.group_mcs(cqi, factor, symbols);
-                        let of_carrier = phy.block_bits(mcs, phy.n_rb, symbols);
+                        let of_carrier = phy.block_bits(mcs, phy.n_rb);
                         *bits = of_carrier as f32 / phy.groups() as f32;
                     }
                     self.sub_band_bits.push(*bits);
@@ -608,7 +608,7 @@ fn send(
             continue;
         };
         let mcs = phy.mcs(report, factor, assignment.groups, symbols);
-        let bytes = phy.model.format(mcs, n_prb, symbols).bits / 8;
+        let bytes = phy.model.bits(mcs, n_prb) / 8;
         fill(
             &mut ue.bearer,
             Direction::Down,

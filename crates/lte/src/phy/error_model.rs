@@ -104,6 +104,8 @@ pub struct ErrorModel {
     /// By control symbols, resource blocks and MCS from 1 on: the least signal at which an MCS or
     /// a higher one meets the target.
     thresholds: Vec<f32>,
+    /// Information bits, by resource blocks and MCS: what is asked most, close together.
+    bits: Vec<u32>,
 }
 
 /// Symbols of the longest control region, TS 36.211 table 6.7-1.
@@ -138,7 +140,13 @@ impl ErrorModel {
             config,
             formats,
             thresholds: Vec::new(),
+            bits: Vec::new(),
         };
+        for n_prb in 1..=config.n_rb {
+            let bits = |mcs| model.format(mcs, n_prb, 1).bits;
+            let row: Vec<u32> = (0..=config.table.highest()).map(bits).collect();
+            model.bits.extend(row);
+        }
         for control_symbols in 1..=regions {
             for n_prb in 1..=config.n_rb {
                 let required = |mcs| model.format(mcs, n_prb, control_symbols).required_sinr;
@@ -183,6 +191,14 @@ impl ErrorModel {
         let row = region * (usize::from(highest) + 1) + usize::from(mcs.min(highest));
         let block = usize::from(n_prb.clamp(1, self.config.n_rb) - 1);
         &self.formats[row * usize::from(self.config.n_rb) + block]
+    }
+
+    /// Information bits of `mcs` on `n_prb` resource blocks, as [`ErrorModel::format`] has them.
+    #[inline]
+    pub fn bits(&self, mcs: u8, n_prb: u16) -> u32 {
+        let highest = self.config.table.highest();
+        let block = usize::from(n_prb.clamp(1, self.config.n_rb) - 1);
+        self.bits[block * (usize::from(highest) + 1) + usize::from(mcs.min(highest))]
     }
 
     /// The highest MCS whose block on `n_prb` resource blocks meets the target error rate at this
