@@ -28,7 +28,7 @@ mod traced;
 pub use application::Application;
 pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
 pub use link::{Link, LinkCounters};
-pub use mac::{Mac, MacContext};
+pub use mac::{Mac, MacContext, MediumCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};

@@ -33,6 +33,20 @@ pub trait Mac: Any {
     fn held_pkts(&self) -> usize;
 }
 
+/// What media have carried between one router and its hosts, in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MediumCounters {
+    /// Bytes that came out, IP headers included.
+    pub bytes: u64,
+    /// Packets that came out.
+    pub packets: u64,
+    /// Packets given up.
+    pub drops: u64,
+    /// Sum over the packets that came out of their size times their time inside, in
+    /// byte-picoseconds: the time integral of what is inside.
+    pub area: u128,
+}
+
 /// What a medium sees of the world: its own packets, timers and hosts.
 pub struct MacContext<'a> {
     mac: MacId,
@@ -76,6 +90,8 @@ impl<'a> MacContext<'a> {
     /// order in which packets came out.
     #[inline]
     pub fn deliver(&mut self, node: NodeId, id: PacketId) {
+        let now = self.events.now();
+        self.network.count_carried(node, id, now);
         self.network.emerged.push((node, id));
     }
 
@@ -91,11 +107,12 @@ impl<'a> MacContext<'a> {
         if exit != node {
             packet.size_bytes += tunnel_bytes;
         }
-        self.deliver(node, id);
+        self.network.emerged.push((node, id));
     }
 
     /// Gives a packet up.
     pub fn drop(&mut self, id: PacketId, cause: DropCause) {
+        self.network.count_dropped(id);
         self.network.drop_packet(id, cause);
     }
 

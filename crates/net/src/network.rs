@@ -7,7 +7,7 @@ use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
 use crate::link::{Enqueued, Link, Marking};
-use crate::mac::Mac;
+use crate::mac::{Mac, MediumCounters};
 use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::{DropTail, ProportionalFair, QueueConfig, QueueDiscipline, User};
 use crate::simulation::Event;
@@ -142,6 +142,8 @@ pub struct Network {
     tunnel_bytes: u32,
     /// Media, until the simulation takes them.
     pub(crate) macs: Vec<Box<dyn Mac>>,
+    /// What media carried up to each router and down from it, by router.
+    carried: Vec<[MediumCounters; 2]>,
     /// Packets sent where no wire takes them, to be given to the source's router or medium after
     /// the callback that made them.
     pub(crate) born: Vec<PacketId>,
@@ -261,6 +263,18 @@ impl Network {
         let host = &mut self.nodes[host.index()];
         host.attached_to = Some(router);
         host.mac = Some(mac);
+        if router.index() >= self.carried.len() {
+            self.carried
+                .resize(router.index() + 1, [MediumCounters::default(); 2]);
+        }
+    }
+
+    /// What media carried so far from the hosts of a router up to it, and down to them.
+    pub fn carried_by_media(&self, router: NodeId) -> [MediumCounters; 2] {
+        self.carried
+            .get(router.index())
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Makes each packet that a host of a medium sends or gets so many bytes larger in the mesh,
@@ -444,6 +458,39 @@ impl Network {
     #[inline]
     pub(crate) fn mac_of(&self, host: NodeId) -> Option<MacId> {
         self.nodes[host.index()].mac
+    }
+
+    /// A packet comes out of a medium at `node`.
+    #[inline]
+    pub(crate) fn count_carried(&mut self, node: NodeId, id: PacketId, now: SimTime) {
+        let packet = &self.packets[id];
+        let (router, direction) = if packet.destination == node {
+            (self.exit_of(node), 1)
+        } else {
+            (node, 0)
+        };
+        let inside_ps = now.saturating_since(packet.queued_at).as_ps();
+        let size_bytes = packet.size_bytes;
+        if let Some(carried) = self.carried.get_mut(router.index()) {
+            let carried = &mut carried[direction];
+            carried.bytes += u64::from(size_bytes);
+            carried.packets += 1;
+            carried.area += u128::from(size_bytes) * u128::from(inside_ps);
+        }
+    }
+
+    /// A medium gives a packet up; on its way up it has met no router yet.
+    pub(crate) fn count_dropped(&mut self, id: PacketId) {
+        let packet = &self.packets[id];
+        let (host, direction) = if packet.hops == 0 {
+            (packet.source, 0)
+        } else {
+            (packet.destination, 1)
+        };
+        let router = self.exit_of(host);
+        if let Some(carried) = self.carried.get_mut(router.index()) {
+            carried[direction].drops += 1;
+        }
     }
 
     #[inline]

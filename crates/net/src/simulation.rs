@@ -313,7 +313,10 @@ impl<A: Application> Simulation<A> {
     /// `node` gives a packet to the medium of `host`.
     fn give_to_medium(&mut self, node: NodeId, host: NodeId, id: PacketId) {
         match self.network.mac_of(host) {
-            Some(mac) => self.with_mac(mac, |mac, context| mac.on_packet(context, node, id)),
+            Some(mac) => {
+                self.network.packets[id].queued_at = self.events.now();
+                self.with_mac(mac, |mac, context| mac.on_packet(context, node, id));
+            }
             None => self.network.drop_packet(id, DropCause::NoRoute),
         }
     }

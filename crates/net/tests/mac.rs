@@ -7,7 +7,7 @@ use backlane_engine::{EventQueue, TimerId};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
-    Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    MediumCounters, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -306,7 +306,12 @@ fn what_the_medium_holds_is_in_flight_and_what_it_gives_up_is_dropped_by_radio()
     let balance = world.simulation.network.balance();
     assert_eq!(balance.dropped[DropCause::Radio as usize], 1);
     let world = world.run();
-    assert_eq!(world.simulation.network.balance().delivered, 4);
+    let network = &world.simulation.network;
+    assert_eq!(network.balance().delivered, 4);
+    let [up, down] = network.carried_by_media(NodeId(1));
+    assert_eq!(up, MediumCounters::default());
+    assert_eq!((down.bytes, down.packets, down.drops), (4000, 4, 1));
+    assert_eq!(down.area, 4000 * u128::from(AIR.as_ps()));
 }
 
 /// The host moves at 8 ms from router 1 to router 2. Packet 0 is in the air of the old cell, packet 1 on

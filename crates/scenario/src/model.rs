@@ -440,6 +440,8 @@ pub struct Record {
     pub cwnd: bool,
     /// Queue length series of link directions.
     pub queue: bool,
+    /// Series of the radio of UEs.
+    pub radio: bool,
     /// Time between two samples.
     pub interval: Duration,
     /// Names of the flows sampled (`ue1`, …); empty is all.

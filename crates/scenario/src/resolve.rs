@@ -258,6 +258,7 @@ fn record(
     let mut record = Record {
         cwnd: series.iter().any(|(name, _)| *name == "cwnd"),
         queue: series.iter().any(|(name, _)| *name == "queue"),
+        radio: series.iter().any(|(name, _)| *name == "radio"),
         interval: table.quantity("interval")?,
         flows: Vec::new(),
         links: Vec::new(),

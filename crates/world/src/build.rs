@@ -22,7 +22,9 @@ use crate::convert_tcp;
 use crate::failures::Failures;
 use crate::names::Names;
 use crate::outcome::carried::Carried;
+use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
+use crate::radio::Radio;
 use crate::starts::{Starts, size_bytes, time};
 
 /// Room for HELLOs behind the packets that backpressure hands to a device.
@@ -74,6 +76,7 @@ pub struct World {
     /// What each link direction carried before the traffic began; `None` without a warm-up.
     pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
     pub(crate) failures: Failures,
+    pub(crate) radio: Option<Radio>,
 }
 
 impl World {
@@ -111,6 +114,7 @@ impl World {
             nodes: Vec::new(),
             links: Vec::new(),
             ues: Vec::new(),
+            radio: None,
         };
         builder.add_nodes();
         builder.add_links()?;
@@ -136,6 +140,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) nodes: Vec<NodeInfo>,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) ues: Vec<NodeId>,
+    pub(crate) radio: Option<Radio>,
 }
 
 impl Builder<'_> {
@@ -236,7 +241,9 @@ impl Builder<'_> {
             .collect();
         let routers = self.routers(&paths);
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
-        let sampler = Sampler::new(&self.scenario.record, warm_up, &infos, &self.links);
+        let record = &self.scenario.record;
+        let radio = RadioSeries::new(record, self.radio.as_ref(), &self.nodes);
+        let sampler = Sampler::new(record, warm_up, &infos, &self.links, radio);
         let failures = Failures::new(&self.scenario.failures, self.network.links(), warm_up);
         let flows = Flows::new(&mut self.events, self.streams, specs);
         Ok(World {
@@ -249,6 +256,7 @@ impl Builder<'_> {
             sampler,
             carried_in_warm_up: None,
             failures,
+            radio: self.radio,
         })
     }
 

@@ -43,15 +43,12 @@
 mod access;
 pub mod build;
 mod convert;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "until the radio network itself is there")
-)]
 mod convert_lte;
 mod convert_tcp;
 mod failures;
 mod names;
 pub mod outcome;
+mod radio;
 mod run;
 mod starts;
 

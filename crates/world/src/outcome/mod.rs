@@ -9,6 +9,8 @@ use backlane_units::{Duration, SimTime};
 use crate::build::World;
 
 pub(crate) mod carried;
+mod radio;
+pub(crate) mod radio_series;
 pub(crate) mod sampler;
 
 use carried::Carried;
@@ -66,6 +68,10 @@ pub struct Outcome {
     pub links: Table,
     /// One row for each node.
     pub nodes: Table,
+    /// One row for each UE behind a radio access network.
+    pub radio: Table,
+    /// One row for each such UE, direction and MCS.
+    pub mcs: Table,
     /// What was sampled: name of the probe, and one row for each sample.
     pub series: Vec<(&'static str, Table)>,
 }
@@ -110,6 +116,8 @@ impl Outcome {
             flows: flows(&world, now),
             links: links(&mut world, now),
             nodes: nodes(&world, now),
+            radio: radio::ues(&world),
+            mcs: radio::mcs(&world),
             series: world.sampler.take(),
         }
     }
@@ -285,6 +293,8 @@ fn links(world: &mut World, now: SimTime) -> Table {
             ("queue_max_bytes", carried.queue_max_bytes.into()),
         ]);
     }
+    let ttis = now.as_secs_f64() * 1e3;
+    radio::cells(world, span_s, ttis, &mut table);
     table
 }
 

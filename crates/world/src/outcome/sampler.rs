@@ -10,6 +10,7 @@ use backlane_traffic::{Flows, Transport};
 use backlane_units::{Duration, SimTime};
 
 use crate::build::{FlowInfo, LinkInfo};
+use crate::outcome::radio_series::RadioSeries;
 
 /// What to sample and when.
 #[derive(Default)]
@@ -20,6 +21,7 @@ pub(crate) struct Sampler {
     links: Vec<(LinkId, String)>,
     cwnd: Table,
     queue: Table,
+    radio: RadioSeries,
 }
 
 impl Sampler {
@@ -28,6 +30,7 @@ impl Sampler {
         from: SimTime,
         flows: &[FlowInfo],
         links: &[LinkInfo],
+        radio: RadioSeries,
     ) -> Self {
         let wanted = |list: &[String], name: &String| list.is_empty() || list.contains(name);
         let flows = flows.iter().enumerate().filter(|(_, flow)| {
@@ -41,12 +44,14 @@ impl Sampler {
             .map(|(index, flow)| (index, flow.name.clone()))
             .collect();
         let links: Vec<_> = links.collect();
-        let idle = (flows.is_empty() && links.is_empty()) || record.interval == Duration::ZERO;
+        let nothing = flows.is_empty() && links.is_empty() && radio.is_idle();
+        let idle = nothing || record.interval == Duration::ZERO;
         Self {
             interval: record.interval,
             next: (!idle).then(|| from.saturating_add(record.interval)),
             flows,
             links,
+            radio,
             ..Self::default()
         }
     }
@@ -100,6 +105,7 @@ impl Sampler {
                 ),
             ]);
         }
+        self.radio.sample(simulation, time_s);
         for (link, name) in &self.links {
             let own = simulation.router_queue(*link).unwrap_or_default();
             let link = simulation.network.link_mut(*link);
@@ -119,6 +125,7 @@ impl Sampler {
         [
             ("cwnd", std::mem::take(&mut self.cwnd)),
             ("queue", std::mem::take(&mut self.queue)),
+            ("radio", self.radio.take()),
         ]
         .into_iter()
         .filter(|(_, table)| table.rows() > 0)

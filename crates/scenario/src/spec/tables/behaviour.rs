@@ -579,9 +579,9 @@ pub(crate) static RECORD: Section = Section {
     keys: &[
         key(
             "series",
-            Kind::List(&words(&["cwnd", "queue"])),
+            Kind::List(&words(&["cwnd", "queue", "radio"])),
             Default("[]"),
-            "Which series: congestion windows, queue lengths.",
+            "Which series: congestion windows, queue lengths of links, and of each UE behind LTE its channel, blocks, RLC queue and delays.",
         ),
         key(
             "interval",

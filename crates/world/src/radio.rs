@@ -1,0 +1,94 @@
+//! UEs behind a radio access network, and what the network tells of them.
+
+use std::any::Any;
+
+use backlane_lte::Ran;
+use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
+use backlane_net::{MacId, NodeId};
+use backlane_scenario::model::{Access, Lte};
+use backlane_units::SimTime;
+
+use crate::build::{Builder, World};
+use crate::convert_lte::{mobility, position, ran};
+
+/// A radio network within the world: its nodes in the order in which it counts them.
+pub(crate) struct Radio {
+    pub(crate) mac: MacId,
+    pub(crate) enodebs: Vec<NodeId>,
+    pub(crate) ues: Vec<NodeId>,
+    /// Resource blocks of each carrier.
+    pub(crate) carrier_prbs: Vec<u64>,
+}
+
+impl Builder<'_> {
+    pub(crate) fn attach_lte(&mut self, access: &Access, lte: &Lte, enodebs: &[NodeId]) {
+        let site = |node: NodeId| {
+            let site = self.nodes[node.index()].position_m;
+            site.unwrap_or_default()
+        };
+        let cells: Vec<CellConfig> = enodebs
+            .iter()
+            .map(|&node| CellConfig {
+                node,
+                position: position(site(node), lte.enodeb_height),
+            })
+            .collect();
+        let clock = SimTime::ZERO + self.scenario.warm_up;
+        let spread_m = lte.spread.as_m_f64();
+        let cell_of = |node: NodeId| enodebs.iter().position(|&enodeb| enodeb == node);
+        let ues: Vec<UeConfig> = (0..access.ues)
+            .map(|index| {
+                let node = self.ues[index];
+                let info = &self.nodes[node.index()];
+                let (at, motion, serving) = if let Some(ue) = lte.ues.get(index) {
+                    let serving = ue.serving.map(|node| NodeId(node as u32));
+                    (ue.position_m, ue.motion, serving)
+                } else {
+                    let (x, y) = info.attached_to.map(site).unwrap_or_default();
+                    let mut stream = self.streams.stream(&info.id, "position");
+                    let mut offset = || (2.0 * stream.uniform() - 1.0) * spread_m;
+                    ((x + offset(), y + offset()), None, info.attached_to)
+                };
+                UeConfig {
+                    node,
+                    name: info.id.clone(),
+                    mobility: mobility(position(at, lte.ue_height), motion, clock),
+                    serving: serving.and_then(cell_of),
+                    channel: UeChannel::Radio,
+                }
+            })
+            .collect();
+        let network = Ran::new(ran(lte), &cells, &ues, &self.streams);
+        let serving: Vec<NodeId> = (0..ues.len())
+            .map(|ue| enodebs[network.serving_cell(ue)])
+            .collect();
+        let mac = self.network.add_mac(Box::new(network));
+        for (ue, serving) in ues.iter().zip(serving) {
+            let begin = ue.mobility.position(SimTime::ZERO);
+            let info = &mut self.nodes[ue.node.index()];
+            info.position_m = Some((begin.x_m, begin.y_m));
+            info.attached_to = Some(serving);
+            self.network.attach_to_mac(ue.node, serving, mac);
+        }
+        self.network.set_tunnel_bytes(lte.tunnel_bytes);
+        self.radio = Some(Radio {
+            mac,
+            enodebs: enodebs.to_vec(),
+            ues: ues.iter().map(|ue| ue.node).collect(),
+            carrier_prbs: lte
+                .carriers
+                .iter()
+                .map(|carrier| u64::from(carrier.resource_blocks))
+                .collect(),
+        });
+    }
+}
+
+impl World {
+    /// The radio access network, if UEs are behind one.
+    pub(crate) fn ran(&self) -> Option<(&Radio, &Ran)> {
+        let radio = self.radio.as_ref()?;
+        let mac: &dyn Any = self.simulation.mac(radio.mac)?;
+        Some((radio, mac.downcast_ref()?))
+    }
+}
