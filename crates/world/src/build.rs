@@ -234,11 +234,7 @@ impl Builder<'_> {
 
     fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
         let (infos, specs) = self.flows()?;
-        let paths: BTreeSet<(NodeId, NodeId)> = specs
-            .iter()
-            .map(|spec| [spec.source, spec.destination].map(|node| self.network.exit_of(node)))
-            .flat_map(|[from, to]| [(from, to), (to, from)])
-            .collect();
+        let paths = self.paths(&specs);
         let routers = self.routers(&paths);
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let record = &self.scenario.record;
@@ -258,6 +254,31 @@ impl Builder<'_> {
             failures,
             radio: self.radio,
         })
+    }
+
+    /// The routers where packets enter the mesh and leave it, in pairs. A UE of a radio network may
+    /// come into any cell, and what is for it then follows it from one eNodeB to another.
+    fn paths(&self, specs: &[FlowSpec]) -> BTreeSet<(NodeId, NodeId)> {
+        let moving = self.radio.as_ref().filter(|radio| !radio.movers.is_empty());
+        let exits = |node: NodeId| match moving {
+            Some(radio) if radio.movers.contains(&node) => radio.enodebs.clone(),
+            _ => vec![self.network.exit_of(node)],
+        };
+        let mut paths = BTreeSet::new();
+        for spec in specs {
+            let (from, to) = (exits(spec.source), exits(spec.destination));
+            let pairs = from
+                .iter()
+                .flat_map(|&from| to.iter().map(move |&to| (from, to)));
+            paths.extend(pairs.flat_map(|(from, to)| [(from, to), (to, from)]));
+        }
+        if let Some(radio) = moving {
+            for &from in &radio.enodebs {
+                let others = radio.enodebs.iter().filter(|&&to| to != from);
+                paths.extend(others.map(|&to| (from, to)));
+            }
+        }
+        paths
     }
 
     /// `paths` are the routers where packets enter the mesh and leave it.

@@ -1,6 +1,7 @@
 //! UEs behind a radio access network, and what the network tells of them.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
@@ -16,6 +17,8 @@ pub(crate) struct Radio {
     pub(crate) mac: MacId,
     pub(crate) enodebs: Vec<NodeId>,
     pub(crate) ues: Vec<NodeId>,
+    /// UEs that may come into another cell.
+    pub(crate) movers: BTreeSet<NodeId>,
     /// Resource blocks of each carrier.
     pub(crate) carrier_prbs: Vec<u64>,
 }
@@ -75,6 +78,10 @@ impl Builder<'_> {
             mac,
             enodebs: enodebs.to_vec(),
             ues: ues.iter().map(|ue| ue.node).collect(),
+            movers: (ues.iter())
+                .filter(|ue| !ue.mobility.is_static())
+                .map(|ue| ue.node)
+                .collect(),
             carrier_prbs: lte
                 .carriers
                 .iter()

@@ -94,10 +94,9 @@ fn a_ue_is_served_by_the_cell_that_it_receives_best_or_the_one_that_it_is_given(
 
 #[test]
 fn ues_stand_within_the_spread_and_elsewhere_with_another_seed() {
-    let access =
-        format!("ues = 40\nspread = \"100 m\"\n[[flow]]\nkind = \"download\"\nsize = \"10 kB\"\n");
+    let access = "ues = 40\nspread = \"100 m\"\n[[flow]]\nkind = \"download\"\nsize = \"10 kB\"\n";
     let places = |seed| {
-        let outcome = run(&network(1, &access), seed, None);
+        let outcome = run(&network(1, access), seed, None);
         let [x, y] = ["x_m", "y_m"].map(|name| floats(&outcome.nodes, name));
         let ues = x.into_iter().zip(y).skip(3);
         ues.map(|(x, y)| (x.unwrap(), y.unwrap()))
@@ -186,5 +185,37 @@ fn a_mesh_under_any_routing_carries_what_its_cells_need() {
         let outcome = run(&text, 1, None);
         assert_eq!(outcome.summary.ended.name(), "flows finished", "{routing}");
         assert_eq!(run(&text, 1, None).summary.digest, outcome.summary.digest);
+    }
+}
+
+/// From 100 m beside one eNodeB to the other one at 120 km/h: 400 m in 12 s, so that a
+/// download goes over from one cell to the other half way.
+#[test]
+fn a_download_follows_its_ue_from_cell_to_cell_under_any_routing() {
+    for routing in ["shortest-path", "olsr", "bp-mr"] {
+        let text = network(
+            2,
+            &format!(
+                "[[access.ue]]\nnear = \"enb1\"\ndistance = \"100 m\"\nspeed = \"120 km/h\"\n\
+                 heading = \"outward\"\nuntil = \"500 m\"\n\
+                 [routing]\nprotocol = \"{routing}\"\nwarm_up = \"15 s\"\n\
+                 [[flow]]\nkind = \"download\"\nsize = \"60 MB\"\n"
+            ),
+        );
+        let outcome = run(&text, 1, None);
+        assert_eq!(outcome.summary.ended.name(), "flows finished", "{routing}");
+        assert_eq!(
+            integers(&outcome.radio, "handovers")[0],
+            Some(1),
+            "{routing}"
+        );
+        assert_eq!(texts(&outcome.radio, "serving")[0].as_deref(), Some("enb2"));
+        let no_route = ("no_route", 0);
+        assert!(
+            outcome.summary.dropped_by_cause.contains(&no_route),
+            "{routing}"
+        );
+        // Lossless: RLC's packets are forwarded, so that TCP has no timeout.
+        assert_eq!(integers(&outcome.flows, "rtos")[0], Some(0), "{routing}");
     }
 }

@@ -40,6 +40,11 @@ pub(super) fn ues(world: &World) -> Table {
             ),
             ("harq_retransmissions", down.retransmitted_blocks().into()),
             ("lost_blocks", down.lost_blocks.into()),
+            ("handovers", u64::from(readings.handovers).into()),
+            (
+                "radio_link_failures",
+                u64::from(readings.radio_link_failures).into(),
+            ),
             ("rlc_drops", rlc.drops.into()),
             ("rlc_losses", rlc.losses.into()),
             ("rlc_retransmissions", rlc.retransmitted_pdus.into()),
@@ -100,7 +105,7 @@ pub(super) fn mcs(world: &World) -> Table {
 }
 
 /// The name of the eNodeB that serves a UE.
-pub(super) fn serving<'a>(world: &'a World, radio: &Radio, ran: &Ran, ue: usize) -> &'a str {
+fn serving<'a>(world: &'a World, radio: &Radio, ran: &Ran, ue: usize) -> &'a str {
     let enodeb = radio.enodebs[ran.serving_cell(ue)];
     &world.nodes[enodeb.index()].id
 }
@@ -127,12 +132,11 @@ pub(super) fn cells(world: &World, span_s: f64, ttis: f64, table: &mut Table) {
     for (cell, &enodeb) in radio.enodebs.iter().enumerate() {
         let name = world.nodes[enodeb.index()].id.as_str();
         let below = format!("{name}:ues");
-        let carriers = radio.carrier_prbs.iter().enumerate();
         let down_prbs: u64 = (0..radio.carrier_prbs.len())
             .map(|carrier| ran.cell_readings(carrier, cell).downlink_prbs)
             .sum();
         let up_prbs = ran.cell_readings(0, cell).uplink_prbs;
-        let all_prbs: u64 = carriers.map(|(_, prbs)| prbs).sum();
+        let all_prbs: u64 = radio.carrier_prbs.iter().sum();
         let [up, down] = network.carried_by_media(enodeb);
         for (from, to, carried, prbs, of_prbs) in [
             (below.as_str(), name, up, up_prbs, radio.carrier_prbs[0]),
