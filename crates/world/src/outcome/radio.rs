@@ -119,7 +119,7 @@ fn mean(sum: u64, count: u64) -> Option<f64> {
 }
 
 fn longest_s(readings: &DirectionReadings) -> Option<f64> {
-    (readings.delays.count > 0).then_some(readings.delays.max_s)
+    readings.delays.quantile_s(1.0)
 }
 
 /// The two directions of each cell, as those of links: up, then down. A cell has no rate of its

@@ -76,8 +76,8 @@ impl RadioSeries {
                 used_bytes: down.used_bytes,
                 drops: ran.rlc_counters(*index, Direction::Down).drops,
                 harq_retransmissions: down.retransmitted_blocks(),
-                packets: down.delays.count,
-                delay_s: down.delays.sum_s,
+                packets: down.delays.count(),
+                delay_s: down.delay_sum_s,
             };
             let blocks = now.transport_blocks - before.transport_blocks;
             let packets = now.packets - before.packets;
