@@ -60,12 +60,13 @@ impl RadioSeries {
         self.ues.is_empty()
     }
 
-    pub(crate) fn sample(&mut self, simulation: &Simulation<Flows>, time_s: f64) {
-        let mac = self.mac.and_then(|mac| simulation.mac(mac));
-        let Some(ran) = mac.and_then(|mac| (mac as &dyn Any).downcast_ref::<Ran>()) else {
+    pub(crate) fn sample(&mut self, simulation: &mut Simulation<Flows>, time_s: f64) {
+        let mac = self.mac.and_then(|mac| simulation.mac_mut(mac));
+        let Some(ran) = mac.and_then(|mac| (mac as &mut dyn Any).downcast_mut::<Ran>()) else {
             return;
         };
         for (index, name, before) in &mut self.ues {
+            let longest_s = ran.take_longest_delay_s(*index, Direction::Down);
             let readings = ran.ue_readings(*index);
             let down = &readings.downlink;
             let (queue_pkts, queue_bytes) = ran.queue(*index, Direction::Down);
@@ -110,6 +111,10 @@ impl RadioSeries {
                     (packets > 0)
                         .then(|| (now.delay_s - before.delay_s) / packets as f64)
                         .into(),
+                ),
+                (
+                    "pdcp_delay_max_s",
+                    (packets > 0).then_some(longest_s).into(),
                 ),
             ]);
             *before = now;
