@@ -644,7 +644,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S101",
         "The radio network is beyond what LTE allows",
         "A UE uses at most five component carriers (TS 36.331), and the downlink has no more \
-         layers than antenna ports.",
+         layers than antenna ports. A radio link is in sync from a SINR on that is not out of sync.",
         Some("layers = 4\nantenna_ports = 2"),
     ),
 ];

@@ -145,6 +145,12 @@ pub(crate) fn read(
         let place = access.place("antenna_ports", span);
         problems.error(Code::BeyondLte, place, message, label);
     }
+    if lte.radio_link.in_sync < lte.radio_link.out_of_sync {
+        let message = "a link would be in sync and out of sync at once";
+        let label = "in_sync must not be below out_of_sync";
+        let place = access.place("radio_link", span);
+        problems.error(Code::BeyondLte, place, message, label);
+    }
     for node in names.of_kind(NodeKind::Enodeb) {
         let node = &names.network.nodes[node];
         if node.position.is_none() {

@@ -185,3 +185,15 @@ fn ues_are_counted_or_listed() {
         ["S100 UEs are listed one by one, and ues is given"]
     );
 }
+
+#[test]
+fn a_link_is_not_in_sync_and_out_of_sync_at_once() {
+    let found = problems("ues = 1\nradio_link = { in_sync = \"-6 dB\" }\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("in sync and out of sync"), "{found:?}");
+    let lte = lte("ues = 1\nhandover = { hysteresis = \"1 dB\" }\n");
+    assert_eq!(
+        lte.handover.map(|a3| a3.hysteresis.to_string()),
+        Some("1 dB".into())
+    );
+}

@@ -12,7 +12,9 @@ use backlane_lte::rlc::{
     AmConfig, BufferConfig, BufferLimit, CoDelTargets, PollRetransmission, RlcConfig, UmConfig,
     UmSequenceNumber,
 };
-use backlane_lte::rrc::RrcConfig;
+use backlane_lte::rrc::measurement::A3Config;
+use backlane_lte::rrc::radio_link::RadioLinkConfig;
+use backlane_lte::rrc::{AttachConfig, HandoverConfig, RrcConfig};
 use backlane_radio::path_loss::{
     City, Cost231Hata, Environment, Friis, Kun2600, LogDistance, OkumuraHata, UrbanMacro,
     UrbanMicro,
@@ -97,7 +99,37 @@ pub(crate) fn ran(lte: &Lte) -> RanConfig {
             },
             discard_timer: lte.pdcp.discard_timer,
         },
-        rrc: RrcConfig::default(),
+        rrc: rrc(lte),
+    }
+}
+
+fn rrc(lte: &Lte) -> RrcConfig {
+    let link = lte.radio_link;
+    RrcConfig {
+        attach: lte.attach.map(|attach| AttachConfig {
+            system_information_period: attach.system_information_period,
+            random_access: attach.random_access,
+            setup: attach.setup,
+        }),
+        handover: lte.handover.map(|handover| HandoverConfig {
+            event: A3Config {
+                offset_db: handover.offset.as_db_f64(),
+                hysteresis_db: handover.hysteresis.as_db_f64(),
+                time_to_trigger: handover.time_to_trigger,
+                filter_coefficient: handover.filter_coefficient,
+            },
+            preparation: handover.preparation,
+            interruption: handover.interruption,
+        }),
+        radio_link: RadioLinkConfig {
+            out_of_sync_db: link.out_of_sync.as_db_f64(),
+            in_sync_db: link.in_sync.as_db_f64(),
+            n310: link.n310,
+            t310: link.t310,
+            n311: link.n311,
+            reestablishment: link.reestablishment,
+        },
+        measurement_period: link.measurement_period,
     }
 }
 
@@ -303,6 +335,9 @@ mod tests {
         assert_eq!(um("lena"), RlcConfig::Um(UmConfig::lena()));
         let codel = ran(&lte("rlc = { aqm = \"codel\" }")).buffer.codel;
         assert_eq!(codel, Some(CoDelTargets::default()));
+        let rrc = ran(&lte("attach = \"standard\"\nhandover = \"none\"")).rrc;
+        assert_eq!(rrc.attach, Some(AttachConfig::default()));
+        assert_eq!(rrc.handover, None);
         // What LENA leaves out has the standard's defaults where it is asked for.
         let requests = "profile = \"lena\"\nuplink = { requests = \"scheduled\" }";
         assert_eq!(

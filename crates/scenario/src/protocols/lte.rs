@@ -76,6 +76,12 @@ pub struct Lte {
     pub codel: Option<(Duration, Duration)>,
     /// Packet data convergence.
     pub pdcp: Pdcp,
+    /// What it takes to attach; `None`: UEs are connected at the start.
+    pub attach: Option<Attach>,
+    /// Handover, if there is any.
+    pub handover: Option<Handover>,
+    /// Radio link monitoring.
+    pub radio_link: RadioLink,
     /// UEs are within ± this of their eNodeB, where [`Lte::ues`] is empty.
     pub spread: Length,
     /// UEs placed one by one.
@@ -356,6 +362,53 @@ pub struct Pdcp {
     pub discard_timer: Option<Duration>,
 }
 
+/// What a UE goes through before its first data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attach {
+    /// A UE waits for a share of it.
+    pub system_information_period: Duration,
+    /// Random access.
+    pub random_access: Duration,
+    /// Connection and bearer.
+    pub setup: Duration,
+}
+
+/// Handover by event A3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handover {
+    /// How much better a neighbour must be.
+    pub offset: Decibels,
+    /// On both sides of it.
+    pub hysteresis: Decibels,
+    /// For how long.
+    pub time_to_trigger: Duration,
+    /// Of the filter.
+    pub filter_coefficient: u8,
+    /// From report to command.
+    pub preparation: Duration,
+    /// From command to data.
+    pub interruption: Duration,
+}
+
+/// Radio link monitoring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadioLink {
+    /// Between measurements.
+    pub measurement_period: Duration,
+    /// Q_out.
+    pub out_of_sync: Decibels,
+    /// Q_in, not below Q_out.
+    pub in_sync: Decibels,
+    /// Indications that start T310.
+    pub n310: u32,
+    /// How long a link may be out of sync.
+    pub t310: Duration,
+    /// Indications that stop T310.
+    pub n311: u32,
+    /// From failure to data.
+    pub reestablishment: Duration,
+}
+
 /// A UE placed by hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LteUe {
@@ -392,6 +445,8 @@ pub(crate) struct Channels {
 pub(crate) fn read(table: &Table, ues: Vec<LteUe>, channels: Channels) -> Option<Lte> {
     let rlc = table.table("rlc")?;
     let aqm = rlc.table("aqm")?;
+    let attach = table.table("attach")?;
+    let handover = table.table("handover")?;
     let layers = table.integer("layers")?;
     let tunnel = table.quantity::<Bytes>("tunnel")?.get();
     Some(Lte {
@@ -440,6 +495,15 @@ pub(crate) fn read(table: &Table, ues: Vec<LteUe>, channels: Channels) -> Option
             _ => None,
         },
         pdcp: pdcp(table.table("pdcp")?)?,
+        attach: match attach.text("procedure")? {
+            "standard" => Some(self::attach(attach)?),
+            _ => None,
+        },
+        handover: match handover.text("event")? {
+            "a3" => Some(self::handover(handover)?),
+            _ => None,
+        },
+        radio_link: radio_link(table.table("radio_link")?)?,
         spread: table.quantity("spread")?,
         ues,
         channel: channels.of_all,
@@ -613,5 +677,36 @@ fn pdcp(table: &Table) -> Option<Pdcp> {
     Some(Pdcp {
         long_sequence_number: table.text("sequence_number")? == "12 bits",
         discard_timer: table.quantity("discard_timer"),
+    })
+}
+
+fn attach(table: &Table) -> Option<Attach> {
+    Some(Attach {
+        system_information_period: table.quantity("system_information_period")?,
+        random_access: table.quantity("random_access")?,
+        setup: table.quantity("setup")?,
+    })
+}
+
+fn handover(table: &Table) -> Option<Handover> {
+    Some(Handover {
+        offset: table.quantity("offset")?,
+        hysteresis: table.quantity("hysteresis")?,
+        time_to_trigger: table.quantity("time_to_trigger")?,
+        filter_coefficient: table.integer("filter_coefficient")?,
+        preparation: table.quantity("preparation")?,
+        interruption: table.quantity("interruption")?,
+    })
+}
+
+fn radio_link(table: &Table) -> Option<RadioLink> {
+    Some(RadioLink {
+        measurement_period: table.quantity("measurement_period")?,
+        out_of_sync: table.quantity("out_of_sync")?,
+        in_sync: table.quantity("in_sync")?,
+        n310: table.integer("n310")?,
+        t310: table.quantity("t310")?,
+        n311: table.integer("n311")?,
+        reestablishment: table.quantity("reestablishment")?,
     })
 }

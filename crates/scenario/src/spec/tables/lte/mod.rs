@@ -1,5 +1,5 @@
 //! Keys of LTE access: the network here, propagation and places in `radio`, the MAC in `mac`, the
-//! layers above it in `rlc`.
+//! layers above it in `rlc`, cells that change in `rrc`.
 //!
 //! A profile sets defaults: `LENA` lists every key whose default is another one there. That these
 //! and the defaults here are what `backlane_lte` means by its two sets, a test in `world` holds.
@@ -7,6 +7,7 @@
 mod mac;
 mod radio;
 mod rlc;
+mod rrc;
 
 use super::super::Presence::{Default, Optional, Section as Filled};
 use super::super::{Key, Kind};
@@ -16,6 +17,7 @@ use super::{CHANNEL, key, words};
 pub(crate) use mac::{ADAPTATION, CQI, HARQ, SCHEDULER, UPLINK};
 pub(crate) use radio::{CARRIER, PATH_LOSS, SHADOWING, UE};
 pub(crate) use rlc::{AQM, PDCP, RLC};
+pub(crate) use rrc::{ATTACH, HANDOVER, RADIO_LINK};
 
 const fn ms(min: u32, max: u32) -> Kind {
     Kind::Milliseconds { min, max }
@@ -241,6 +243,24 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Table(&PDCP),
         Filled,
         "Packet data convergence.",
+    ),
+    key(
+        "attach",
+        Kind::TableOrTag(&ATTACH),
+        Filled,
+        "What a UE goes through before its first data.",
+    ),
+    key(
+        "handover",
+        Kind::TableOrTag(&HANDOVER),
+        Filled,
+        "When a UE that moves goes to another cell.",
+    ),
+    key(
+        "radio_link",
+        Kind::Table(&RADIO_LINK),
+        Filled,
+        "When the radio link of a UE that moves has failed.",
     ),
 ];
 
