@@ -230,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_divide_goes_around() {
+        let mut scheduler = Scheduler::new(SchedulerKind::RoundRobin);
+        let mut all: Vec<_> = (0..3).map(|ue| candidate(ue, 100.0, 25, 1.0)).collect();
+        for given in [[9, 8, 8], [8, 9, 8], [8, 8, 9], [9, 8, 8]] {
+            share(&mut scheduler, 25, 10, &mut all);
+            assert_eq!(all.iter().map(|c| c.given).collect::<Vec<_>>(), given);
+        }
+    }
+
+    #[test]
     fn what_a_short_backlog_leaves_over_goes_to_the_others() {
         for kind in [
             SchedulerKind::RoundRobin,

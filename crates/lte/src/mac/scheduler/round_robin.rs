@@ -3,7 +3,8 @@
 use super::Demand;
 
 /// Shares the free groups equally among as many UEs as can be served, beginning with the first
-/// UE not before `turn`; the next TTI begins after the last served.
+/// UE not before `turn`, who gets one more if they do not divide. The next TTI begins after the
+/// last served, or with the second if all were.
 pub(super) fn share(demand: &mut Demand<'_>, turn: &mut u32) {
     let n = demand.candidates.len();
     let first = demand.candidates.partition_point(|c| c.ue < *turn);
@@ -18,6 +19,7 @@ pub(super) fn share(demand: &mut Demand<'_>, turn: &mut u32) {
             };
             demand.give(group, index);
         }
-        *turn = demand.candidates[index].ue + 1;
     }
+    let after = if served < n { served } else { 1 };
+    *turn = demand.candidates[(first + after) % n].ue;
 }
