@@ -1,5 +1,7 @@
 //! Checking, planning and describing scenario files.
 
+use std::path::Path;
+
 use backlane_scenario::{Diagnostic, Report, Severity};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -27,7 +29,7 @@ fn check<'py>(
     overrides: Vec<(String, String)>,
 ) -> PyResult<Bound<'py, PyList>> {
     let warnings = py
-        .detach(|| backlane_scenario::check(text, path, &overrides))
+        .detach(|| backlane_scenario::check_with(text, path, &overrides, Some(table)))
         .map_err(|report| report_error(py, &report))?;
     diagnostics(py, &warnings)
 }
@@ -43,9 +45,18 @@ fn plan(
     seed: Option<u64>,
 ) -> PyResult<String> {
     let plan = py
-        .detach(|| backlane_scenario::plan(text, path, &overrides, seed))
+        .detach(|| backlane_scenario::plan_with(text, path, &overrides, seed, Some(table)))
         .map_err(|report| report_error(py, &report))?;
     serde_json::to_string(&plan).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// A table in Parquet as CSV, read by `backlane.traces`, which brings the library for it.
+fn table(path: &Path) -> Result<String, String> {
+    Python::attach(|py| {
+        let traces = py.import("backlane.traces")?;
+        traces.call_method1("csv_of", (path,))?.extract()
+    })
+    .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))
 }
 
 /// The JSON Schema of scenario files.

@@ -9,22 +9,28 @@ use crate::diagnostic::{Problems, Span};
 /// The largest file.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// Gives a table in a format of its own, such as Parquet, as CSV, or says why it cannot.
+pub type TableReader = fn(&Path) -> Result<String, String>;
+
 /// Reads the files that a scenario names, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     /// The folder of the scenario; `None` where no file may be read.
     folder: Option<PathBuf>,
+    /// Who reads Parquet.
+    read_table: Option<TableReader>,
     read: BTreeMap<String, Option<(usize, String)>>,
 }
 
 impl Files {
     /// Files named by the scenario at `path`.
-    pub(crate) fn beside(path: &str) -> Self {
+    pub(crate) fn beside(path: &str, read_table: Option<TableReader>) -> Self {
         let folder = Path::new(path)
             .parent()
             .map_or_else(PathBuf::new, Path::to_path_buf);
         Self {
             folder: Some(folder),
+            read_table,
             read: BTreeMap::new(),
         }
     }
@@ -68,12 +74,16 @@ impl Files {
                 Err(std::io::Error::other("not a file"))
             }
         });
+        let is_table = path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         let bytes = match metadata.map(|metadata| metadata.len()) {
             Ok(size) if size > MOST_BYTES => {
                 let message = format!("\"{name}\" has {size} bytes");
                 problems.error(Code::TooLarge, span, message, "it may have 256 MiB");
                 return None;
             }
+            Ok(_) if is_table => self.read_table(&path).map(String::into_bytes),
             Ok(_) => std::fs::read(&path),
             Err(error) => Err(error),
         };
@@ -81,12 +91,11 @@ impl Files {
             Ok(bytes) => bytes,
             Err(error) => {
                 let message = format!("\"{name}\" cannot be read: {}", reason(&error));
-                problems.error(
-                    Code::Unreadable,
-                    span,
-                    message,
-                    "a path counts from the folder of the scenario",
-                );
+                let label = match error.kind() {
+                    std::io::ErrorKind::Other if is_table => "name a table in Parquet or CSV",
+                    _ => "a path counts from the folder of the scenario",
+                };
+                problems.error(Code::Unreadable, span, message, label);
                 return None;
             }
         };
@@ -95,8 +104,20 @@ impl Files {
             problems.error(Code::NotUtf8, span, message, "save the file as UTF-8");
             return None;
         };
+        if text.len() as u64 > MOST_BYTES {
+            let message = format!("\"{name}\" has {} bytes as text", text.len());
+            problems.error(Code::TooLarge, span, message, "it may have 256 MiB");
+            return None;
+        }
         let shown = path.to_string_lossy();
         Some((problems.add_source(&shown, &text), text))
+    }
+
+    fn read_table(&self, path: &Path) -> std::io::Result<String> {
+        let read = self.read_table.unwrap_or(|_| {
+            Err("Parquet is read by the Python package; write it as CSV".to_owned())
+        });
+        read(path).map_err(std::io::Error::other)
     }
 }
 

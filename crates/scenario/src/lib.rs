@@ -44,8 +44,9 @@ mod values;
 
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Report, Severity};
+pub use files::TableReader;
 pub use model::Scenario;
-pub use plan::{Cell, Plan, Run, check, check_sites, plan, read_file};
+pub use plan::{Cell, Plan, Run, check, check_sites, check_with, plan, plan_with, read_file};
 pub use reference::reference_page;
 pub use schema::schema;
 pub use templates::{template, template_names};

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::MODEL_VERSION;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Problems, Report, Span};
-use crate::files::Files;
+use crate::files::{Files, TableReader};
 use crate::model::{CustomControl, Scenario};
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
@@ -85,8 +85,22 @@ pub fn check(
     path: &str,
     overrides: &[(String, String)],
 ) -> Result<Vec<Diagnostic>, Report> {
+    check_with(text, path, overrides, None)
+}
+
+/// [`check`], with a reader of the tables that are no text.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_with(
+    text: &str,
+    path: &str,
+    overrides: &[(String, String)],
+    read_table: Option<TableReader>,
+) -> Result<Vec<Diagnostic>, Report> {
     let mut problems = Problems::default();
-    let mut files = Files::beside(path);
+    let mut files = Files::beside(path, read_table);
     let tree = load(text, path, overrides, &mut problems);
     if !problems.is_readable() {
         return problems.finish();
@@ -133,7 +147,23 @@ pub fn plan(
     overrides: &[(String, String)],
     seed: Option<u64>,
 ) -> Result<Plan, Report> {
-    plan_within(text, path, overrides, seed, MOST_PLAN_BYTES)
+    plan_with(text, path, overrides, seed, None)
+}
+
+/// [`plan`], with a reader of the tables that are no text.
+///
+/// # Errors
+///
+/// As [`plan`].
+pub fn plan_with(
+    text: &str,
+    path: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+    read_table: Option<TableReader>,
+) -> Result<Plan, Report> {
+    let mut files = Files::beside(path, read_table);
+    plan_within(text, path, overrides, seed, &mut files, MOST_PLAN_BYTES)
 }
 
 /// A plan whose cells have at most `most_bytes` of text together.
@@ -142,16 +172,16 @@ fn plan_within(
     path: &str,
     overrides: &[(String, String)],
     seed: Option<u64>,
+    files: &mut Files,
     most_bytes: usize,
 ) -> Result<Plan, Report> {
     let mut problems = Problems::default();
-    let mut files = Files::beside(path);
     let tree = load(text, path, overrides, &mut problems);
     if !problems.is_readable() {
         return Err(report(problems));
     }
     let Some(sweep) = sweep::read(&tree, &mut problems) else {
-        resolve(&tree, &mut files, &mut problems);
+        resolve(&tree, files, &mut problems);
         return Err(report(problems));
     };
     let mut cells = Vec::new();
@@ -164,7 +194,7 @@ fn plan_within(
         let Some(Resolved {
             tree: normal,
             scenario,
-        }) = resolve(&cell, &mut files, &mut problems)
+        }) = resolve(&cell, files, &mut problems)
         else {
             // More cells show more problems, but a wrong file needs no million of them.
             if index >= MOST_CHECKED {
@@ -327,7 +357,7 @@ impl Scenario {
     ///
     /// A report of every problem found.
     pub fn parse(text: &str, path: &str) -> Result<Self, Report> {
-        single(text, path, &mut Files::beside(path))
+        single(text, path, &mut Files::beside(path, None))
     }
 }
 
@@ -402,7 +432,7 @@ mod tests {
     #[test]
     fn a_plan_with_too_much_text_is_refused() {
         let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4]\n");
-        let report = plan_within(&text, "s.toml", &[], None, 1000).unwrap_err();
+        let report = plan_within(&text, "s.toml", &[], None, &mut Files::none(), 1000).unwrap_err();
         assert_eq!(report.diagnostics[0].code, "S064");
     }
 

@@ -1,0 +1,38 @@
+"""Recorded traces in Parquet, as the text that the compiled core reads.
+
+The core calls `csv_of` when a scenario names a file whose name ends in ``.parquet``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = ("run_id", "entity", "time_s", "rate_bps", "sinr_db", "cqi")
+"""What a trace may be made of; other columns are left where they are."""
+
+
+def csv_of(path: str | Path) -> str:
+    """The columns of a Parquet file that a trace may be made of, as CSV.
+
+    Args:
+        path: the file.
+
+    Returns:
+        A header and a line for each row, in the order of the file; what is missing is empty.
+
+    Raises:
+        ValueError: when the file cannot be read as Parquet.
+    """
+    import polars as pl
+    from polars.exceptions import PolarsError
+
+    try:
+        table = pl.scan_parquet(path)
+        names = [name for name in table.collect_schema().names() if name.lower() in COLUMNS]
+        return table.select(names).collect().write_csv()
+    except (OSError, PolarsError) as error:
+        reason = next(iter(str(error).splitlines()), "unknown reason")
+        raise ValueError(f"it is no Parquet file ({reason})") from error
