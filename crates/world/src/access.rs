@@ -25,7 +25,7 @@ impl Builder<'_> {
         let cells = self.add_ues(access, &enodebs);
         match &access.kind {
             AccessKind::Ideal(ideal) => self.attach_ideal(*ideal, &cells),
-            AccessKind::Lte(lte) => self.attach_lte(access, lte, &enodebs),
+            AccessKind::Lte(lte) => self.attach_lte(access, lte, &enodebs)?,
             AccessKind::Trace(trace) => self.attach_traced(trace, &enodebs, &cells)?,
         }
         Ok(())

@@ -17,13 +17,17 @@ fn queue_limit(limit: model::QueueLimit) -> QueueLimit {
     }
 }
 
-/// `None` where the trace has no order or no length, which the checks of a file exclude.
-pub(crate) fn capacity(trace: &model::Capacity, at_end: model::AtEnd) -> Option<Capacity> {
-    let at_end = match at_end {
+pub(crate) fn at_end(at_end: model::AtEnd) -> AtEnd {
+    match at_end {
         model::AtEnd::Repeat => AtEnd::Repeat,
         model::AtEnd::Hold => AtEnd::Hold,
         model::AtEnd::Stop => AtEnd::Stop,
-    };
+    }
+}
+
+/// `None` where the trace has no order or no length, which the checks of a file exclude.
+pub(crate) fn capacity(trace: &model::Capacity, at_end: model::AtEnd) -> Option<Capacity> {
+    let at_end = self::at_end(at_end);
     match trace {
         model::Capacity::Opportunities(times) => {
             let times = times

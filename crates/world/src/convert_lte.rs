@@ -1,9 +1,11 @@
 //! The scenario's LTE access as the configuration of a radio network.
 
+use std::sync::Arc;
+
 use backlane_lte::config::{
     AdaptationConfig, CarrierConfig, Cfi, Counts, CqiConfig, HarqConfig, Interference,
     OuterLoopConfig, PowerControlConfig, RanConfig, ScheduledUplink, SchedulerConfig,
-    SchedulerKind, UplinkConfig, UplinkRequests,
+    SchedulerKind, UeChannel, UplinkConfig, UplinkRequests,
 };
 use backlane_lte::pdcp::{PdcpConfig, PdcpSequenceNumber};
 use backlane_lte::phy::error_model::{CodeRate, Combining};
@@ -21,7 +23,10 @@ use backlane_radio::path_loss::{
 };
 use backlane_radio::{Deviation, FadingProfile, Line, Mobility, PathLoss, Position, Shadowing};
 use backlane_scenario::model::lte::{self, Lte, Motion};
+use backlane_scenario::model::{ChannelQuantity, ChannelTrace};
 use backlane_units::{Frequency, Length, SimTime};
+
+use crate::convert;
 
 /// Every field is named, so that a new one cannot be forgotten.
 pub(crate) fn ran(lte: &Lte) -> RanConfig {
@@ -297,6 +302,18 @@ pub(crate) fn mobility(from: Position, motion: Option<Motion>, clock: SimTime) -
         velocity_m_per_s: [east, north, 0.0],
         begin,
         end: motion.time.map(|time| begin.saturating_add(time)),
+    })
+}
+
+/// What a UE hears from the end of the warm-up on; `None` where the trace has no order or no
+/// length, which the checks of a file exclude.
+pub(crate) fn channel(trace: &ChannelTrace, clock: SimTime) -> Option<UeChannel> {
+    let (times, values) = (trace.times.clone(), trace.values.clone());
+    let at_end = convert::at_end(trace.at_end);
+    let values = backlane_lte::ChannelTrace::new(times, values, trace.period, at_end, clock)?;
+    Some(match trace.quantity {
+        ChannelQuantity::Sinr => UeChannel::Sinr(Arc::new(values)),
+        ChannelQuantity::Cqi => UeChannel::Cqi(Arc::new(values)),
     })
 }
 

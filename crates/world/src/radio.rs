@@ -9,8 +9,8 @@ use backlane_net::{MacId, NodeId};
 use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
-use crate::build::{Builder, World};
-use crate::convert_lte::{mobility, position, ran};
+use crate::build::{BuildError, Builder, World};
+use crate::convert_lte::{channel, mobility, position, ran};
 
 /// A radio network within the world: its nodes in the order in which it counts them.
 pub(crate) struct Radio {
@@ -24,7 +24,12 @@ pub(crate) struct Radio {
 }
 
 impl Builder<'_> {
-    pub(crate) fn attach_lte(&mut self, access: &Access, lte: &Lte, enodebs: &[NodeId]) {
+    pub(crate) fn attach_lte(
+        &mut self,
+        access: &Access,
+        lte: &Lte,
+        enodebs: &[NodeId],
+    ) -> Result<(), BuildError> {
         let site = |node: NodeId| {
             let site = self.nodes[node.index()].position_m;
             site.unwrap_or_default()
@@ -37,6 +42,10 @@ impl Builder<'_> {
             })
             .collect();
         let clock = SimTime::ZERO + self.scenario.warm_up;
+        let channels: Vec<UeChannel> = (lte.channels.iter())
+            .map(|trace| channel(trace, clock))
+            .collect::<Option<_>>()
+            .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
         let spread_m = lte.spread.as_m_f64();
         let cell_of = |node: NodeId| enodebs.iter().position(|&enodeb| enodeb == node);
         let ues: Vec<UeConfig> = (0..access.ues)
@@ -52,12 +61,14 @@ impl Builder<'_> {
                     let mut offset = || (2.0 * stream.uniform() - 1.0) * spread_m;
                     ((x + offset(), y + offset()), None, info.attached_to)
                 };
+                let own = lte.ues.get(index).and_then(|ue| ue.channel);
+                let heard = own.or(lte.channel);
                 UeConfig {
                     node,
                     name: info.id.clone(),
                     mobility: mobility(position(at, lte.ue_height), motion, clock),
                     serving: serving.and_then(cell_of),
-                    channel: UeChannel::Radio,
+                    channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
                 }
             })
             .collect();
@@ -88,6 +99,7 @@ impl Builder<'_> {
                 .map(|carrier| u64::from(carrier.resource_blocks))
                 .collect(),
         });
+        Ok(())
     }
 }
 

@@ -111,6 +111,51 @@ fn an_enodeb_that_fails_cuts_the_links_of_its_ues() {
     assert!((39_960..=40_000).contains(&packets), "{packets}");
 }
 
+/// One cell with a UE that hears `channel`.
+fn cell(ue: &str, more: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 1\n\
+         link = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+         [[server]]\nattach = \"enb1\"\nlink = {{ rate = \"10 Gbit/s\", delay = \"5 ms\" }}\n\
+         [access]\nkind = \"lte\"\n[[access.ue]]\nnear = \"enb1\"\n{ue}\n\
+         [[flow]]\nkind = \"download\"\nsize = \"endless\"\nstart = \"0 s\"\n{more}"
+    )
+}
+
+#[test]
+fn a_recorded_walk_replayed_carries_what_the_walk_did() {
+    let walk = "distance = \"300 m\"\nspeed = \"200 km/h\"\nheading = \"outward\"";
+    let record = "[record]\nseries = [\"radio\"]\ninterval = \"100 ms\"\n";
+    let walked = run(&cell(walk, record), 1, None);
+    let radio = &walked
+        .series
+        .iter()
+        .find(|(name, _)| *name == "radio")
+        .unwrap()
+        .1;
+    let rows: Vec<(f64, f64)> = floats(radio, "time_s")
+        .into_iter()
+        .zip(floats(radio, "sinr_db"))
+        .map(|(time, sinr)| (time.unwrap(), sinr.unwrap()))
+        .collect();
+    let (first, last) = (rows[0].1, rows[rows.len() - 1].1);
+    assert!(rows.len() >= 99 && first > last + 10.0, "{first} {last}");
+    let lines: Vec<String> = (rows.iter())
+        .map(|(time, sinr)| format!("{time},{sinr}"))
+        .collect();
+    let table = lines.join("\n");
+    let stands = "distance = \"300 m\"\nchannel = { sinr = \"radio\", at_end = \"hold\" }";
+    let trace = format!(
+        "[[trace]]\nfile = \"radio\"\nof = \"sinr\"\nsource = \"\"\"\ntime_s,sinr_db\n{table}\n\"\"\"\n"
+    );
+    let replayed = run(&cell(stands, &trace), 1, None);
+    let goodput =
+        |outcome: &backlane_world::Outcome| floats(&outcome.flows, "goodput_bps")[0].unwrap();
+    // Samples of each 100 ms hold until the next, so that the replay is up to 0.1 s late in 10 s.
+    let ratio = goodput(&replayed) / goodput(&walked);
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
 #[test]
 fn two_runs_of_one_seed_are_the_same() {
     let access =
