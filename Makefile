@@ -8,7 +8,7 @@ DEMO   := results/demo
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test bench validate reproduce format clean
+.PHONY: demo test bench validate validate-ns3 reproduce format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -34,9 +34,14 @@ bench: $(VENV)/.installed
 	cargo run --release --quiet -p backlane-bench
 	$(BIN)/python -m validation.bench
 
-# Our TCP against the kernel's traces, with plots; see validation/linux/README.md.
+# Our TCP against the kernel's traces and our LTE against LENA's, with plots; see validation/.
 validate: $(VENV)/.installed
 	$(BIN)/python -m validation.linux
+	$(BIN)/python -m validation.ns3
+
+# The same with ns-3 run anew; needs g++ and libns3-dev.
+validate-ns3: $(VENV)/.installed
+	$(BIN)/python -m validation.ns3 --record
 
 # The published studies in full: half an hour on two cores; writes studies/*/README.md.
 reproduce: $(VENV)/.installed

@@ -101,11 +101,11 @@ def _panels(title: str, runs: Runs, rows: list[Any], end_s: float, file: Path) -
         figure.legend(
             handles.values(), handles, ncols=len(handles), loc="outside lower center", frameon=False
         )
-        _save(figure, file)
+        save(figure, file)
         plt.close(figure)
 
 
-def _save(figure: Figure, file: Path) -> None:
+def save(figure: Figure, file: Path) -> None:
     """Save with 64 colours, which lines on white need no more than."""
     full = BytesIO()
     figure.savefig(full)

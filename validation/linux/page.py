@@ -148,12 +148,12 @@ def _origin(root: Path) -> str:
     today = datetime.now(timezone.utc).date().isoformat()
     return (
         f"Measured on {today} with Backlane {backlane.__version__} "
-        f"(model version {native.module().model_version()}, sources at commit {_commit(root)}) "
+        f"(model version {native.module().model_version()}, sources at commit {commit(root)}) "
         f"on {platform.machine()}."
     )
 
 
-def _commit(root: Path) -> str:
+def commit(root: Path) -> str:
     """The commit of the sources, or "unknown" outside a repository."""
     command = ["git", "-C", str(root), "rev-parse", "--short=10", "HEAD"]
     try:

@@ -35,6 +35,11 @@ class Pair:
     ours: Stream
 
     @property
+    def name(self) -> str:
+        """Scheduler and distance."""
+        return f"{self.lena.scheduler} {self.lena.distance_m:g} m"
+
+    @property
     def goodput(self) -> float:
         """Difference of the goodput as part of LENA's."""
         return self.ours.goodput_bps / self.lena.goodput_bps - 1

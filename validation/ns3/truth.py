@@ -45,7 +45,7 @@ class Stream:
         goodput_bps: of UDP's payload.
         mcs_mean: over first transmissions.
         sinr_db: over the resource blocks, mean of the linear values.
-        first_failed: part of the first transmissions that failed.
+        retransmitted: HARQ retransmissions for each TTI.
     """
 
     scheduler: str
@@ -53,7 +53,7 @@ class Stream:
     goodput_bps: float
     mcs_mean: float
     sinr_db: float
-    first_failed: float
+    retransmitted: float
 
 
 def record(programs: peer.Peer) -> None:
@@ -174,7 +174,7 @@ def streams() -> list[Stream]:
             goodput_bps=float(row["goodput_bps"]),
             mcs_mean=float(row["mcs_mean"]),
             sinr_db=float(row["sinr_db"]),
-            first_failed=float(row["blocks_failed"]) / max(float(row["blocks"]), 1.0),
+            retransmitted=float(row["retransmissions"]) / (1000 * (STREAM_S[0] - STREAM_S[1])),
         )
         for row in _rows(TRUTH / "streams.csv")
     ]
