@@ -11,7 +11,7 @@ from conftest import BASE, Cli
 
 from backlane.errors import BacklaneError
 from backlane.studies import claims as judging
-from backlane.studies import metrics, rules, terms
+from backlane.studies import figures, metrics, rules, terms
 from backlane.studies import study as reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -275,6 +275,11 @@ def test_every_study_of_the_project_names_cells_that_are_run(name: str) -> None:
     judging.check_cells(found, plans, study.folder / "claims.toml")
     for one in study.experiments.values():
         assert make_plan(one.file, one.quick).runs
+    for spec in study.figures:
+        figures.check(spec, [cell.parameters for cell in plans[spec.experiment].cells])
+    for other in study.alternatives:
+        for key in other.experiments:
+            assert make_plan(study.experiments[key].file, other.overrides).runs
 
 
 def test_a_bad_toml_file_says_where(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Figures of how a run goes in time and how its values are distributed.
 
 ``panels`` draws what was recorded over time, one panel below the other and a line per contender;
-``ecdf`` and ``density`` draw distributions over all seeds, ``bins`` the share of the granted
-capacity that is used by MCS, and ``drops`` the packets lost of a flow against its size.
+``ecdf`` and ``density`` draw distributions over all seeds, ``bins`` the share of the available
+capacity that is achieved by MCS, and ``drops`` the packets lost of a flow against its size.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _shares(values: Sequence[float], width: float) -> list[float]:
 
 
 def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    """The share used of what was granted: a group for each bin of MCS, a bar for each contender."""
+    """Achieved over available: a group for each bin of MCS, a bar for each contender."""
     where, by = where_of(spec), spec.options["by"]
     contenders = _contenders(spec, runs)
     shade = colors(runs.levels(by, where))
@@ -234,7 +234,7 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         x_axis(axes, ticks, [str(middle) for middle in _BINS], grouped=True)
         color_key(figure, contenders, shade)
 
-    return [draw(spec.id, spec.title, "Used of what was granted, by MCS.", rows, paint,
+    return [draw(spec.id, spec.title, "Achieved of the available capacity, by MCS.", rows, paint,
                  width_in=WIDE_IN)]  # fmt: skip
 
 

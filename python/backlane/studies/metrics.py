@@ -185,7 +185,7 @@ def find(name: str) -> Metric | None:
                       lambda v: timed.reach_s(v, low * 1e6))  # fmt: skip
     if base == "filled" and low is not None:
         top = low if high is None else high
-        words = f"used of what was granted, MCS {low:g}" + ("" if high is None else f" to {top:g}")
+        words = f"achieved of the available, MCS {low:g}" + ("" if high is None else f" to {top:g}")
         return Metric("%", 100, words, lambda v: timed.filled(v, low, top))
     return None
 

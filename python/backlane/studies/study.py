@@ -263,7 +263,7 @@ def _experiment(table: Mapping[str, Any], folder: Path) -> Experiment:
     return Experiment(
         name=name,
         file=folder / f"{name}.toml",
-        quick=[(key, str(value)) for key, value in quick.items()],
+        quick=_overrides(quick),
         most_seeds=take(table, "most_seeds", int, place, 30),
         shows=take(table, "shows", str, place),
     )
@@ -313,5 +313,13 @@ def _alternative(table: Mapping[str, Any], path: Path) -> Alternative:
     return Alternative(
         name=take(table, "name", str, place),
         experiments=[str(name) for name in take(table, "experiments", list, place)],
-        overrides=[(key, str(value)) for key, value in take(table, "set", dict, place).items()],
+        overrides=_overrides(take(table, "set", dict, place)),
     )
+
+
+def _overrides(table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Keys with their values as they would stand in the scenario, texts without their quotes."""
+    return [
+        (key, str(value).lower() if isinstance(value, bool) else str(value))
+        for key, value in table.items()
+    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.stats import percentile
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 
 SUSTAINED_S = 1.0
 """A rate is reached when it holds for so long."""
+FIFTHS = 5
 BIN_S = 0.5
 """The mean MCS that decides the bin is taken over so long: dozens of fades, metres of way."""
 FULL = 0.9
 """A bin whose capacity is used to this share is used fully."""
 SETTLED_S = 1.5
-"""So long after a first loss its recovery is over and the next has not come."""
+"""So long after a first loss the window has been reduced, and has not grown much."""
+
+BLOCK_BITS = (
+    2792, 3624, 4584, 5736, 7224, 8760, 10_296, 12_216, 14_112, 15_840, 15_840, 17_568, 19_848,
+    22_920, 25_456, 28_336, 30_576, 30_576, 32_856, 36_696, 39_232, 43_816, 46_888, 51_024,
+    55_056, 57_336, 61_664, 63_776, 75_376,
+)  # fmt: skip
+"""Transport block over 100 resource blocks by MCS, in bits (TS 36.213 §7.1.7)."""
 
 Span = tuple[float, float]
 
@@ -96,8 +105,8 @@ def delay_s(view: RunView, span: Span) -> float:
 
 
 def delay_max_s(view: RunView, span: Span) -> float:
-    """The longest PDCP delay."""
-    return max(_radio(view, "pdcp_delay_max_s", span), default=math.nan)
+    """The longest PDCP delay, as the mean over one interval of recording."""
+    return max(_radio(view, "pdcp_delay_s", span), default=math.nan)
 
 
 def in_flight_pkts(view: RunView, span: Span) -> list[float]:
@@ -113,57 +122,74 @@ def in_flight_pkts(view: RunView, span: Span) -> list[float]:
 def reach_s(view: RunView, rate_bps: float) -> float:
     """When goodput first holds a rate for a second, from the start of the flow; mean over flows.
 
-    What never does counts with the time that it had.
+    It holds when each fifth of the second has it: what is handed over at once when a hole is
+    filled is no rate. What never does counts with the time that it had.
     """
     found = []
     starts = {flow["flow"]: float(flow["start_s"]) for flow in view.flows}
     for flow in view.entities("cwnd"):
         samples = view.samples("cwnd", flow, "delivered_bytes")
         start_s, times = starts.get(flow, 0.0), samples[0]
-        needed = rate_bps * SUSTAINED_S / 8
-        ends = (
-            t for t, value in zip(*samples, strict=True)
-            if t - start_s >= SUSTAINED_S and value - at(samples, t - SUSTAINED_S) >= needed
-        )  # fmt: skip
         last_s = times[-1] if times else math.nan
-        found.append(next(ends, last_s + SUSTAINED_S) - SUSTAINED_S - start_s)
+        began = (t for t in [start_s, *times] if t >= start_s and _holds(samples, t, rate_bps))
+        found.append(next(began, last_s) - start_s)
     return mean(found)
 
 
-def bins(view: RunView, span: Span = (0.0, math.inf)) -> dict[int, tuple[float, float]]:
-    """Bytes used and bytes granted by bins of the mean MCS: 28 holds 27 to 29, 26 holds 25 to 27.
+def _holds(samples: Samples, begin_s: float, rate_bps: float) -> bool:
+    step_s = SUSTAINED_S / FIFTHS
+    if not samples[0] or begin_s + SUSTAINED_S > samples[0][-1] + 1e-9:
+        return False
+    marks = [at(samples, begin_s + step * step_s) for step in range(FIFTHS + 1)]
+    # A thousandth less for the samples that do not fall on the marks.
+    return all(b - a >= 0.999 * rate_bps * step_s / 8 for a, b in pairwise(marks))
 
-    In the order in which the UE came through them.
+
+def _block_bits(mcs: float) -> float:
+    """A transport block over all 100 resource blocks, between the MCSs that there are."""
+    low = min(int(mcs), len(BLOCK_BITS) - 2)
+    share = mcs - low
+    return BLOCK_BITS[low] * (1 - share) + BLOCK_BITS[low + 1] * share
+
+
+def bins(view: RunView) -> dict[int, tuple[float, float]]:
+    """Bytes achieved and available by bins of the mean MCS: 28 holds 27 to 29, 26 holds 25 to 27.
+
+    Available is what a block over all of a carrier of 20 MHz would carry at the mean MCS in each
+    TTI in which HARQ repeats nothing, whether or not something waited. The bins stand in the order
+    in which the UE came through them.
     """
     found: dict[int, tuple[float, float]] = {}
     for ue in view.watched_ues:
-        times, mcs = view.samples("radio", ue, "mcs")
-        used = dict(zip(*view.samples("radio", ue, "used_bytes"), strict=True))
-        granted = dict(zip(*view.samples("radio", ue, "granted_bytes"), strict=True))
-        groups: dict[int, list[tuple[float, float]]] = {}
-        for time_s, value in zip(times, mcs, strict=True):
-            if span[0] < time_s <= span[1] and not math.isnan(value):
-                groups.setdefault(math.ceil(time_s / BIN_S - 1e-9), []).append((time_s, value))
-        for group in groups.values():
-            middle = 2 * math.floor((mean([value for _, value in group]) + 1) / 2)
+        used = view.samples("radio", ue, "used_bytes")
+        repeated = view.samples("radio", ue, "harq_retransmissions")
+        groups: dict[int, list[float]] = {}
+        for time_s, mcs in zip(*view.samples("radio", ue, "mcs"), strict=True):
+            groups.setdefault(math.ceil(time_s / BIN_S - 1e-9), []).append(mcs)
+        for group, values in groups.items():
+            mcs = mean(values)
+            middle = 2 * math.floor((mcs + 1) / 2)
+            span = ((group - 1) * BIN_S, group * BIN_S)
+            ttis = BIN_S * 1e3 - math.fsum(within(repeated, span))
             before = found.get(middle, (0.0, 0.0))
             found[middle] = (
-                before[0] + math.fsum(used.get(t, 0.0) for t, _ in group),
-                before[1] + math.fsum(granted.get(t, 0.0) for t, _ in group),
+                before[0] + math.fsum(within(used, span)),
+                before[1] + ttis * _block_bits(mcs) / 8,
             )
     return found
 
 
 def filled(view: RunView, low: float, high: float) -> float:
-    """Bytes used over bytes granted, mean over the bins of MCS from `low` to `high`."""
+    """Bytes achieved over bytes available, mean over the bins of MCS from `low` to `high`."""
     found = bins(view)
-    return mean([u / g for b, (u, g) in found.items() if low <= b <= high and g > 0])
+    return mean([a / b for middle, (a, b) in found.items() if low <= middle <= high and b > 0])
 
 
 def first_full_mcs(view: RunView) -> float:
-    """The bin in which nearly all that is granted is first used; 0 when there is none."""
+    """The bin in which nearly all that is available is first achieved; 0 when there is none."""
     found = bins(view)
-    return next((float(b) for b, (u, g) in found.items() if g > 0 and u / g >= FULL), 0.0)
+    full = (middle for middle, (a, b) in found.items() if b > 0 and a / b >= FULL)
+    return float(next(full, 0))
 
 
 def _exits(view: RunView, column: str) -> list[Any]:
@@ -182,7 +208,7 @@ def exit_by_delay(view: RunView) -> float:
 
 
 def first_cut(view: RunView) -> float:
-    """What the first loss leaves of the window: the threshold after it over the window before."""
+    """What the first loss leaves of the window: that after its recovery over that before."""
     ratios = []
     for flow in view.entities("cwnd"):
         times, sent_again = view.samples("cwnd", flow, "retransmits")
@@ -190,7 +216,7 @@ def first_cut(view: RunView) -> float:
         if lost_s is None:
             continue
         before = within(view.samples("cwnd", flow, "cwnd_pkts"), (lost_s - 1.0, lost_s))
-        after = at(view.samples("cwnd", flow, "ssthresh_pkts"), lost_s + SETTLED_S)
+        after = at(view.samples("cwnd", flow, "cwnd_pkts"), lost_s + SETTLED_S)
         if before and after:
             ratios.append(after / max(before))
     return mean(ratios)
@@ -228,8 +254,12 @@ def size_p90_bytes(view: RunView) -> float:
 
 
 def udp_goodput_bps(view: RunView) -> float:
-    """Payload of UDP that arrived, as a rate over the time that its source was on, all flows."""
-    rates = [float(flow["goodput_bps"]) for flow in view.udp if flow["goodput_bps"] is not None]
+    """Payload of UDP that arrived at UEs, as a rate over the time that its source was on."""
+    rates = [
+        float(flow["goodput_bps"])
+        for flow in view.udp
+        if flow["goodput_bps"] is not None and str(flow["destination"]).startswith("ue")
+    ]
     return math.fsum(rates) if rates else math.nan
 
 
@@ -252,7 +282,7 @@ PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
     "drops_per_flow": ("packets", 1, "packets dropped of a flow", drops_per_flow),
     "rtt_rise": ("", 1, "mean RTT over the smallest", rtt_rise),
     "size_p90": ("kB", 1e-3, "size below which 90 % of the flows are", size_p90_bytes),
-    "udp_goodput": ("Mbit/s", 1e-6, "payload of UDP that arrived", udp_goodput_bps),
+    "udp_goodput": ("Mbit/s", 1e-6, "payload of UDP that arrived at UEs", udp_goodput_bps),
 }
 """The same for a whole run."""
 
