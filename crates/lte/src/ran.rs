@@ -14,7 +14,7 @@ use backlane_units::SimTime;
 
 use crate::channel::Channel;
 use crate::config::{CellConfig, FEEDBACK_TTIS, RanConfig, UeConfig};
-use crate::mac::downlink::Downlink;
+use crate::mac::downlink::{Downlink, Subframe};
 use crate::mac::uplink::Uplink;
 use crate::readings::{CellReadings, UeReadings};
 use crate::rlc::{Counters, Direction, Outcome};
@@ -250,16 +250,15 @@ impl Ran {
                 }
             }
             if !cell.down.is_empty() {
-                let sent = self.downlink.schedule(
-                    &self.config,
-                    channel,
-                    ues,
-                    &cell.down,
-                    at,
-                    cces,
+                let subframe = Subframe {
+                    config: &self.config,
+                    cell: at,
+                    active: &cell.down,
                     tti,
-                    &mut self.outcome,
-                );
+                };
+                let sent = self
+                    .downlink
+                    .schedule(subframe, channel, ues, cces, &mut self.outcome);
                 if sent {
                     self.busy_until = self
                         .busy_until

@@ -8,7 +8,6 @@
 //! for new data but in the codeword that needs none.
 
 use backlane_net::{MacContext, NodeId};
-use backlane_units::SimTime;
 
 use super::carrier::DownlinkCarrier;
 use super::harq::{BlockState, Calendar};
@@ -38,6 +37,24 @@ struct Assignment {
     ue: u32,
     process: u8,
     groups: u32,
+}
+
+/// A cell's downlink in the TTI that is decided over.
+#[derive(Clone, Copy)]
+pub(crate) struct Subframe<'a> {
+    pub(crate) config: &'a RanConfig,
+    pub(crate) cell: usize,
+    /// The cell's UEs that have something to receive.
+    pub(crate) active: &'a [u32],
+    /// When it is decided.
+    pub(crate) tti: u64,
+}
+
+impl Subframe<'_> {
+    /// When it is on the air.
+    fn air(&self) -> u64 {
+        self.tti + u64::from(self.config.decision_to_air_ttis)
+    }
 }
 
 /// One cell's downlink on one carrier.
@@ -167,71 +184,50 @@ impl Downlink {
 
     /// Decides over a cell's subframe on all carriers; whether anything is sent. `uplink_cces` are
     /// taken by its grants.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn schedule(
         &mut self,
-        config: &RanConfig,
+        subframe: Subframe<'_>,
         channel: &mut Channel,
         ues: &mut [Ue],
-        active: &[u32],
-        cell: usize,
         uplink_cces: u16,
-        tti: u64,
         outcome: &mut Outcome,
     ) -> bool {
         let mut sent = false;
         for carrier in 0..self.carriers.len() {
             let taken = if carrier == 0 { uplink_cces } else { 0 };
-            sent |= self.schedule_carrier(
-                config, channel, ues, active, cell, carrier, taken, tti, outcome,
-            );
+            sent |= self.schedule_carrier(subframe, carrier, channel, ues, taken, outcome);
         }
         sent
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn schedule_carrier(
         &mut self,
-        config: &RanConfig,
+        subframe: Subframe<'_>,
+        carrier: usize,
         channel: &mut Channel,
         ues: &mut [Ue],
-        active: &[u32],
-        cell: usize,
-        carrier: usize,
         uplink_cces: u16,
-        tti: u64,
         outcome: &mut Outcome,
     ) -> bool {
-        let air = tti + u64::from(config.decision_to_air_ttis);
+        let air = subframe.air();
         let mut free = self.carriers[carrier].all_groups;
         let mut cces = uplink_cces;
         self.assignments.clear();
-        self.retransmit(config, ues, active, carrier, tti, &mut free, &mut cces);
+        self.retransmit(subframe, carrier, ues, &mut free, &mut cces);
         if free != 0 {
-            self.share(config, ues, active, cell, carrier, tti, free, &mut cces);
+            self.share(subframe, carrier, ues, free, &mut cces);
         }
         if self.assignments.is_empty() {
             return false;
         }
         let phy = &self.carriers[carrier];
-        let state = &mut self.cells[carrier * self.n_cells + cell];
+        let state = &mut self.cells[carrier * self.n_cells + subframe.cell];
         let symbols = phy.control.symbols(phy.cfi_for(cces));
         state.symbols = symbols;
-        let now = start_of(tti);
         let mut used = 0;
         for &assignment in &self.assignments {
             let ue = &mut ues[assignment.ue as usize];
-            if send(
-                config,
-                phy,
-                ue,
-                carrier,
-                &assignment,
-                symbols,
-                air,
-                now,
-                outcome,
-            ) {
+            if send(subframe, carrier, phy, symbols, &assignment, ue, outcome) {
                 used |= assignment.groups;
                 self.air.push(
                     air,
@@ -244,7 +240,7 @@ impl Downlink {
             }
         }
         if used != 0 {
-            channel.transmit(air, carrier, cell, used);
+            channel.transmit(air, carrier, subframe.cell, used);
             state.readings.downlink_ttis += 1;
             state.readings.downlink_prbs += u64::from(phy.prbs(used));
             state.readings.cfi_sum += u64::from(symbols);
@@ -253,21 +249,19 @@ impl Downlink {
     }
 
     /// Places the retransmissions that are due.
-    #[allow(clippy::too_many_arguments)]
     fn retransmit(
         &mut self,
-        config: &RanConfig,
-        ues: &mut [Ue],
-        active: &[u32],
+        subframe: Subframe<'_>,
         carrier: usize,
-        tti: u64,
+        ues: &mut [Ue],
         free: &mut u32,
         cces: &mut u16,
     ) {
-        let air = tti + u64::from(config.decision_to_air_ttis);
+        let Subframe { config, tti, .. } = subframe;
+        let air = subframe.air();
         let phy = &self.carriers[carrier];
         self.waiting.clear();
-        for &index in active {
+        for &index in subframe.active {
             let state = &ues[index as usize].carriers[carrier];
             if state.due == 0 {
                 continue;
@@ -305,18 +299,17 @@ impl Downlink {
     }
 
     /// Shares what is left among the UEs with new data.
-    #[allow(clippy::too_many_arguments)]
     fn share(
         &mut self,
-        config: &RanConfig,
-        ues: &mut [Ue],
-        active: &[u32],
-        cell: usize,
+        subframe: Subframe<'_>,
         carrier: usize,
-        tti: u64,
+        ues: &mut [Ue],
         free: u32,
         cces: &mut u16,
     ) {
+        let Subframe {
+            config, cell, tti, ..
+        } = subframe;
         let phy = &self.carriers[carrier];
         let state = &mut self.cells[carrier * self.n_cells + cell];
         let symbols = state.symbols;
@@ -324,7 +317,7 @@ impl Downlink {
         self.candidates.clear();
         self.sub_band_bits.clear();
         let (mut all_cces, mut most_cces) = (0, 1);
-        for &index in active {
+        for &index in subframe.active {
             let ue = &mut ues[index as usize];
             let state = &mut ue.carriers[carrier];
             let backlog = ue.bearer.status(Direction::Down, now).total_bytes();
@@ -577,19 +570,16 @@ fn lowest(free: u32, needed: u32, before: u32) -> u32 {
 
 /// Sends what is due in a process and fills the codewords that are empty. False if nothing went
 /// out.
-#[allow(clippy::too_many_arguments)]
 fn send(
-    config: &RanConfig,
-    phy: &DownlinkCarrier,
-    ue: &mut Ue,
+    subframe: Subframe<'_>,
     carrier: usize,
-    assignment: &Assignment,
+    phy: &DownlinkCarrier,
     symbols: u8,
-    air: u64,
-    now: SimTime,
+    assignment: &Assignment,
+    ue: &mut Ue,
     outcome: &mut Outcome,
 ) -> bool {
-    let tti = air - u64::from(config.decision_to_air_ttis);
+    let Subframe { config, tti, .. } = subframe;
     let state = &mut ue.carriers[carrier];
     let factor = state.link.factor();
     let process = &mut state.processes[usize::from(assignment.process)];
@@ -612,7 +602,7 @@ fn send(
         fill(
             &mut ue.bearer,
             Direction::Down,
-            now,
+            start_of(tti),
             bytes,
             config.mac_headers,
             &mut block.pdus,
@@ -638,7 +628,7 @@ fn send(
     if sent {
         state.due &= !(1 << assignment.process);
         state.free &= !(1 << assignment.process);
-        process.air = air;
+        process.air = subframe.air();
         process.groups = assignment.groups;
         process.n_prb = n_prb;
         process.symbols = symbols;
