@@ -23,6 +23,10 @@ class RunResult:
     flows: dict[str, list[Any]]
     links: dict[str, list[Any]]
     nodes: dict[str, list[Any]]
+    radio: dict[str, list[Any]]
+    """Without columns where no UE is behind a radio access network."""
+    mcs: dict[str, list[Any]]
+    """Likewise."""
     series: dict[str, dict[str, list[Any]]]
 
 class Window:

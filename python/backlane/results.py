@@ -1,7 +1,8 @@
 """A results folder as tables.
 
 Columns carry their units in their names; `docs` of the folder: one row of `runs` is a run,
-of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a node in a run.
+of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a node in a run. Runs
+with LTE access have `radio`, a UE in a run, and `mcs`, a UE, direction and MCS in a run.
 """
 
 from __future__ import annotations
@@ -121,6 +122,16 @@ class Results:
     def nodes(self) -> pl.DataFrame:
         """One row per node and run."""
         return self.table("nodes")
+
+    @property
+    def radio(self) -> pl.DataFrame:
+        """One row per UE behind a radio access network and run."""
+        return self.table("radio")
+
+    @property
+    def mcs(self) -> pl.DataFrame:
+        """One row per such UE, direction, MCS and run."""
+        return self.table("mcs")
 
     @property
     def series(self) -> list[str]:

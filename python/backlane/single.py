@@ -58,12 +58,8 @@ def simulate(work: Work, progress: Callable[[float, float, int], None] | None = 
     run_id = work.run.run_id
     row = run_row(work.run, work.cell, result.summary)
     found = {"runs": tables.frame(columns([row]))}
-    for name, plain in (
-        ("flows", result.flows),
-        ("links", result.links),
-        ("nodes", result.nodes),
-        *((f"series/{probe}", plain) for probe, plain in result.series.items()),
-    ):
+    series = {f"series/{probe}": plain for probe, plain in result.series.items()}
+    for name, plain in (tables.of_run(result) | series).items():
         found[name] = tables.with_run_id(tables.frame(plain), run_id)
     return Results(manifest_of("run", work.plan, [row]), tables=found)
 

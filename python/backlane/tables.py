@@ -16,17 +16,39 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from backlane._native import RunResult
+
+ALWAYS = ("flows", "links", "nodes")
+"""Tables that every run has."""
+OF_RADIO = ("radio", "mcs")
+"""Tables of runs whose UEs are behind a radio access network."""
+
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
     "id", "attach", "entity", "digest", "ended", "dropped_by_cause", "slow_start_exit",
+    "ue", "serving", "direction",
 }  # fmt: skip
 _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
     "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bursts", "bytes",
     "packets", "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
     "packets_in_flight", "duplicate_acks", "slow_start_segments", "packets_sent",
+    "cqi", "granted_bytes", "used_bytes", "transport_blocks", "ttis", "harq_retransmissions",
+    "lost_blocks", "handovers", "radio_link_failures", "rlc_drops", "rlc_losses",
+    "rlc_retransmissions", "uplink_granted_bytes", "uplink_used_bytes", "uplink_transport_blocks",
+    "uplink_harq_retransmissions", "uplink_lost_blocks", "uplink_rlc_drops",
 }  # fmt: skip
-_FLOAT_SUFFIXES = ("_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_pkts", "_mean_bytes")
+_FLOAT_SUFFIXES = (
+    "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
+)  # fmt: skip
+_FLOAT = {"utilisation", "queue_max_bytes", "mcs"}
+
+
+def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:
+    """The tables of a run that are not series, by name."""
+    always = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
+    of_radio = {"radio": result.radio, "mcs": result.mcs}
+    return always | {name: columns for name, columns in of_radio.items() if columns}
 
 
 def frame(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
@@ -43,7 +65,7 @@ def frame(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
             types[name] = pl.String
         elif name in _INTEGER:
             types[name] = pl.Int64
-        elif name.endswith(_FLOAT_SUFFIXES) or name in ("utilisation", "queue_max_bytes"):
+        elif name.endswith(_FLOAT_SUFFIXES) or name in _FLOAT:
             types[name] = pl.Float64
     return pl.DataFrame(dict(columns), schema_overrides=types, strict=False)
 

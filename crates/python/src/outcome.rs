@@ -12,6 +12,8 @@ pub(crate) struct RunResult {
     flows: Py<PyDict>,
     links: Py<PyDict>,
     nodes: Py<PyDict>,
+    radio: Py<PyDict>,
+    mcs: Py<PyDict>,
     series: Py<PyDict>,
 }
 
@@ -26,6 +28,8 @@ impl RunResult {
             flows: table(py, &outcome.flows)?.unbind(),
             links: table(py, &outcome.links)?.unbind(),
             nodes: table(py, &outcome.nodes)?.unbind(),
+            radio: table(py, &outcome.radio)?.unbind(),
+            mcs: table(py, &outcome.mcs)?.unbind(),
             series: series.unbind(),
         })
     }

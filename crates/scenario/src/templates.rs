@@ -5,6 +5,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("grid", include_str!("../../../examples/grid.toml")),
     ("chain", include_str!("../../../examples/chain.toml")),
     ("graph", include_str!("../../../examples/graph.toml")),
+    ("lte", include_str!("../../../examples/lte_cell.toml")),
 ];
 
 /// The names of the templates.

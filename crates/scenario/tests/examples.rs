@@ -13,6 +13,7 @@ const EXAMPLES: &[&str] = &[
     "chain.toml",
     "graph.toml",
     "tcp_profiles.toml",
+    "lte_cell.toml",
     "real_backhaul/scenario.toml",
 ];
 

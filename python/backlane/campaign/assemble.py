@@ -128,8 +128,11 @@ def assemble(
     rows = [run_row(run, plan.cells[run.cell], store.summary(run.run_id)) for run in finished]
     if rows:
         tables.write(folder / "runs.parquet", tables.frame(columns(rows)))
-    for name in ("flows", "links", "nodes"):
-        parts = [tables.with_run_id(store.table(run.run_id, name), run.run_id) for run in finished]
+    for name in (*tables.ALWAYS, *tables.OF_RADIO):
+        having = [
+            run for run in finished if name in tables.ALWAYS or store.has_table(run.run_id, name)
+        ]
+        parts = [tables.with_run_id(store.table(run.run_id, name), run.run_id) for run in having]
         if parts:
             tables.write(folder / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
     _write_series(folder, finished, store)

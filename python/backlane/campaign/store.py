@@ -111,7 +111,7 @@ class Store:
         temporary = self.runs / f"{TEMPORARY_PREFIX}{run.run_id}-{secrets.token_hex(4)}"
         try:
             temporary.mkdir()
-            parts = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
+            parts = tables.of_run(result)
             parts |= {f"series-{probe}": columns for probe, columns in result.series.items()}
             for name, columns in parts.items():
                 path = temporary / f"{name}.parquet"
@@ -194,8 +194,12 @@ class Store:
         return str(self.summary(run_id).get("digest"))
 
     def table(self, run_id: str, name: str) -> pl.DataFrame:
-        """One table of a finished run: flows, links, nodes, or ``series-<probe>``."""
+        """One table of a finished run: flows, links, nodes, radio, mcs or ``series-<probe>``."""
         return tables.read(self.runs / run_id / f"{name}.parquet")
+
+    def has_table(self, run_id: str, name: str) -> bool:
+        """Whether a finished run has a table."""
+        return (self.runs / run_id / f"{name}.parquet").is_file()
 
     def series_names(self, run_id: str) -> list[str]:
         """The probes that were recorded."""
