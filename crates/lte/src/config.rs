@@ -222,10 +222,24 @@ pub struct UplinkConfig {
     pub power_control: Option<PowerControlConfig>,
     /// TTIs between two sounding signals of one UE.
     pub sounding_period_ttis: u32,
+    /// Who is served next. Grants of [`UplinkRequests::Ideal`] are LENA's, which knows no other
+    /// than its round robin.
+    pub scheduler: UplinkScheduler,
     /// Fewest resource blocks of a grant (LENA: 3).
     pub min_prb: u16,
     /// UEs send 64QAM; many categories do not (TS 36.306 table 4.1-2).
     pub qam64: bool,
+}
+
+/// The rule of an uplink scheduler. A UE gets no more resource blocks than its data needs and its
+/// power reaches for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UplinkScheduler {
+    /// Equal shares in turn; what some do not need goes to the others.
+    RoundRobin,
+    /// As much as it needs to the UE with the highest ratio of possible rate to average throughput,
+    /// then to the next.
+    ProportionalFair,
 }
 
 /// How the eNodeB learns what UEs have to send.
@@ -233,8 +247,8 @@ pub struct UplinkConfig {
 pub enum UplinkRequests {
     /// Scheduling requests and buffer status reports, as the standard has them.
     Scheduled(ScheduledUplink),
-    /// A buffer status report in each TTI that costs nothing and reaches the eNodeB after four
-    /// TTIs (LENA).
+    /// Buffer status reports that cost nothing and reach the eNodeB after four TTIs, one as soon as
+    /// something comes to the buffer (LENA).
     Ideal,
 }
 
@@ -363,6 +377,7 @@ impl Default for RanConfig {
                     alpha: 1.0,
                 }),
                 sounding_period_ttis: 10,
+                scheduler: UplinkScheduler::RoundRobin,
                 min_prb: 1,
                 qam64: false,
             },
@@ -434,6 +449,7 @@ impl RanConfig {
                 requests: UplinkRequests::Ideal,
                 power_control: None,
                 sounding_period_ttis: 40,
+                scheduler: UplinkScheduler::RoundRobin,
                 min_prb: 3,
                 qam64: true,
             },

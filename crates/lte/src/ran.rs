@@ -232,23 +232,19 @@ impl Ran {
         self.uplink.reserve(&self.config, &mut self.ues, tti);
         let most_cces = self.downlink.most_cces();
         for (at, cell) in self.cells.iter().enumerate() {
-            if cell.down.is_empty() && cell.up.is_empty() {
-                continue;
-            }
             let (ues, channel) = (&mut self.ues, &mut self.channel);
             let mut cces = 0;
             if !cell.up.is_empty() {
-                let prbs;
-                (cces, prbs) =
+                cces =
                     self.uplink
                         .schedule(&self.config, channel, ues, &cell.up, at, most_cces, tti);
-                if prbs != 0 {
-                    self.downlink.count_uplink(at, prbs);
+                if cces != 0 {
                     self.busy_until = self
                         .busy_until
                         .max(tti + decision + 2 * u64::from(FEEDBACK_TTIS));
                 }
             }
+            self.downlink.count_uplink(at, self.uplink.taken_prbs(at));
             if !cell.down.is_empty() {
                 let subframe = Subframe {
                     config: &self.config,

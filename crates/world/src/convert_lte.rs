@@ -5,7 +5,7 @@ use std::sync::Arc;
 use backlane_lte::config::{
     AdaptationConfig, CarrierConfig, Cfi, Counts, CqiConfig, HarqConfig, Interference,
     OuterLoopConfig, PowerControlConfig, RanConfig, ScheduledUplink, SchedulerConfig,
-    SchedulerKind, UeChannel, UplinkConfig, UplinkRequests,
+    SchedulerKind, UeChannel, UplinkConfig, UplinkRequests, UplinkScheduler,
 };
 use backlane_lte::pdcp::{PdcpConfig, PdcpSequenceNumber};
 use backlane_lte::phy::error_model::{CodeRate, Combining};
@@ -251,6 +251,7 @@ fn uplink(uplink: lte::Uplink) -> UplinkConfig {
             .power_control
             .map(|(p0, alpha)| PowerControlConfig { p0, alpha }),
         sounding_period_ttis: uplink.sounding_period_ms,
+        scheduler: UplinkScheduler::RoundRobin,
         min_prb: uplink.min_prb,
         qam64: uplink.qam64,
     }

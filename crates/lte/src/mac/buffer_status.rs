@@ -24,15 +24,24 @@ mod tests {
         assert_eq!(levels, [0, 10, 10, 12, 1552, 10_287, 150_000, 150_000]);
     }
 
-    /// Levels are about 17 % apart: from the eighth on each bound is 1.16 to 1.19 times the last.
+    /// Level `k` from 1 to 62 ends at `10 · 15000^((k − 1)/61)` bytes, rounded up: 61 equal ratios
+    /// from 10 to 150 000 bytes. Level 0 is an empty buffer, level 63 all beyond.
     #[test]
-    fn levels_rise_geometrically() {
-        let mut bound = 26;
-        while bound < 128_125 {
-            let next = reported(bound + 1);
-            let ratio = next as f64 / bound as f64;
-            assert!((1.15..1.2).contains(&ratio), "{bound} {next}");
-            bound = next;
+    fn all_levels_are_those_of_the_standard() {
+        let rows: Vec<&str> = include_str!("../../data/buffer_status.csv")
+            .lines()
+            .skip(1)
+            .collect();
+        assert_eq!(rows.len(), 64);
+        assert_eq!((rows[0], rows[63]), ("0,0", "63,>150000"));
+        let mut below = 0;
+        for level in 1..=62 {
+            let exact = 10.0 * libm::pow(15_000.0, f64::from(level - 1) / 61.0);
+            let bound = libm::ceil(exact - 1e-6) as u64;
+            assert_eq!(rows[level as usize], format!("{level},{bound}"));
+            assert_eq!(reported(below + 1), bound);
+            assert_eq!(reported(bound), bound);
+            below = bound;
         }
     }
 }

@@ -24,7 +24,8 @@ use crate::rlc::{Bearer, Direction, Outcome, Pdu};
 /// follows (TS 36.321 §6.1.2; that of a PDU under 128 bytes is one shorter).
 const SUBHEADER_BYTES: [u32; 2] = [1, 3];
 
-/// Fills a transport block of `bytes` with what one direction of a bearer has to send.
+/// Fills a transport block of `bytes` with what one direction of a bearer has to send; gives how
+/// many of them that takes.
 fn fill(
     bearer: &mut Bearer,
     direction: Direction,
@@ -33,13 +34,14 @@ fn fill(
     mac_headers: bool,
     pdus: &mut Vec<Pdu>,
     outcome: &mut Outcome,
-) {
-    if mac_headers {
-        let [last, other] = SUBHEADER_BYTES;
-        bearer.fill(direction, now, bytes + (other - last), other, pdus, outcome);
-    } else {
-        bearer.fill(direction, now, bytes, 0, pdus, outcome);
+) -> u32 {
+    if !mac_headers {
+        return bearer.fill(direction, now, bytes, 0, pdus, outcome);
     }
+    let [last, other] = SUBHEADER_BYTES;
+    let more = other - last;
+    let used = bearer.fill(direction, now, bytes + more, other, pdus, outcome);
+    used.saturating_sub(more)
 }
 
 /// Bytes of RLC in a transport block.

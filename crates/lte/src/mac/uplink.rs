@@ -2,17 +2,28 @@
 //!
 //! A UE that has something to send and no grant sends a scheduling request at its next chance
 //! (TS 36.321 §5.4.4). The grant that answers it takes the first bytes and a buffer status report
-//! (§5.4.5); by the reports the eNodeB gives further grants, round robin, until it believes the
-//! buffer empty. A grant is on the air `decision_to_air` TTIs after its decision, its PUSCH four
-//! TTIs later, and a PUSCH that was not decoded is repeated eight TTIs later on the same resource
-//! blocks (TS 36.213 §8.0). Requests, feedback and sounding are received without error and take
-//! no resource blocks.
+//! (§5.4.5); by the reports the eNodeB gives further grants until it believes the buffer empty. A
+//! grant is on the air `decision_to_air` TTIs after its decision, its PUSCH four TTIs later, and a
+//! PUSCH that was not decoded is repeated eight TTIs later on the same resource blocks
+//! (TS 36.213 §8.0). A block that HARQ gave up, and one that was full and told nothing, leave the
+//! eNodeB without knowledge: it grants as upon a request. Requests, feedback and sounding are
+//! received without error and take no resource blocks.
 //!
 //! A UE sends on one run of resource blocks whose number has no prime factor above five
 //! (TS 36.211 §5.3.3), with no more power than it has (TS 36.213 §5.1.1): more blocks mean less
-//! power on each.
+//! power on each, and it is given no more than it reaches the lowest MCS with.
+//!
+//! - `request`: a UE's side, when it asks and when it reports.
+//! - `belief`: the eNodeB's side, what it takes a UE to have.
+//! - `scheduler`: who gets how many resource blocks; `grant`: which ones.
+//! - `lena`: grants as ns-3's LENA gives them.
+//! - `state`: all of it for one UE.
 
+mod belief;
 mod grant;
+mod lena;
+mod request;
+mod scheduler;
 mod state;
 
 pub(crate) use state::UplinkState;
@@ -21,26 +32,31 @@ use backlane_net::{MacContext, NodeId};
 use backlane_radio::level::ratio;
 use backlane_units::SimTime;
 
+use super::buffer_status::reported;
+use super::fill;
 use super::harq::{BlockState, Calendar};
-use super::{fill, rlc_bytes};
+use super::rlc_bytes;
 use crate::channel::{Channel, UplinkUse};
-use crate::config::{FEEDBACK_TTIS, RanConfig, UplinkRequests};
+use crate::config::{FEEDBACK_TTIS, RanConfig, ScheduledUplink, UplinkRequests, UplinkScheduler};
 use crate::phy::coding::Grid;
 use crate::phy::control::{ControlRegion, lena_control_error};
 use crate::phy::error_model::{ErrorModel, ErrorModelConfig};
+use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mutual_information::MutualInformation;
-use crate::phy::tables::{McsTable, Modulation, rbg_size};
-use crate::rlc::{Direction, Outcome};
+use crate::phy::tables::{McsTable, rbg_size};
+use crate::rlc::{BufferStatus, Direction, Outcome};
 use crate::time::start_of;
 use crate::ue::Ue;
-use grant::{Room, dft_size, runs};
+use belief::Grant;
+use grant::{Room, sizes};
+use scheduler::{Candidate, Supply, largest, share};
 
 /// TTIs from a PUSCH to its repetition (TS 36.213 §8.0).
 const ROUND_TRIP_TTIS: u64 = 8;
 /// A short buffer status report with its subheader (TS 36.321 §6.1.3.1).
 const REPORT_BYTES: u32 = 2;
-/// What an eNodeB adds to a reported buffer: a report and subheaders.
-const OVERHEAD_BYTES: u64 = 6;
+/// TTIs that a report takes to the eNodeB where it costs nothing.
+const FREE_REPORT_TTIS: u64 = 4;
 /// The highest MCS without 64QAM (TS 36.213 table 8.6.1-1).
 const HIGHEST_QAM16: u8 = 20;
 
@@ -57,11 +73,39 @@ pub(crate) struct Uplink {
     /// Scheduling requests by the TTI at which the scheduler has them.
     requests: Calendar<u32>,
     /// Buffer status reports by the TTI at which the scheduler has them.
-    reports: Calendar<(u32, u64)>,
-    /// For each cell, resource blocks that are taken in the PUSCH TTI being decided.
-    rooms: Vec<Room>,
-    turns: Vec<u32>,
+    reports: Calendar<Report>,
+    cells: Vec<Cell>,
+    /// LENA's SINR to CQI, where requests are ideal.
+    lena: Option<LinkAdaptation>,
+    candidates: Vec<Candidate>,
     sinr: Vec<f32>,
+}
+
+/// A buffer status report.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    ue: u32,
+    bytes: u64,
+    /// The grant that it came with, or that was the last when it was sent.
+    grant: Grant,
+}
+
+/// A cell's uplink.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    /// Resource blocks in the TTI of the PUSCH that is being decided.
+    room: Room,
+    /// UEs that repeat a PUSCH in it.
+    repeating: u16,
+    turn: u32,
+}
+
+/// A place on the air.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    first_prb: u16,
+    n_prb: u16,
+    mcs: u8,
 }
 
 impl Uplink {
@@ -96,8 +140,9 @@ impl Uplink {
             pusch: Calendar::new(days),
             requests: Calendar::new(days),
             reports: Calendar::new(days),
-            rooms: vec![Room::default(); n_cells],
-            turns: vec![0; n_cells],
+            cells: vec![Cell::default(); n_cells],
+            lena: ideal.then(lena::adaptation),
+            candidates: Vec::new(),
             sinr: Vec::new(),
         }
     }
@@ -107,11 +152,21 @@ impl Uplink {
         let now = start_of(tti);
         for &index in active {
             let ue = &mut ues[index as usize];
-            let bytes = ue.bearer.status(Direction::Up, now).total_bytes();
+            let bytes = data_bytes(&ue.bearer.status(Direction::Up, now));
+            let state = &mut ue.uplink;
             match config.uplink.requests {
-                UplinkRequests::Ideal => ue.uplink.report_for_free(tti, bytes),
+                UplinkRequests::Ideal => {
+                    if state.requests.tells(tti, bytes) {
+                        let report = Report {
+                            ue: index,
+                            bytes: reported(bytes),
+                            grant: state.belief.last_grant(),
+                        };
+                        self.reports.push(tti + FREE_REPORT_TTIS, report);
+                    }
+                }
                 UplinkRequests::Scheduled(scheduled) => {
-                    if ue.uplink.wants_to_request(&scheduled, tti, bytes != 0) {
+                    if state.asks(&scheduled, tti, bytes) {
                         let known = tti + u64::from(scheduled.sr_to_grant_ttis)
                             - u64::from(config.decision_to_air_ttis);
                         self.requests.push(known, index);
@@ -210,12 +265,24 @@ impl Uplink {
             let pusch = ue.uplink.pusch(air);
             let first = pusch.block.transmissions == 1;
             let again = pusch.block.transmissions < config.harq.max_transmissions;
+            // A grant that follows from it is on the air when its feedback is.
+            let known = air + u64::from(FEEDBACK_TTIS - config.decision_to_air_ttis);
             if decoded {
                 pusch.block.state = BlockState::Decoded;
+                let (bytes, grant) = (pusch.block.bytes, pusch.grant);
                 if let Some(bytes) = pusch.report {
-                    // The grant that follows from it is on the air when its feedback is.
-                    let known = air + u64::from(FEEDBACK_TTIS - config.decision_to_air_ttis);
-                    self.reports.push(known, (index, bytes));
+                    let report = Report {
+                        ue: index,
+                        bytes,
+                        grant,
+                    };
+                    self.reports.push(known, report);
+                } else if self.lena.is_none() {
+                    // It was full: padding would have been a report.
+                    self.requests.push(known, index);
+                }
+                if config.uplink.scheduler == UplinkScheduler::ProportionalFair {
+                    ue.uplink.average.count(air, bytes);
                 }
             } else if again {
                 pusch.block.soft = soft;
@@ -226,6 +293,9 @@ impl Uplink {
             } else {
                 pusch.block.clear();
                 ue.readings.uplink.lost_blocks += 1;
+                if self.lena.is_none() {
+                    self.requests.push(known, index);
+                }
             }
             if first {
                 ue.readings.uplink.first_losses += u64::from(!decoded);
@@ -267,36 +337,46 @@ impl Uplink {
     /// Takes in the requests and reports that the scheduler has from this TTI on.
     pub(crate) fn take_in(&self, ues: &mut [Ue], tti: u64, touched: &mut Vec<u32>) {
         for at in 0..self.requests.len(tti) {
-            let ue = self.requests.get(tti, at);
-            touched.push(ue);
-            ues[ue as usize].uplink.requested = true;
+            let index = self.requests.get(tti, at);
+            let state = &mut ues[index as usize].uplink;
+            state.belief.on_request(state.has_grant());
+            touched.push(index);
         }
         for at in 0..self.reports.len(tti) {
-            let (ue, bytes) = self.reports.get(tti, at);
-            touched.push(ue);
-            let state = &mut ues[ue as usize].uplink;
-            state.wanted_bytes = bytes.saturating_sub(state.granted_bytes());
-            state.requested = false;
+            let report = self.reports.get(tti, at);
+            let belief = &mut ues[report.ue as usize].uplink.belief;
+            if self.lena.is_some() {
+                belief.on_free_report(report.bytes, report.grant);
+            } else {
+                belief.on_report(report.bytes, report.grant);
+            }
+            touched.push(report.ue);
         }
     }
 
     /// Marks the resource blocks that repetitions take in the PUSCH TTI that is decided in `tti`.
     pub(crate) fn reserve(&mut self, config: &RanConfig, ues: &mut [Ue], tti: u64) {
         let pusch_tti = pusch_of(config, tti);
-        for room in &mut self.rooms {
-            *room = Room::of(self.n_rb);
+        for cell in &mut self.cells {
+            cell.room = Room::of(self.n_rb);
+            cell.repeating = 0;
         }
         for at in 0..self.pusch.len(pusch_tti) {
             let ue = &mut ues[self.pusch.get(pusch_tti, at) as usize];
-            let cell = ue.cell;
+            let cell = &mut self.cells[ue.cell];
             if let Some(pusch) = ue.uplink.due(pusch_tti) {
-                self.rooms[cell].take(pusch.first_prb, pusch.n_prb);
+                cell.room.take(pusch.first_prb, pusch.n_prb);
+                cell.repeating += 1;
             }
         }
     }
 
-    /// Decides over the grants of a cell in a TTI. Gives the CCEs and resource blocks that they
-    /// take.
+    /// Resource blocks of a cell that are taken in the PUSCH TTI being decided.
+    pub(crate) fn taken_prbs(&self, cell: usize) -> u64 {
+        u64::from(self.n_rb - self.cells[cell].room.free())
+    }
+
+    /// Decides over the grants of a cell in a TTI. Gives the CCEs that they take.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn schedule(
         &mut self,
@@ -307,145 +387,234 @@ impl Uplink {
         cell: usize,
         most_cces: u16,
         tti: u64,
-    ) -> (u16, u64) {
+    ) -> u16 {
         let pusch_tti = pusch_of(config, tti);
         let first_grant = match config.uplink.requests {
             UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.first_grant_bytes),
             UplinkRequests::Ideal => 0,
         };
-        let wants = |ue: &mut Ue| {
-            let state = &mut ue.uplink;
-            let wanted = if state.wanted_bytes != 0 {
-                state.wanted_bytes + OVERHEAD_BYTES
-            } else if state.requested {
-                first_grant
-            } else {
-                0
-            };
-            if state.is_free(pusch_tti) { wanted } else { 0 }
-        };
-        let mut waiting = active
-            .iter()
-            .filter(|&&index| wants(&mut ues[index as usize]) != 0)
-            .count() as u16;
-        if waiting == 0 {
-            return (0, 0);
-        }
-        let start = active.partition_point(|&index| index < self.turns[cell]);
-        let (mut cces, mut prbs) = (0, 0);
-        for &index in active[start..].iter().chain(&active[..start]) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for &index in active {
             let ue = &mut ues[index as usize];
-            let wanted = wants(ue);
-            if wanted == 0 {
+            let wanted = ue.uplink.belief.wanted_bytes(first_grant);
+            if wanted == 0 || !ue.uplink.is_free(pusch_tti) {
                 continue;
             }
-            let room = &self.rooms[cell];
-            let share = room.free().div_ceil(waiting);
-            waiting -= 1;
-            let (first_prb, run) = runs(room, share.max(config.uplink.min_prb));
-            let aggregation = aggregation(ue, tti);
-            let fits = !config.cce_limit || cces + aggregation <= most_cces;
-            if run < config.uplink.min_prb || !fits {
-                continue;
-            }
-            ue.uplink
-                .sound(config, channel, index as usize, ue.cell, tti);
-            let (n_prb, mcs) = self.format(config, &ue.uplink, wanted, run);
-            self.rooms[cell].take(first_prb, n_prb);
-            let bytes = self.model.format(mcs, n_prb, 1).bits / 8;
-            let state = &mut ue.uplink;
-            state.wanted_bytes = state.wanted_bytes.saturating_sub(u64::from(bytes));
-            state.requested = false;
-            cces += aggregation;
-            prbs += u64::from(n_prb);
-            self.turns[cell] = index + 1;
-            if config.control_errors && missed(channel, ue, index as usize, tti) {
-                continue;
-            }
-            let power_mw = ue.uplink.power_mw(self.most_power_mw, n_prb);
-            ue.uplink
-                .grant(pusch_tti, first_prb, n_prb, mcs, bytes, power_mw);
-            self.pusch.push(pusch_tti, index);
+            ue.uplink.sound(config, channel, index as usize, cell, tti);
+            let report = ue.carriers[0].link.known(tti);
+            let cqi = report.map_or(0, |report| report.cqi);
+            candidates.push(Candidate {
+                ue: index,
+                needed: self.needed_prb(config, &ue.uplink, wanted),
+                cces: ControlRegion::aggregation(cqi),
+                value: self.value(config, &mut ue.uplink, tti),
+                n_prb: 0,
+            });
         }
-        (cces, prbs)
+        let state = &mut self.cells[cell];
+        let supply = Supply {
+            n_prb: state.room.free(),
+            least_prb: config.uplink.min_prb,
+            cces: if config.cce_limit {
+                most_cces
+            } else {
+                u16::MAX
+            },
+        };
+        if self.lena.is_some() {
+            lena::share(
+                self.n_rb,
+                state.repeating,
+                supply,
+                &mut candidates,
+                &mut state.turn,
+            );
+        } else {
+            let least_prb = sizes(supply.least_prb, supply.least_prb)[0];
+            let supply = Supply {
+                least_prb,
+                ..supply
+            };
+            share(
+                config.uplink.scheduler,
+                supply,
+                &mut candidates,
+                &mut state.turn,
+            );
+        }
+        let mut cces = 0;
+        for candidate in &candidates {
+            let ue = &mut ues[candidate.ue as usize];
+            let Some(place) = self.place(config, &ue.uplink, cell, candidate.n_prb) else {
+                continue;
+            };
+            cces += candidate.cces;
+            self.grant(config, channel, ue, candidate.ue, place, tti);
+        }
+        self.candidates = candidates;
+        cces
     }
 
-    /// The fewest resource blocks, up to `most`, that take `wanted` bytes, and their MCS; as many
-    /// as the UE's power reaches for if none do.
-    fn format(&self, config: &RanConfig, state: &UplinkState, wanted: u64, most: u16) -> (u16, u8) {
-        let mcs = |n_prb: u16| {
-            let sinr = state.expected_sinr(self.most_power_mw, n_prb);
-            self.model.highest_mcs(sinr, n_prb, 1).min(self.highest_mcs)
+    /// Where a UE sends if it is given so many resource blocks.
+    fn place(
+        &self,
+        config: &RanConfig,
+        state: &UplinkState,
+        cell: usize,
+        n_prb: u16,
+    ) -> Option<Place> {
+        let (first_prb, run) = self.cells[cell].room.run(n_prb);
+        if n_prb == 0 || run < config.uplink.min_prb {
+            return None;
+        }
+        let (n_prb, mcs) = if let Some(adaptation) = &self.lena {
+            let power_mw = state.sounding.power_mw(self.most_power_mw, run) as f32;
+            let last_prb = first_prb + run - 1;
+            let worst = state.sounding.worst(
+                usize::from(first_prb / self.group_size),
+                usize::from(last_prb / self.group_size),
+            );
+            (run, lena::mcs(adaptation, worst * power_mw)?)
+        } else {
+            let n_prb = if run == n_prb { run } else { largest(1, run) };
+            (n_prb, self.expected_mcs(state, n_prb))
         };
-        let holds =
-            |n_prb: u16| u64::from(self.model.format(mcs(n_prb), n_prb, 1).bits / 8) >= wanted;
-        let reaches = |n_prb: u16| {
+        Some(Place {
+            first_prb,
+            n_prb,
+            mcs: mcs.min(self.highest_mcs),
+        })
+    }
+
+    fn grant(
+        &mut self,
+        config: &RanConfig,
+        channel: &mut Channel,
+        ue: &mut Ue,
+        index: u32,
+        place: Place,
+        tti: u64,
+    ) {
+        let Place {
+            first_prb,
+            n_prb,
+            mcs,
+        } = place;
+        let pusch_tti = pusch_of(config, tti);
+        let bytes = self.model.format(mcs, n_prb, 1).bits / 8;
+        self.cells[ue.cell].room.take(first_prb, n_prb);
+        let state = &mut ue.uplink;
+        let grant = if self.lena.is_some() {
+            state.belief.on_lena_grant(bytes)
+        } else {
+            state.belief.on_grant(bytes)
+        };
+        if config.control_errors && missed(channel, ue, index as usize, tti) {
+            if self.lena.is_none() {
+                // The eNodeB hears nothing where the PUSCH should be.
+                let known = pusch_tti + u64::from(FEEDBACK_TTIS - config.decision_to_air_ttis);
+                self.requests.push(known, index);
+            }
+            return;
+        }
+        let power_mw = ue.uplink.sounding.power_mw(self.most_power_mw, n_prb);
+        let pusch = ue.uplink.pusch(pusch_tti);
+        pusch.tti = pusch_tti;
+        pusch.first_prb = first_prb;
+        pusch.n_prb = n_prb;
+        pusch.power_mw = power_mw;
+        pusch.grant = grant;
+        pusch.report = None;
+        pusch.block.clear();
+        pusch.block.state = BlockState::Due;
+        pusch.block.mcs = mcs;
+        pusch.block.n_prb = n_prb;
+        pusch.block.bytes = bytes;
+        self.pusch.push(pusch_tti, index);
+    }
+
+    /// The highest MCS that a UE reaches on so many resource blocks.
+    fn expected_mcs(&self, state: &UplinkState, n_prb: u16) -> u8 {
+        let sinr = state.expected_sinr(self.most_power_mw, n_prb);
+        self.model.highest_mcs(sinr, n_prb, 1).min(self.highest_mcs)
+    }
+
+    /// The fewest resource blocks that take `wanted` bytes, or as many as the UE's power reaches
+    /// for if none do.
+    fn needed_prb(&self, config: &RanConfig, state: &UplinkState, wanted: u64) -> u16 {
+        let sizes = sizes(config.uplink.min_prb, self.n_rb);
+        let reaches = |&n_prb: &u16| {
             let sinr = state.expected_sinr(self.most_power_mw, n_prb);
             self.model.format(0, n_prb, 1).required_sinr <= sinr
         };
-        let least = config.uplink.min_prb;
-        let mut most = dft_size(most);
-        while most > least && !reaches(most) {
-            most = dft_size(most - 1);
-        }
-        // The least that holds it lies in (low, high].
-        let (mut low, mut high) = (least.saturating_sub(1), most);
-        while high - low > 1 {
-            let middle = low.midpoint(high);
-            if holds(middle) {
-                high = middle;
-            } else {
-                low = middle;
+        let holds = |n_prb: u16| {
+            let mcs = self.expected_mcs(state, n_prb);
+            u64::from(self.model.format(mcs, n_prb, 1).bits / 8) >= wanted
+        };
+        let sizes = &sizes[..sizes.partition_point(reaches).max(1)];
+        let at = sizes.partition_point(|&n_prb| !holds(n_prb));
+        sizes[at.min(sizes.len() - 1)]
+    }
+
+    /// What a UE bids where rate over throughput counts.
+    fn value(&self, config: &RanConfig, state: &mut UplinkState, tti: u64) -> f32 {
+        match config.uplink.scheduler {
+            UplinkScheduler::RoundRobin => 0.0,
+            UplinkScheduler::ProportionalFair => {
+                let mcs = self.expected_mcs(state, self.n_rb);
+                let bits = self.model.format(mcs, self.n_rb, 1).bits;
+                bits as f32 / state.average.at(tti)
             }
         }
-        let mut n_prb = high;
-        while dft_size(n_prb) != n_prb {
-            n_prb += 1;
-        }
-        (n_prb, mcs(n_prb))
     }
 }
 
 /// Fills a granted transport block.
 fn build(config: &RanConfig, ue: &mut Ue, tti: u64, now: SimTime, outcome: &mut Outcome) {
-    let state = &mut ue.uplink;
-    let scheduled = match config.uplink.requests {
+    let scheduled: Option<ScheduledUplink> = match config.uplink.requests {
         UplinkRequests::Scheduled(scheduled) => Some(scheduled),
         UplinkRequests::Ideal => None,
     };
-    let reports = scheduled.is_some() && state.report_is_due(tti);
-    let report_bytes = if reports { REPORT_BYTES } else { 0 };
-    let pusch = state.pusch(tti);
-    let room = pusch.block.bytes.saturating_sub(report_bytes);
-    fill(
+    let report_is_due = scheduled.is_some() && ue.uplink.requests.report_is_due(tti);
+    let block = &mut ue.uplink.pusch(tti).block;
+    let room = if report_is_due && config.mac_headers {
+        block.bytes.saturating_sub(REPORT_BYTES)
+    } else {
+        block.bytes
+    };
+    let used = fill(
         &mut ue.bearer,
         Direction::Up,
         now,
         room,
         config.mac_headers,
-        &mut pusch.block.pdus,
+        &mut block.pdus,
         outcome,
     );
-    pusch.block.rlc_bytes = rlc_bytes(&pusch.block.pdus);
-    let (mcs, bytes, used) = (pusch.block.mcs, pusch.block.bytes, pusch.block.rlc_bytes);
-    // A report fills what would be padding (TS 36.321 §5.4.5).
-    let padding = room.saturating_sub(used + 3 * pusch.block.pdus.len() as u32);
-    ue.readings.uplink.first(mcs, bytes, used);
+    block.rlc_bytes = rlc_bytes(&block.pdus);
+    ue.readings
+        .uplink
+        .first(block.mcs, block.bytes, block.rlc_bytes);
+    let left = data_bytes(&ue.bearer.status(Direction::Up, now));
     if let Some(scheduled) = scheduled {
-        let left = ue.bearer.status(Direction::Up, now).total_bytes();
-        let reports = reports || padding >= REPORT_BYTES;
-        ue.uplink.after_sending(&scheduled, tti, left, reports);
+        // A report fills what would be padding (TS 36.321 §5.4.5).
+        let reports = report_is_due || room.saturating_sub(used) >= REPORT_BYTES;
+        ue.uplink.on_pusch(&scheduled, tti, left, reports);
+    } else {
+        ue.uplink.requests.on_free_pusch(left);
     }
+}
+
+/// What a report counts: data and RLC's own reports, without the headers of what was never sent
+/// (TS 36.321 §6.1.3.1, TS 36.322 §4.5).
+fn data_bytes(status: &BufferStatus) -> u64 {
+    status.status_bytes + status.retransmit_bytes + status.new_bytes
 }
 
 /// The TTI of the PUSCH that is decided in this one.
 fn pusch_of(config: &RanConfig, tti: u64) -> u64 {
     tti + u64::from(config.decision_to_air_ttis + FEEDBACK_TTIS)
-}
-
-fn aggregation(ue: &mut Ue, tti: u64) -> u16 {
-    let report = ue.carriers[0].link.known(tti);
-    ControlRegion::aggregation(report.map_or(0, |report| report.cqi))
 }
 
 /// Whether a UE misses its grant.
@@ -454,13 +623,4 @@ fn missed(channel: &mut Channel, ue: &mut Ue, index: usize, tti: u64) -> bool {
     let mean = sinr.iter().sum::<f32>() / sinr.len() as f32;
     let error = lena_control_error(10.0 * libm::log10(f64::from(mean)));
     ue.uplink.draw(error)
-}
-
-/// The SINR of a flat channel with the information of these.
-fn effective(sinr: &[f32]) -> f32 {
-    if let [only] = sinr {
-        return *only;
-    }
-    let curves = MutualInformation::curves();
-    curves.sinr(Modulation::Qam16, curves.mean(Modulation::Qam16, sinr))
 }

@@ -1,43 +1,27 @@
-//! One UE's uplink: what the UE wants, what the eNodeB believes, what is granted.
+//! One UE's uplink: what it asks, what the eNodeB believes, what is granted and sent.
 
 use backlane_engine::Stream;
 use backlane_radio::level::ratio;
 
-use super::effective;
+use super::belief::{Belief, Grant};
+use super::request::Requests;
 use crate::channel::Channel;
 use crate::config::{RanConfig, ScheduledUplink, UplinkRequests};
 use crate::mac::buffer_status::reported;
 use crate::mac::harq::{Block, BlockState, PROCESSES};
+use crate::mac::scheduler::{Average, MAX_GROUPS};
 use crate::phy::link_adaptation::OuterLoop;
-
-/// TTIs that a free report takes to the eNodeB in LENA.
-const FREE_REPORT_TTIS: u64 = 4;
+use crate::phy::mutual_information::MutualInformation;
+use crate::phy::tables::Modulation;
 
 /// A UE's uplink.
 #[derive(Debug)]
 pub(crate) struct UplinkState {
-    /// The TTI of its chances to request, modulo their period.
-    offset: u32,
-    /// Something has waited since the last PUSCH.
-    has_waited: bool,
-    /// A report is triggered, so that a request is sent if there is no grant.
-    triggered: bool,
-    /// A request was sent and nothing was granted since.
-    requesting: bool,
-    periodic_report: u64,
-    repeated_report: u64,
-    /// What the eNodeB believes is to be granted still.
-    pub(crate) wanted_bytes: u64,
-    /// The eNodeB has a request and knows no more.
-    pub(crate) requested: bool,
+    pub(super) requests: Requests,
+    pub(super) belief: Belief,
+    pub(super) sounding: Sounding,
+    pub(super) average: Average,
     processes: [Pusch; PROCESSES],
-    /// Free reports under way, by TTI.
-    free_reports: [u64; FREE_REPORT_TTIS as usize],
-    sounded: Option<u64>,
-    /// SNR of a milliwatt in each resource block, when it was last sounded.
-    unit_snr: f32,
-    /// Milliwatts in each resource block that power control asks for.
-    controlled_mw: f64,
     outer_loop: Option<OuterLoop>,
     factor: f32,
     draws: Stream,
@@ -45,15 +29,30 @@ pub(crate) struct UplinkState {
 
 /// A PUSCH: granted, sent, or to be repeated.
 #[derive(Debug, Default)]
-pub(crate) struct Pusch {
+pub(super) struct Pusch {
     /// When it is sent, or was.
-    pub(crate) tti: u64,
-    pub(crate) first_prb: u16,
-    pub(crate) n_prb: u16,
-    pub(crate) power_mw: f64,
+    pub(super) tti: u64,
+    pub(super) first_prb: u16,
+    pub(super) n_prb: u16,
+    /// Milliwatts in each resource block.
+    pub(super) power_mw: f64,
+    pub(super) grant: Grant,
     /// The buffer that a report in it tells.
-    pub(crate) report: Option<u64>,
-    pub(crate) block: Block,
+    pub(super) report: Option<u64>,
+    pub(super) block: Block,
+}
+
+/// What an eNodeB knows of a UE's uplink channel.
+#[derive(Debug)]
+pub(super) struct Sounding {
+    at: u64,
+    n_groups: usize,
+    /// SNR of a milliwatt in each resource block, for each group.
+    groups: [f32; MAX_GROUPS],
+    /// That of a flat channel with the same information.
+    whole: f32,
+    /// Milliwatts in each resource block that power control asks for.
+    controlled_mw: f64,
 }
 
 impl UplinkState {
@@ -63,166 +62,95 @@ impl UplinkState {
         mut draws: Stream,
     ) -> Self {
         let period = match config.uplink.requests {
-            UplinkRequests::Scheduled(scheduled) => scheduled.sr_period_ttis,
+            UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.sr_period_ttis),
             UplinkRequests::Ideal => 1,
         };
         Self {
-            offset: draws.below(u64::from(period)) as u32,
-            has_waited: false,
-            triggered: false,
-            requesting: false,
-            periodic_report: 0,
-            repeated_report: u64::MAX,
-            wanted_bytes: 0,
-            requested: false,
+            requests: Requests::new(draws.below(period)),
+            belief: Belief::default(),
+            sounding: Sounding {
+                at: u64::MAX,
+                n_groups: 1,
+                groups: [0.0; MAX_GROUPS],
+                whole: 0.0,
+                controlled_mw: f64::INFINITY,
+            },
+            average: Average::default(),
             processes: Default::default(),
-            free_reports: [0; FREE_REPORT_TTIS as usize],
-            sounded: None,
-            unit_snr: 0.0,
-            controlled_mw: f64::INFINITY,
             outer_loop,
             factor: 1.0,
             draws,
         }
     }
 
-    /// The UE is in another cell: nothing is granted, requested or known there.
-    pub(crate) fn forget(&mut self) {
-        self.has_waited = false;
-        self.triggered = false;
-        self.requesting = false;
-        self.periodic_report = 0;
-        self.repeated_report = u64::MAX;
-        self.wanted_bytes = 0;
-        self.requested = false;
-        for pusch in &mut self.processes {
-            pusch.report = None;
-            pusch.block.clear();
-        }
-        self.free_reports = [0; FREE_REPORT_TTIS as usize];
-        self.sounded = None;
-    }
-
-    #[inline]
-    fn at(tti: u64) -> usize {
-        tti as usize % PROCESSES
-    }
-
     /// The process whose turn a TTI is (TS 36.213 §8.0: synchronous).
     #[inline]
-    pub(crate) fn pusch(&mut self, tti: u64) -> &mut Pusch {
-        &mut self.processes[Self::at(tti)]
+    pub(super) fn pusch(&mut self, tti: u64) -> &mut Pusch {
+        &mut self.processes[tti as usize % PROCESSES]
     }
 
     /// What is to be sent in a TTI.
     #[inline]
-    pub(crate) fn due(&mut self, tti: u64) -> Option<&mut Pusch> {
+    pub(super) fn due(&mut self, tti: u64) -> Option<&mut Pusch> {
         let pusch = self.pusch(tti);
         (pusch.tti == tti && pusch.block.state == BlockState::Due).then_some(pusch)
     }
 
     /// What was sent in a TTI.
     #[inline]
-    pub(crate) fn on_air(&mut self, tti: u64) -> Option<&mut Pusch> {
+    pub(super) fn on_air(&mut self, tti: u64) -> Option<&mut Pusch> {
         let pusch = self.pusch(tti);
         (pusch.tti == tti && pusch.block.state == BlockState::OnAir).then_some(pusch)
     }
 
     /// Nothing is under way in the process of a TTI.
     #[inline]
-    pub(crate) fn is_free(&mut self, tti: u64) -> bool {
+    pub(super) fn is_free(&mut self, tti: u64) -> bool {
         self.pusch(tti).block.state == BlockState::Empty
     }
 
-    /// Bytes of grants that the UE has not used yet.
-    pub(crate) fn granted_bytes(&self) -> u64 {
-        let open =
-            |pusch: &&Pusch| pusch.block.state == BlockState::Due && pusch.block.transmissions == 0;
-        let open = self.processes.iter().filter(open);
-        open.map(|pusch| u64::from(pusch.block.bytes)).sum()
+    /// It has a grant for new data that it has not used yet.
+    pub(super) fn has_grant(&self) -> bool {
+        let mut blocks = self.processes.iter().map(|pusch| &pusch.block);
+        blocks.any(|block| block.state == BlockState::Due && block.transmissions == 0)
     }
 
-    /// Grants a PUSCH.
-    pub(crate) fn grant(
-        &mut self,
-        tti: u64,
-        first_prb: u16,
-        n_prb: u16,
-        mcs: u8,
-        bytes: u32,
-        power_mw: f64,
-    ) {
-        let pusch = self.pusch(tti);
-        pusch.tti = tti;
-        pusch.first_prb = first_prb;
-        pusch.n_prb = n_prb;
-        pusch.power_mw = power_mw;
-        pusch.report = None;
-        pusch.block.clear();
-        pusch.block.state = BlockState::Due;
-        pusch.block.mcs = mcs;
-        pusch.block.n_prb = n_prb;
-        pusch.block.bytes = bytes;
+    /// Whether the UE sends a scheduling request now, with so much waiting.
+    pub(super) fn asks(&mut self, scheduled: &ScheduledUplink, tti: u64, bytes: u64) -> bool {
+        let has_grant = self.has_grant();
+        self.requests.asks(scheduled, tti, bytes, has_grant)
     }
 
-    /// LENA's way: the buffer as it is reaches the eNodeB a little later.
-    pub(crate) fn report_for_free(&mut self, tti: u64, bytes: u64) {
-        let at = (tti % FREE_REPORT_TTIS) as usize;
-        self.wanted_bytes = std::mem::replace(&mut self.free_reports[at], bytes);
-    }
-
-    /// Whether it sends a scheduling request now. `waits`: there is something to send.
-    pub(crate) fn wants_to_request(
-        &mut self,
-        scheduled: &ScheduledUplink,
-        tti: u64,
-        waits: bool,
-    ) -> bool {
-        if waits && (!self.has_waited || tti >= self.repeated_report) {
-            self.triggered = true;
-        }
-        self.has_waited = waits;
-        let chance = tti % u64::from(scheduled.sr_period_ttis) == u64::from(self.offset);
-        let requests =
-            chance && waits && self.triggered && !self.requesting && self.granted_bytes() == 0;
-        self.requesting |= requests;
-        requests
-    }
-
-    /// Whether a PUSCH has to tell the buffer.
-    pub(crate) fn report_is_due(&self, tti: u64) -> bool {
-        self.triggered || tti >= self.periodic_report
-    }
-
-    /// A PUSCH was built; `left_bytes` wait still, and it tells so if it `reports`.
-    pub(crate) fn after_sending(
+    /// The PUSCH of a TTI was built; `left_bytes` wait still, and it `reports` them or does not.
+    pub(super) fn on_pusch(
         &mut self,
         scheduled: &ScheduledUplink,
         tti: u64,
         left_bytes: u64,
         reports: bool,
     ) {
-        self.requesting = false;
-        self.has_waited = left_bytes != 0;
-        self.repeated_report = tti + u64::from(scheduled.retransmit_bsr_ttis);
-        if left_bytes == 0 {
-            // All that waited is in here (TS 36.321 §5.4.5).
-            self.triggered = false;
-        }
-        if reports {
-            self.triggered = false;
-            self.periodic_report = tti + u64::from(scheduled.periodic_bsr_ttis);
-            self.pusch(tti).report = Some(reported(left_bytes));
-        }
+        self.requests.on_pusch(scheduled, tti, left_bytes, reports);
+        self.pusch(tti).report = reports.then(|| reported(left_bytes));
     }
 
-    /// Something is waiting, granted or believed to wait.
+    /// The eNodeB believes that something waits.
     pub(crate) fn is_busy(&self) -> bool {
-        self.wanted_bytes != 0 || self.requested || self.free_reports.iter().any(|&b| b != 0)
+        !self.belief.is_empty()
     }
 
-    /// Brings the eNodeB's knowledge of the uplink up to date, if it is time for it.
-    pub(crate) fn sound(
+    /// Leaves a cell: nothing is under way, and nobody knows anything of this UE.
+    pub(crate) fn forget(&mut self) {
+        self.requests.forget();
+        self.belief.forget();
+        self.sounding.at = u64::MAX;
+        for pusch in &mut self.processes {
+            pusch.block.clear();
+        }
+    }
+
+    /// Brings the eNodeB's knowledge of the channel up to date: the UE sounds each period, and
+    /// what is measured is known when a transport block of the same TTI would be decoded.
+    pub(super) fn sound(
         &mut self,
         config: &RanConfig,
         channel: &mut Channel,
@@ -231,30 +159,29 @@ impl UplinkState {
         tti: u64,
     ) {
         let period = u64::from(config.uplink.sounding_period_ttis);
-        let at = tti / period * period;
-        if self.sounded == Some(at) {
+        let at = tti.saturating_sub(1 + u64::from(config.decoding_ttis)) / period * period;
+        let sounding = &mut self.sounding;
+        if sounding.at == at {
             return;
         }
-        self.sounded = Some(at);
-        self.unit_snr = effective(channel.uplink(ue, cell, at));
+        sounding.at = at;
+        let groups = channel.uplink(ue, cell, at);
+        sounding.n_groups = groups.len();
+        sounding.groups[..groups.len()].copy_from_slice(groups);
+        sounding.whole = effective(groups);
         if let Some(control) = config.uplink.power_control {
             let loss = control.alpha * channel.loss_db(ue, cell, at);
-            self.controlled_mw = ratio(control.p0.as_dbm_f64() + loss);
+            sounding.controlled_mw = ratio(control.p0.as_dbm_f64() + loss);
         }
-    }
-
-    /// Milliwatts in each of so many resource blocks.
-    pub(crate) fn power_mw(&self, most_mw: f64, n_prb: u16) -> f64 {
-        self.controlled_mw.min(most_mw / f64::from(n_prb))
     }
 
     /// The SINR that the eNodeB expects on so many resource blocks.
-    pub(crate) fn expected_sinr(&self, most_mw: f64, n_prb: u16) -> f32 {
-        self.unit_snr * self.factor * self.power_mw(most_mw, n_prb) as f32
+    pub(super) fn expected_sinr(&self, most_mw: f64, n_prb: u16) -> f32 {
+        self.sounding.whole * self.factor * self.sounding.power_mw(most_mw, n_prb) as f32
     }
 
     /// A first transmission was decoded, or was not.
-    pub(crate) fn on_first_transmission(&mut self, decoded: bool) {
+    pub(super) fn on_first_transmission(&mut self, decoded: bool) {
         if let Some(outer_loop) = &mut self.outer_loop {
             outer_loop.on_first_transmission(decoded);
             self.factor = outer_loop.factor();
@@ -262,7 +189,31 @@ impl UplinkState {
     }
 
     /// Draws whether something of this probability happens.
-    pub(crate) fn draw(&mut self, probability: f64) -> bool {
+    pub(super) fn draw(&mut self, probability: f64) -> bool {
         self.draws.chance(probability)
     }
+}
+
+impl Sounding {
+    /// Milliwatts in each of so many resource blocks: what power control asks for, as far as the
+    /// UE's power goes (TS 36.213 §5.1.1).
+    pub(super) fn power_mw(&self, most_mw: f64, n_prb: u16) -> f64 {
+        self.controlled_mw.min(most_mw / f64::from(n_prb))
+    }
+
+    /// The SNR of a milliwatt in the worst of these groups.
+    pub(super) fn worst(&self, first_group: usize, last_group: usize) -> f32 {
+        let last = last_group.min(self.n_groups - 1);
+        let groups = &self.groups[first_group.min(last)..=last];
+        groups.iter().copied().fold(f32::INFINITY, f32::min)
+    }
+}
+
+/// The SINR of a flat channel with the information of these.
+fn effective(sinr: &[f32]) -> f32 {
+    if let [only] = sinr {
+        return *only;
+    }
+    let curves = MutualInformation::curves();
+    curves.sinr(Modulation::Qam16, curves.mean(Modulation::Qam16, sinr))
 }
