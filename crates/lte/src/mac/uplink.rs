@@ -28,6 +28,8 @@ mod state;
 
 pub(crate) use state::UplinkState;
 
+use std::ops::RangeInclusive;
+
 use backlane_net::{MacContext, NodeId};
 use backlane_radio::level::ratio;
 use backlane_units::SimTime;
@@ -49,7 +51,7 @@ use crate::time::start_of;
 use crate::ue::Ue;
 use belief::Grant;
 use grant::{Room, sizes};
-use scheduler::{Candidate, Supply, largest, share};
+use scheduler::{Candidate, Supply, share};
 
 /// TTIs from a PUSCH to its repetition (TS 36.213 §8.0).
 const ROUND_TRIP_TTIS: u64 = 8;
@@ -242,13 +244,9 @@ impl Uplink {
             };
             let noise = 1.0 + channel.uplink_interference(air, &sent);
             let factor = pusch.power_mw as f32 / noise;
+            let groups = self.groups(sent.first_prb, sent.n_prb);
             let unit = channel.uplink(index as usize, cell, air);
-            let groups = if unit.len() == 1 {
-                0..=0
-            } else {
-                let last = sent.first_prb + sent.n_prb - 1;
-                usize::from(sent.first_prb / self.group_size)..=usize::from(last / self.group_size)
-            };
+            let groups = if unit.len() == 1 { 0..=0 } else { groups };
             self.sinr.clear();
             self.sinr
                 .extend(unit[groups].iter().map(|unit| unit * factor));
@@ -404,87 +402,135 @@ impl Uplink {
             ue.uplink.sound(config, channel, index as usize, cell, tti);
             let report = ue.carriers[0].link.known(tti);
             let cqi = report.map_or(0, |report| report.cqi);
+            let state = &mut ue.uplink;
             candidates.push(Candidate {
                 ue: index,
-                needed: self.needed_prb(config, &ue.uplink, wanted),
+                wanted_bytes: wanted,
+                needed_prb: self.format(config, state, wanted, 0, self.n_rb).0,
                 cces: ControlRegion::aggregation(cqi),
-                value: self.value(config, &mut ue.uplink, tti),
-                n_prb: 0,
+                value: self.value(config, state, tti),
             });
         }
-        let state = &mut self.cells[cell];
-        let supply = Supply {
-            n_prb: state.room.free(),
-            least_prb: config.uplink.min_prb,
+        let Cell {
+            room,
+            repeating,
+            mut turn,
+        } = self.cells[cell];
+        let least_prb = config.uplink.min_prb;
+        let mut supply = Supply {
+            n_prb: room.free(),
+            least_prb,
             cces: if config.cce_limit {
                 most_cces
             } else {
                 u16::MAX
             },
         };
-        if self.lena.is_some() {
-            lena::share(
-                self.n_rb,
-                state.repeating,
-                supply,
-                &mut candidates,
-                &mut state.turn,
-            );
-        } else {
-            let least_prb = sizes(supply.least_prb, supply.least_prb)[0];
-            let supply = Supply {
-                least_prb,
-                ..supply
-            };
-            share(
-                config.uplink.scheduler,
-                supply,
-                &mut candidates,
-                &mut state.turn,
-            );
-        }
+        let (n_rb, is_lena) = (self.n_rb, self.lena.is_some());
         let mut cces = 0;
-        for candidate in &candidates {
+        let give = |candidate: &Candidate, most: u16| {
             let ue = &mut ues[candidate.ue as usize];
-            let Some(place) = self.place(config, &ue.uplink, cell, candidate.n_prb) else {
-                continue;
-            };
-            cces += candidate.cces;
+            let place = self.place(config, &ue.uplink, cell, candidate.wanted_bytes, most);
+            let Some(place) = place else { return 0 };
             self.grant(config, channel, ue, candidate.ue, place, tti);
+            cces += candidate.cces;
+            place.n_prb
+        };
+        if is_lena {
+            lena::share(n_rb, repeating, supply, &mut candidates, &mut turn, give);
+        } else {
+            supply.least_prb = sizes(least_prb, least_prb)[0];
+            let kind = config.uplink.scheduler;
+            share(kind, supply, &mut candidates, &mut turn, give);
         }
+        self.cells[cell].turn = turn;
         self.candidates = candidates;
         cces
     }
 
-    /// Where a UE sends if it is given so many resource blocks.
+    /// Where a UE sends, on `most` resource blocks or fewer.
     fn place(
         &self,
         config: &RanConfig,
         state: &UplinkState,
         cell: usize,
-        n_prb: u16,
+        wanted_bytes: u64,
+        most: u16,
     ) -> Option<Place> {
-        let (first_prb, run) = self.cells[cell].room.run(n_prb);
-        if n_prb == 0 || run < config.uplink.min_prb {
+        let (first_prb, run) = self.cells[cell].room.run(most);
+        if run == 0 || run < config.uplink.min_prb {
             return None;
         }
         let (n_prb, mcs) = if let Some(adaptation) = &self.lena {
-            let power_mw = state.sounding.power_mw(self.most_power_mw, run) as f32;
-            let last_prb = first_prb + run - 1;
-            let worst = state.sounding.worst(
-                usize::from(first_prb / self.group_size),
-                usize::from(last_prb / self.group_size),
-            );
-            (run, lena::mcs(adaptation, worst * power_mw)?)
+            // The signal that it sounds with goes over all of the band.
+            let power_mw = state.sounding.power_mw(self.most_power_mw, self.n_rb) as f32;
+            let worst = state.sounding.worst(self.groups(first_prb, run));
+            let mcs = lena::mcs(adaptation, worst * power_mw)?;
+            (run, mcs.min(self.highest_mcs))
         } else {
-            let n_prb = if run == n_prb { run } else { largest(1, run) };
-            (n_prb, self.expected_mcs(state, n_prb))
+            self.format(config, state, wanted_bytes, first_prb, run)
         };
         Some(Place {
             first_prb,
             n_prb,
-            mcs: mcs.min(self.highest_mcs),
+            mcs,
         })
+    }
+
+    /// The fewest resource blocks of a run that take `wanted` bytes, or as many as the UE's power
+    /// reaches for if none do, and their MCS.
+    fn format(
+        &self,
+        config: &RanConfig,
+        state: &UplinkState,
+        wanted: u64,
+        first_prb: u16,
+        run: u16,
+    ) -> (u16, u8) {
+        let reaches = |&n_prb: &u16| {
+            let sinr = self.expected_sinr(state, first_prb, n_prb);
+            self.model.format(0, n_prb, 1).required_sinr <= sinr
+        };
+        let holds = |&n_prb: &u16| {
+            let mcs = self.expected_mcs(state, first_prb, n_prb);
+            u64::from(self.model.format(mcs, n_prb, 1).bits / 8) >= wanted
+        };
+        let sizes = sizes(config.uplink.min_prb.min(run), run);
+        let sizes = &sizes[..sizes.partition_point(reaches).max(1)];
+        let at = sizes.partition_point(|n_prb| !holds(n_prb));
+        let n_prb = sizes[at.min(sizes.len() - 1)];
+        (n_prb, self.expected_mcs(state, first_prb, n_prb))
+    }
+
+    /// The SINR that the eNodeB expects on a run of resource blocks.
+    fn expected_sinr(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> f32 {
+        let groups = self.groups(first_prb, n_prb);
+        let power_mw = state.sounding.power_mw(self.most_power_mw, n_prb) as f32;
+        state.sounding.effective(groups) * power_mw * state.factor()
+    }
+
+    /// The highest MCS that a UE reaches on a run of resource blocks.
+    fn expected_mcs(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> u8 {
+        let sinr = self.expected_sinr(state, first_prb, n_prb);
+        self.model.highest_mcs(sinr, n_prb, 1).min(self.highest_mcs)
+    }
+
+    /// The first and the last group of a run of resource blocks.
+    fn groups(&self, first_prb: u16, n_prb: u16) -> RangeInclusive<usize> {
+        let last_prb = first_prb + n_prb - 1;
+        usize::from(first_prb / self.group_size)..=usize::from(last_prb / self.group_size)
+    }
+
+    /// What a UE bids where rate over throughput counts.
+    fn value(&self, config: &RanConfig, state: &mut UplinkState, tti: u64) -> f32 {
+        match config.uplink.scheduler {
+            UplinkScheduler::RoundRobin => 0.0,
+            UplinkScheduler::ProportionalFair => {
+                let mcs = self.expected_mcs(state, 0, self.n_rb);
+                let bits = self.model.format(mcs, self.n_rb, 1).bits;
+                bits as f32 / state.average.at(tti)
+            }
+        }
     }
 
     fn grant(
@@ -532,41 +578,6 @@ impl Uplink {
         pusch.block.n_prb = n_prb;
         pusch.block.bytes = bytes;
         self.pusch.push(pusch_tti, index);
-    }
-
-    /// The highest MCS that a UE reaches on so many resource blocks.
-    fn expected_mcs(&self, state: &UplinkState, n_prb: u16) -> u8 {
-        let sinr = state.expected_sinr(self.most_power_mw, n_prb);
-        self.model.highest_mcs(sinr, n_prb, 1).min(self.highest_mcs)
-    }
-
-    /// The fewest resource blocks that take `wanted` bytes, or as many as the UE's power reaches
-    /// for if none do.
-    fn needed_prb(&self, config: &RanConfig, state: &UplinkState, wanted: u64) -> u16 {
-        let sizes = sizes(config.uplink.min_prb, self.n_rb);
-        let reaches = |&n_prb: &u16| {
-            let sinr = state.expected_sinr(self.most_power_mw, n_prb);
-            self.model.format(0, n_prb, 1).required_sinr <= sinr
-        };
-        let holds = |n_prb: u16| {
-            let mcs = self.expected_mcs(state, n_prb);
-            u64::from(self.model.format(mcs, n_prb, 1).bits / 8) >= wanted
-        };
-        let sizes = &sizes[..sizes.partition_point(reaches).max(1)];
-        let at = sizes.partition_point(|&n_prb| !holds(n_prb));
-        sizes[at.min(sizes.len() - 1)]
-    }
-
-    /// What a UE bids where rate over throughput counts.
-    fn value(&self, config: &RanConfig, state: &mut UplinkState, tti: u64) -> f32 {
-        match config.uplink.scheduler {
-            UplinkScheduler::RoundRobin => 0.0,
-            UplinkScheduler::ProportionalFair => {
-                let mcs = self.expected_mcs(state, self.n_rb);
-                let bits = self.model.format(mcs, self.n_rb, 1).bits;
-                bits as f32 / state.average.at(tti)
-            }
-        }
     }
 }
 

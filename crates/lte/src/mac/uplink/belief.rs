@@ -47,7 +47,7 @@ impl Belief {
     /// The UE is granted a transport block.
     pub(super) fn on_grant(&mut self, bytes: u32) -> Grant {
         let bytes = u64::from(bytes).saturating_sub(OVERHEAD_BYTES);
-        self.grant(bytes * HEADER_SHARE / (HEADER_SHARE + 1))
+        self.grant((bytes * HEADER_SHARE).div_ceil(HEADER_SHARE + 1))
     }
 
     /// The same as LENA reckons.

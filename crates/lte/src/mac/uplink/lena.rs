@@ -24,6 +24,7 @@ pub(super) fn share(
     supply: Supply,
     candidates: &mut [Candidate],
     turn: &mut u32,
+    mut give: impl FnMut(&Candidate, u16) -> u16,
 ) {
     if candidates.is_empty() {
         return;
@@ -40,8 +41,7 @@ pub(super) fn share(
             *turn = candidate.ue;
             return;
         }
-        candidate.n_prb = n_prb;
-        left -= n_prb;
+        left -= give(candidate, n_prb).min(left);
         cces -= candidate.cces;
     }
 }
@@ -53,10 +53,10 @@ mod tests {
     fn shared(ues: u32, repeating: u16, free: u16, turn: &mut u32) -> Vec<u16> {
         let candidate = |ue| Candidate {
             ue,
-            needed: 1,
+            wanted_bytes: 1,
+            needed_prb: 1,
             cces: 1,
             value: 0.0,
-            n_prb: 0,
         };
         let mut candidates: Vec<Candidate> = (0..ues).map(candidate).collect();
         let supply = Supply {
@@ -64,9 +64,19 @@ mod tests {
             least_prb: 3,
             cces: u16::MAX,
         };
-        share(100, repeating, supply, &mut candidates, turn);
-        candidates.sort_by_key(|candidate| candidate.ue);
-        candidates.iter().map(|candidate| candidate.n_prb).collect()
+        let mut given = vec![0; ues as usize];
+        share(
+            100,
+            repeating,
+            supply,
+            &mut candidates,
+            turn,
+            |ue, n_prb| {
+                given[ue.ue as usize] = n_prb;
+                n_prb
+            },
+        );
+        given
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One UE's uplink: what it asks, what the eNodeB believes, what is granted and sent.
 
+use std::ops::RangeInclusive;
+
 use backlane_engine::Stream;
 use backlane_radio::level::ratio;
 
@@ -175,9 +177,9 @@ impl UplinkState {
         }
     }
 
-    /// The SINR that the eNodeB expects on so many resource blocks.
-    pub(super) fn expected_sinr(&self, most_mw: f64, n_prb: u16) -> f32 {
-        self.sounding.whole * self.factor * self.sounding.power_mw(most_mw, n_prb) as f32
+    /// The outer loop's correction.
+    pub(super) fn factor(&self) -> f32 {
+        self.factor
     }
 
     /// A first transmission was decoded, or was not.
@@ -202,10 +204,29 @@ impl Sounding {
     }
 
     /// The SNR of a milliwatt in the worst of these groups.
-    pub(super) fn worst(&self, first_group: usize, last_group: usize) -> f32 {
-        let last = last_group.min(self.n_groups - 1);
-        let groups = &self.groups[first_group.min(last)..=last];
-        groups.iter().copied().fold(f32::INFINITY, f32::min)
+    pub(super) fn worst(&self, groups: RangeInclusive<usize>) -> f32 {
+        self.of(groups)
+            .iter()
+            .copied()
+            .fold(f32::INFINITY, f32::min)
+    }
+
+    /// The SNR of a milliwatt on a flat channel as good as these groups.
+    pub(super) fn effective(&self, groups: RangeInclusive<usize>) -> f32 {
+        let groups = self.of(groups);
+        if groups.len() == self.n_groups {
+            self.whole
+        } else {
+            effective(groups)
+        }
+    }
+
+    fn of(&self, groups: RangeInclusive<usize>) -> &[f32] {
+        if self.n_groups == 1 {
+            &self.groups[..1]
+        } else {
+            &self.groups[groups]
+        }
     }
 }
 
