@@ -109,6 +109,11 @@ impl DownlinkCarrier {
         })
     }
 
+    /// The CCEs of an assignment to a UE that reports this CQI: no more than there are.
+    pub(crate) fn aggregation(&self, cqi: u8) -> u16 {
+        ControlRegion::aggregation(cqi).min(self.most_cces())
+    }
+
     /// The control format indicator of a subframe with so many CCEs in use.
     pub(crate) fn cfi_for(&self, cces: u16) -> u8 {
         match self.cfi {

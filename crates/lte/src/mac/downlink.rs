@@ -15,7 +15,7 @@ use super::scheduler::{Candidate, Demand, MAX_GROUPS, NOBODY, Scheduler};
 use super::{fill, rlc_bytes};
 use crate::channel::Channel;
 use crate::config::{Counts, FEEDBACK_TTIS, RanConfig};
-use crate::phy::control::{ControlRegion, lena_control_error};
+use crate::phy::control::lena_control_error;
 use crate::phy::mutual_information::MutualInformation;
 use crate::phy::tables::Modulation;
 use crate::readings::CellReadings;
@@ -281,7 +281,8 @@ impl Downlink {
             let state = &mut ues[index as usize].carriers[carrier];
             let process = &state.processes[usize::from(at)];
             let needed = process.groups.count_ones();
-            let aggregation = aggregation(state.link.known(tti).map_or(0, |report| report.cqi));
+            let cqi = state.link.known(tti).map_or(0, |report| report.cqi);
+            let aggregation = phy.aggregation(cqi);
             let fits = !config.cce_limit || *cces + aggregation <= phy.most_cces();
             let assigned = self.assignments.iter().any(|other| other.ue == index);
             if free.count_ones() < needed || !fits || assigned {
@@ -353,7 +354,7 @@ impl Downlink {
                     self.sub_band_bits.push(*bits);
                 }
             }
-            let aggregation = aggregation(report.cqi);
+            let aggregation = phy.aggregation(report.cqi);
             all_cces += aggregation;
             most_cces = most_cces.max(aggregation);
             if let Some(candidate) = self.candidates.last_mut() {
@@ -382,7 +383,8 @@ impl Downlink {
                 groups |= u32::from(usize::from(owner) == at) << group;
             }
             let state = &mut ues[candidate.ue as usize].carriers[carrier];
-            *cces += aggregation(state.link.known(tti).map_or(0, |report| report.cqi));
+            let cqi = state.link.known(tti).map_or(0, |report| report.cqi);
+            *cces += phy.aggregation(cqi);
             self.assignments.push(Assignment {
                 ue: candidate.ue,
                 process: state.free.trailing_zeros() as u8,
@@ -548,12 +550,6 @@ impl Downlink {
             }
         }
     }
-}
-
-/// CCEs of an assignment or grant.
-#[inline]
-fn aggregation(cqi: u8) -> u16 {
-    ControlRegion::aggregation(cqi)
 }
 
 /// As many groups out of the free ones: those of before if they are free, the lowest otherwise.

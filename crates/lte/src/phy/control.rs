@@ -31,7 +31,7 @@ impl ControlRegion {
     pub const fn cces(self, cfi: u8) -> u16 {
         let symbols = self.symbols(cfi) as u16;
         // Reference signals take a third of the elements of symbol 0, and of symbol 1 with 4 ports.
-        let regs_per_block = 2 + (symbols - 1) * 3 - (self.ports >= 4) as u16;
+        let regs_per_block = 2 + (symbols - 1) * 3 - (self.ports >= 4 && symbols >= 2) as u16;
         let taken = 4 + 3 * self.n_rb.div_ceil(8);
         (regs_per_block * self.n_rb).saturating_sub(taken) / 9
     }
@@ -88,7 +88,10 @@ mod tests {
         // (2·50 − 4 − 21)/9, and with ports 2 and 3 one group in three less of symbol 1.
         let half = ControlRegion::new(50, 2);
         assert_eq!([1, 2, 3].map(|cfi| half.cces(cfi)), [8, 25, 41]);
-        assert_eq!(ControlRegion::new(100, 4).cces(2), 39);
+        assert_eq!(
+            [1, 2].map(|cfi| ControlRegion::new(100, 4).cces(cfi)),
+            [17, 39]
+        );
         let narrow = ControlRegion::new(6, 1);
         assert_eq!([1, 2, 3].map(|cfi| narrow.symbols(cfi)), [2, 3, 4]);
         assert_eq!([1, 2, 3].map(|cfi| narrow.cces(cfi)), [2, 4, 6]);
