@@ -61,7 +61,8 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
         overrides: (key, value) pairs put in place before the check.
 
     Returns:
-        The warnings, each with code, message, line and help.
+        The warnings, each with code, message, line and help. Those about the reach of a radio
+        network are about the first run.
 
     Raises:
         ScenarioError: when it cannot be run as written; `.diagnostics` lists the problems.
@@ -72,11 +73,16 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
     from backlane import native
     from backlane.campaign.plan import make_plan
     from backlane.files import read_scenario
+    from backlane.single import Work, remarks
 
     text = read_scenario(Path(file))
     warnings: list[dict[str, Any]] = native.module().check(text, str(file), list(overrides))
     if any(form in text + str(overrides) for form in ("python:", "custom:")):
         make_plan(Path(file), overrides)
+    if "lte" in text + str(overrides):
+        first = make_plan(Path(file), overrides)
+        work = Work(first, first.cells[0], first.runs[0])
+        warnings += remarks(work, file)
     return warnings
 
 

@@ -43,6 +43,16 @@ def only_run(plan: Plan, file: str | Path) -> Work:
     return Work(plan, plan.cells[plan.runs[0].cell], plan.runs[0])
 
 
+def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
+    """Warnings that only the network of the run can give: UEs out of reach, extrapolated laws."""
+    if "lte" not in work.cell.resolved:
+        return []
+    found: list[dict[str, Any]] = native.module().remarks(
+        work.cell.resolved, work.run.seed, str(file)
+    )
+    return found
+
+
 def simulate(work: Work, progress: Callable[[float, float, int], None] | None = None) -> Results:
     """Carry out the run.
 

@@ -422,6 +422,18 @@ impl Channel {
         decibel(f64::from(self.kept) * f64::from(gains[cell]) * snr / noise)
     }
 
+    /// Says it in a sentence if the path loss between a UE where it begins and a cell is used
+    /// outside its validity, on the first carrier where it is.
+    pub(crate) fn outside_validity(&self, ue: usize, cell: usize) -> Option<String> {
+        if self.users[ue].heard != UeChannel::Radio {
+            return None;
+        }
+        let place = self.users[ue].mobility.position(start_of(0));
+        let site = &self.cells[cell];
+        let mut losses = site.losses.iter();
+        losses.find_map(|loss| loss.path_loss().outside_validity(site.position, place))
+    }
+
     /// The level of reference signals at which a UE has this SNR.
     pub(crate) fn rsrp_dbm(&self, snr_db: f64) -> f64 {
         let Carrier {

@@ -114,6 +114,12 @@ impl Ran {
         self.ues[ue].cell
     }
 
+    /// Says it in a sentence if the path loss between a UE where it begins and its cell is used
+    /// outside its validity.
+    pub fn outside_validity(&self, ue: usize) -> Option<String> {
+        self.channel.outside_validity(ue, self.ues[ue].cell)
+    }
+
     /// What a UE's radio has done so far.
     pub fn ue_readings(&self, ue: usize) -> &UeReadings {
         &self.ues[ue].readings

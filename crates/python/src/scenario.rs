@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use backlane_scenario::{Diagnostic, Report, Severity};
+use backlane_scenario::{Diagnostic, Report, Scenario, Severity};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -11,6 +11,7 @@ use crate::errors::ScenarioError;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(remarks, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
@@ -32,6 +33,22 @@ fn check<'py>(
         .detach(|| backlane_scenario::check_with(text, path, &overrides, Some(table)))
         .map_err(|report| report_error(py, &report))?;
     diagnostics(py, &warnings)
+}
+
+/// Warnings that only the network can give that a resolved scenario makes; none if it cannot be
+/// built here, which a run says better.
+#[pyfunction]
+fn remarks<'py>(
+    py: Python<'py>,
+    resolved: &str,
+    seed: u64,
+    path: &str,
+) -> PyResult<Bound<'py, PyList>> {
+    let remarks = py.detach(|| {
+        let scenario = Scenario::from_resolved(resolved).ok()?;
+        backlane_world::remarks(&scenario, seed, path).ok()
+    });
+    diagnostics(py, &remarks.unwrap_or_default())
 }
 
 /// Resolves every cell of a scenario; gives the plan as JSON.

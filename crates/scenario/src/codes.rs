@@ -75,6 +75,8 @@ pub(crate) enum Code {
     TraceEnd,
     BadUe,
     BeyondLte,
+    OutOfReach,
+    BeyondPathLoss,
 }
 
 /// What is known of a code.
@@ -646,6 +648,22 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "A UE uses at most five component carriers (TS 36.331), and the downlink has no more \
          layers than antenna ports. A radio link is in sync from a SINR on that is not out of sync.",
         Some("layers = 4\nantenna_ports = 2"),
+    ),
+    entry(
+        Code::OutOfReach,
+        "S102",
+        "A UE is out of reach",
+        "The SNR of the cell that a UE is received by, or given, is below Q_out where the UE \
+         begins. It gets no data until it comes nearer; if it does not move, it gets none at all.",
+        Some("[[access.ue]]\nnear = \"enb1\"\ndistance = \"40 km\""),
+    ),
+    entry(
+        Code::BeyondPathLoss,
+        "S103",
+        "A path loss is extrapolated",
+        "Laws of path loss were measured within ranges of distance, frequency and height. Outside \
+         they go on smoothly, and nobody knows how well. The page on radio tells the ranges.",
+        Some("path_loss = \"okumura-hata\"\n[[access.carrier]]\nfrequency = \"2.655 GHz\""),
     ),
 ];
 

@@ -49,6 +49,37 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
+/// What only the network that a scenario makes can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// A UE is out of reach.
+    OutOfReach,
+    /// A path loss is extrapolated.
+    BeyondPathLoss,
+}
+
+impl Remark {
+    /// The warning about a scenario file.
+    pub fn warning(self, file: &str, message: String, help: &str) -> Diagnostic {
+        let code = match self {
+            Self::OutOfReach => Code::OutOfReach,
+            Self::BeyondPathLoss => Code::BeyondPathLoss,
+        };
+        Diagnostic {
+            code: code.name(),
+            severity: Severity::Warning,
+            message,
+            file: file.to_owned(),
+            line: None,
+            column: None,
+            source_line: None,
+            length: None,
+            label: None,
+            help: Some(help.to_owned()),
+        }
+    }
+}
+
 /// Every problem found, at least one of them an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {

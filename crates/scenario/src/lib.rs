@@ -43,7 +43,7 @@ mod tree;
 mod values;
 
 pub use codes::{codes, errors_page, explain};
-pub use diagnostic::{Diagnostic, Report, Severity};
+pub use diagnostic::{Diagnostic, Remark, Report, Severity};
 pub use files::TableReader;
 pub use model::Scenario;
 pub use plan::{Cell, Plan, Run, check, check_sites, check_with, plan, plan_with, read_file};

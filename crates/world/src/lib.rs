@@ -49,6 +49,7 @@ mod failures;
 mod names;
 pub mod outcome;
 mod radio;
+mod remarks;
 mod run;
 mod starts;
 
@@ -58,4 +59,5 @@ pub use backlane_tcp as tcp;
 pub use backlane_units as units;
 pub use build::{BuildError, World};
 pub use outcome::{Ended, Outcome, Summary};
+pub use remarks::remarks;
 pub use run::Interrupt;

@@ -219,3 +219,33 @@ fn a_download_follows_its_ue_from_cell_to_cell_under_any_routing() {
         assert_eq!(integers(&outcome.flows, "rtos")[0], Some(0), "{routing}");
     }
 }
+
+#[test]
+fn a_ue_out_of_reach_and_an_extrapolated_path_loss_are_remarked_once() {
+    let remarks = |access: &str| {
+        let scenario = common::resolve(&network(2, access));
+        let remarks = backlane_world::remarks(&scenario, 1, "s.toml").unwrap();
+        let texts = remarks
+            .into_iter()
+            .map(|remark| (remark.code, remark.message));
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(remarks("ues = 3\nspread = \"100 m\"\n"), []);
+    let far = "[[access.ue]]\nx = \"-40 km\"\ny = \"0 m\"\n";
+    let found = remarks(&format!(
+        "{far}[[access.ue]]\nx = \"0 m\"\ny = \"90 m\"\n{far}"
+    ));
+    // 30 dBm on 100 blocks, 36 + 26 log(40 000) dB of loss, noise of −112.4 dBm, 1 dB lost.
+    let expected = "ue1 is out of reach: its SNR from enb1 is -34.2 dB, and one other";
+    assert_eq!(found, [("S102", expected.to_owned())]);
+    let hata = "ues = 40\nspread = \"50 m\"\npath_loss = \"okumura-hata\"\n";
+    let found = remarks(hata);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, "S103");
+    assert!(found[0].1.contains("2655 MHz"), "{found:?}");
+    assert!(found[0].1.ends_with(", and 39 others)"), "{found:?}");
+    let ideal = "[access]\nkind = \"ideal\"\nues = 1\n";
+    let text = network(1, "ues = 1").replace("[access]\nkind = \"lte\"\nues = 1", ideal);
+    let ideal = backlane_world::remarks(&common::resolve(&text), 1, "s.toml").unwrap();
+    assert!(ideal.is_empty());
+}

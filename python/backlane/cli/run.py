@@ -11,6 +11,7 @@ from backlane import single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, set_option
+from backlane.cli.check import render
 from backlane.measures import FlowMeasures, measure
 from backlane.text import number, rate, seconds
 
@@ -39,6 +40,8 @@ def command(
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
+    for remark in single.remarks(work, file):
+        output.error(render(remark))
     folder = out or Path("results") / f"{plan.name}-{work.run.run_id[:8]}"
     single.claim(folder, work)
     if single.replaces(folder, work):

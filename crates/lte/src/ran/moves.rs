@@ -13,7 +13,7 @@ use backlane_units::SimTime;
 
 use super::Ran;
 use crate::channel::Channel;
-use crate::config::{Interference, RanConfig, UeConfig};
+use crate::config::{Interference, RanConfig, UeChannel, UeConfig};
 use crate::rlc::Direction;
 use crate::rrc::{Cause, Change, Connection, Measurement};
 use crate::time::{TTI, not_before};
@@ -66,7 +66,13 @@ impl Moves {
         let least_snr_db = config.rrc.radio_link.out_of_sync_db;
         let least_rsrp_dbm = channel.rsrp_dbm(least_snr_db);
         for (index, (ue, of)) in ues.iter_mut().zip(configs).enumerate() {
+            let is_traced = of.channel != UeChannel::Radio;
             channel.measure(index, ue.cell, 0, &loads, &mut rsrp_dbm);
+            if is_traced {
+                // What it hears stands in its trace: its cell is in reach and no other.
+                rsrp_dbm.fill(f64::NEG_INFINITY);
+                rsrp_dbm[ue.cell] = least_rsrp_dbm;
+            }
             let share = streams.stream(&of.name, "attach").uniform();
             let connection = Connection::new(
                 config.rrc,
@@ -78,7 +84,7 @@ impl Moves {
             );
             ue.is_connected = connection.is_connected();
             connections.push(connection);
-            if !of.mobility.is_static() {
+            if !is_traced && !of.mobility.is_static() {
                 travellers.push(index as u32);
             }
         }
