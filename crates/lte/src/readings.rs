@@ -3,6 +3,9 @@
 use backlane_engine::Histogram;
 use backlane_units::Duration;
 
+use crate::phy::mutual_information::MutualInformation;
+use crate::phy::tables::Modulation;
+
 /// MCS indices that a transport block can have.
 pub const MCS_COUNT: usize = 29;
 
@@ -11,8 +14,8 @@ pub const MCS_COUNT: usize = 29;
 pub struct UeReadings {
     /// The cell that serves it, an index among the cells.
     pub serving: usize,
-    /// Wideband SINR of the primary carrier's downlink at the last report, implementation loss
-    /// included.
+    /// Wideband SINR of the primary carrier's downlink at the last report: that of a flat channel
+    /// with as much mutual information, implementation loss included.
     pub sinr_db: f64,
     /// The last wideband CQI of the primary carrier.
     pub cqi: u8,
@@ -109,12 +112,27 @@ impl Default for DirectionReadings {
 impl UeReadings {
     /// Counts a report.
     pub(crate) fn report(&mut self, sinr: &[f32], cqi: u8) {
-        let mean = sinr.iter().sum::<f32>() / sinr.len() as f32;
-        self.sinr_db = 10.0 * libm::log10(f64::from(mean));
+        self.sinr_db = 10.0 * libm::log10(f64::from(effective(sinr)));
         self.cqi = cqi;
         self.reports += 1;
         self.sinr_db_sum += self.sinr_db;
         self.cqi_sum += u64::from(cqi);
+    }
+}
+
+/// The SINR of a flat channel that carries as much information as these groups, by the widest
+/// modulation; their mean where even that has all its bits.
+fn effective(sinr: &[f32]) -> f32 {
+    const ALL_BITS: f32 = 0.995;
+    if let [flat] = sinr {
+        return *flat;
+    }
+    let curves = MutualInformation::curves();
+    let information = curves.mean(Modulation::Qam256, sinr);
+    if information < ALL_BITS {
+        curves.sinr(Modulation::Qam256, information)
+    } else {
+        sinr.iter().sum::<f32>() / sinr.len() as f32
     }
 }
 
@@ -144,5 +162,22 @@ impl DirectionReadings {
     /// All retransmissions of transport blocks.
     pub fn retransmitted_blocks(&self) -> u64 {
         self.retransmissions.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_uneven_channel_reads_below_its_mean_signal_and_a_flat_one_at_it() {
+        assert_eq!(effective(&[7.0]), 7.0);
+        let even = effective(&[7.0; 25]);
+        assert!((even / 7.0 - 1.0).abs() < 0.01, "{even}");
+        // 0 and 20 dB: 256QAM has 0.1036 and 0.7805 there (mutual_information.csv), whose mean it has
+        // at 11.74 dB; the powers have theirs at 17 dB.
+        let uneven = effective(&[1.0, 100.0]);
+        assert!((uneven / 14.94 - 1.0).abs() < 0.01, "{uneven}");
+        assert_eq!(effective(&[1e5, 3e5]), 2e5);
     }
 }
