@@ -63,3 +63,20 @@ def test_a_campaign_joins_runs_with_and_without_a_radio(tmp_path: Path, cli: Cli
     assert results.flows["run_id"].n_unique() == 4
     assert results.radio["run_id"].n_unique() == 2
     assert results.mcs["run_id"].n_unique() == 2
+
+
+def test_check_and_run_warn_of_a_ue_out_of_reach_and_the_run_ends(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "far.toml"
+    far = '[[access.ue]]\nnear = "enb1"\ndistance = "40 km"\n'
+    file.write_text(CELL.replace("ues = 3\n", far + far))
+    checked = cli("check", file)
+    assert checked.code == 0
+    assert "warning[S102]: ue1 is out of reach: its SNR from enb1 is -34.2 dB" in checked.err
+    assert "and one other" in checked.err
+    ran = cli("run", file, "--out", tmp_path / "out")
+    assert ran.code == 0
+    assert "warning[S102]" in ran.err
+    assert Results.open(tmp_path / "out").radio["granted_bytes"].to_list() == [0, 0]
+    near = CELL.replace("ues = 3\n", 'ues = 3\nradio_link = { out_of_sync = "-6 dB" }\n')
+    file.write_text(near)
+    assert "warning" not in cli("check", file).err
