@@ -60,3 +60,25 @@ fn lenas_default_buffer_starves_tcp() {
     let (goodput, ..) = measures("profile = \"lena\"\nrlc = { buffer = \"750 packets\" }");
     assert!(goodput > 25.0, "{goodput}");
 }
+
+/// The scheduler gives UEs that have had nothing yet their first turn, before it lets the reports
+/// of the others through.
+#[test]
+fn a_crowd_in_a_cell_does_not_make_links_fail() {
+    let failures = |rlc: &str| {
+        let text = format!(
+            "duration = \"20 s\"\n[topology]\nkind = \"chain\"\nnodes = 1\n\
+             link = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+             [[gateway]]\nattach = \"enb1\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+             [[server]]\nattach = \"epc\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"20 ms\" }}\n\
+             [access]\nkind = \"lte\"\nues = 200\nplacement = \"uniform\"\n{rlc}\n\
+             [[flow]]\nkind = \"download\"\nsize = \"50 kB\"\nfrom = \"server\"\nto = \"ues\"\n"
+        );
+        let outcome = run(&text, 1, None);
+        assert_eq!(outcome.summary.ended.name(), "flows finished");
+        let failures = integers(&outcome.radio, "radio_link_failures");
+        failures.into_iter().flatten().sum::<u64>()
+    };
+    assert_eq!(failures(""), 0);
+    assert!(failures("rlc = { max_retransmissions = 8 }") > 0);
+}

@@ -123,7 +123,8 @@ pub struct AmConfig {
 impl Default for AmConfig {
     /// Within the ranges that operators use. `t_reordering` is longer than HARQ takes, and
     /// `t_status_prohibit` than a retransmission takes to arrive, so that nothing is reported as
-    /// missing while it is under way.
+    /// missing while it is under way. 32 polls without an answer, the most that TS 36.331 has,
+    /// take 1.5 s: in a crowded cell a report may wait for the scheduler for a second.
     fn default() -> Self {
         Self {
             poll_pdus: Some(32),
@@ -132,7 +133,7 @@ impl Default for AmConfig {
             poll_retransmission: PollRetransmission::Newest,
             t_reordering: Duration::from_millis(35),
             t_status_prohibit: Duration::from_millis(20),
-            max_retransmissions: Some(8),
+            max_retransmissions: Some(32),
             resegmentation: true,
             one_pdu_per_block: false,
         }

@@ -100,7 +100,7 @@ pub(crate) static RLC: Section = Section {
                     key(
                         "max_retransmissions",
                         Kind::OrWord("infinite", &Kind::Integer { min: 1, max: 1000 }),
-                        Default("8"),
+                        Default("32"),
                         "Retransmissions of a PDU before the radio link has failed.",
                     ),
                     key(
