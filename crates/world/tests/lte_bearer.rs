@@ -31,12 +31,13 @@ fn measures(access: &str) -> (f64, f64, f64) {
 }
 
 /// 700 m away the air carries 37 Mbit/s of packets, of which 1448 bytes in 1500 are goodput:
-/// 750 packets are 243 ms. CUBIC keeps the buffer between about half and full.
+/// 750 packets are 243 ms. CUBIC keeps the buffer between 0.7 of its peak and full; where its slow
+/// start ends early it takes some of the 20 s to get there.
 #[test]
 fn cubic_fills_the_buffer_of_750_packets_and_codel_keeps_it_short() {
     let (goodput, mean_ms, p95_ms) = measures("");
     assert!((34.0..36.0).contains(&goodput), "{goodput}");
-    assert!((100.0..200.0).contains(&mean_ms), "{mean_ms}");
+    assert!((100.0..230.0).contains(&mean_ms), "{mean_ms}");
     assert!((200.0..260.0).contains(&p95_ms), "{p95_ms}");
     let (goodput, mean_ms, p95_ms) = measures("rlc = { aqm = \"codel\" }");
     // A path of 90 ms beside an interval of 100 ms: CoDel costs CUBIC some of the rate.
