@@ -259,23 +259,17 @@ impl Builder<'_> {
     /// The routers where packets enter the mesh and leave it, in pairs. A UE of a radio network may
     /// come into any cell, and what is for it then follows it from one eNodeB to another.
     fn paths(&self, specs: &[FlowSpec]) -> BTreeSet<(NodeId, NodeId)> {
-        let moving = self.radio.as_ref().filter(|radio| !radio.movers.is_empty());
-        let exits = |node: NodeId| match moving {
-            Some(radio) if radio.movers.contains(&node) => radio.enodebs.clone(),
-            _ => vec![self.network.exit_of(node)],
-        };
-        let mut paths = BTreeSet::new();
-        for spec in specs {
-            let (from, to) = (exits(spec.source), exits(spec.destination));
-            let pairs = from
-                .iter()
-                .flat_map(|&from| to.iter().map(move |&to| (from, to)));
-            paths.extend(pairs.flat_map(|(from, to)| [(from, to), (to, from)]));
-        }
-        if let Some(radio) = moving {
-            for &from in &radio.enodebs {
-                let others = radio.enodebs.iter().filter(|&&to| to != from);
-                paths.extend(others.map(|&to| (from, to)));
+        let exit = |node: NodeId| self.network.exit_of(node);
+        let mut paths: BTreeSet<_> = specs
+            .iter()
+            .map(|spec| [exit(spec.source), exit(spec.destination)])
+            .flat_map(|[from, to]| [(from, to), (to, from)])
+            .collect();
+        if let Some(radio) = &self.radio {
+            let ends: BTreeSet<NodeId> = paths.iter().map(|&(from, _)| from).collect();
+            let ends: Vec<NodeId> = ends.into_iter().chain(radio.enodebs.clone()).collect();
+            for &enodeb in &radio.enodebs {
+                paths.extend(ends.iter().flat_map(|&end| [(end, enodeb), (enodeb, end)]));
             }
         }
         paths

@@ -1,7 +1,6 @@
 //! UEs behind a radio access network, and what the network tells of them.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
@@ -17,8 +16,6 @@ pub(crate) struct Radio {
     pub(crate) mac: MacId,
     pub(crate) enodebs: Vec<NodeId>,
     pub(crate) ues: Vec<NodeId>,
-    /// UEs that may come into another cell.
-    pub(crate) movers: BTreeSet<NodeId>,
     /// Resource blocks of each carrier.
     pub(crate) carrier_prbs: Vec<u64>,
 }
@@ -89,10 +86,6 @@ impl Builder<'_> {
             mac,
             enodebs: enodebs.to_vec(),
             ues: ues.iter().map(|ue| ue.node).collect(),
-            movers: (ues.iter())
-                .filter(|ue| !ue.mobility.is_static())
-                .map(|ue| ue.node)
-                .collect(),
             carrier_prbs: lte
                 .carriers
                 .iter()

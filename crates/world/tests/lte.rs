@@ -249,3 +249,20 @@ fn a_ue_out_of_reach_and_an_extrapolated_path_loss_are_remarked_once() {
     let ideal = backlane_world::remarks(&common::resolve(&text), 1, "s.toml").unwrap();
     assert!(ideal.is_empty());
 }
+
+/// Half of the blocks are lost and none is sent twice by HARQ, and RLC gives up after one
+/// retransmission: soon the UE comes back in the cell that it hears better, whose router is then
+/// the exit.
+#[test]
+fn a_ue_that_loses_its_link_while_it_stands_is_found_in_its_new_cell() {
+    let access = "enodeb_power = \"20 dBm\"\nadaptation = { target_bler = 0.5 }\nharq = { max_transmissions = 1 }\n\
+                  rlc = { mode = \"am\", max_retransmissions = 1 }\n\
+                  [[access.ue]]\nx = \"350 m\"\ny = \"0 m\"\nserving = \"enb1\"\n";
+    let outcome = run(&network(2, &format!("{access}{DOWNLOAD}")), 1, None);
+    let failures = integers(&outcome.radio, "radio_link_failures")[0];
+    assert!(failures > Some(0), "{failures:?}");
+    assert_eq!(texts(&outcome.radio, "serving")[0].as_deref(), Some("enb2"));
+    assert!(outcome.summary.dropped_by_cause.contains(&("no_route", 0)));
+    // What arrived after the failure came through the new cell.
+    assert!(of_link(&outcome, "bytes", "enb2", "enb2:ues") > 1_000_000);
+}
