@@ -24,7 +24,7 @@ def csv_of(path: str | Path) -> str:
         A header and a line for each row, in the order of the file; what is missing is empty.
 
     Raises:
-        ValueError: when the file cannot be read as Parquet.
+        ValueError: when the file cannot be read as Parquet or has none of the columns.
     """
     import polars as pl
     from polars.exceptions import PolarsError
@@ -32,7 +32,10 @@ def csv_of(path: str | Path) -> str:
     try:
         table = pl.scan_parquet(path)
         names = [name for name in table.collect_schema().names() if name.lower() in COLUMNS]
-        return table.select(names).collect().write_csv()
+        text = table.select(names).collect().write_csv()
     except (OSError, PolarsError) as error:
         reason = next(iter(str(error).splitlines()), "unknown reason")
         raise ValueError(f"it is no Parquet file ({reason})") from error
+    if not names:
+        raise ValueError(f"it has none of the columns {', '.join(COLUMNS)}")
+    return text

@@ -83,7 +83,7 @@ def test_a_recorded_series_is_a_channel_as_it_is(tmp_path: Path) -> None:
         "entity": ["ue1", "ue2"] * 3,
         "time_s": [0.1, 0.1, 0.2, 0.2, 0.3, 0.3],
         "serving": ["enb1"] * 6,
-        "sinr_db": [20.0, 1.0, 19.5, 1.0, 18.0, 1.0],
+        "sinr_db": [None, None, 19.5, None, 18.0, None],
     }
     pl.DataFrame(rows).write_parquet(tmp_path / "radio.parquet")
     assert "S095" in refused(tmp_path, CHANNEL.replace("ENTITY", ""))
@@ -99,7 +99,7 @@ def test_a_recorded_series_is_a_channel_as_it_is(tmp_path: Path) -> None:
         ({"time_s": [0.0, 1.0], "rate_bps": [1.0, float("nan")]}, "S072"),
         ({"time_s": [1.0, 0.5], "rate_bps": [1.0, 1.0]}, "S091"),
         ({"time_s": [0.0, 1.0]}, "S070"),
-        ({"other": [0.0, 1.0]}, "S070"),
+        ({"other": [0.0, 1.0]}, "it has none of the columns run_id, entity, time_s"),
     ],
 )
 def test_a_parquet_file_with_a_hole_is_refused(

@@ -15,6 +15,7 @@ const EXAMPLES: &[&str] = &[
     "tcp_profiles.toml",
     "lte_cell.toml",
     "real_backhaul/scenario.toml",
+    "trace_access/scenario.toml",
 ];
 
 fn path(example: &str) -> String {
