@@ -89,7 +89,8 @@ def test_a_recorded_series_is_a_channel_as_it_is(tmp_path: Path) -> None:
     assert "S095" in refused(tmp_path, CHANNEL.replace("ENTITY", ""))
     plan = planned(tmp_path, CHANNEL.replace("ENTITY", 'entity = "ue1", run = "r1",'))
     resolved = plan["cells"][0]["resolved"]  # type: ignore[index]
-    assert "time_s,sinr_db\n0.1,20\n0.2,19.5\n0.3,18\n" in resolved
+    # A UE that has not reported has no SINR.
+    assert "time_s,sinr_db\n0.2,19.5\n0.3,18\n" in resolved
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ fn an_end_of_the_trace_must_be_stated_and_a_queue_in_bdp_has_no_meaning() {
 }
 
 const SERIES: &str = "run_id,entity,time_s,sinr_db,cqi\nr1,ue1,0.1,20.5,14\nr1,ue2,0.1,3,4\n\
-                      r1,ue1,0.2,19.25,13\nr1,ue2,0.2,2.5,4\nr1,ue1,0.3,7,9\n";
+                      r1,ue1,0.15,,\nr1,ue1,0.2,19.25,13\nr1,ue2,0.2,2.5,4\nr1,ue1,0.3,7,9\n";
 
 #[test]
 fn a_channel_is_the_rows_of_one_entity_of_a_recorded_series() {

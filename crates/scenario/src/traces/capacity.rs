@@ -16,6 +16,7 @@ const RATE: Column = Column {
     name: "rate_bps",
     min: 0.0,
     max: 1e15,
+    may_lack: false,
     mend: "write bits per second, from 0 to 1e15",
 };
 

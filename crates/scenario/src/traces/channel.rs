@@ -15,6 +15,7 @@ const SINR: Column = Column {
     name: "sinr_db",
     min: -100.0,
     max: 100.0,
+    may_lack: true,
     mend: "write decibels, from -100 to 100",
 };
 
@@ -23,6 +24,7 @@ const CQI: Column = Column {
     name: "cqi",
     min: 0.0,
     max: 15.0,
+    may_lack: true,
     mend: "write a CQI, from 0 to 15",
 };
 

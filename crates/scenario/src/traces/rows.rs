@@ -19,6 +19,8 @@ pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) min: f64,
     pub(super) max: f64,
+    /// Whether a row without a value is left out.
+    pub(super) may_lack: bool,
     /// What to write, where a value is out of range.
     pub(super) mend: &'static str,
 }
@@ -56,6 +58,9 @@ impl Rows {
                 Some(key)
             };
             rows = chosen(&csv, rows, key, header, stated.as_deref(), problems)?;
+        }
+        if column.may_lack {
+            rows.retain(|row| !row.text(value_at).0.is_empty());
         }
         if rows.len() < 2 {
             let message = "the trace has fewer than two rows";
