@@ -222,9 +222,6 @@ pub struct UplinkConfig {
     pub power_control: Option<PowerControlConfig>,
     /// TTIs between two sounding signals of one UE.
     pub sounding_period_ttis: u32,
-    /// Who is served next. Grants of [`UplinkRequests::Ideal`] are LENA's, which knows no other
-    /// than its round robin.
-    pub scheduler: UplinkScheduler,
     /// Fewest resource blocks of a grant (LENA: 3).
     pub min_prb: u16,
     /// UEs send 64QAM; many categories do not (TS 36.306 table 4.1-2).
@@ -248,7 +245,7 @@ pub enum UplinkRequests {
     /// Scheduling requests and buffer status reports, as the standard has them.
     Scheduled(ScheduledUplink),
     /// Buffer status reports that cost nothing and reach the eNodeB after four TTIs, one as soon as
-    /// something comes to the buffer (LENA).
+    /// something comes to the buffer; grants in turn (LENA).
     Ideal,
 }
 
@@ -259,6 +256,8 @@ pub struct ScheduledUplink {
     pub sr_period_ttis: u32,
     /// TTIs from a scheduling request to its grant on the air.
     pub sr_to_grant_ttis: u32,
+    /// Who is served next.
+    pub scheduler: UplinkScheduler,
     /// Bytes granted to a UE of which no more than its request is known.
     pub first_grant_bytes: u32,
     /// `periodicBSR-Timer`.
@@ -377,7 +376,6 @@ impl Default for RanConfig {
                     alpha: 1.0,
                 }),
                 sounding_period_ttis: 10,
-                scheduler: UplinkScheduler::RoundRobin,
                 min_prb: 1,
                 qam64: false,
             },
@@ -394,6 +392,7 @@ impl Default for ScheduledUplink {
         Self {
             sr_period_ttis: 10,
             sr_to_grant_ttis: 4,
+            scheduler: UplinkScheduler::RoundRobin,
             // One TCP acknowledgement with timestamps (52 bytes) under PDCP, RLC and MAC headers,
             // and a short buffer status report.
             first_grant_bytes: 64,
@@ -449,7 +448,6 @@ impl RanConfig {
                 requests: UplinkRequests::Ideal,
                 power_control: None,
                 sounding_period_ttis: 40,
-                scheduler: UplinkScheduler::RoundRobin,
                 min_prb: 3,
                 qam64: true,
             },

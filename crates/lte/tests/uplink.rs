@@ -24,6 +24,13 @@ fn ideal(config: RanConfig) -> RanConfig {
     config
 }
 
+fn by(scheduler: UplinkScheduler) -> UplinkRequests {
+    UplinkRequests::Scheduled(ScheduledUplink {
+        scheduler,
+        ..ScheduledUplink::default()
+    })
+}
+
 fn up(ue: usize, pkts_per_ms: u32, s: u64) -> Load {
     Load {
         up: true,
@@ -189,7 +196,7 @@ fn ues_at_one_place_share_the_uplink_equally() {
     for scheduler in [RoundRobin, ProportionalFair] {
         for n in [2, 7, 30] {
             let mut config = um(RanConfig::default());
-            config.uplink.scheduler = scheduler;
+            config.uplink.requests = by(scheduler);
             let ues: Vec<_> = (0..n).map(|_| (at(100.0, 0.0), None)).collect();
             let loads: Vec<Load> = (0..n).map(|ue| up(ue, 4, 3)).collect();
             let mut cells = Cells::new(config, SITE, &ues, &loads, 1);
@@ -279,7 +286,7 @@ fn nobody_starves() {
             fading: Some(FadingProfile::Eva),
             ..RanConfig::default()
         };
-        config.uplink.scheduler = scheduler;
+        config.uplink.requests = by(scheduler);
         let ues: Vec<_> = (0..60)
             .map(|n| (at(100.0 + 50.0 * f64::from(n), 0.0), None))
             .collect();
@@ -295,6 +302,45 @@ fn nobody_starves() {
             assert_eq!(delays.len(), 100, "{load}");
             // 20 ms for a request at the worst time, its grant, its PUSCH; 24 for three repetitions.
             assert!(delays.iter().all(|&ms| ms < 44.0), "{load}: {delays:?}");
+        }
+    }
+}
+
+/// The narrowest carrier, the longest and shortest times, the largest least grant: everybody gets
+/// through.
+#[test]
+fn packets_get_through_with_all_widths_and_times() {
+    for n_rb in [6, 15, 25, 50, 75, 100] {
+        for decision_to_air_ttis in [1, 2, 3] {
+            for (sr_period_ttis, sr_to_grant_ttis, min_prb) in
+                [(1, 1, 1), (10, 2, 7), (80, 20, 14), (7, 8, 100)]
+            {
+                let mut config = RanConfig {
+                    decision_to_air_ttis,
+                    ..RanConfig::default()
+                };
+                config.carriers[0].n_rb = n_rb;
+                config.uplink.min_prb = min_prb;
+                config.uplink.requests = UplinkRequests::Scheduled(ScheduledUplink {
+                    sr_period_ttis,
+                    sr_to_grant_ttis,
+                    ..ScheduledUplink::default()
+                });
+                let ues = [50.0, 300.0, 1000.0].map(|x| (at(x, 0.0), None));
+                let every = Duration::from_millis(13);
+                let loads = [0, 1, 2].map(|ue| acknowledgements(ue, every, 50));
+                for config in [ideal(config.clone()), config] {
+                    let mut cells = Cells::new(config, SITE, &ues, &loads, 1);
+                    cells.run(1.5);
+                    for load in 0..3 {
+                        assert_eq!(
+                            cells.sink(load).sequences.len(),
+                            50,
+                            "{n_rb} {decision_to_air_ttis} {sr_to_grant_ttis} {min_prb}"
+                        );
+                    }
+                }
+            }
         }
     }
 }

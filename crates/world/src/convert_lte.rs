@@ -242,6 +242,11 @@ fn uplink(uplink: lte::Uplink) -> UplinkConfig {
             Some(requests) => UplinkRequests::Scheduled(ScheduledUplink {
                 sr_period_ttis: requests.sr_period_ms,
                 sr_to_grant_ttis: requests.sr_to_grant_ms,
+                scheduler: if requests.is_proportional_fair {
+                    UplinkScheduler::ProportionalFair
+                } else {
+                    UplinkScheduler::RoundRobin
+                },
                 first_grant_bytes: requests.first_grant_bytes,
                 periodic_bsr_ttis: requests.periodic_bsr_ms,
                 retransmit_bsr_ttis: requests.retransmit_bsr_ms,
@@ -251,7 +256,6 @@ fn uplink(uplink: lte::Uplink) -> UplinkConfig {
             .power_control
             .map(|(p0, alpha)| PowerControlConfig { p0, alpha }),
         sounding_period_ttis: uplink.sounding_period_ms,
-        scheduler: UplinkScheduler::RoundRobin,
         min_prb: uplink.min_prb,
         qam64: uplink.qam64,
     }

@@ -70,6 +70,9 @@ pub(crate) struct Uplink {
     model: ErrorModel,
     highest_mcs: u8,
     most_power_mw: f64,
+    /// Fewest resource blocks of a grant.
+    least_prb: u16,
+    scheduler: UplinkScheduler,
     /// PUSCHs by TTI: the UEs that send.
     pusch: Calendar<u32>,
     /// Scheduling requests by the TTI at which the scheduler has them.
@@ -114,9 +117,17 @@ impl Uplink {
     pub(crate) fn new(config: &RanConfig, n_cells: usize) -> Self {
         let n_rb = config.carriers[0].n_rb;
         let ideal = config.uplink.requests == UplinkRequests::Ideal;
-        let sr_to_grant = match config.uplink.requests {
-            UplinkRequests::Scheduled(scheduled) => scheduled.sr_to_grant_ttis,
-            UplinkRequests::Ideal => 0,
+        let (scheduler, sr_to_grant) = match config.uplink.requests {
+            UplinkRequests::Scheduled(scheduled) => {
+                (scheduled.scheduler, scheduled.sr_to_grant_ttis)
+            }
+            UplinkRequests::Ideal => (UplinkScheduler::RoundRobin, 0),
+        };
+        let least_prb = config.uplink.min_prb.clamp(1, n_rb);
+        let least_prb = if ideal {
+            least_prb
+        } else {
+            sizes(least_prb, least_prb)[0]
         };
         let days = config.decision_to_air_ttis + 2 * ROUND_TRIP_TTIS as u32 + sr_to_grant;
         Self {
@@ -139,6 +150,8 @@ impl Uplink {
                 HIGHEST_QAM16
             },
             most_power_mw: ratio(config.ue_power.as_dbm_f64()),
+            least_prb,
+            scheduler,
             pusch: Calendar::new(days),
             requests: Calendar::new(days),
             reports: Calendar::new(days),
@@ -169,8 +182,9 @@ impl Uplink {
                 }
                 UplinkRequests::Scheduled(scheduled) => {
                     if state.asks(&scheduled, tti, bytes) {
-                        let known = tti + u64::from(scheduled.sr_to_grant_ttis)
-                            - u64::from(config.decision_to_air_ttis);
+                        let grant = tti + u64::from(scheduled.sr_to_grant_ttis);
+                        let known = grant.saturating_sub(u64::from(config.decision_to_air_ttis));
+                        let known = known.max(tti + 1);
                         self.requests.push(known, index);
                     }
                 }
@@ -279,7 +293,7 @@ impl Uplink {
                     // It was full: padding would have been a report.
                     self.requests.push(known, index);
                 }
-                if config.uplink.scheduler == UplinkScheduler::ProportionalFair {
+                if self.scheduler == UplinkScheduler::ProportionalFair {
                     ue.uplink.average.count(air, bytes);
                 }
             } else if again {
@@ -406,9 +420,10 @@ impl Uplink {
             candidates.push(Candidate {
                 ue: index,
                 wanted_bytes: wanted,
-                needed_prb: self.format(config, state, wanted, 0, self.n_rb).0,
-                cces: ControlRegion::aggregation(cqi),
-                value: self.value(config, state, tti),
+                needed_prb: self.format(state, wanted, 0, self.n_rb).0,
+                // Narrow carriers have fewer than a weak signal would be given.
+                cces: ControlRegion::aggregation(cqi).min(most_cces),
+                value: self.value(state, tti),
             });
         }
         let Cell {
@@ -416,21 +431,20 @@ impl Uplink {
             repeating,
             mut turn,
         } = self.cells[cell];
-        let least_prb = config.uplink.min_prb;
-        let mut supply = Supply {
+        let supply = Supply {
             n_prb: room.free(),
-            least_prb,
+            least_prb: self.least_prb,
             cces: if config.cce_limit {
                 most_cces
             } else {
                 u16::MAX
             },
         };
-        let (n_rb, is_lena) = (self.n_rb, self.lena.is_some());
+        let (n_rb, is_lena, kind) = (self.n_rb, self.lena.is_some(), self.scheduler);
         let mut cces = 0;
         let give = |candidate: &Candidate, most: u16| {
             let ue = &mut ues[candidate.ue as usize];
-            let place = self.place(config, &ue.uplink, cell, candidate.wanted_bytes, most);
+            let place = self.place(&ue.uplink, cell, candidate.wanted_bytes, most);
             let Some(place) = place else { return 0 };
             self.grant(config, channel, ue, candidate.ue, place, tti);
             cces += candidate.cces;
@@ -439,8 +453,6 @@ impl Uplink {
         if is_lena {
             lena::share(n_rb, repeating, supply, &mut candidates, &mut turn, give);
         } else {
-            supply.least_prb = sizes(least_prb, least_prb)[0];
-            let kind = config.uplink.scheduler;
             share(kind, supply, &mut candidates, &mut turn, give);
         }
         self.cells[cell].turn = turn;
@@ -451,14 +463,13 @@ impl Uplink {
     /// Where a UE sends, on `most` resource blocks or fewer.
     fn place(
         &self,
-        config: &RanConfig,
         state: &UplinkState,
         cell: usize,
         wanted_bytes: u64,
         most: u16,
     ) -> Option<Place> {
         let (first_prb, run) = self.cells[cell].room.run(most);
-        if run == 0 || run < config.uplink.min_prb {
+        if run < self.least_prb {
             return None;
         }
         let (n_prb, mcs) = if let Some(adaptation) = &self.lena {
@@ -468,7 +479,7 @@ impl Uplink {
             let mcs = lena::mcs(adaptation, worst * power_mw)?;
             (run, mcs.min(self.highest_mcs))
         } else {
-            self.format(config, state, wanted_bytes, first_prb, run)
+            self.format(state, wanted_bytes, first_prb, run)
         };
         Some(Place {
             first_prb,
@@ -479,14 +490,7 @@ impl Uplink {
 
     /// The fewest resource blocks of a run that take `wanted` bytes, or as many as the UE's power
     /// reaches for if none do, and their MCS.
-    fn format(
-        &self,
-        config: &RanConfig,
-        state: &UplinkState,
-        wanted: u64,
-        first_prb: u16,
-        run: u16,
-    ) -> (u16, u8) {
+    fn format(&self, state: &UplinkState, wanted: u64, first_prb: u16, run: u16) -> (u16, u8) {
         let reaches = |&n_prb: &u16| {
             let sinr = self.expected_sinr(state, first_prb, n_prb);
             self.model.format(0, n_prb, 1).required_sinr <= sinr
@@ -495,7 +499,7 @@ impl Uplink {
             let mcs = self.expected_mcs(state, first_prb, n_prb);
             u64::from(self.model.format(mcs, n_prb, 1).bits / 8) >= wanted
         };
-        let sizes = sizes(config.uplink.min_prb.min(run), run);
+        let sizes = sizes(self.least_prb, run);
         let sizes = &sizes[..sizes.partition_point(reaches).max(1)];
         let at = sizes.partition_point(|n_prb| !holds(n_prb));
         let n_prb = sizes[at.min(sizes.len() - 1)];
@@ -522,8 +526,8 @@ impl Uplink {
     }
 
     /// What a UE bids where rate over throughput counts.
-    fn value(&self, config: &RanConfig, state: &mut UplinkState, tti: u64) -> f32 {
-        match config.uplink.scheduler {
+    fn value(&self, state: &mut UplinkState, tti: u64) -> f32 {
+        match self.scheduler {
             UplinkScheduler::RoundRobin => 0.0,
             UplinkScheduler::ProportionalFair => {
                 let mcs = self.expected_mcs(state, 0, self.n_rb);

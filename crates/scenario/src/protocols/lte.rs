@@ -291,6 +291,8 @@ pub struct UplinkRequests {
     pub sr_period_ms: u32,
     /// Subframes from a request to its grant.
     pub sr_to_grant_ms: u32,
+    /// Grants by rate over throughput, or else in turn.
+    pub is_proportional_fair: bool,
     /// Bytes of the first grant.
     pub first_grant_bytes: u32,
     /// periodicBSR-Timer.
@@ -634,6 +636,7 @@ fn uplink(table: &Table) -> Option<Uplink> {
             _ => Some(UplinkRequests {
                 sr_period_ms: milliseconds(table, "sr_period")?,
                 sr_to_grant_ms: milliseconds(table, "sr_to_grant")?,
+                is_proportional_fair: table.text("scheduler")? == "proportional-fair",
                 first_grant_bytes: bytes("first_grant")?,
                 periodic_bsr_ms: milliseconds(table, "periodic_bsr")?,
                 retransmit_bsr_ms: milliseconds(table, "retransmit_bsr")?,

@@ -227,6 +227,12 @@ pub(crate) static UPLINK: Section = Section {
                         "From a scheduling request to its grant on the air.",
                     ),
                     key(
+                        "scheduler",
+                        words(&["round-robin", "proportional-fair"]),
+                        Default("\"round-robin\""),
+                        "Who is granted what: equal shares in turn, what some do not need to the others; or all that it needs to the UE with the highest ratio of possible rate to average throughput, then to the next.",
+                    ),
+                    key(
                         "first_grant",
                         Kind::Bytes {
                             min: 8,
