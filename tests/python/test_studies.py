@@ -256,6 +256,22 @@ def test_a_wrong_study_is_refused_before_the_first_run(
     assert not store.exists()
 
 
+def test_a_study_judges_the_claims_of_another_with_causes_of_its_own(folder: Path) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "small.toml").write_text((folder / "small.toml").read_text())
+    borrowed = '[claims]\nof = "small-study"\ncauses = { "T-2" = "for a reason found here" }\n'
+    (other / "study.toml").write_text(STUDY + borrowed)
+    found = judging.load(reading.load(other))
+    assert [(claim.id, claim.cause) for claim in found] == [
+        ("T-1", ""),
+        ("T-2", "for a reason found here"),
+    ]
+    (other / "study.toml").write_text((STUDY + borrowed).replace("T-2", "T-3"))
+    with pytest.raises(BacklaneError, match="T-3"):
+        judging.load(reading.load(other))
+
+
 def test_an_unknown_study_or_figure_is_named_with_what_there_is(folder: Path, cli: Cli) -> None:
     done = cli("reproduce", "p9")
     assert done.code == 2

@@ -124,7 +124,7 @@ def reproduce(
     root = (store or Path("results/studies") / study.name) / ("quick" if quick else "full")
     plans = {name: _plan(study.experiments[name], quick) for name in wanted}
     if not quick:
-        judging.check_cells(claims, plans, study.folder / "claims.toml")
+        judging.check_cells(claims, plans, study.claims)
     for spec in specs:
         figures.check(spec, [cell.parameters for cell in plans[spec.experiment].cells])
     for table in study.hinges:

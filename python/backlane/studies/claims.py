@@ -12,7 +12,7 @@ reproduced.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
@@ -88,16 +88,31 @@ class Verdict:
 
 
 def load(study: Study) -> list[Claim]:
-    """Read ``claims.toml``; a study without one claims nothing.
+    """Read the claims of a study; one without a file of claims claims nothing.
+
+    Of claims that another study stated, those on experiments of this study count, and the causes
+    are this study's own.
 
     Raises:
         BacklaneError: R003 or R022.
     """
-    path = study.folder / "claims.toml"
-    if not path.exists():
+    path, causes = study.claims, study.causes
+    if causes is None and not path.exists():
         return []
     claims = [_claim(table, path) for table in take(read_toml(path), "claim", list, str(path))]
+    if causes is not None:
+        claims = [
+            replace(claim, cause=causes.get(claim.id, ""))
+            for claim in claims
+            if claim.experiments and set(claim.experiments) <= set(study.experiments)
+        ]
     ids = [claim.id for claim in claims]
+    for name in causes or {}:
+        if name not in ids:
+            raise BacklaneError(
+                "R022", f'no claim "{name}" is judged here', str(study.folder / "study.toml"),
+                "mend the causes",
+            )  # fmt: skip
     for claim in claims:
         if ids.count(claim.id) > 1:
             raise BacklaneError("R022", f"{claim.id} stands twice", path, "number the claims anew")

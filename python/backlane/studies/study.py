@@ -121,7 +121,22 @@ class Hinge:
 
 @dataclass(frozen=True)
 class Study:
-    """A study folder, read and checked."""
+    """A study folder, read and checked.
+
+    Attributes:
+        name: of the folder.
+        folder: where it lies.
+        title: in one line.
+        about: what it is about.
+        experiments: by name.
+        figures: what is drawn.
+        assumptions: what the paper leaves open.
+        claims: the file of claims.
+        causes: by claim, why it differs here, where the claims are those of another study; None
+            where they are the study's own.
+        hinges: tables of what a number hangs on.
+        alternatives: other ways to settle what is open.
+    """
 
     name: str
     folder: Path
@@ -130,6 +145,8 @@ class Study:
     experiments: dict[str, Experiment]
     figures: list[FigureSpec]
     assumptions: list[Assumption]
+    claims: Path
+    causes: dict[str, str] | None
     hinges: list[Hinge] = field(default_factory=list)
     alternatives: list[Alternative] = field(default_factory=list)
 
@@ -208,13 +225,33 @@ def load(folder: Path) -> Study:
     value = read_toml(path)
     refuse_unknown(
         value,
-        {"title", "about", "experiment", "figure", "assumption", "hinge", "alternative"},
+        {
+            "title",
+            "about",
+            "experiment",
+            "figure",
+            "assumption",
+            "hinge",
+            "alternative",
+            "claims",
+        },
         str(path),
     )
     experiments = {}
     for table in take(value, "experiment", list, str(path), []):
         found = _experiment(table, folder)
         experiments[found.name] = found
+    claims = folder / "claims.toml"
+    causes = None
+    if "claims" in value:
+        place = f"{path}: claims"
+        table = take(value, "claims", dict, str(path))
+        refuse_unknown(table, {"of", "causes"}, place)
+        claims = folder.parent / take(table, "of", str, place) / "claims.toml"
+        causes = {
+            name: take(table["causes"], name, str, place)
+            for name in take(table, "causes", dict, place, {})
+        }
     study = Study(
         name=folder.resolve().name,
         folder=folder,
@@ -229,6 +266,8 @@ def load(folder: Path) -> Study:
             )
             for table in value.get("assumption", [])
         ],
+        claims=claims,
+        causes=causes,
         hinges=[_hinge(table, path) for table in value.get("hinge", [])],
         alternatives=[_alternative(table, path) for table in value.get("alternative", [])],
     )  # fmt: skip
