@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.ns3 import ours, page, peer, truth
+from validation.ns3 import ours, page, peer, speed, truth
 from validation.ns3.compare import pairs
 from validation.ns3.figures import draw_streams, draw_transfers
 
@@ -25,14 +25,18 @@ def main() -> int:
         "--check", action="store_true", help="only compare; leave figures and page as they are"
     )
     parser.add_argument("--record", action="store_true", help="run ns-3 anew before")
+    parser.add_argument("--speed", action="store_true", help="measure anew what both cost")
     arguments = parser.parse_args()
-    if arguments.record:
+    if arguments.record or arguments.speed:
         try:
             programs = peer.build(BUILT)
         except peer.Missing as missing:
             print(missing, file=sys.stderr)
             return 1
-        truth.record(programs)
+        if arguments.record:
+            truth.record(programs)
+        if arguments.speed:
+            speed.record(speed.measure(programs))
     recorded, found = truth.streams(), ours.streams()
     both = {
         scheduler: (_of(scheduler, recorded), _of(scheduler, found))
@@ -45,6 +49,7 @@ def main() -> int:
         "streams": page.streams(both, truth.HERE),
         "walk": page.walk(truth.walk("pf"), ours.walk("pf")),
         "transfers": page.transfers(transfers),
+        "timings": page.timings(speed.recorded()),
     }
     print("\n\n".join(parts.values()))
     before = page.reached(DETAILS)

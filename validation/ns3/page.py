@@ -13,11 +13,12 @@ from validation.ns3.figures import CONTROLS, SCHEDULERS
 from validation.ns3.truth import today
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from validation.ns3.compare import Pair, Summary
     from validation.ns3.figures import Pairs, Transfers
+    from validation.ns3.speed import Timing
 
 BEGIN = "<!-- {part}: written by python -m validation.ns3 -->"
 END = "<!-- end of {part} -->"
@@ -105,6 +106,23 @@ def transfers(both: Transfers) -> str:
             f"{value(lena):.{digits}f} / {value(ours):.{digits}f}" for _, value, digits in MEASURES
         ]
         lines.append(f"| {CONTROLS[control]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def timings(rows: Sequence[Timing]) -> str:
+    """The table of what both cost, in Markdown."""
+    lines = [
+        "| work | CPU-s | simulated s per CPU-s | times as fast | delivered (MB) | pairs | load |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row.work}, {row.seconds:g} s | {row.lena_s:.3g} / {row.ours_s:.2g} "
+            f"| {row.seconds / row.lena_s:.2g} / {row.seconds / row.ours_s:.3g} "
+            f"| {row.lena_s / row.ours_s:.0f} "
+            f"| {row.lena_bytes / 1e6:.0f} / {row.ours_bytes / 1e6:.0f} "
+            f"| {row.pairs} | {row.load:.0f} |"
+        )
     return "\n".join(lines)
 
 

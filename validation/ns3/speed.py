@@ -1,0 +1,142 @@
+"""What the same work costs in ns-3 and here: runs in turn, CPU seconds, the least of each."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING
+
+from validation.ns3 import ours
+from validation.ns3.truth import BUFFER_BYTES, HERE, TRUTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from validation.ns3.peer import Peer
+
+FILE = TRUTH / "speed.csv"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One piece of work in both.
+
+    Attributes:
+        work: what it is.
+        seconds: simulated.
+        lena_s: CPU seconds of ns-3, its event loop alone.
+        ours_s: CPU seconds of ours, with the network's building.
+        lena_bytes: delivered by ns-3.
+        ours_bytes: delivered by us.
+        pairs: of how many runs each the least counts.
+        load: of the machine, mean of the minute before.
+    """
+
+    work: str
+    seconds: float
+    lena_s: float
+    ours_s: float
+    lena_bytes: float
+    ours_bytes: float
+    pairs: int
+    load: float
+
+
+def measure(programs: Peer) -> list[Timing]:
+    """Run all work in both, in turn.
+
+    Raises:
+        subprocess.CalledProcessError: when a program of ns-3 fails.
+    """
+    cell_s, grid_s = 11.0, 4.0
+
+    def cell() -> tuple[float, float]:
+        found = programs.run(
+            "cell",
+            "--transport=tcp",
+            "--rlc=am",
+            f"--buffer={BUFFER_BYTES}",
+            "--distance=100",
+            f"--seconds={cell_s:g}",
+            "--warmUp=0.5",
+        )
+        return found["cpu_s"], found["goodput_bps"] / 8 * (cell_s - 0.5)
+
+    def grid() -> tuple[float, float]:
+        found = programs.run("grid", f"--ues={HERE / 'ues.csv'}", f"--seconds={grid_s:g}")
+        return found["cpu_s"], found["delivered_bytes"]
+
+    return [
+        timing
+        for work, theirs, mine, seconds, count in (
+            ("one cell, one UE at 100 m, a TCP transfer", cell, ours.timed_cell, cell_s, 5),
+            ("grid of 25 cells, 100 UEs, each a TCP download", grid, ours.timed_grid, grid_s, 1),
+        )
+        for timing in _paired(work, theirs, mine, seconds, count)
+    ]
+
+
+def _paired(
+    work: str,
+    theirs: Callable[[], tuple[float, float]],
+    mine: Callable[[str, float], tuple[float, float]],
+    seconds: float,
+    count: int,
+) -> list[Timing]:
+    """A row for each profile; a pair is one run of ns-3 and one of each profile."""
+    profiles = ("lena", "standard")
+    load = os.getloadavg()[0]
+    lena = []
+    own: dict[str, list[tuple[float, float]]] = {profile: [] for profile in profiles}
+    for _ in range(count):
+        lena.append(theirs())
+        for profile in profiles:
+            own[profile].append(mine(profile, seconds))
+    return [
+        Timing(
+            f"{work}; profile {profile}",
+            seconds,
+            min(lena)[0],
+            min(own[profile])[0],
+            lena[0][1],
+            own[profile][0][1],
+            count,
+            load,
+        )
+        for profile in profiles
+    ]
+
+
+def record(rows: Sequence[Timing]) -> None:
+    """Keep the timings.
+
+    Raises:
+        OSError: when the file cannot be written.
+    """
+    with FILE.open("w", newline="", encoding="utf-8") as target:
+        table = csv.writer(target, lineterminator="\n")
+        table.writerow([field.name for field in fields(Timing)])
+        table.writerows(astuple(row) for row in rows)
+
+
+def recorded() -> list[Timing]:
+    """The timings on record.
+
+    Raises:
+        OSError: when there are none.
+    """
+    with FILE.open(newline="", encoding="utf-8") as source:
+        return [
+            Timing(
+                work=row["work"],
+                seconds=float(row["seconds"]),
+                lena_s=float(row["lena_s"]),
+                ours_s=float(row["ours_s"]),
+                lena_bytes=float(row["lena_bytes"]),
+                ours_bytes=float(row["ours_bytes"]),
+                pairs=int(row["pairs"]),
+                load=float(row["load"]),
+            )
+            for row in csv.DictReader(source)
+        ]
