@@ -8,6 +8,7 @@
 //! the most memory that it held at a time.
 
 mod functions;
+mod lte;
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_scenario::Scenario;
@@ -235,6 +236,9 @@ fn main() {
         measure(&filter, &format!("mesh of {} nodes", side * side), || {
             scenario(&text)
         });
+    }
+    for (name, text) in lte::scenes() {
+        measure(&filter, name, || scenario(&text));
     }
     functions::measure(&filter);
 }

@@ -9,7 +9,8 @@ use backlane_lte::phy::link_adaptation::LinkAdaptation;
 use backlane_lte::phy::mutual_information::MutualInformation;
 use backlane_lte::phy::tables::{CqiTable, McsTable};
 use backlane_lte::rlc::{RlcConfig, UmConfig};
-use backlane_units::Duration;
+use backlane_radio::{FadingProfile, Line, Mobility, Position};
+use backlane_units::{Duration, SimTime};
 
 use common::{Cells, at, saturating, single};
 
@@ -209,4 +210,38 @@ fn without_retransmissions_the_error_rate_is_what_goodput_lacks() {
     assert_eq!(readings.lost_blocks, readings.first_losses);
     let arrived = readings.arrived_bytes as f64 / readings.used_bytes as f64;
     assert!((arrived - 0.9).abs() < 0.02, "{arrived}");
+}
+
+/// At 200 km/h the channel of a report is gone when a block goes by it; the outer loop still holds
+/// a tenth of the blocks, within its steps.
+#[test]
+fn the_outer_loop_holds_the_error_rate_at_any_speed() {
+    let losses = |km_per_h: f64, outer_loop| {
+        let standard = RanConfig::default();
+        let config = RanConfig {
+            fading: Some(FadingProfile::Eva),
+            adaptation: AdaptationConfig {
+                outer_loop,
+                ..standard.adaptation
+            },
+            ..standard
+        };
+        let line = Mobility::Line(Line {
+            from: Position::new(400.0, 0.0, 1.5),
+            velocity_m_per_s: [km_per_h / 3.6, 0.0, 0.0],
+            begin: SimTime::ZERO,
+            end: None,
+        });
+        let ues = [(line, None)];
+        let mut cells = Cells::new(um(config), SITE, &ues, &[saturating(0, 7, 5)], 1);
+        let down = cells.run(5.0).ran().ue_readings(0).downlink.clone();
+        down.first_losses as f64 / down.transport_blocks as f64
+    };
+    let outer_loop = RanConfig::default().adaptation.outer_loop;
+    for speed in [3.0, 60.0, 200.0] {
+        let held = losses(speed, outer_loop);
+        assert!((held - 0.1).abs() < 0.015, "{speed} km/h: {held}");
+    }
+    let free = losses(200.0, None);
+    assert!((free - 0.1).abs() > 0.05, "{free}");
 }
