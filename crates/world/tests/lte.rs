@@ -266,3 +266,16 @@ fn a_ue_that_loses_its_link_while_it_stands_is_found_in_its_new_cell() {
     // What arrived after the failure came through the new cell.
     assert!(of_link(&outcome, "bytes", "enb2", "enb2:ues") > 1_000_000);
 }
+
+/// A buffer of 750 packets goes over a wire whose queue holds 340: none is lost on the way.
+#[test]
+fn a_forwarded_buffer_does_not_overflow_the_backhaul() {
+    let walk = "fading = \"eva\"\n[[access.ue]]\nnear = \"enb1\"\ndistance = \"100 m\"\n\
+                speed = \"120 km/h\"\nheading = \"outward\"\n\
+                [[flow]]\nkind = \"download\"\nsize = \"endless\"\n";
+    let outcome = run(&network(2, walk), 1, None);
+    assert_eq!(integers(&outcome.radio, "handovers"), [Some(1)]);
+    let forwarded = of_link(&outcome, "packets", "enb1", "enb2");
+    assert!(forwarded > 1000, "{forwarded}");
+    assert_eq!(of_link(&outcome, "drops", "enb1", "enb2"), 0);
+}

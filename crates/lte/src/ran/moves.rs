@@ -3,9 +3,12 @@
 //! A UE that goes to another cell takes its bearer along. Nothing flows until it has arrived. In
 //! acknowledged mode what was not acknowledged waits again; in unacknowledged mode what was begun
 //! is lost. Packets that wait for it in the cell that it left are sent back into the backhaul
-//! towards the new one (X2 forwarding), and so are those that still come to the old one. The new
-//! cell keeps what comes before the UE does, and then sends what was forwarded first; what is
+//! towards the new one (X2 forwarding), and so are those that still come to the old one. They are
+//! spread over the first half of the interruption: a full buffer at one instant would overflow the
+//! backhaul's queues, and before the UE has arrived nobody needs them. The new cell keeps what comes before the UE does, and then sends what was forwarded first; what is
 //! forwarded later than that follows what came directly, so that order may suffer.
+
+use std::collections::VecDeque;
 
 use backlane_engine::{Streams, TimerId};
 use backlane_net::{MacContext, NodeId, PacketId};
@@ -29,6 +32,8 @@ pub(super) struct Moves {
     arrivals: Vec<Option<Arrivals>>,
     /// UEs that move.
     travellers: Vec<u32>,
+    /// What is being sent back, in the order in which UEs left.
+    forwards: Vec<Forward>,
     timer: Option<TimerId>,
     /// When travellers measure next.
     next_measurement: SimTime,
@@ -47,6 +52,17 @@ struct Arrivals {
     /// Those of them that have come, and the others.
     first: Vec<PacketId>,
     then: Vec<PacketId>,
+}
+
+/// Packets of a UE on their way out of the cell that it left.
+#[derive(Debug)]
+struct Forward {
+    ue: usize,
+    from: NodeId,
+    packets: VecDeque<PacketId>,
+    /// Packets that go in each millisecond.
+    at_once: usize,
+    next: SimTime,
 }
 
 impl Moves {
@@ -97,6 +113,7 @@ impl Moves {
             arrivals: connections.iter().map(|_| None).collect(),
             connections,
             travellers,
+            forwards: Vec::new(),
             timer: None,
             next_measurement,
             rsrp_dbm,
@@ -108,7 +125,8 @@ impl Moves {
 
     fn next_event(&self) -> SimTime {
         let deadlines = self.connections.iter().map(Connection::next_deadline);
-        let first = deadlines.min().unwrap_or(SimTime::MAX);
+        let forwards = self.forwards.iter().map(|forward| forward.next);
+        let first = deadlines.chain(forwards).min().unwrap_or(SimTime::MAX);
         first.min(self.next_measurement)
     }
 }
@@ -148,6 +166,7 @@ impl Ran {
     /// Deadlines of connections, and measurements of those who move.
     pub(super) fn on_moves_timer(&mut self, context: &mut MacContext<'_>) {
         let now = context.now();
+        self.forward(context);
         for index in 0..self.moves.connections.len() {
             while let Some(change) = self.moves.connections[index].on_deadline(now) {
                 self.carry_out(context, index, change);
@@ -244,11 +263,35 @@ impl Ran {
         ue.bearer.take_waiting(Direction::Down, &mut packets);
         packets.append(&mut arrivals.first);
         packets.append(&mut arrivals.then);
-        self.held -= packets.len();
-        for &packet in &packets {
-            context.send_back(old, packet);
+        let arrives = self.moves.connections[index].next_deadline();
+        let half = arrives.saturating_since(context.now()).as_ps() / 2;
+        let steps = (half / TTI.as_ps()).max(1) as usize;
+        self.moves.forwards.push(Forward {
+            ue: index,
+            from: old,
+            at_once: packets.len().div_ceil(steps).max(1),
+            packets: packets.into(),
+            next: context.now(),
+        });
+        self.forward(context);
+    }
+
+    /// Sends back what is to be forwarded by now.
+    fn forward(&mut self, context: &mut MacContext<'_>) {
+        let now = context.now();
+        let moves = &mut self.moves;
+        for forward in moves.forwards.iter_mut().filter(|of| of.next <= now) {
+            forward.next = now + TTI;
+            let count = forward.at_once.min(forward.packets.len());
+            self.held -= count;
+            for packet in forward.packets.drain(..count) {
+                context.send_back(forward.from, packet);
+                if let Some(arrivals) = &mut moves.arrivals[forward.ue] {
+                    arrivals.forwarded.push(packet);
+                }
+            }
         }
-        arrivals.forwarded.append(&mut packets);
+        moves.forwards.retain(|forward| !forward.packets.is_empty());
     }
 
     /// Data may flow in the UE's cell.
@@ -276,7 +319,14 @@ impl Ran {
         node: NodeId,
         packet: PacketId,
     ) -> bool {
-        let arrivals = &mut self.moves.arrivals[index];
+        let moves = &mut self.moves;
+        let mut forwards = moves.forwards.iter_mut();
+        if let Some(forward) = forwards.find(|of| of.ue == index && of.from == node) {
+            forward.packets.push_back(packet);
+            self.held += 1;
+            return true;
+        }
+        let arrivals = &mut moves.arrivals[index];
         if node != self.enodebs[self.ues[index].cell] {
             if let Some(arrivals) = arrivals {
                 arrivals.forwarded.push(packet);
