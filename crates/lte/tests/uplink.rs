@@ -127,10 +127,12 @@ fn while_data_flows_a_packet_waits_for_its_report_and_its_grant() {
     assert!((13.0..14.0).contains(&mean(steady)), "{}", mean(steady));
 }
 
-/// LENA's free reports come with each packet, and grants are of the whole band: each PUSCH takes
-/// what has come until then, not only what it was granted for.
+/// LENA's free reports come with each packet, and grants are of the whole band: each block takes what
+/// has come until its grant arrived, not only what it was granted for. ns-3 3.37 measures 11.9 ms for
+/// a packet alone that comes with a TTI's begin, just too late for its report, and 5.2 ms on average
+/// in this flow: it reads a grant 0.2 ms into the TTI, and a block ends 0.07 ms before its TTI does.
 #[test]
-fn while_data_flows_an_ideal_uplink_hardly_waits() {
+fn while_data_flows_an_ideal_uplink_waits_for_no_grant() {
     let every = Duration::from_micros(700);
     let config = RanConfig {
         buffer: BufferConfig::default(),
@@ -141,9 +143,9 @@ fn while_data_flows_an_ideal_uplink_hardly_waits() {
     cells.run(4.0);
     let delays = delays_ms(&cells, 0);
     assert!((delays[0] - 11.0).abs() < 0.01, "{}", delays[0]);
-    // To the next TTI, 0.5 ms on average, and 1 on the air.
+    // To the next TTI, 0.1 to 1 ms, 4 from grant to PUSCH, 1 on the air.
     let steady = mean(&delays[100..]);
-    assert!((steady - 1.5).abs() < 0.1, "{steady}");
+    assert!((steady - 5.55).abs() < 0.01, "{steady}");
 }
 
 /// Blocks of 75 376 bits with 64QAM, of 43 816 without, on 100 resource blocks; of each, 1 byte of

@@ -201,16 +201,22 @@ impl Uplink {
         tti: u64,
         outcome: &mut Outcome,
     ) {
-        let now = start_of(tti);
+        // LENA fills a block when its grant arrives.
+        let filled = tti + self.lena.as_ref().map_or(0, |_| u64::from(FEEDBACK_TTIS));
+        for at in 0..self.pusch.len(filled) {
+            let ue = &mut ues[self.pusch.get(filled, at) as usize];
+            let pusch = ue.uplink.due(filled);
+            if pusch.is_some_and(|pusch| pusch.block.transmissions == 0) {
+                build(config, ue, filled, start_of(tti), outcome);
+            }
+        }
         for at in 0..self.pusch.len(tti) {
             let index = self.pusch.get(tti, at);
             let ue = &mut ues[index as usize];
             let Some(pusch) = ue.uplink.due(tti) else {
                 continue;
             };
-            if pusch.block.transmissions == 0 {
-                build(config, ue, tti, now, outcome);
-            } else {
+            if pusch.block.transmissions != 0 {
                 let repeated = usize::from(pusch.block.transmissions - 1);
                 ue.readings.uplink.retransmissions[repeated] += 1;
             }
