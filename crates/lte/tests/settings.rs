@@ -61,7 +61,7 @@ prop_compose! {
         (decision, decoding, period, delay) in (1u32..=3, 0u32..=3, 1u32..=20, 1u32..=12),
         (round_trip, transmissions, nack_to_ack) in (5u32..=20, 1u8..=4, 0.0..0.5),
         (mac_headers, cce_limit, control_errors) in (any::<bool>(), any::<bool>(), any::<bool>()),
-        (ideal, sr_period, sr_to_grant) in (any::<bool>(), 1u32..=20, 4u32..=8),
+        (ideal, sr_period, sr_to_grant) in (any::<bool>(), 1u32..=20, 1u32..=8),
         (sounding, min_prb, qam64) in (1u32..=40, 1u16..=6, any::<bool>()),
         (um, lena) in (any::<bool>(), any::<bool>()),
     ) -> RanConfig {
