@@ -6,7 +6,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::lte;
-use crate::model::lte::{Channels, LteUe};
+use crate::model::lte::{Channels, LteUe, Place};
 use crate::model::{
     Access, AccessKind, AtEnd, Capacity, IdealAccess, NodeKind, Placement, TraceAccess,
 };
@@ -31,8 +31,10 @@ pub(crate) fn read(
     };
     let is_lte = table.text("kind")? == "lte";
     let is_listed = is_lte && table.get("ue").is_some();
+    let mut ways = Vec::new();
     let (mut listed, (ues, placement)) = if is_listed {
-        let (listed, placement) = lte::listed(table, span, names, problems)?;
+        ways = self::ways(table, traces, files, problems)?;
+        let (listed, placement) = lte::listed(table, span, names, &ways, problems)?;
         names.ues = listed.len();
         let ues = listed.len();
         (listed, (ues, placement))
@@ -42,7 +44,7 @@ pub(crate) fn read(
     let kind = match table.text("kind")? {
         "lte" => {
             let channels = channels(table, &mut listed, traces, files, problems)?;
-            lte::read(table, span, names, listed, channels, problems)?
+            lte::read(table, span, names, listed, ways, channels, problems)?
         }
         "trace" => AccessKind::Trace(Box::new(traced(table, span, traces, files, problems)?)),
         _ => AccessKind::Ideal(ideal(table, span, problems)?),
@@ -64,6 +66,20 @@ fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAcce
         delay: table.quantity("delay")?,
         queue_bytes,
     })
+}
+
+/// The ways of those UEs of an LTE access that go by a trace, in their order.
+fn ways(
+    table: &Table,
+    traces: &mut Traces,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Vec<Vec<Place>>> {
+    let rows = table.tables("ue");
+    let named = rows.iter().filter_map(|(row, _)| row.get("trace"));
+    named
+        .map(|item| traces.way(item.as_text()?, item.span, files, problems))
+        .collect()
 }
 
 /// The traces of what UEs hear; `ues` are those that are listed one by one.

@@ -4,7 +4,7 @@ use backlane_units::{Angle, Duration, Length, Speed};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::lte::{self, Channels, LteUe, Motion};
+use crate::model::lte::{self, Channels, LteUe, Motion, Place};
 use crate::model::{AccessKind, NodeKind, Placement};
 use crate::normal;
 use crate::resolve::Names;
@@ -113,18 +113,19 @@ fn mark_defaults(access: &mut Table) {
     }
 }
 
-/// Reads a normal `[access]`; `ues` are those that are listed one by one, and `channels` what
-/// they hear.
+/// Reads a normal `[access]`; `ues` are those that are listed one by one, `ways` those of which
+/// some go, and `channels` what they hear.
 pub(crate) fn read(
     access: &mut Table,
     span: Span,
     names: &Names<'_>,
     ues: Vec<LteUe>,
+    ways: Vec<Vec<Place>>,
     channels: Channels,
     problems: &mut Problems,
 ) -> Option<AccessKind> {
     mark_defaults(access);
-    let lte = lte::read(access, ues, channels)?;
+    let lte = lte::read(access, ues, ways, channels)?;
     let carriers = lte.carriers.len();
     if !(1..=MOST_CARRIERS).contains(&carriers) {
         let message = format!("access has {carriers} carriers");
@@ -173,6 +174,7 @@ pub(crate) fn listed(
     access: &Table,
     span: Span,
     names: &Names<'_>,
+    ways: &[Vec<Place>],
     problems: &mut Problems,
 ) -> Option<(Vec<LteUe>, Placement)> {
     let rows = access.tables("ue");
@@ -184,9 +186,16 @@ pub(crate) fn listed(
             return None;
         }
     }
+    let mut ways = ways.iter().enumerate();
     let found: Vec<_> = rows
         .into_iter()
-        .map(|(row, span)| ue(row, span, names, problems))
+        .map(|(row, span)| {
+            let way = row.get("trace").and_then(|_| ways.next());
+            match way {
+                Some((number, way)) => walking(row, (number, way), names, problems),
+                None => ue(row, span, names, problems),
+            }
+        })
         .collect();
     let (ues, nodes) = found
         .into_iter()
@@ -194,6 +203,36 @@ pub(crate) fn listed(
         .into_iter()
         .unzip();
     Some((ues, Placement::Listed(nodes)))
+}
+
+/// A UE that goes by a trace, and the eNodeB that it is nearest to at the start.
+fn walking(
+    row: &Table,
+    (number, way): (usize, &[Place]),
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> Option<(LteUe, usize)> {
+    let serving = enodeb(row, "serving", names, problems).ok()?;
+    let others = [
+        "near", "distance", "bearing", "x", "y", "speed", "heading", "until", "start",
+    ];
+    let given = |key: &&str| row.entry(key).filter(|entry| !entry.is_default);
+    if let Some(entry) = others.iter().find_map(given) {
+        let message = format!("the UE goes by a trace, and {} is given", entry.key);
+        let label = "leave one of them out";
+        problems.error(Code::BadUe, entry.item.span, message, label);
+        return None;
+    }
+    let position_m = way.first()?.position_m;
+    let nearest = nearest(names, position_m)?;
+    let ue = LteUe {
+        position_m,
+        motion: None,
+        way: Some(number),
+        serving: serving.map(|(node, _)| node),
+        channel: None,
+    };
+    Some((ue, serving.map_or(nearest, |(node, _)| node)))
 }
 
 /// A UE, and the eNodeB that it is near or nearest to.
@@ -224,7 +263,7 @@ fn ue(
         }
         ([_, false, true, true], _) if row.get("bearing").is_none() => (metres("x")?, metres("y")?),
         _ => {
-            let label = "write near and distance (and bearing), or x and y";
+            let label = "write near and distance (and bearing), or x and y, or trace";
             refuse("near", "the UE has no place, or two", label);
             return None;
         }
@@ -251,6 +290,7 @@ fn ue(
     let ue = LteUe {
         position_m,
         motion,
+        way: None,
         serving: serving.map(|(node, _)| node),
         channel: None,
     };

@@ -232,6 +232,7 @@ fn cases() -> Vec<(&'static str, String)> {
             "S100",
             chain(
                 "[access]\nkind = \"lte\"\n\
+                 [[access.ue]]\ntrace = \"files/good_walk.csv\"\nspeed = \"1 m/s\"\n\
                  [[access.ue]]\nnear = \"enb1\"\n\
                  [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\ndistance = \"3 m\"\n\
                  [[access.ue]]\nx = \"1 m\"\ny = \"2 m\"\nheading = \"5 deg\"\n\

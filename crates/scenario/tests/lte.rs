@@ -197,3 +197,35 @@ fn a_link_is_not_in_sync_and_out_of_sync_at_once() {
         Some("1 dB".into())
     );
 }
+
+#[test]
+fn a_trace_of_places_becomes_part_of_the_resolved_scenario() {
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diagnostics/s.toml");
+    let text = |file: &str| {
+        format!("{NETWORK}[access]\nkind = \"lte\"\n[[access.ue]]\ntrace = \"files/{file}\"\n")
+    };
+    let plan = plan(&text("good_walk.csv"), here, &[], None).unwrap();
+    let resolved = &plan.cells[0].resolved;
+    assert!(resolved.contains("0,0,0\n10,100,5\n"), "{resolved}");
+    let access = Scenario::from_resolved(resolved).unwrap().access.unwrap();
+    assert_eq!(access.placement, Placement::Listed(vec![0]));
+    let AccessKind::Lte(lte) = access.kind else {
+        panic!("not LTE");
+    };
+    let way: Vec<_> = lte.ways[0]
+        .iter()
+        .map(|place| (place.at, place.position_m))
+        .collect();
+    let ten_seconds = Duration::from_secs(10);
+    assert_eq!(
+        way,
+        [(Duration::ZERO, (0.0, 0.0)), (ten_seconds, (100.0, 5.0))]
+    );
+    let refused = check(&text("walk.csv"), here, &[]).unwrap_err();
+    let codes: Vec<_> = refused
+        .diagnostics
+        .iter()
+        .map(|d| (d.code, d.line))
+        .collect();
+    assert_eq!(codes, [("S091", Some(4))]);
+}

@@ -21,7 +21,9 @@ use backlane_radio::path_loss::{
     City, Cost231Hata, Environment, Friis, Kun2600, LogDistance, OkumuraHata, UrbanMacro,
     UrbanMicro,
 };
-use backlane_radio::{Deviation, FadingProfile, Line, Mobility, PathLoss, Position, Shadowing};
+use backlane_radio::{
+    Deviation, FadingProfile, Line, Mobility, PathLoss, Position, Shadowing, Waypoints,
+};
 use backlane_scenario::model::lte::{self, Lte, Motion};
 use backlane_scenario::model::{ChannelQuantity, ChannelTrace};
 use backlane_units::{Frequency, Length, SimTime};
@@ -293,6 +295,19 @@ fn rlc(rlc: lte::Rlc) -> RlcConfig {
 /// A place at a height.
 pub(crate) fn position((x_m, y_m): (f64, f64), height: Length) -> Position {
     Position::new(x_m, y_m, height.as_m_f64())
+}
+
+/// The way of a UE that goes by a trace; its times count from `clock`.
+pub(crate) fn way(lte: &Lte, ue: usize, clock: SimTime) -> Option<Mobility> {
+    let way = lte.ways.get(lte.ues.get(ue)?.way?)?;
+    let places: Vec<(SimTime, Position)> = way
+        .iter()
+        .map(|place| {
+            let at = clock.saturating_add(place.at);
+            (at, position(place.position_m, lte.ue_height))
+        })
+        .collect();
+    Waypoints::new(&places).ok().map(Mobility::Waypoints)
 }
 
 /// A UE that begins at `from`; times of its way count from `clock`.

@@ -9,7 +9,7 @@ use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
 use crate::build::{BuildError, Builder, World};
-use crate::convert_lte::{channel, mobility, position, ran};
+use crate::convert_lte::{channel, mobility, position, ran, way};
 
 /// A radio network within the world: its nodes in the order in which it counts them.
 pub(crate) struct Radio {
@@ -63,7 +63,10 @@ impl Builder<'_> {
                 UeConfig {
                     node,
                     name: info.id.clone(),
-                    mobility: mobility(position(at, lte.ue_height), motion, clock),
+                    mobility: match way(lte, index, clock) {
+                        Some(way) => way,
+                        None => mobility(position(at, lte.ue_height), motion, clock),
+                    },
                     serving: serving.and_then(cell_of),
                     channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
                 }

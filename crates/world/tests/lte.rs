@@ -279,3 +279,31 @@ fn a_forwarded_buffer_does_not_overflow_the_backhaul() {
     assert!(forwarded > 1000, "{forwarded}");
     assert_eq!(of_link(&outcome, "drops", "enb1", "enb2"), 0);
 }
+
+/// From 100 m beside one eNodeB to the other in 12 s, as a trace.
+#[test]
+fn a_ue_goes_the_way_of_its_trace() {
+    let access = "[[access.ue]]\ntrace = \"walk.csv\"\n\
+                  [[trace]]\nfile = \"walk.csv\"\nof = \"way\"\n\
+                  source = \"time_s,x_m,y_m\\n0,100,0\\n12,500,0\\n\"\n\
+                  [routing]\nwarm_up = \"3 s\"\n\
+                  [record]\nseries = [\"radio\"]\ninterval = \"1 s\"\n";
+    let long = DOWNLOAD.replace("5 MB", "60 MB");
+    let outcome = run(&network(2, &format!("{access}{long}")), 1, None);
+    assert_eq!(integers(&outcome.radio, "handovers")[0], Some(1));
+    let place = [floats(&outcome.nodes, "x_m"), floats(&outcome.nodes, "y_m")];
+    assert_eq!(
+        place.map(|of| *of.last().unwrap()),
+        [Some(100.0), Some(0.0)]
+    );
+    let series = &outcome.series[0].1;
+    let times = floats(series, "time_s").into_iter().flatten();
+    let serving = texts(series, "serving").into_iter().flatten();
+    let over = times
+        .zip(serving)
+        .find(|(_, cell)| cell == "enb2")
+        .unwrap()
+        .0;
+    // 3 dB better by 36 + 26 log d is at 283 m of 500, after 5.5 s; 256 ms and the filter more.
+    assert!((6.0..9.0).contains(&over), "{over}");
+}

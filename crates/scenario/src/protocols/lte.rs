@@ -86,6 +86,8 @@ pub struct Lte {
     pub spread: Length,
     /// UEs placed one by one.
     pub ues: Vec<LteUe>,
+    /// Ways from traces.
+    pub ways: Vec<Vec<Place>>,
     /// The index in `channels` of the trace of what UEs hear; `None` is the model of the radio.
     pub channel: Option<usize>,
     /// Traces of what UEs hear, in place of the model of the radio.
@@ -418,10 +420,21 @@ pub struct LteUe {
     pub position_m: (f64, f64),
     /// How it moves.
     pub motion: Option<Motion>,
+    /// The way that it goes instead, an index into [`Lte::ways`].
+    pub way: Option<usize>,
     /// The node that serves it; `None` is the strongest.
     pub serving: Option<usize>,
     /// The index in [`Lte::channels`] of the trace of what it hears; `None` is that of all UEs.
     pub channel: Option<usize>,
+}
+
+/// A place on the way of a UE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// When it is there, after the warm-up.
+    pub at: Duration,
+    /// East and north, in metres.
+    pub position_m: (f64, f64),
 }
 
 /// A straight way at one speed.
@@ -444,7 +457,12 @@ pub(crate) struct Channels {
 }
 
 /// The network of a normal `[access]`; `ues` are those of its tables.
-pub(crate) fn read(table: &Table, ues: Vec<LteUe>, channels: Channels) -> Option<Lte> {
+pub(crate) fn read(
+    table: &Table,
+    ues: Vec<LteUe>,
+    ways: Vec<Vec<Place>>,
+    channels: Channels,
+) -> Option<Lte> {
     let rlc = table.table("rlc")?;
     let aqm = rlc.table("aqm")?;
     let attach = table.table("attach")?;
@@ -508,6 +526,7 @@ pub(crate) fn read(table: &Table, ues: Vec<LteUe>, channels: Channels) -> Option
         radio_link: radio_link(table.table("radio_link")?)?,
         spread: table.quantity("spread")?,
         ues,
+        ways,
         channel: channels.of_all,
         channels: channels.traces,
     })

@@ -1,7 +1,7 @@
 //! Recorded traces: what a scenario names as files, as text and as values.
 //!
-//! [`capacity`] reads what a link can carry, [`channel`] what a receiver hears; both take the
-//! rows of tables from [`rows`]. What was read becomes part of the resolved scenario in one canonical
+//! [`capacity`] reads what a link can carry, [`channel`] what a receiver hears, [`way`] where a UE
+//! is; all take the rows of tables from [`rows`]. What was read becomes part of the resolved scenario in one canonical
 //! spelling, as `[[trace]]`: a run's name covers it, and a resolved scenario needs no file
 //! beside it.
 
@@ -15,12 +15,13 @@ use crate::tree::{Item, Table, Value};
 mod capacity;
 mod channel;
 mod rows;
+mod way;
 
 /// What identifies a trace: its file, and what is taken of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     file: String,
-    /// "capacity", "sinr" or "cqi".
+    /// "capacity", "sinr", "cqi" or "way".
     of: String,
     /// The value of the column `entity`, where the scenario states one.
     entity: Option<String>,

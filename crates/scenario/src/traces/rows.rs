@@ -27,7 +27,7 @@ pub(super) struct Column {
 
 /// Times and values, at least two of each.
 pub(super) struct Rows {
-    times: Vec<Duration>,
+    pub(super) times: Vec<Duration>,
     pub(super) values: Vec<f64>,
 }
 
@@ -52,7 +52,7 @@ impl Rows {
             ("entity", "entity", &name.entity),
             ("run", "run_id", &name.run),
         ] {
-            let key = if name.of == "capacity" {
+            let key = if ["capacity", "way"].contains(&&*name.of) {
                 None
             } else {
                 Some(key)
@@ -215,7 +215,7 @@ fn value(row: &Row, at: usize, column: &Column, problems: &mut Problems) -> Opti
 }
 
 /// A time in seconds, exactly.
-fn seconds(time: Duration) -> String {
+pub(super) fn seconds(time: Duration) -> String {
     let ns = time.as_ps() / PS_PER_NS;
     let (whole, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
     let text = format!("{whole}.{rest:09}");

@@ -111,7 +111,7 @@ pub(crate) static TRACE: Section = Section {
         ),
         key(
             "of",
-            words(&["capacity", "sinr", "cqi"]),
+            words(&["capacity", "sinr", "cqi", "way"]),
             Required,
             "What is taken of it.",
         ),

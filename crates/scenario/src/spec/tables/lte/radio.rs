@@ -145,7 +145,7 @@ pub(crate) static SHADOWING: Section = Section {
 /// A UE placed by hand.
 pub(crate) static UE: Section = Section {
     noun: "ue",
-    doc: "A UE. It stands at `distance` from the eNodeB `near`, or at `x` and `y`.",
+    doc: "A UE. It stands at `distance` from the eNodeB `near`, or at `x` and `y`, or goes the way of a `trace`.",
     tag: None,
     keys: &[
         key(
@@ -191,6 +191,12 @@ pub(crate) static UE: Section = Section {
             TIME,
             Default("\"0 s\""),
             "When it begins to move, on the clock of the flows.",
+        ),
+        key(
+            "trace",
+            Kind::Text,
+            Optional,
+            "Where it is over time, in place of all the above: a CSV of time_s, x_m and y_m, times on the clock of the flows. It goes straight from place to place, and stands still before the first and after the last.",
         ),
         key(
             "serving",
