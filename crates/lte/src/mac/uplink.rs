@@ -46,6 +46,7 @@ use crate::phy::error_model::{ErrorModel, ErrorModelConfig};
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mutual_information::MutualInformation;
 use crate::phy::tables::{McsTable, rbg_size};
+use crate::readings::MCS_COUNT;
 use crate::rlc::{BufferStatus, Direction, Outcome};
 use crate::time::start_of;
 use crate::ue::Ue;
@@ -69,6 +70,8 @@ pub(crate) struct Uplink {
     group_size: u16,
     model: ErrorModel,
     highest_mcs: u8,
+    /// What each MCS needs on one resource block and more.
+    required_sinr: Vec<[f32; MCS_COUNT]>,
     most_power_mw: f64,
     /// Fewest resource blocks of a grant.
     least_prb: u16,
@@ -130,20 +133,24 @@ impl Uplink {
             sizes(least_prb, least_prb)[0]
         };
         let days = config.decision_to_air_ttis + 2 * ROUND_TRIP_TTIS as u32 + sr_to_grant;
+        let model = ErrorModel::new(ErrorModelConfig {
+            table: McsTable::Uplink,
+            // LENA leaves the last symbol of each subframe to sounding.
+            grid: Grid::Uplink { sounding: ideal },
+            n_rb,
+            layers: 1,
+            code_rate: config.code_rate,
+            code_rate_limit: config.code_rate_limit,
+            combining: config.harq.combining,
+            target_error: config.adaptation.target_bler,
+        });
+        let required_sinr =
+            |n_prb| std::array::from_fn(|mcs| model.format(mcs as u8, n_prb, 1).required_sinr);
         Self {
             n_rb,
             group_size: rbg_size(n_rb),
-            model: ErrorModel::new(ErrorModelConfig {
-                table: McsTable::Uplink,
-                // LENA leaves the last symbol of each subframe to sounding.
-                grid: Grid::Uplink { sounding: ideal },
-                n_rb,
-                layers: 1,
-                code_rate: config.code_rate,
-                code_rate_limit: config.code_rate_limit,
-                combining: config.harq.combining,
-                target_error: config.adaptation.target_bler,
-            }),
+            required_sinr: (1..=n_rb).map(required_sinr).collect(),
+            model,
             highest_mcs: if config.uplink.qam64 {
                 McsTable::Uplink.highest()
             } else {
@@ -426,7 +433,7 @@ impl Uplink {
             candidates.push(Candidate {
                 ue: index,
                 wanted_bytes: wanted,
-                needed_prb: self.format(state, wanted, 0, self.n_rb).0,
+                needed_prb: self.sizes_for(state, wanted, 0, self.n_rb)[0],
                 // Narrow carriers have fewer than a weak signal would be given.
                 cces: ControlRegion::aggregation(cqi).min(most_cces),
                 value: self.value(state, tti),
@@ -497,32 +504,75 @@ impl Uplink {
     /// The fewest resource blocks of a run that take `wanted` bytes, or as many as the UE's power
     /// reaches for if none do, and their MCS.
     fn format(&self, state: &UplinkState, wanted: u64, first_prb: u16, run: u16) -> (u16, u8) {
-        let reaches = |&n_prb: &u16| {
-            let sinr = self.expected_sinr(state, first_prb, n_prb);
-            self.model.format(0, n_prb, 1).required_sinr <= sinr
-        };
-        let holds = |&n_prb: &u16| {
+        let sizes = self.sizes_for(state, wanted, first_prb, run);
+        for &n_prb in &sizes[..sizes.len() - 1] {
+            // The begin of the run may be worse than the whole.
             let mcs = self.expected_mcs(state, first_prb, n_prb);
-            u64::from(self.model.format(mcs, n_prb, 1).bits / 8) >= wanted
-        };
-        let sizes = sizes(self.least_prb, run);
-        let sizes = &sizes[..sizes.partition_point(reaches).max(1)];
-        let at = sizes.partition_point(|n_prb| !holds(n_prb));
-        let n_prb = sizes[at.min(sizes.len() - 1)];
+            if self.bytes(mcs, n_prb) >= wanted {
+                return (n_prb, mcs);
+            }
+        }
+        let n_prb = sizes[sizes.len() - 1];
         (n_prb, self.expected_mcs(state, first_prb, n_prb))
     }
 
-    /// The SINR that the eNodeB expects on a run of resource blocks.
-    fn expected_sinr(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> f32 {
-        let groups = self.groups(first_prb, n_prb);
+    /// Sizes from the fewest resource blocks that take `wanted` bytes to the most that the UE's
+    /// power reaches for, if all were as good as the run.
+    fn sizes_for(
+        &self,
+        state: &UplinkState,
+        wanted: u64,
+        first_prb: u16,
+        run: u16,
+    ) -> &'static [u16] {
+        let effective = state.sounding.effective(self.groups(first_prb, run));
+        let sinr = |n_prb: u16| self.expected_sinr(state, effective, n_prb);
+        let reaches = |n_prb: &u16| self.required(*n_prb)[0] <= sinr(*n_prb);
+        let falls_short = |n_prb: &u16| {
+            let mcs = self.highest_mcs_at(sinr(*n_prb), *n_prb);
+            self.bytes(mcs, *n_prb) < wanted
+        };
+        let sizes = sizes(self.least_prb, run);
+        let last = sizes.len() - 1;
+        let end = if reaches(&sizes[last]) {
+            last
+        } else {
+            sizes.partition_point(reaches).max(1) - 1
+        };
+        let begin = if falls_short(&sizes[end]) {
+            end
+        } else {
+            sizes[..end].partition_point(falls_short)
+        };
+        &sizes[begin..=end]
+    }
+
+    /// The SINR that the eNodeB expects on so many resource blocks that are this good.
+    fn expected_sinr(&self, state: &UplinkState, effective: f32, n_prb: u16) -> f32 {
         let power_mw = state.sounding.power_mw(self.most_power_mw, n_prb) as f32;
-        state.sounding.effective(groups) * power_mw * state.factor()
+        effective * power_mw * state.factor()
     }
 
     /// The highest MCS that a UE reaches on a run of resource blocks.
     fn expected_mcs(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> u8 {
-        let sinr = self.expected_sinr(state, first_prb, n_prb);
-        self.model.highest_mcs(sinr, n_prb, 1).min(self.highest_mcs)
+        let effective = state.sounding.effective(self.groups(first_prb, n_prb));
+        self.highest_mcs_at(self.expected_sinr(state, effective, n_prb), n_prb)
+    }
+
+    fn highest_mcs_at(&self, sinr: f32, n_prb: u16) -> u8 {
+        let required = &self.required(n_prb)[..=usize::from(self.highest_mcs)];
+        let highest = required.iter().rposition(|&required| required <= sinr);
+        highest.unwrap_or(0) as u8
+    }
+
+    #[inline]
+    fn required(&self, n_prb: u16) -> &[f32; MCS_COUNT] {
+        &self.required_sinr[usize::from(n_prb) - 1]
+    }
+
+    #[inline]
+    fn bytes(&self, mcs: u8, n_prb: u16) -> u64 {
+        u64::from(self.model.format(mcs, n_prb, 1).bits / 8)
     }
 
     /// The first and the last group of a run of resource blocks.
