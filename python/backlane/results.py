@@ -123,6 +123,11 @@ class Results:
         """One row per node and run."""
         return self.table("nodes")
 
+    def has(self, name: str) -> bool:
+        """Whether there is a table of this name."""
+        in_folder = self.folder is not None and (self.folder / f"{name}.parquet").is_file()
+        return in_folder or name in self.tables
+
     @property
     def radio(self) -> pl.DataFrame:
         """One row per UE behind a radio access network and run."""

@@ -63,6 +63,8 @@ def test_a_campaign_joins_runs_with_and_without_a_radio(tmp_path: Path, cli: Cli
     assert results.flows["run_id"].n_unique() == 4
     assert results.radio["run_id"].n_unique() == 2
     assert results.mcs["run_id"].n_unique() == 2
+    page = (tmp_path / "out/report.html").read_text()
+    assert "first BLER" in page
 
 
 def test_check_and_run_warn_of_a_ue_out_of_reach_and_the_run_ends(tmp_path: Path, cli: Cli) -> None:

@@ -131,6 +131,14 @@ def _network(
     page.heading(f"{network.name}: retransmissions and reordering")
     page.text("Totals over the flows of a run, mean over seeds.", mute=True)
     page.table(_retransmit_table(network))
+    if network.results.has("radio"):
+        page.heading(f"{network.name}: radio")
+        page.text(
+            "The downlink: means over UEs and seeds, the delay of PDCP's packets up to the 95th "
+            "percentile of each UE, and totals of a run.",
+            mute=True,
+        )
+        page.table(_radio_table(network))
     return drawn
 
 
@@ -227,6 +235,45 @@ def _retransmit_table(network: Network) -> Table:
     return Table(
         ["condition", "choice", "segments", "retransmitted", "share", "fast retransmits", "RTOs",
          "spurious", "reordered", "path changes", "hops"],
+        rows,
+        text_columns=2,
+    )  # fmt: skip
+
+
+_RADIO_MEANS = [
+    ("sinr_mean_db", 1), ("cqi_mean", 1), ("mcs_mean", 1), ("bler_first", 100),
+    ("pdcp_delay_mean_s", 1000), ("pdcp_delay_p95_s", 1000),
+]  # fmt: skip
+"""Columns of the table of radio with the factor to the unit shown."""
+_RADIO_TOTALS = ["rlc_drops", "lost_blocks", "handovers", "radio_link_failures"]
+
+
+def _radio_table(network: Network) -> Table:
+    import polars as pl
+
+    radio = network.results.radio
+    rows = []
+    for condition in network.conditions:
+        for cell in network.at(condition):
+            ues = radio.filter(pl.col("run_id").is_in(list(cell.run_ids.values())))
+            if ues.is_empty():
+                continue
+            means = ues.select(pl.col(name).mean() * scale for name, scale in _RADIO_MEANS).row(0)
+            totals = ues.group_by("run_id").agg(pl.col(_RADIO_TOTALS).sum())
+            rows.append(
+                [
+                    condition or "–",
+                    cell.contender,
+                    *("–" if mean is None else number(mean) for mean in means),
+                    *(
+                        f"{total:.1f}"
+                        for total in totals.select(pl.col(_RADIO_TOTALS).mean()).row(0)
+                    ),
+                ]
+            )
+    return Table(
+        ["condition", "choice", "SINR, dB", "CQI", "MCS", "first BLER, %", "delay, ms",
+         "delay p95, ms", "RLC drops", "blocks lost", "handovers", "link failures"],
         rows,
         text_columns=2,
     )  # fmt: skip
