@@ -89,7 +89,7 @@ def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     for contender in contenders:
         first = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
         for name in names:
-            times, values = thin(*PANELS[name][1](first))
+            times, values = thin(*map(list, PANELS[name][1](first)))
             lines[name].append((contender, times, values))
             rows += [[name, contender, t, v] for t, v in zip(times, values, strict=True)]
 

@@ -272,7 +272,7 @@ def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         window = first.windows.get(flow)
         if window is None:
             continue
-        times, packets = thin(*window)
+        times, packets = thin(*map(list, window))
         lines.append((name, times, packets))
         rows += [[name, t, p] for t, p in zip(times, packets, strict=True)]
 

@@ -55,7 +55,8 @@ def at(samples: Samples, time_s: float) -> float:
 def within(samples: Samples, span: Span) -> list[float]:
     """The values in (begin, end]."""
     times, values = samples
-    return values[bisect_right(times, span[0] + 1e-9) : bisect_right(times, span[1] + 1e-9)]
+    first, last = (bisect_right(times, end + 1e-9) for end in span)
+    return list(values[first:last])
 
 
 def _rise(view: RunView, column: str, span: Span) -> list[float]:
