@@ -16,10 +16,11 @@
 //! - `request`: a UE's side, when it asks and when it reports.
 //! - `belief`: the eNodeB's side, what it takes a UE to have.
 //! - `scheduler`: who gets how many resource blocks; `grant`: which ones.
-//! - `lena`: grants as ns-3's LENA gives them.
+//! - `carrier`: formats and powers. `lena`: grants as ns-3's LENA gives them.
 //! - `state`: all of it for one UE.
 
 mod belief;
+mod carrier;
 mod grant;
 mod lena;
 mod request;
@@ -28,10 +29,7 @@ mod state;
 
 pub(crate) use state::UplinkState;
 
-use std::ops::RangeInclusive;
-
 use backlane_net::{MacContext, NodeId};
-use backlane_radio::level::ratio;
 use backlane_units::SimTime;
 
 use super::buffer_status::reported;
@@ -40,18 +38,15 @@ use super::harq::{BlockState, Calendar};
 use super::rlc_bytes;
 use crate::channel::{Channel, UplinkUse};
 use crate::config::{FEEDBACK_TTIS, RanConfig, ScheduledUplink, UplinkRequests, UplinkScheduler};
-use crate::phy::coding::Grid;
 use crate::phy::control::{ControlRegion, lena_control_error};
-use crate::phy::error_model::{ErrorModel, ErrorModelConfig};
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::mutual_information::MutualInformation;
-use crate::phy::tables::{McsTable, rbg_size};
-use crate::readings::MCS_COUNT;
 use crate::rlc::{BufferStatus, Direction, Outcome};
 use crate::time::start_of;
 use crate::ue::Ue;
 use belief::Grant;
-use grant::{Room, sizes};
+use carrier::UplinkCarrier;
+use grant::Room;
 use scheduler::{Candidate, Supply, share};
 
 /// TTIs from a PUSCH to its repetition (TS 36.213 §8.0).
@@ -60,21 +55,11 @@ const ROUND_TRIP_TTIS: u64 = 8;
 const REPORT_BYTES: u32 = 2;
 /// TTIs that a report takes to the eNodeB where it costs nothing.
 const FREE_REPORT_TTIS: u64 = 4;
-/// The highest MCS without 64QAM (TS 36.213 table 8.6.1-1).
-const HIGHEST_QAM16: u8 = 20;
 
 /// The uplinks of all cells.
 #[derive(Debug)]
 pub(crate) struct Uplink {
-    n_rb: u16,
-    group_size: u16,
-    model: ErrorModel,
-    highest_mcs: u8,
-    /// What each MCS needs on one resource block and more.
-    required_sinr: Vec<[f32; MCS_COUNT]>,
-    most_power_mw: f64,
-    /// Fewest resource blocks of a grant.
-    least_prb: u16,
+    carrier: UplinkCarrier,
     scheduler: UplinkScheduler,
     /// PUSCHs by TTI: the UEs that send.
     pusch: Calendar<u32>,
@@ -118,7 +103,6 @@ struct Place {
 
 impl Uplink {
     pub(crate) fn new(config: &RanConfig, n_cells: usize) -> Self {
-        let n_rb = config.carriers[0].n_rb;
         let ideal = config.uplink.requests == UplinkRequests::Ideal;
         let (scheduler, sr_to_grant) = match config.uplink.requests {
             UplinkRequests::Scheduled(scheduled) => {
@@ -126,38 +110,9 @@ impl Uplink {
             }
             UplinkRequests::Ideal => (UplinkScheduler::RoundRobin, 0),
         };
-        let least_prb = config.uplink.min_prb.clamp(1, n_rb);
-        let least_prb = if ideal {
-            least_prb
-        } else {
-            sizes(least_prb, least_prb)[0]
-        };
         let days = config.decision_to_air_ttis + 2 * ROUND_TRIP_TTIS as u32 + sr_to_grant;
-        let model = ErrorModel::new(ErrorModelConfig {
-            table: McsTable::Uplink,
-            // LENA leaves the last symbol of each subframe to sounding.
-            grid: Grid::Uplink { sounding: ideal },
-            n_rb,
-            layers: 1,
-            code_rate: config.code_rate,
-            code_rate_limit: config.code_rate_limit,
-            combining: config.harq.combining,
-            target_error: config.adaptation.target_bler,
-        });
-        let required_sinr =
-            |n_prb| std::array::from_fn(|mcs| model.format(mcs as u8, n_prb, 1).required_sinr);
         Self {
-            n_rb,
-            group_size: rbg_size(n_rb),
-            required_sinr: (1..=n_rb).map(required_sinr).collect(),
-            model,
-            highest_mcs: if config.uplink.qam64 {
-                McsTable::Uplink.highest()
-            } else {
-                HIGHEST_QAM16
-            },
-            most_power_mw: ratio(config.ue_power.as_dbm_f64()),
-            least_prb,
+            carrier: UplinkCarrier::new(config),
             scheduler,
             pusch: Calendar::new(days),
             requests: Calendar::new(days),
@@ -271,21 +226,23 @@ impl Uplink {
             };
             let noise = 1.0 + channel.uplink_interference(air, &sent);
             let factor = pusch.power_mw as f32 / noise;
-            let groups = self.groups(sent.first_prb, sent.n_prb);
+            let groups = self.carrier.groups(sent.first_prb, sent.n_prb);
             let unit = channel.uplink(index as usize, cell, air);
             let groups = if unit.len() == 1 { 0..=0 } else { groups };
             self.sinr.clear();
             self.sinr
                 .extend(unit[groups].iter().map(|unit| unit * factor));
-            let format = self.model.format(pusch.block.mcs, pusch.n_prb, 1);
+            let format = self.carrier.model.format(pusch.block.mcs, pusch.n_prb, 1);
             let information = curves.mean(format.modulation, &self.sinr);
             let coded_bits = format.coded_bits;
-            let error = self
-                .model
-                .block_error(format, coded_bits, information, &pusch.block.soft);
-            let soft = self
-                .model
-                .combine(format, coded_bits, information, pusch.block.soft);
+            let error =
+                self.carrier
+                    .model
+                    .block_error(format, coded_bits, information, &pusch.block.soft);
+            let soft =
+                self.carrier
+                    .model
+                    .combine(format, coded_bits, information, pusch.block.soft);
             let decoded = !ue.uplink.draw(error);
             let pusch = ue.uplink.pusch(air);
             let first = pusch.block.transmissions == 1;
@@ -383,7 +340,7 @@ impl Uplink {
     pub(crate) fn reserve(&mut self, config: &RanConfig, ues: &mut [Ue], tti: u64) {
         let pusch_tti = pusch_of(config, tti);
         for cell in &mut self.cells {
-            cell.room = Room::of(self.n_rb);
+            cell.room = Room::of(self.carrier.n_rb);
             cell.repeating = 0;
         }
         for at in 0..self.pusch.len(pusch_tti) {
@@ -398,7 +355,7 @@ impl Uplink {
 
     /// Resource blocks of a cell that are taken in the PUSCH TTI being decided.
     pub(crate) fn taken_prbs(&self, cell: usize) -> u64 {
-        u64::from(self.n_rb - self.cells[cell].room.free())
+        u64::from(self.carrier.n_rb - self.cells[cell].room.free())
     }
 
     /// Decides over the grants of a cell in a TTI. Gives the CCEs that they take.
@@ -433,7 +390,7 @@ impl Uplink {
             candidates.push(Candidate {
                 ue: index,
                 wanted_bytes: wanted,
-                needed_prb: self.sizes_for(state, wanted, 0, self.n_rb)[0],
+                needed_prb: self.carrier.sizes_for(state, wanted, 0, self.carrier.n_rb)[0],
                 // Narrow carriers have fewer than a weak signal would be given.
                 cces: ControlRegion::aggregation(cqi).min(most_cces),
                 value: self.value(state, tti),
@@ -446,14 +403,14 @@ impl Uplink {
         } = self.cells[cell];
         let supply = Supply {
             n_prb: room.free(),
-            least_prb: self.least_prb,
+            least_prb: self.carrier.least_prb,
             cces: if config.cce_limit {
                 most_cces
             } else {
                 u16::MAX
             },
         };
-        let (n_rb, is_lena, kind) = (self.n_rb, self.lena.is_some(), self.scheduler);
+        let (n_rb, is_lena, kind) = (self.carrier.n_rb, self.lena.is_some(), self.scheduler);
         let mut cces = 0;
         let give = |candidate: &Candidate, most: u16| {
             let ue = &mut ues[candidate.ue as usize];
@@ -482,17 +439,20 @@ impl Uplink {
         most: u16,
     ) -> Option<Place> {
         let (first_prb, run) = self.cells[cell].room.run(most);
-        if run < self.least_prb {
+        if run < self.carrier.least_prb {
             return None;
         }
         let (n_prb, mcs) = if let Some(adaptation) = &self.lena {
             // The signal that it sounds with goes over all of the band.
-            let power_mw = state.sounding.power_mw(self.most_power_mw, self.n_rb) as f32;
-            let worst = state.sounding.worst(self.groups(first_prb, run));
+            let power_mw = state
+                .sounding
+                .power_mw(self.carrier.most_power_mw, self.carrier.n_rb)
+                as f32;
+            let worst = state.sounding.worst(self.carrier.groups(first_prb, run));
             let mcs = lena::mcs(adaptation, worst * power_mw)?;
-            (run, mcs.min(self.highest_mcs))
+            (run, mcs.min(self.carrier.highest_mcs))
         } else {
-            self.format(state, wanted_bytes, first_prb, run)
+            self.carrier.format(state, wanted_bytes, first_prb, run)
         };
         Some(Place {
             first_prb,
@@ -501,93 +461,13 @@ impl Uplink {
         })
     }
 
-    /// The fewest resource blocks of a run that take `wanted` bytes, or as many as the UE's power
-    /// reaches for if none do, and their MCS.
-    fn format(&self, state: &UplinkState, wanted: u64, first_prb: u16, run: u16) -> (u16, u8) {
-        let sizes = self.sizes_for(state, wanted, first_prb, run);
-        for &n_prb in &sizes[..sizes.len() - 1] {
-            // The begin of the run may be worse than the whole.
-            let mcs = self.expected_mcs(state, first_prb, n_prb);
-            if self.bytes(mcs, n_prb) >= wanted {
-                return (n_prb, mcs);
-            }
-        }
-        let n_prb = sizes[sizes.len() - 1];
-        (n_prb, self.expected_mcs(state, first_prb, n_prb))
-    }
-
-    /// Sizes from the fewest resource blocks that take `wanted` bytes to the most that the UE's
-    /// power reaches for, if all were as good as the run.
-    fn sizes_for(
-        &self,
-        state: &UplinkState,
-        wanted: u64,
-        first_prb: u16,
-        run: u16,
-    ) -> &'static [u16] {
-        let effective = state.sounding.effective(self.groups(first_prb, run));
-        let sinr = |n_prb: u16| self.expected_sinr(state, effective, n_prb);
-        let reaches = |n_prb: &u16| self.required(*n_prb)[0] <= sinr(*n_prb);
-        let falls_short = |n_prb: &u16| {
-            let mcs = self.highest_mcs_at(sinr(*n_prb), *n_prb);
-            self.bytes(mcs, *n_prb) < wanted
-        };
-        let sizes = sizes(self.least_prb, run);
-        let last = sizes.len() - 1;
-        let end = if reaches(&sizes[last]) {
-            last
-        } else {
-            sizes.partition_point(reaches).max(1) - 1
-        };
-        let begin = if falls_short(&sizes[end]) {
-            end
-        } else {
-            sizes[..end].partition_point(falls_short)
-        };
-        &sizes[begin..=end]
-    }
-
-    /// The SINR that the eNodeB expects on so many resource blocks that are this good.
-    fn expected_sinr(&self, state: &UplinkState, effective: f32, n_prb: u16) -> f32 {
-        let power_mw = state.sounding.power_mw(self.most_power_mw, n_prb) as f32;
-        effective * power_mw * state.factor()
-    }
-
-    /// The highest MCS that a UE reaches on a run of resource blocks.
-    fn expected_mcs(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> u8 {
-        let effective = state.sounding.effective(self.groups(first_prb, n_prb));
-        self.highest_mcs_at(self.expected_sinr(state, effective, n_prb), n_prb)
-    }
-
-    fn highest_mcs_at(&self, sinr: f32, n_prb: u16) -> u8 {
-        let required = &self.required(n_prb)[..=usize::from(self.highest_mcs)];
-        let highest = required.iter().rposition(|&required| required <= sinr);
-        highest.unwrap_or(0) as u8
-    }
-
-    #[inline]
-    fn required(&self, n_prb: u16) -> &[f32; MCS_COUNT] {
-        &self.required_sinr[usize::from(n_prb) - 1]
-    }
-
-    #[inline]
-    fn bytes(&self, mcs: u8, n_prb: u16) -> u64 {
-        u64::from(self.model.format(mcs, n_prb, 1).bits / 8)
-    }
-
-    /// The first and the last group of a run of resource blocks.
-    fn groups(&self, first_prb: u16, n_prb: u16) -> RangeInclusive<usize> {
-        let last_prb = first_prb + n_prb - 1;
-        usize::from(first_prb / self.group_size)..=usize::from(last_prb / self.group_size)
-    }
-
     /// What a UE bids where rate over throughput counts.
     fn value(&self, state: &mut UplinkState, tti: u64) -> f32 {
         match self.scheduler {
             UplinkScheduler::RoundRobin => 0.0,
             UplinkScheduler::ProportionalFair => {
-                let mcs = self.expected_mcs(state, 0, self.n_rb);
-                let bits = self.model.format(mcs, self.n_rb, 1).bits;
+                let mcs = self.carrier.expected_mcs(state, 0, self.carrier.n_rb);
+                let bits = self.carrier.model.format(mcs, self.carrier.n_rb, 1).bits;
                 bits as f32 / state.average.at(tti)
             }
         }
@@ -608,7 +488,7 @@ impl Uplink {
             mcs,
         } = place;
         let pusch_tti = pusch_of(config, tti);
-        let bytes = self.model.format(mcs, n_prb, 1).bits / 8;
+        let bytes = self.carrier.model.format(mcs, n_prb, 1).bits / 8;
         self.cells[ue.cell].room.take(first_prb, n_prb);
         let state = &mut ue.uplink;
         let grant = if self.lena.is_some() {
@@ -624,7 +504,10 @@ impl Uplink {
             }
             return;
         }
-        let power_mw = ue.uplink.sounding.power_mw(self.most_power_mw, n_prb);
+        let power_mw = ue
+            .uplink
+            .sounding
+            .power_mw(self.carrier.most_power_mw, n_prb);
         let pusch = ue.uplink.pusch(pusch_tti);
         pusch.tti = pusch_tti;
         pusch.first_prb = first_prb;
