@@ -346,3 +346,23 @@ fn packets_get_through_with_all_widths_and_times() {
         }
     }
 }
+
+/// Two UEs between two cells, each as loud at the other's cell as at its own. Without an outer loop
+/// the MCS is right only if the cell knows what disturbs it.
+#[test]
+fn an_mcs_follows_from_the_interference_that_a_cell_hears() {
+    let mut config = um(RanConfig::default());
+    config.adaptation.outer_loop = None;
+    config.rrc.handover = None;
+    let ues = [(at(95.0, 0.0), Some(0)), (at(105.0, 0.0), Some(1))];
+    let loads = [up(0, 7, 3), up(1, 7, 3)];
+    let mut cells = Cells::new(config, &[(0.0, 0.0), (200.0, 0.0)], &ues, &loads, 1);
+    cells.run(3.0);
+    for ue in 0..2 {
+        let uplink = &cells.ran().ue_readings(ue).uplink;
+        let lost = uplink.first_losses as f64 / uplink.transport_blocks as f64;
+        assert!(lost < 0.15, "{lost}");
+        // About 0 dB: MCS 6 or 7 of 100 blocks.
+        assert!((6e6..14e6).contains(&cells.goodput_bps(ue, 3.0)));
+    }
+}

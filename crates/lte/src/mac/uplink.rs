@@ -56,6 +56,9 @@ const REPORT_BYTES: u32 = 2;
 /// TTIs that a report takes to the eNodeB where it costs nothing.
 const FREE_REPORT_TTIS: u64 = 4;
 
+/// Time constant of the mean of interference.
+const INTERFERENCE_TTIS: f32 = 16.0;
+
 /// The uplinks of all cells.
 #[derive(Debug)]
 pub(crate) struct Uplink {
@@ -90,6 +93,8 @@ struct Cell {
     room: Room,
     /// UEs that repeat a PUSCH in it.
     repeating: u16,
+    /// What other cells' UEs added to the noise of late, as a multiple of it.
+    interference: f32,
     turn: u32,
 }
 
@@ -375,6 +380,7 @@ impl Uplink {
             UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.first_grant_bytes),
             UplinkRequests::Ideal => 0,
         };
+        let noise = self.noise(channel, cell, tti);
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for &index in active {
@@ -383,7 +389,8 @@ impl Uplink {
             if wanted == 0 || !ue.uplink.is_free(pusch_tti) {
                 continue;
             }
-            ue.uplink.sound(config, channel, index as usize, cell, tti);
+            ue.uplink
+                .sound(config, channel, index as usize, cell, noise, tti);
             let report = ue.carriers[0].link.known(tti);
             let cqi = report.map_or(0, |report| report.cqi);
             let state = &mut ue.uplink;
@@ -400,6 +407,7 @@ impl Uplink {
             room,
             repeating,
             mut turn,
+            ..
         } = self.cells[cell];
         let supply = Supply {
             n_prb: room.free(),
@@ -428,6 +436,22 @@ impl Uplink {
         self.cells[cell].turn = turn;
         self.candidates = candidates;
         cces
+    }
+
+    /// Noise and interference over the band, as a multiple of noise: what the cell has measured in
+    /// the TTIs in which it had to decide, the last one included.
+    fn noise(&mut self, channel: &mut Channel, cell: usize, tti: u64) -> f32 {
+        let nobody = UplinkUse {
+            cell,
+            ue: usize::MAX,
+            first_prb: 0,
+            n_prb: self.carrier.n_rb,
+            power_mw: 0.0,
+        };
+        let now = channel.uplink_interference(tti.saturating_sub(1), &nobody);
+        let mean = &mut self.cells[cell].interference;
+        *mean += (now - *mean) / INTERFERENCE_TTIS;
+        1.0 + *mean
     }
 
     /// Where a UE sends, on `most` resource blocks or fewer.

@@ -53,6 +53,8 @@ pub(super) struct Sounding {
     groups: [f32; MAX_GROUPS],
     /// That of a flat channel with the same information.
     whole: f32,
+    /// Noise and interference of the cell, as a multiple of noise.
+    noise: f32,
     /// Milliwatts in each resource block that power control asks for.
     controlled_mw: f64,
 }
@@ -75,6 +77,7 @@ impl UplinkState {
                 n_groups: 1,
                 groups: [0.0; MAX_GROUPS],
                 whole: 0.0,
+                noise: 1.0,
                 controlled_mw: f64::INFINITY,
             },
             average: Average::default(),
@@ -158,8 +161,10 @@ impl UplinkState {
         channel: &mut Channel,
         ue: usize,
         cell: usize,
+        noise: f32,
         tti: u64,
     ) {
+        self.sounding.noise = noise;
         let period = u64::from(config.uplink.sounding_period_ttis);
         let at = tti.saturating_sub(1 + u64::from(config.decoding_ttis)) / period * period;
         let sounding = &mut self.sounding;
@@ -203,21 +208,19 @@ impl Sounding {
         self.controlled_mw.min(most_mw / f64::from(n_prb))
     }
 
-    /// The SNR of a milliwatt in the worst of these groups.
+    /// The SINR of a milliwatt in the worst of these groups.
     pub(super) fn worst(&self, groups: RangeInclusive<usize>) -> f32 {
-        self.of(groups)
-            .iter()
-            .copied()
-            .fold(f32::INFINITY, f32::min)
+        let groups = self.of(groups).iter().copied();
+        groups.fold(f32::INFINITY, f32::min) / self.noise
     }
 
-    /// The SNR of a milliwatt on a flat channel as good as these groups.
+    /// The SINR of a milliwatt on a flat channel as good as these groups.
     pub(super) fn effective(&self, groups: RangeInclusive<usize>) -> f32 {
         let groups = self.of(groups);
         if groups.len() == self.n_groups {
-            self.whole
+            self.whole / self.noise
         } else {
-            effective(groups)
+            effective(groups) / self.noise
         }
     }
 
