@@ -446,10 +446,10 @@ impl RanConfig {
             },
             uplink: UplinkConfig {
                 requests: UplinkRequests::Ideal,
-                power_control: None,
                 sounding_period_ttis: 40,
                 min_prb: 3,
                 qam64: true,
+                ..standard.uplink
             },
             rlc: RlcConfig::lena(),
             buffer: BufferConfig::lena(),

@@ -315,7 +315,6 @@ pub(crate) const LENA: &[ProfileDefault] = &[
     lena("harq", "", "combining", "\"lena\""),
     lena("harq", "", "nack_to_ack", "0.0"),
     lena("uplink", "", "requests", "\"ideal\""),
-    lena("uplink", "", "power_control", "false"),
     lena("uplink", "", "sounding_period", "\"40 ms\""),
     lena("uplink", "", "min_prb", "3"),
     lena("uplink", "", "qam64", "true"),
