@@ -265,7 +265,10 @@ def test_init_does_not_overwrite(tmp_path: Path, cli: Cli) -> None:
 
 def test_every_template_passes_the_check(tmp_path: Path, cli: Cli) -> None:
     for name in cli("init", "--list", "--json").json["templates"]:
-        assert cli("init", name, tmp_path / f"{name}.toml").code == 0
+        result = cli("init", name, tmp_path / f"{name}.toml")
+        assert result.code == 0
+        campaign = "[sweep]" in (tmp_path / f"{name}.toml").read_text()
+        assert ("campaign run" in result.err) == campaign
         result = cli("check", tmp_path / f"{name}.toml")
         assert result.code == 0, result.err
 

@@ -64,4 +64,5 @@ def command(
         output.emit({"ok": True, "template": template, "written": written})
     else:
         print("\n".join(written))
-        output.say(f"next: backlane check {file}, then backlane run {file}")
+        run = "campaign run" if "\n[sweep]" in text else "run"
+        output.say(f"next: backlane check {file}, then backlane {run} {file}")
