@@ -241,9 +241,15 @@ impl Ran {
             let (ues, channel) = (&mut self.ues, &mut self.channel);
             let mut cces = 0;
             if !cell.up.is_empty() {
-                cces =
-                    self.uplink
-                        .schedule(&self.config, channel, ues, &cell.up, at, most_cces, tti);
+                // Grants leave half of the control region to assignments, if there may be any.
+                let room = if cell.down.is_empty() {
+                    most_cces
+                } else {
+                    most_cces.div_ceil(2)
+                };
+                cces = self
+                    .uplink
+                    .schedule(&self.config, channel, ues, &cell.up, at, room, tti);
                 if cces != 0 {
                     self.busy_until = self
                         .busy_until

@@ -5,6 +5,7 @@ mod common;
 use backlane_lte::config::{RanConfig, SchedulerConfig, SchedulerKind};
 use backlane_lte::rlc::{RlcConfig, UmConfig};
 use backlane_radio::FadingProfile;
+use backlane_units::Duration;
 
 use common::{Cells, at, saturating};
 
@@ -140,4 +141,38 @@ fn no_more_ues_are_served_than_the_control_region_holds() {
     config.cce_limit = false;
     let unlimited = served(config);
     assert!(unlimited > 4.0, "{unlimited}");
+}
+
+/// Sixty UEs, most of them far out, have more to send than the cell carries, and so want more grants
+/// in a TTI than the control region holds. Half of it is left to the downlink, which carries nearly
+/// what it does without them.
+#[test]
+fn a_crowded_uplink_leaves_the_downlink_room_for_its_assignments() {
+    let downlink = |busy: bool| {
+        let place = |n| (at(400.0 + 25.0 * f64::from(n), 0.0), None);
+        let ues: Vec<_> = (0..60).map(place).collect();
+        let down = |ue| common::Load {
+            every: Duration::from_millis(5),
+            ..saturating(ue, 1, 2)
+        };
+        let up = |ue| common::Load {
+            up: true,
+            bytes: 400,
+            every: Duration::from_millis(3),
+            ..saturating(ue, 1, 2)
+        };
+        let mut loads: Vec<_> = (0..60).map(down).collect();
+        if busy {
+            loads.extend((0..60).map(up));
+        }
+        let config = config(SchedulerKind::RoundRobin);
+        let mut cells = Cells::new(config, &[(0.0, 0.0)], &ues, &loads, 1);
+        cells.run(2.0);
+        (0..60)
+            .map(|load| cells.goodput_bps(load, 2.0))
+            .sum::<f64>()
+            / 1e6
+    };
+    let (alone, beside) = (downlink(false), downlink(true));
+    assert!(beside > 0.85 * alone, "{beside} of {alone}");
 }
