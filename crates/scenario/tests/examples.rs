@@ -14,6 +14,7 @@ const EXAMPLES: &[&str] = &[
     "graph.toml",
     "tcp_profiles.toml",
     "lte_cell.toml",
+    "p1_lte.toml",
     "real_backhaul/scenario.toml",
     "trace_access/scenario.toml",
 ];
