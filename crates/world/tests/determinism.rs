@@ -3,7 +3,43 @@
 mod common;
 
 use backlane_testkit::first_difference;
-use common::{ROUTINGS, grid, run, texts};
+use common::{ROUTINGS, floats, grid, integers, run, texts};
+
+/// Download over one LTE cell or two, 500 m apart.
+fn lte(enodebs: usize, access: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"chain\"\nnodes = {enodebs}\n\
+         spacing = \"500 m\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+         [[gateway]]\nattach = \"enb1\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+         [[server]]\nattach = \"epc\"\nlink = {{ rate = \"1 Gbit/s\", delay = \"20 ms\" }}\n\
+         [[flow]]\nkind = \"download\"\nsize = \"4 MB\"\nto = [\"ue1\", \"ue2\"]\n\
+         [[flow]]\nkind = \"upload\"\nsize = \"200 kB\"\nfrom = [\"ue1\", \"ue2\"]\n\
+         [access]\nkind = \"lte\"\n{access}"
+    )
+}
+
+/// Two UEs that fade, a near one that walks and a far one that drives.
+fn fading_cell() -> String {
+    lte(
+        1,
+        "fading = \"eva\"\nrlc = { mode = \"am\", buffer = \"100 packets\" }\n\
+         [[access.ue]]\nnear = \"enb1\"\ndistance = \"100 m\"\nspeed = \"3 km/h\"\n\
+         heading = \"outward\"\n\
+         [[access.ue]]\nnear = \"enb1\"\ndistance = \"900 m\"\nspeed = \"60 km/h\"\n\
+         heading = \"outward\"\n",
+    )
+}
+
+/// Two cells that interfere, and a UE that is handed over from one to the other while the second
+/// stands at the edge of both.
+fn two_cells() -> String {
+    lte(
+        2,
+        "[[access.ue]]\nnear = \"enb1\"\ndistance = \"240 m\"\nspeed = \"120 km/h\"\n\
+         heading = \"outward\"\nuntil = \"500 m\"\n\
+         [[access.ue]]\nx = \"200 m\"\ny = \"100 m\"\n",
+    )
+}
 
 #[test]
 fn a_second_run_does_the_same_things_in_the_same_order() {
@@ -14,24 +50,44 @@ fn a_second_run_does_the_same_things_in_the_same_order() {
         });
         assert_eq!(difference, None, "{routing}");
     }
+    for text in [fading_cell(), two_cells()] {
+        let difference = first_difference(|log| {
+            run(&text, 1, Some(log));
+        });
+        assert_eq!(difference, None);
+    }
 }
 
 #[test]
 fn tracing_and_threads_change_nothing() {
-    let text = grid(ROUTINGS[3], 8);
-    let alone = run(&text, 1, None);
-    let traced = run(&text, 1, Some(backlane_engine::Trace::new()));
-    assert_eq!(alone, traced);
-    let together: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| run(&text, 1, None)))
-            .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .collect()
-    });
-    assert!(together.iter().all(|outcome| *outcome == alone));
+    for text in [grid(ROUTINGS[3], 8), fading_cell(), two_cells()] {
+        let alone = run(&text, 1, None);
+        let traced = run(&text, 1, Some(backlane_engine::Trace::new()));
+        assert_eq!(alone, traced);
+        let together: Vec<_> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| run(&text, 1, None)))
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap())
+                .collect()
+        });
+        assert!(together.iter().all(|outcome| *outcome == alone));
+    }
+}
+
+/// What the LTE scenarios are here for happens in them: blocks sent again, and a handover.
+#[test]
+fn the_lte_scenarios_retransmit_and_hand_over() {
+    let outcome = run(&fading_cell(), 1, None);
+    assert_eq!(outcome.summary.ended.name(), "flows finished");
+    for retransmissions in integers(&outcome.radio, "harq_retransmissions") {
+        assert!(retransmissions > Some(0), "{retransmissions:?}");
+    }
+    let outcome = run(&two_cells(), 1, None);
+    assert_eq!(outcome.summary.ended.name(), "flows finished");
+    assert_eq!(integers(&outcome.radio, "handovers"), [Some(1), Some(0)]);
 }
 
 #[test]
@@ -63,6 +119,29 @@ fn a_node_that_no_flow_touches_changes_no_flow() {
     }
 }
 
+#[test]
+fn a_ue_without_a_flow_changes_no_other() {
+    for (text, near) in [(fading_cell(), "enb1"), (two_cells(), "enb2")] {
+        let idle = format!(
+            "{text}[[access.ue]]\nnear = \"{near}\"\ndistance = \"150 m\"\nspeed = \"30 km/h\"\n\
+             heading = \"outward\"\n"
+        );
+        let (without, with) = (run(&text, 1, None), run(&idle, 1, None));
+        assert_eq!(
+            texts(&without.flows, "digest"),
+            texts(&with.flows, "digest")
+        );
+        assert_eq!(with.radio.rows(), without.radio.rows() + 1);
+        for name in ["granted_bytes", "harq_retransmissions", "uplink_used_bytes"] {
+            let (before, after) = (integers(&without.radio, name), integers(&with.radio, name));
+            assert_eq!(before[..], after[..2], "{name}");
+            assert_eq!(after[2], Some(0), "{name}");
+        }
+        let sinr_db = |outcome| floats(outcome, "sinr_mean_db");
+        assert_eq!(sinr_db(&without.radio)[..], sinr_db(&with.radio)[..2]);
+    }
+}
+
 /// What these scenarios do is pinned. If this fails, results of all users move: raise
 /// `MODEL_VERSION`, say in the changelog what changed, and run with `BLESS=1`.
 #[test]
@@ -89,6 +168,13 @@ fn digests_are_those_on_record() {
             let digest = run(&text, 1, None).summary.digest;
             lines += &format!("{name}, {control}: {digest:016x}\n");
         }
+    }
+    for (name, text) in [
+        ("lte, one cell, fading", fading_cell()),
+        ("lte, two cells, handover", two_cells()),
+    ] {
+        let digest = run(&text, 1, None).summary.digest;
+        lines += &format!("{name}: {digest:016x}\n");
     }
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &lines).unwrap();
