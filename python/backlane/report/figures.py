@@ -424,7 +424,7 @@ def _fairness_part(
         axes.set_ylim(
             math.floor(max(lowest - 0.02, 0.0) * 10) / 10 if lowest == lowest else 0, 1.01
         )
-        axes.set_ylabel("Jain's index of goodput (1 = equal)")
+        axes.set_ylabel("Jain's index of goodput")
         if grouped:
             x_axis(axes, range(len(network.conditions)), network.conditions, True)
             legend(figure, handles, names)
