@@ -1,7 +1,7 @@
 //! Radio propagation: from where two antennas are to how much of the signal arrives.
 //!
 //! - [`position`] and [`mobility`]: where a user is at an instant, how fast, and how far it has
-//!   come; traces of positions are read from text.
+//!   come.
 //! - [`path_loss`]: the median loss between two places, one law to a file.
 //! - [`large_scale`]: what buildings and hills add, alike at places near each other, and both
 //!   together for one base station.

@@ -4,14 +4,12 @@
 //! come since time zero. The last is what fading is a function of, and it is exact whatever the
 //! speed does in between.
 
-mod trace;
 mod waypoints;
 
 use backlane_units::SimTime;
 
 use crate::position::Position;
 
-pub use trace::TraceError;
 pub use waypoints::{WaypointError, Waypoints};
 
 /// The way of a user.
