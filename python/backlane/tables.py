@@ -77,6 +77,10 @@ def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
     return table.select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
 
 
+NO_ROOM = 1 << 16
+"""A disk with fewer free bytes, after a write that failed, was full."""
+
+
 def write(path: Path, table: pl.DataFrame) -> None:
     """Write Parquet atomically; the same table always gives the same bytes."""
     from polars.exceptions import ComputeError
@@ -89,15 +93,18 @@ def write_plain(path: Path, table: pl.DataFrame, error_type: type[Exception]) ->
     """Write Parquet to a name that is private to the caller.
 
     polars reports some failures of the system as its own error type; they become `OSError`
-    again, so that a full disk is called a full disk.
+    again, so that a full disk is called a full disk. Where the disk fills up within the last bytes
+    of the file, its error says only that they were not taken.
     """
     try:
         table.write_parquet(path, compression="zstd", statistics=False)
     except error_type as error:
-        text = str(error).lower()
-        if "no space" in text or "os error 28" in text:
-            import errno
+        import errno
+        import shutil
 
+        text = str(error).lower()
+        told = "no space" in text or "os error 28" in text
+        if told or ("transport error" in text and shutil.disk_usage(path.parent).free < NO_ROOM):
             raise OSError(errno.ENOSPC, "no space left on device") from error
         raise
 
