@@ -43,10 +43,12 @@ validate: $(VENV)/.installed
 validate-ns3: $(VENV)/.installed
 	$(BIN)/python -m validation.ns3 --record --speed
 
-# The published studies in full: half an hour on two cores; writes studies/*/README.md.
+# The published studies in full: three quarters of an hour on two cores; writes studies/*/README.md.
 reproduce: $(VENV)/.installed
 	$(BIN)/backlane reproduce p1
 	$(BIN)/backlane reproduce p1_beyond
+	$(BIN)/backlane reproduce p1_lte
+	$(BIN)/backlane reproduce p3
 
 format:
 	cargo fmt --all
