@@ -453,7 +453,10 @@ impl RanConfig {
             },
             rlc: RlcConfig::lena(),
             buffer: BufferConfig::lena(),
-            pdcp: PdcpConfig::default(),
+            rrc: RrcConfig {
+                handover: None,
+                ..standard.rrc
+            },
             ..standard
         }
     }

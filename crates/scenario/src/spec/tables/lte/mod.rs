@@ -314,6 +314,7 @@ pub(crate) const LENA: &[ProfileDefault] = &[
     lena("harq", "", "round_trip", "\"7 ms\""),
     lena("harq", "", "combining", "\"lena\""),
     lena("harq", "", "nack_to_ack", "0.0"),
+    lena("handover", "", "event", "\"none\""),
     lena("uplink", "", "requests", "\"ideal\""),
     lena("uplink", "", "sounding_period", "\"40 ms\""),
     lena("uplink", "", "min_prb", "3"),
