@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use backlane_engine::Streams;
 use backlane_radio::fading::{group_offsets_hz, inter_carrier_interference};
-use backlane_radio::level::{ratio, thermal_noise_dbm, wavelength_m};
+use backlane_radio::level::{doppler_hz, ratio, thermal_noise_dbm, wavelength_m};
 use backlane_radio::{Fading, FrequencyResponse, LargeScaleLoss, Mobility, Position};
 use backlane_units::{Frequency, SimTime};
 
@@ -510,10 +510,9 @@ impl User {
     /// signal.
     fn motion(&self, tti: u64, frequency: Frequency) -> (f64, f32) {
         let now: SimTime = start_of(tti);
-        let wavelength = wavelength_m(frequency);
-        let doppler = self.mobility.speed_m_per_s(now) / wavelength;
+        let doppler = doppler_hz(self.mobility.speed_m_per_s(now), frequency);
         (
-            self.mobility.travelled_m(now) / wavelength,
+            self.mobility.travelled_m(now) / wavelength_m(frequency),
             inter_carrier_interference(doppler, SUBCARRIER_HZ) as f32,
         )
     }

@@ -15,7 +15,7 @@ use backlane_units::SimTime;
 use crate::channel::Channel;
 use crate::config::{CellConfig, FEEDBACK_TTIS, RanConfig, UeConfig};
 use crate::mac::downlink::{Downlink, Subframe};
-use crate::mac::uplink::Uplink;
+use crate::mac::uplink::{ROUND_TRIP_TTIS, Uplink};
 use crate::readings::{CellReadings, UeReadings};
 use crate::rlc::{Counters, Direction, Outcome};
 use crate::time::{not_before, start_of};
@@ -151,14 +151,6 @@ impl Ran {
         self.downlink.readings(carrier, cell)
     }
 
-    /// The mean SINR in decibels of a UE's downlink on the primary carrier as of a TTI, against
-    /// noise and what interferes in that TTI.
-    pub fn sinr_db(&mut self, ue: usize, tti: u64) -> f64 {
-        let sinr = self.channel.downlink(ue, self.ues[ue].cell, 0, tti);
-        let mean = sinr.iter().sum::<f32>() / sinr.len() as f32;
-        10.0 * libm::log10(f64::from(mean))
-    }
-
     fn ue_of(&self, node: NodeId) -> Option<u32> {
         let ue = *self.ue_of_node.get(node.index())?;
         (ue != NONE).then_some(ue)
@@ -290,7 +282,7 @@ impl Ran {
             .uplink
             .judge(&self.config, &mut self.channel, &mut self.ues, air);
         if repeats {
-            self.busy_until = self.busy_until.max(air + 16);
+            self.busy_until = self.busy_until.max(air + 2 * ROUND_TRIP_TTIS);
         }
         if let Some(air) = air.checked_sub(decoding) {
             self.held -= self.downlink.deliver(
@@ -302,7 +294,8 @@ impl Ran {
                 &mut self.touched,
             );
         }
-        let room = 3 - u64::from(self.config.decision_to_air_ttis);
+        // Not later than the decision on its feedback, which may fill its process anew.
+        let room = u64::from(FEEDBACK_TTIS - 1 - self.config.decision_to_air_ttis);
         if let Some(air) = air.checked_sub(decoding.min(room)) {
             self.held -= self.uplink.deliver(
                 context,

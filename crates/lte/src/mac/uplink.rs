@@ -50,7 +50,7 @@ use grant::Room;
 use scheduler::{Candidate, Supply, share};
 
 /// TTIs from a PUSCH to its repetition (TS 36.213 §8.0).
-const ROUND_TRIP_TTIS: u64 = 8;
+pub(crate) const ROUND_TRIP_TTIS: u64 = 8;
 /// A short buffer status report with its subheader (TS 36.321 §6.1.3.1).
 const REPORT_BYTES: u32 = 2;
 /// TTIs that a report takes to the eNodeB where it costs nothing.
