@@ -7,6 +7,7 @@
 //!   together for one base station.
 //! - [`fading`]: the multipath fading of one link over frequency, as a function of the distance
 //!   that the user has travelled.
+//! - [`frame_fading`]: fading drawn for each frame by itself.
 //! - [`level`]: decibels and thermal noise.
 //!
 //! Nothing here knows of LTE or of Wi-Fi. A loss is positive and in decibels; heights are
@@ -14,6 +15,7 @@
 //! a stream when it was made, so that it does not matter when or how often it is asked.
 
 pub mod fading;
+pub mod frame_fading;
 pub mod large_scale;
 pub mod level;
 pub mod mobility;
@@ -25,6 +27,7 @@ mod turns;
 pub use fading::{
     Fading, FadingProfile, FrequencyResponse, group_offsets_hz, inter_carrier_interference,
 };
+pub use frame_fading::FrameFading;
 pub use large_scale::{LargeScaleLoss, Shadowing};
 pub use mobility::{Line, Mobility, Waypoints};
 pub use path_loss::{Deviation, PathLoss, Sight};
