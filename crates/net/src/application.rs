@@ -3,7 +3,7 @@
 use backlane_engine::EventQueue;
 
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{Packet, PacketId};
 use crate::simulation::Event;
 
 /// Sources and sinks of a simulation, all behind one value.
@@ -20,4 +20,15 @@ pub trait Application {
         id: u32,
         token: u32,
     );
+
+    /// A packet was dropped for [`crate::DropCause::Queue`] before it left its first router: its
+    /// own node refused it. It is already freed, and this is a copy. Called after the hook that
+    /// dropped it.
+    fn on_refused(
+        &mut self,
+        _network: &mut Network,
+        _events: &mut EventQueue<Event>,
+        _packet: &Packet,
+    ) {
+    }
 }

@@ -7,6 +7,7 @@
 //! - [`network`]: nodes, their interfaces, where hosts are attached, and the packet balance.
 //! - [`router`]: the trait that a routing protocol implements.
 //! - [`mac`]: the trait that a shared medium implements, such as a radio access network.
+//! - `over_medium`: interfaces between routers that share a medium, and what emerges from it.
 //! - [`application`]: the trait that sources and sinks implement.
 //! - [`simulation`]: the event loop over all of these.
 //!
@@ -19,6 +20,7 @@ pub mod capacity;
 pub mod link;
 pub mod mac;
 pub mod network;
+mod over_medium;
 pub mod packet;
 pub mod queue;
 pub mod router;
@@ -30,7 +32,8 @@ pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, R
 pub use link::{Link, LinkCounters};
 pub use mac::{Mac, MacContext, MediumCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network, TracedConfig};
+pub use over_medium::MessageCounters;
 pub use packet::{Ecn, FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
-pub use router::{Context, Router, RouterQueue};
+pub use router::{Context, Router, RouterQueue, RouterReadings};
 pub use simulation::{Event, Simulation};

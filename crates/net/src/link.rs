@@ -6,7 +6,7 @@ use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::packet::{NodeId, Packet, PacketId, PacketStore};
+use crate::packet::{MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::simulation::Event;
 use crate::traced::Traced;
@@ -84,6 +84,20 @@ enum Queue {
     },
     /// A trace says what is carried when.
     Traced(Box<Traced>),
+    /// A medium carries what is sent; nothing waits here.
+    Medium(MediumLink),
+}
+
+/// Where a link over a medium begins and ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MediumLink {
+    pub(crate) mac: MacId,
+    /// The radio of the sending router.
+    pub(crate) radio: u8,
+    /// The sending router, and the number of its interface.
+    pub(crate) near: (NodeId, u16),
+    /// The same of the receiving router.
+    pub(crate) far: (NodeId, u16),
 }
 
 /// One direction of a wire: a queue, a transmitter, and what is under way.
@@ -122,6 +136,8 @@ pub(crate) struct Arrival {
 pub(crate) enum Enqueued {
     Accepted,
     Refused,
+    /// It is to be given to the link's medium.
+    ForMedium,
 }
 
 impl Link {
@@ -185,8 +201,34 @@ impl Link {
     pub fn capacity(&self) -> Option<(&Capacity, SimTime)> {
         match &self.queue {
             Queue::Traced(traced) => Some(traced.capacity()),
-            Queue::Fifo { .. } | Queue::Scheduled { .. } => None,
+            Queue::Fifo { .. } | Queue::Scheduled { .. } | Queue::Medium(_) => None,
         }
+    }
+
+    /// Whether a medium carries it, and not a wire.
+    pub fn is_over_medium(&self) -> bool {
+        matches!(self.queue, Queue::Medium(_))
+    }
+
+    pub(crate) fn medium(&self) -> Option<MediumLink> {
+        match &self.queue {
+            Queue::Medium(medium) => Some(*medium),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn set_medium(&mut self, medium: MediumLink) {
+        self.queue = Queue::Medium(medium);
+    }
+
+    #[inline]
+    pub(crate) fn count_arrival(&mut self, bytes: u32) {
+        self.counters.bytes += u64::from(bytes);
+        self.counters.packets += 1;
+    }
+
+    pub(crate) fn count_drop(&mut self) {
+        self.counters.drops += 1;
     }
 
     /// The propagation delay.
@@ -213,6 +255,7 @@ impl Link {
             Queue::Fifo { waiting, .. } => *waiting,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
             Queue::Traced(traced) => traced.discipline().backlog_pkts(),
+            Queue::Medium(_) => 0,
         }
     }
 
@@ -224,6 +267,7 @@ impl Link {
             Queue::Fifo { backlog_bytes, .. } => *backlog_bytes,
             Queue::Scheduled { discipline, .. } => discipline.backlog_bytes(),
             Queue::Traced(traced) => traced.discipline().backlog_bytes(),
+            Queue::Medium(_) => 0,
         }
     }
 
@@ -233,13 +277,14 @@ impl Link {
             Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks),
             Queue::Scheduled { discipline, .. } => discipline.marks(),
             Queue::Traced(traced) => traced.marks(),
+            Queue::Medium(_) => 0,
         }
     }
 
     /// Packets in the queue, in transmission and on the wire.
     pub fn held_pkts(&self) -> usize {
         let queued = match &self.queue {
-            Queue::Fifo { .. } => 0,
+            Queue::Fifo { .. } | Queue::Medium(_) => 0,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
             Queue::Traced(traced) => traced.held_pkts(),
         };
@@ -303,6 +348,9 @@ impl Link {
     ) -> Enqueued {
         let now = events.now();
         if !self.up {
+            if self.is_over_medium() {
+                return Enqueued::ForMedium;
+            }
             self.counters.drops += 1;
             return Enqueued::Refused;
         }
@@ -360,6 +408,7 @@ impl Link {
                     }
                 }
             }
+            Queue::Medium(_) => return Enqueued::ForMedium,
         }
         Enqueued::Accepted
     }
@@ -375,7 +424,7 @@ impl Link {
         let (discipline, idle) = match &mut self.queue {
             Queue::Scheduled { discipline, idle } => (discipline, idle),
             Queue::Traced(_) => return self.carry(events, packets, dropped),
-            Queue::Fifo { .. } => return,
+            Queue::Fifo { .. } | Queue::Medium(_) => return,
         };
         let before = dropped.len();
         let next = discipline.dequeue(now, packets, dropped);
@@ -465,16 +514,27 @@ impl Link {
         })
     }
 
-    /// When fewer than `pkts` packets wait, if nothing is added.
+    /// When fewer than `pkts` packets wait, if nothing is added; for zero, when the transmitter
+    /// is idle.
     #[inline]
     pub(crate) fn ready_at(&mut self, now: SimTime, pkts: usize) -> SimTime {
         self.advance(now);
         match &self.queue {
+            Queue::Fifo { .. } if pkts == 0 => self.free_at.max(now),
             Queue::Fifo { waiting, .. } if *waiting >= pkts => {
-                let pkts = pkts.max(1);
                 self.under_way[self.under_way.len() - pkts].start
             }
             _ => now,
+        }
+    }
+
+    /// Whether nothing waits and nothing is in transmission.
+    pub(crate) fn is_idle(&mut self, now: SimTime) -> bool {
+        let waiting = self.backlog_pkts(now);
+        match &self.queue {
+            Queue::Scheduled { idle, .. } => *idle,
+            Queue::Traced(traced) => traced.held_pkts() == 0,
+            Queue::Fifo { .. } | Queue::Medium(_) => waiting == 0 && self.free_at <= now,
         }
     }
 
@@ -522,6 +582,7 @@ impl Link {
                 *idle = true;
             }
             Queue::Traced(traced) => traced.clear(now, packets, dropped),
+            Queue::Medium(_) => {}
         }
         self.counters.drops += dropped.len() as u64;
     }

@@ -1,16 +1,24 @@
 //! The trait of a medium that hosts and routers share, such as a radio access network.
 //!
 //! A medium stands between hosts and the routers that they are attached to, in place of the
-//! wires of [`Network::attach`]. It holds the packets that it was given until each comes out
-//! elsewhere or is given up, and decides itself who sends when.
+//! wires of [`Network::attach`], or between routers, in place of the wires of
+//! [`Network::connect`]. It holds the packets that it was given until each comes out elsewhere or
+//! is given up, and decides itself who sends when.
+//!
+//! Between routers a medium serves links: pairs of an interface here and one at a neighbour
+//! ([`Network::connect_by_mac`]). It queues what it is given, tells how much waits before each
+//! transmitter, and says what it learnt: what was heard by others, how often a frame was tried,
+//! which packets it could not bring over.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, TimerId};
-use backlane_units::SimTime;
+use backlane_units::{Rate, SimTime};
 
 use crate::network::{DropCause, Network};
-use crate::packet::{MacId, NodeId, Packet, PacketId};
+use crate::over_medium::Emerged;
+use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::simulation::Event;
 
 /// A medium that hosts and routers share, all of it behind one value.
@@ -24,6 +32,35 @@ pub trait Mac: Any {
     /// attached elsewhere by now, if it moved while the packet was under way. The medium must
     /// keep the packet, deliver it, send it back or drop it.
     fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId);
+
+    /// The router at the near end of `link` sends a packet to its neighbour at the far end. The
+    /// medium must keep it, let it arrive, give it back or drop it; and say how much waits now
+    /// ([`MacContext::set_backlog`]). That the link is down, the medium was told and the router
+    /// was not. A medium without links drops it.
+    fn on_frame(&mut self, context: &mut MacContext<'_>, _link: LinkId, id: PacketId) {
+        context.drop(id, DropCause::Radio);
+    }
+
+    /// A router sends a message to all its neighbours on one of its radios, without
+    /// acknowledgment. The medium must keep the packet until it was sent
+    /// ([`MacContext::broadcast_sent`]) or drop it; and say how much waits now.
+    fn on_broadcast(
+        &mut self,
+        context: &mut MacContext<'_>,
+        _node: NodeId,
+        _radio: u8,
+        id: PacketId,
+    ) {
+        context.drop(id, DropCause::Radio);
+    }
+
+    /// From now on nothing comes over `link`, or it works again. Neither router is told.
+    fn set_link_up(&mut self, _context: &mut MacContext<'_>, _link: LinkId, _up: bool) {}
+
+    /// From now on the radios of a router are silent and deaf, or they work again. What waits
+    /// in them is lost ([`DropCause::LinkDown`]). The links of the node go down and come up
+    /// beside this, each by a call of its own.
+    fn set_node_up(&mut self, _context: &mut MacContext<'_>, _node: NodeId, _up: bool) {}
 
     /// One of the medium's timers fired.
     fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32);
@@ -92,7 +129,7 @@ impl<'a> MacContext<'a> {
     pub fn deliver(&mut self, node: NodeId, id: PacketId) {
         let now = self.events.now();
         self.network.count_carried(node, id, now);
-        self.network.emerged.push((node, id));
+        self.network.emerged.push_back(Emerged::Out(node, id));
     }
 
     /// Routes a packet that is for a host of the medium through the mesh, from the router `node`
@@ -107,13 +144,71 @@ impl<'a> MacContext<'a> {
         if exit != node {
             packet.size_bytes += tunnel_bytes;
         }
-        self.network.emerged.push((node, id));
+        self.network.emerged.push_back(Emerged::Out(node, id));
     }
 
     /// Gives a packet up.
     pub fn drop(&mut self, id: PacketId, cause: DropCause) {
-        self.network.count_dropped(id);
+        self.network.count_dropped(self.mac, id);
         self.network.drop_packet(id, cause);
+    }
+
+    /// All packets, as queue disciplines want them ([`crate::QueueDiscipline`]).
+    #[inline]
+    pub fn packets_mut(&mut self) -> &mut PacketStore {
+        &mut self.network.packets
+    }
+
+    /// The packet comes out at the far end of `link`. Like all that a medium tells of its links,
+    /// it takes effect after the present hook, in the order in which it was told. A packet that
+    /// has come out and whose sender heard no acknowledgment is not given back:
+    /// [`MacContext::attempted`] alone tells of it.
+    #[inline]
+    pub fn arrive(&mut self, link: LinkId, id: PacketId) {
+        let bytes = self.network.packets[id].size_bytes;
+        self.network.link_mut(link).count_arrival(bytes);
+        self.network.emerged.push_back(Emerged::Arrived(link, id));
+    }
+
+    /// The far end of `link` decoded a frame with a message in it that was not for it alone: a
+    /// broadcast, or a packet for another neighbour.
+    #[inline]
+    pub fn hear(&mut self, link: LinkId, message: Arc<[u8]>) {
+        self.network
+            .emerged
+            .push_back(Emerged::Heard(link, message));
+    }
+
+    /// The broadcast `id` was sent, whoever heard it.
+    #[inline]
+    pub fn broadcast_sent(&mut self, id: PacketId) {
+        self.network.deliver(id);
+    }
+
+    /// The medium gives up bringing a packet over `link`; it is the sending router's again
+    /// ([`crate::Router::on_undelivered`]).
+    pub fn give_back(&mut self, link: LinkId, id: PacketId) {
+        self.network.link_mut(link).count_drop();
+        self.network.emerged.push_back(Emerged::GivenBack(link, id));
+    }
+
+    /// A frame over `link` is done with: it was sent `attempts` times, the last time at `rate`,
+    /// and was acknowledged or not.
+    #[inline]
+    pub fn attempted(&mut self, link: LinkId, attempts: u32, delivered: bool, rate: Rate) {
+        self.network.emerged.push_back(Emerged::Attempted {
+            link,
+            attempts,
+            delivered,
+            rate,
+        });
+    }
+
+    /// Packets that wait before the transmitter of a radio now, the one in service not counted,
+    /// and whether one is in service. Routers that wait for room are called.
+    #[inline]
+    pub fn set_backlog(&mut self, node: NodeId, radio: u8, waiting: u32, in_service: bool) {
+        self.network.set_backlog(node, radio, waiting, in_service);
     }
 
     /// Attaches a host of the medium to another router: packets sent from now on leave the mesh

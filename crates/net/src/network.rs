@@ -1,5 +1,6 @@
 //! Nodes, interfaces, links, and the balance of packets.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Stream};
@@ -8,7 +9,8 @@ use backlane_units::{Duration, Rate, SimTime};
 use crate::capacity::Capacity;
 use crate::link::{Enqueued, Link, Marking};
 use crate::mac::{Mac, MediumCounters};
-use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
+use crate::over_medium::{Emerged, MessageCounters, Radio};
+use crate::packet::{FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::{DropTail, ProportionalFair, QueueConfig, QueueDiscipline, User};
 use crate::simulation::Event;
 use crate::traced::Traced;
@@ -54,7 +56,7 @@ impl DropCause {
     }
 }
 
-/// One end of a wire.
+/// A router's way to one neighbour: one end of a wire, or of a link over a medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The neighbour at the other end.
@@ -63,8 +65,10 @@ pub struct Interface {
     pub outgoing: LinkId,
     /// The direction that comes in here.
     pub incoming: LinkId,
-    /// The rate of `outgoing`.
+    /// The rate of `outgoing`; over a medium the nominal one.
     pub rate: Rate,
+    /// The radio of the node, from zero, that the link shares with others; `None` for a wire.
+    pub radio: Option<u8>,
 }
 
 /// A wire, both directions alike.
@@ -92,9 +96,11 @@ pub struct TracedConfig {
 }
 
 #[derive(Debug, Default)]
-struct Node {
+pub(crate) struct Node {
     router: bool,
-    interfaces: Vec<Interface>,
+    pub(crate) interfaces: Vec<Interface>,
+    pub(crate) radios: Vec<Radio>,
+    pub(crate) messages: MessageCounters,
     /// A host's way out.
     uplink: Option<LinkId>,
     /// A host's router.
@@ -135,8 +141,8 @@ impl Balance {
 pub struct Network {
     /// All packets under way.
     pub packets: PacketStore,
-    nodes: Vec<Node>,
-    links: Vec<Link>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Vec<Link>,
     balance: Balance,
     /// Bytes that a packet of a medium's host is larger in the mesh.
     tunnel_bytes: u32,
@@ -147,8 +153,12 @@ pub struct Network {
     /// Packets sent where no wire takes them, to be given to the source's router or medium after
     /// the callback that made them.
     pub(crate) born: Vec<PacketId>,
-    /// Packets that came out of a medium in the present call, and where.
-    pub(crate) emerged: Vec<(NodeId, PacketId)>,
+    /// What came out of media in the present call, and what was given to them.
+    pub(crate) emerged: VecDeque<Emerged>,
+    /// Copies of packets that their own node refused in the present call.
+    pub(crate) refused: VecDeque<Packet>,
+    /// Packets that wait at the source of a flow, as its router tells, by flow.
+    pub(crate) source_backlogs: Vec<u32>,
     /// What a link gave up in the present call.
     given_up: Vec<PacketId>,
 }
@@ -188,6 +198,7 @@ impl Network {
             outgoing,
             incoming,
             rate: config.rate,
+            radio: None,
         };
         self.nodes[a.index()]
             .interfaces
@@ -312,10 +323,13 @@ impl Network {
     }
 
     /// Cuts or mends a link direction. What was queued for it and on it when it is cut is lost.
-    /// Nobody is told.
-    pub fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
+    /// No router is told.
+    pub(crate) fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
         self.links[link.index()].set_up(events, up, &mut self.packets, &mut self.given_up);
         self.drop_given_up(DropCause::LinkDown);
+        if self.links[link.index()].medium().is_some() {
+            self.emerged.push_back(Emerged::LinkUp(link, up));
+        }
     }
 
     /// The number of nodes, hosts included.
@@ -387,10 +401,19 @@ impl Network {
     }
 
     #[inline]
-    pub(crate) fn enqueue(&mut self, events: &mut EventQueue<Event>, link: LinkId, id: PacketId) {
-        let link = &mut self.links[link.index()];
+    pub(crate) fn enqueue(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link_id: LinkId,
+        id: PacketId,
+    ) {
+        let link = &mut self.links[link_id.index()];
         match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
             Enqueued::Accepted => {}
+            Enqueued::ForMedium => {
+                self.give_to_radio(link_id, id);
+                return;
+            }
             Enqueued::Refused => {
                 let cause = if link.up() {
                     DropCause::Queue
@@ -427,6 +450,10 @@ impl Network {
         link: LinkId,
         pkts: usize,
     ) {
+        if let Some(medium) = self.links[link.index()].medium() {
+            self.ask_radio_for_room(medium, pkts as u32);
+            return;
+        }
         let link = &mut self.links[link.index()];
         debug_assert!(
             !link.is_scheduled(),
@@ -438,8 +465,21 @@ impl Network {
 
     #[inline]
     pub(crate) fn drop_packet(&mut self, id: PacketId, cause: DropCause) {
+        if cause == DropCause::Queue && self.packets[id].hops <= 1 {
+            self.note_refused(id);
+        }
         self.balance.dropped[cause as usize] += 1;
         self.packets.remove(id);
+    }
+
+    /// What waits before an application is told of it.
+    #[cold]
+    fn note_refused(&mut self, id: PacketId) {
+        let packet = &self.packets[id];
+        if packet.flow != FlowId::NONE {
+            self.refused.push_back(packet.clone());
+            self.emerged.push_back(Emerged::Refused);
+        }
     }
 
     #[inline]
@@ -480,13 +520,16 @@ impl Network {
     }
 
     /// A medium gives a packet up; on its way up it has met no router yet.
-    pub(crate) fn count_dropped(&mut self, id: PacketId) {
+    pub(crate) fn count_dropped(&mut self, mac: MacId, id: PacketId) {
         let packet = &self.packets[id];
         let (host, direction) = if packet.hops == 0 {
             (packet.source, 0)
         } else {
             (packet.destination, 1)
         };
+        if host == NodeId::NONE || self.mac_of(host) != Some(mac) {
+            return;
+        }
         let router = self.exit_of(host);
         if let Some(carried) = self.carried.get_mut(router.index()) {
             carried[direction].drops += 1;
@@ -575,7 +618,7 @@ impl Network {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn link(
+    pub(crate) fn link(
         &mut self,
         events: &mut EventQueue<Event>,
         from: NodeId,

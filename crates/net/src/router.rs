@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backlane_engine::{EventQueue, TimerId};
-use backlane_units::SimTime;
+use backlane_units::{Rate, SimTime};
 
 use crate::network::{DropCause, Interface, Network};
 use crate::packet::{
@@ -76,22 +76,51 @@ impl<'a> Context<'a> {
         self.network.enqueue(self.events, link, id);
     }
 
+    /// Puts a packet into the queue of an interface with a message that rides on it for one hop:
+    /// the packet is larger by the message's length until the far end has taken it off
+    /// ([`Router::on_message`] comes before [`Router::on_packet`] there). Over a medium other
+    /// neighbours may hear it too.
+    pub fn transmit_with(&mut self, interface: usize, id: PacketId, message: Arc<[u8]>) {
+        let bytes = message.len() as u32;
+        self.network.count_message(self.node, bytes);
+        let packet = &mut self.network.packets[id];
+        packet.size_bytes += bytes;
+        packet.message = Some(message);
+        self.transmit(interface, id);
+    }
+
     /// Gives a packet up.
     pub fn drop(&mut self, id: PacketId, cause: DropCause) {
         self.network.drop_packet(id, cause);
     }
 
     /// Packets that wait in the queue of an interface; the one in transmission does not count.
+    /// Interfaces of one radio have one queue.
     #[inline]
     pub fn device_backlog_pkts(&mut self, interface: usize) -> usize {
         let now = self.events.now();
         let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
-        self.network.link_mut(link).backlog_pkts(now)
+        match self.network.links()[link.index()].medium() {
+            Some(medium) => self.network.radio_backlog_pkts(medium),
+            None => self.network.link_mut(link).backlog_pkts(now),
+        }
+    }
+
+    /// Whether nothing waits before the transmitter of an interface and it sends nothing.
+    pub fn device_is_idle(&mut self, interface: usize) -> bool {
+        let now = self.events.now();
+        let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
+        match self.network.links()[link.index()].medium() {
+            Some(medium) => self.network.radio_is_idle(medium),
+            None => self.network.link_mut(link).is_idle(now),
+        }
     }
 
     /// Calls [`Router::on_interface_ready`] as soon as fewer than `pkts` packets wait in the
-    /// interface's queue; at once (in the next event) if that is so already. Only on links with
-    /// plain drop-tail queues, whose departures are known in advance.
+    /// interface's queue, or for zero `pkts` as soon as its transmitter is idle; at once (after
+    /// the present hook, or in the next event) if that is so already. On wires only with plain
+    /// drop-tail queues, whose departures are known in advance. Interfaces of one radio that
+    /// have asked are called in turn, as long as there is room.
     #[inline]
     pub fn call_when_ready(&mut self, interface: usize, pkts: usize) {
         let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
@@ -102,13 +131,45 @@ impl<'a> Context<'a> {
     /// `message.len()` + 28 bytes on the link.
     pub fn send_message(&mut self, interface: usize, message: Arc<[u8]>) {
         let peer = self.network.mesh_interfaces(self.node)[interface].peer;
-        let id = self.network.inject(Packet {
+        let id = self.inject_message(peer, message);
+        self.transmit(interface, id);
+    }
+
+    /// Sends a routing message to all neighbours, in a UDP datagram: one frame on each radio,
+    /// without acknowledgment, and a copy on each wire.
+    pub fn broadcast(&mut self, message: &Arc<[u8]>) {
+        for interface in 0..self.interfaces().len() {
+            if self.interfaces()[interface].radio.is_none() {
+                self.send_message(interface, message.clone());
+            }
+        }
+        for radio in 0..self.network.radio_count(self.node) as u8 {
+            self.broadcast_over(radio, message.clone());
+        }
+    }
+
+    /// Sends a routing message to all neighbours on one radio.
+    pub fn broadcast_over(&mut self, radio: u8, message: Arc<[u8]>) {
+        let id = self.inject_message(NodeId::NONE, message);
+        self.network.broadcast_over(self.node, radio, id);
+    }
+
+    /// Tells how many packets of a flow wait at the router of its source, for whoever controls
+    /// what the flow sends ([`Network::source_backlog`]).
+    pub fn publish_backlog(&mut self, flow: FlowId, pkts: u32) {
+        self.network.set_source_backlog(flow, pkts);
+    }
+
+    fn inject_message(&mut self, peer: NodeId, message: Arc<[u8]>) -> PacketId {
+        let size_bytes = message.len() as u32 + IPV4_HEADER_BYTES + UDP_HEADER_BYTES;
+        self.network.count_message(self.node, size_bytes);
+        self.network.inject(Packet {
             flow: FlowId::NONE,
             reverse: false,
             ttl: INITIAL_TTL,
             hops: 0,
             ecn: Ecn::NotCapable,
-            size_bytes: message.len() as u32 + IPV4_HEADER_BYTES + UDP_HEADER_BYTES,
+            size_bytes,
             source: self.node,
             destination: peer,
             exit: peer,
@@ -117,8 +178,7 @@ impl<'a> Context<'a> {
             sequence: 0,
             queued_at: self.events.now(),
             message: Some(message),
-        });
-        self.transmit(interface, id);
+        })
     }
 
     /// A timer that calls [`Router::on_timer`] with `token` when it fires.
@@ -158,8 +218,25 @@ pub struct RouterQueue {
     pub drops: u64,
 }
 
+/// What a routing protocol has counted on one node. What does not exist in it stays zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterReadings {
+    /// Packets dropped from full queues before they left their first router.
+    pub overflow_at_source: u64,
+    /// Packets dropped from full queues elsewhere.
+    pub overflow_in_transit: u64,
+    /// Searches for a route begun.
+    pub route_discoveries: u64,
+    /// Broken routes repaired on the spot.
+    pub route_repairs: u64,
+    /// Neighbours taken for lost.
+    pub link_failures: u64,
+    /// Packets that have been in the router's queues for more than 10 s now.
+    pub trapped_pkts: u64,
+}
+
 /// A routing protocol on one node. That a wire is cut, it learns only from what its own messages
-/// tell.
+/// tell; over a medium it is told what could not be delivered.
 pub trait Router {
     /// Called once, at time zero, before anything else: arm timers here.
     fn start(&mut self, context: &mut Context<'_>);
@@ -170,7 +247,8 @@ pub trait Router {
     /// keep it.
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId);
 
-    /// A routing message came in on an interface.
+    /// A routing message came in on an interface: one meant for this node, a broadcast, or one
+    /// that rode on a packet, be it for this node or for another neighbour of the sender.
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]);
 
     /// One of the router's timers fired.
@@ -178,6 +256,31 @@ pub trait Router {
 
     /// The queue of an interface has room again, see [`Context::call_when_ready`].
     fn on_interface_ready(&mut self, _context: &mut Context<'_>, _interface: usize) {}
+
+    /// A medium gave up bringing a packet, a routing message among them, to the neighbour on an
+    /// interface. The router owns the packet again, without a message that rode on it, and must
+    /// transmit it, drop it or keep it.
+    fn on_undelivered(&mut self, context: &mut Context<'_>, _interface: usize, id: PacketId) {
+        context.drop(id, DropCause::Radio);
+    }
+
+    /// A medium is done with a frame to the neighbour on an interface: it was sent `attempts`
+    /// times, the last time at `rate`, and acknowledged or not. A packet that was not comes back
+    /// after this, unless it reached the neighbour all the same.
+    fn on_attempts(
+        &mut self,
+        _context: &mut Context<'_>,
+        _interface: usize,
+        _attempts: u32,
+        _delivered: bool,
+        _rate: Rate,
+    ) {
+    }
+
+    /// What the protocol has counted so far.
+    fn readings(&self, _now: SimTime) -> RouterReadings {
+        RouterReadings::default()
+    }
 
     /// The queue that the router keeps before an interface, if it keeps queues of its own. Their
     /// packets must all be counted here, or the balance of packets does not hold.

@@ -7,7 +7,8 @@ use crate::application::Application;
 use crate::link::Arrival;
 use crate::mac::{Mac, MacContext};
 use crate::network::{DropCause, Network};
-use crate::packet::{LinkId, MacId, NodeId, PacketId};
+use crate::over_medium::Emerged;
+use crate::packet::{FlowId, LinkId, MacId, NodeId, PacketId};
 use crate::router::{Context, Router, RouterQueue};
 
 /// Everything that can be scheduled.
@@ -164,9 +165,27 @@ impl<A: Application> Simulation<A> {
             return false;
         };
         for link in [wire.outgoing, wire.incoming] {
-            self.network.set_link_up(&mut self.events, link, up);
+            self.set_link_up(link, up);
         }
         true
+    }
+
+    /// Cuts or mends a link direction. What is queued for a wire and on it when it is cut is
+    /// lost; over a medium nothing gets through from now on. No router is told.
+    pub fn set_link_up(&mut self, link: LinkId, up: bool) {
+        self.network.set_link_up(&mut self.events, link, up);
+        self.pass_emerged();
+    }
+
+    /// Silences the radios of a router, or lets them work again. Its links are a matter of their
+    /// own.
+    pub fn set_node_up(&mut self, node: NodeId, up: bool) {
+        for mac in 0..self.macs.len() as u32 {
+            self.with_mac(MacId(mac), |mac, context| {
+                mac.set_node_up(context, node, up);
+            });
+        }
+        self.pass_emerged();
     }
 
     #[inline]
@@ -239,31 +258,48 @@ impl<A: Application> Simulation<A> {
         } else {
             to
         };
-        if packet.destination == node {
-            match packet.message.take() {
-                Some(message) => {
-                    let interface = self
-                        .network
-                        .mesh_interfaces(node)
-                        .iter()
-                        .position(|interface| interface.incoming == link_id);
-                    self.network.deliver(id);
-                    if let Some(interface) = interface {
-                        self.with_router(node, |router, context| {
-                            router.on_message(context, interface, &message);
-                        });
-                    }
-                }
-                None => {
-                    self.application
-                        .on_packet(&mut self.network, &mut self.events, id);
-                    self.network.deliver(id);
-                    self.forward_born();
-                }
+        if packet.message.is_some() {
+            let mut interfaces = self.network.mesh_interfaces(node).iter();
+            let interface = interfaces.position(|interface| interface.incoming == link_id);
+            if self.take_message(node, interface, id) {
+                return;
             }
-            return;
         }
-        self.forward(node, id);
+        self.come_to(node, id);
+    }
+
+    /// A packet has come to a node: to its destination, or to a router that passes it on.
+    #[inline]
+    fn come_to(&mut self, node: NodeId, id: PacketId) {
+        if self.network.packets[id].destination == node {
+            self.application
+                .on_packet(&mut self.network, &mut self.events, id);
+            self.network.deliver(id);
+            self.forward_born();
+        } else {
+            self.forward(node, id);
+        }
+    }
+
+    /// Takes the message off a packet that came in on an interface, and gives it to the router.
+    /// True if there was nothing else to the packet, which is freed then.
+    fn take_message(&mut self, node: NodeId, interface: Option<usize>, id: PacketId) -> bool {
+        let packet = &mut self.network.packets[id];
+        let Some(message) = packet.message.take() else {
+            return false;
+        };
+        let alone = packet.flow == FlowId::NONE;
+        if alone {
+            self.network.deliver(id);
+        } else {
+            packet.size_bytes -= message.len() as u32;
+        }
+        if let Some(interface) = interface {
+            self.with_router(node, |router, context| {
+                router.on_message(context, interface, &message);
+            });
+        }
+        alone
     }
 
     /// A router has a packet to pass on.
@@ -321,22 +357,103 @@ impl<A: Application> Simulation<A> {
         }
     }
 
-    /// Packets that came out of media reach their destinations, or routers that pass them on;
-    /// more may come out meanwhile.
+    /// What came out of media in the last hook, and what was given to them, happens, in order;
+    /// more may come meanwhile.
     fn pass_emerged(&mut self) {
-        let mut index = 0;
-        while let Some(&(node, id)) = self.network.emerged.get(index) {
-            index += 1;
-            if self.network.packets[id].destination == node {
-                self.application
-                    .on_packet(&mut self.network, &mut self.events, id);
-                self.network.deliver(id);
-                self.forward_born();
-            } else {
-                self.forward(node, id);
+        while let Some(emerged) = self.network.emerged.pop_front() {
+            match emerged {
+                Emerged::Out(node, id) => self.come_to(node, id),
+                Emerged::Arrived(link, id) => {
+                    let Some(medium) = self.network.links()[link.index()].medium() else {
+                        continue;
+                    };
+                    let (node, interface) = medium.far;
+                    if !self.take_message(node, Some(usize::from(interface)), id) {
+                        self.come_to(node, id);
+                    }
+                }
+                Emerged::Heard(link, message) => {
+                    self.with_end(link, false, |router, context, interface| {
+                        router.on_message(context, interface, &message);
+                    });
+                }
+                Emerged::GivenBack(link, id) => {
+                    let packet = &mut self.network.packets[id];
+                    if packet.flow != FlowId::NONE
+                        && let Some(message) = packet.message.take()
+                    {
+                        packet.size_bytes -= message.len() as u32;
+                    }
+                    self.with_end(link, true, |router, context, interface| {
+                        router.on_undelivered(context, interface, id);
+                    });
+                }
+                Emerged::Attempted {
+                    link,
+                    attempts,
+                    delivered,
+                    rate,
+                } => self.with_end(link, true, |router, context, interface| {
+                    router.on_attempts(context, interface, attempts, delivered, rate);
+                }),
+                Emerged::Room(node, radio) => {
+                    if let Some(interface) = self.network.take_ready(node, radio) {
+                        self.with_router(node, |router, context| {
+                            router.on_interface_ready(context, interface);
+                        });
+                    }
+                }
+                Emerged::Frame(link, id) => {
+                    let Some(medium) = self.network.links()[link.index()].medium() else {
+                        continue;
+                    };
+                    self.network.packets[id].queued_at = self.events.now();
+                    self.network.hand_over(medium.near.0, medium.radio);
+                    self.with_mac(medium.mac, |mac, context| mac.on_frame(context, link, id));
+                    self.network.look_for_room(medium.near.0, medium.radio);
+                }
+                Emerged::Broadcast(node, radio, id) => {
+                    let Some(mac) = self.network.mac_of_radio(node, radio) else {
+                        continue;
+                    };
+                    self.network.packets[id].queued_at = self.events.now();
+                    self.network.hand_over(node, radio);
+                    self.with_mac(mac, |mac, context| {
+                        mac.on_broadcast(context, node, radio, id);
+                    });
+                    self.network.look_for_room(node, radio);
+                }
+                Emerged::LinkUp(link, up) => {
+                    if let Some(medium) = self.network.links()[link.index()].medium() {
+                        self.with_mac(medium.mac, |mac, context| {
+                            mac.set_link_up(context, link, up);
+                        });
+                    }
+                }
+                Emerged::Refused => {
+                    if let Some(packet) = self.network.refused.pop_front() {
+                        self.application
+                            .on_refused(&mut self.network, &mut self.events, &packet);
+                        self.forward_born();
+                    }
+                }
             }
         }
-        self.network.emerged.clear();
+    }
+
+    /// Calls the router at the near or the far end of a link over a medium.
+    fn with_end(
+        &mut self,
+        link: LinkId,
+        near: bool,
+        hook: impl FnOnce(&mut dyn Router, &mut Context<'_>, usize),
+    ) {
+        if let Some(medium) = self.network.links()[link.index()].medium() {
+            let (node, interface) = if near { medium.near } else { medium.far };
+            self.with_router(node, |router, context| {
+                hook(router, context, usize::from(interface));
+            });
+        }
     }
 
     fn with_mac(&mut self, mac: MacId, hook: impl FnOnce(&mut dyn Mac, &mut MacContext<'_>)) {

@@ -271,9 +271,7 @@ fn a_cut_link_gives_up_what_it_holds_and_starts_anew() {
     simulation.run(at(15), |_, _| false);
     for up in [false, true] {
         let link = backlane_net::LinkId(0);
-        simulation
-            .network
-            .set_link_up(&mut simulation.events, link, up);
+        simulation.set_link_up(link, up);
     }
     assert_eq!(simulation.network.balance().dropped_total(), 2);
     simulation.run(at(200), |_, _| false);

@@ -70,9 +70,7 @@ impl Failures {
             let mut active = self.outages.iter().filter(is_active);
             let up = !active.any(|outage| outage.links.contains(&link));
             if simulation.network.links()[link.index()].up() != up {
-                simulation
-                    .network
-                    .set_link_up(&mut simulation.events, link, up);
+                simulation.set_link_up(link, up);
             }
         }
     }

@@ -11,11 +11,13 @@ use crate::packet::{PacketId, PacketStore};
 mod codel;
 mod drop_tail;
 mod fq_codel;
+mod marking;
 mod proportional_fair;
 
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelQueue};
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+use marking::MarkingTail;
 pub use proportional_fair::{ProportionalFair, User};
 
 /// How much may wait in a queue; the packet in transmission does not count.
@@ -70,6 +72,20 @@ impl QueueConfig {
             | Self::Marking { limit, .. }
             | Self::CoDel(limit, _)
             | Self::FqCoDel(limit, _) => limit,
+        }
+    }
+
+    /// The queue as one that decides at dequeue time, for a transmitter of this rate before a
+    /// link of this delay.
+    pub fn build(&self, rate: Rate, delay: Duration) -> Box<dyn QueueDiscipline> {
+        let limit = self.limit().resolve(rate, delay);
+        match (self.discipline(limit), self) {
+            (Some(discipline), _) => discipline,
+            (None, Self::Marking { mark_above, .. }) => {
+                let threshold = mark_above.resolve(rate, delay);
+                Box::new(MarkingTail::new(limit, threshold))
+            }
+            (None, _) => Box::new(DropTail::new(limit)),
         }
     }
 

@@ -1,0 +1,581 @@
+//! Links over a medium: what a router gives to its radio comes out, is heard, or comes back, and
+//! each is told to whom it concerns.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use backlane_engine::{EventQueue, TimerId};
+use backlane_net::packet::{Ecn, INITIAL_TTL};
+use backlane_net::{
+    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
+    Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline, QueueLimit, Router,
+    Simulation,
+};
+use backlane_units::{Duration, Rate, SimTime};
+
+const FRAME: Duration = Duration::from_millis(1);
+const ATTEMPTS: u32 = 7;
+const SIZE_BYTES: u32 = 1000;
+const RATE: Rate = Rate::from_bps(11_000_000);
+const QUEUE: QueueConfig = QueueConfig::DropTail(QueueLimit::Packets(3));
+
+enum Frame {
+    Unicast(LinkId),
+    Broadcast,
+}
+
+/// One station with a queue; a frame takes 1 ms, and what one station sends all others hear.
+struct Station {
+    node: NodeId,
+    up: bool,
+    /// Links that begin here.
+    links: Vec<(LinkId, NodeId)>,
+    queue: Box<dyn QueueDiscipline>,
+    /// What each queued packet is, in their order.
+    kinds: VecDeque<Frame>,
+    on_air: Option<(PacketId, Frame)>,
+    timer: Option<TimerId>,
+}
+
+/// Stations that never meet on the air.
+struct Hub {
+    stations: Vec<Station>,
+    down: Vec<LinkId>,
+}
+
+impl Hub {
+    fn station(&mut self, node: NodeId) -> usize {
+        let mut stations = self.stations.iter();
+        stations.position(|station| station.node == node).unwrap()
+    }
+
+    fn take_in(
+        &mut self,
+        context: &mut MacContext<'_>,
+        station: usize,
+        id: PacketId,
+        frame: Frame,
+    ) {
+        let mut dropped = Vec::new();
+        let now = context.now();
+        let station = &mut self.stations[station];
+        if !station.up {
+            context.drop(id, DropCause::LinkDown);
+            return;
+        }
+        station
+            .queue
+            .enqueue(now, id, context.packets_mut(), &mut dropped);
+        match dropped.pop() {
+            Some(refused) => context.drop(refused, DropCause::Queue),
+            None => station.kinds.push_back(frame),
+        }
+        Self::serve(context, station);
+    }
+
+    fn serve(context: &mut MacContext<'_>, station: &mut Station) {
+        if station.on_air.is_none()
+            && let Some(id) =
+                station
+                    .queue
+                    .dequeue(context.now(), context.packets_mut(), &mut Vec::new())
+        {
+            let frame = station.kinds.pop_front().unwrap();
+            station.on_air = Some((id, frame));
+            let end = context.now() + FRAME;
+            context.set_timer(station.timer.unwrap(), end);
+        }
+        let waiting = station.queue.backlog_pkts() as u32;
+        context.set_backlog(station.node, 0, waiting, station.on_air.is_some());
+    }
+}
+
+impl Mac for Hub {
+    fn start(&mut self, context: &mut MacContext<'_>) {
+        for (token, station) in self.stations.iter_mut().enumerate() {
+            station.timer = Some(context.timer(token as u32));
+        }
+    }
+
+    fn on_packet(&mut self, _: &mut MacContext<'_>, _: NodeId, _: PacketId) {
+        unreachable!("no host is attached");
+    }
+
+    fn on_frame(&mut self, context: &mut MacContext<'_>, link: LinkId, id: PacketId) {
+        let mut stations = self.stations.iter();
+        let begins_here = |station: &Station| station.links.iter().any(|(own, _)| *own == link);
+        let station = stations.position(begins_here).unwrap();
+        self.take_in(context, station, id, Frame::Unicast(link));
+    }
+
+    fn on_broadcast(
+        &mut self,
+        context: &mut MacContext<'_>,
+        node: NodeId,
+        radio: u8,
+        id: PacketId,
+    ) {
+        assert_eq!(radio, 0);
+        let station = self.station(node);
+        self.take_in(context, station, id, Frame::Broadcast);
+    }
+
+    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+        let (id, frame) = self.stations[token as usize].on_air.take().unwrap();
+        let links = self.stations[token as usize].links.clone();
+        let message = context.packet(id).message.clone();
+        let deaf: Vec<bool> = links
+            .iter()
+            .map(|&(link, peer)| {
+                let far = self.station(peer);
+                self.down.contains(&link) || !self.stations[far].up
+            })
+            .collect();
+        let told = match frame {
+            Frame::Unicast(link) => Some(link),
+            Frame::Broadcast => None,
+        };
+        for (&(link, _), deaf) in links.iter().zip(deaf) {
+            if told == Some(link) {
+                let attempts = if deaf { ATTEMPTS } else { 1 };
+                context.attempted(link, attempts, !deaf, RATE);
+                if deaf {
+                    context.give_back(link, id);
+                } else {
+                    context.arrive(link, id);
+                }
+            } else if let Some(message) = &message
+                && !deaf
+            {
+                context.hear(link, message.clone());
+            }
+        }
+        if told.is_none() {
+            context.broadcast_sent(id);
+        }
+        Self::serve(context, &mut self.stations[token as usize]);
+    }
+
+    fn set_link_up(&mut self, _: &mut MacContext<'_>, link: LinkId, up: bool) {
+        self.down.retain(|down| *down != link);
+        if !up {
+            self.down.push(link);
+        }
+    }
+
+    fn set_node_up(&mut self, context: &mut MacContext<'_>, node: NodeId, up: bool) {
+        let station = self.station(node);
+        let station = &mut self.stations[station];
+        station.up = up;
+        let mut lost: Vec<PacketId> = station
+            .on_air
+            .take()
+            .map(|(id, _)| id)
+            .into_iter()
+            .collect();
+        context.cancel_timer(station.timer.unwrap());
+        let now = context.now();
+        while let Some(id) = station
+            .queue
+            .dequeue(now, context.packets_mut(), &mut Vec::new())
+        {
+            lost.push(id);
+        }
+        station.kinds.clear();
+        for id in lost {
+            context.drop(id, DropCause::LinkDown);
+        }
+        context.set_backlog(node, 0, 0, false);
+    }
+
+    fn held_pkts(&self) -> usize {
+        let held = self.stations.iter();
+        held.map(|station| station.queue.backlog_pkts() + usize::from(station.on_air.is_some()))
+            .sum()
+    }
+}
+
+/// What happened where: node, in milliseconds, what.
+type Log = Rc<RefCell<Vec<(u32, u64, String)>>>;
+
+/// What a test's router does.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// Sends every packet at once to the neighbour that it is for, or to any if it is for none.
+    Plain,
+    /// The same with a message of four bytes on it.
+    Rides,
+    /// Keeps packets for its neighbours, each in a queue of its own, until the radio is idle.
+    LateBinding,
+}
+
+struct Chatty {
+    manner: Manner,
+    log: Log,
+    /// At this time, in milliseconds, it broadcasts.
+    broadcasts_at: Option<u64>,
+    queues: Vec<VecDeque<PacketId>>,
+}
+
+impl Chatty {
+    fn note(&self, context: &Context<'_>, what: String) {
+        let ms = context.now().as_ps() / Duration::from_millis(1).as_ps();
+        self.log.borrow_mut().push((context.node().0, ms, what));
+    }
+
+    fn serve(&mut self, context: &mut Context<'_>, interface: usize) {
+        if self.queues[interface].is_empty() {
+            return;
+        }
+        if context.device_is_idle(interface) {
+            let id = self.queues[interface].pop_front().unwrap();
+            context.transmit(interface, id);
+            assert!(!context.device_is_idle(interface));
+            assert_eq!(context.device_backlog_pkts(interface), 1);
+        }
+        if !self.queues[interface].is_empty() {
+            context.call_when_ready(interface, 0);
+        }
+    }
+}
+
+impl Router for Chatty {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.queues
+            .resize_with(context.interfaces().len(), VecDeque::new);
+        if let Some(ms) = self.broadcasts_at {
+            let timer = context.timer(0);
+            context.set_timer(timer, SimTime::ZERO + Duration::from_millis(ms));
+        }
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let exit = context.packet(id).exit;
+        let mut interfaces = context.interfaces().iter();
+        let interface = interfaces.position(|face| face.peer == exit).unwrap_or(0);
+        match self.manner {
+            Manner::Plain => context.transmit(interface, id),
+            Manner::Rides => context.transmit_with(interface, id, Arc::from([1, 2, 3, 4])),
+            Manner::LateBinding => {
+                self.queues[interface].push_back(id);
+                self.serve(context, interface);
+            }
+        }
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+        let from = context.interfaces()[interface].peer.0;
+        self.note(context, format!("{} bytes from {from}", message.len()));
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, _: u32) {
+        context.broadcast(&Arc::from([0; 12]));
+    }
+
+    fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
+        self.serve(context, interface);
+    }
+
+    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        let to = context.interfaces()[interface].peer.0;
+        let packet = context.packet(id);
+        assert_eq!(packet.size_bytes, SIZE_BYTES, "no message is on it");
+        let sequence = packet.sequence;
+        self.note(context, format!("{sequence} back from {to}"));
+        context.drop(id, DropCause::Radio);
+    }
+
+    fn on_attempts(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        attempts: u32,
+        delivered: bool,
+        rate: Rate,
+    ) {
+        assert_eq!(rate, RATE);
+        let to = context.interfaces()[interface].peer.0;
+        let end = if delivered { "delivered" } else { "lost" };
+        self.note(context, format!("{attempts} attempts to {to}, {end}"));
+    }
+
+    fn shared_queue(&self) -> Option<backlane_net::RouterQueue> {
+        let backlog_pkts = self.queues.iter().map(VecDeque::len).sum::<usize>() as u64;
+        Some(backlane_net::RouterQueue {
+            backlog_pkts,
+            ..Default::default()
+        })
+    }
+}
+
+/// Notes arrivals (sequence, millisecond, size) and refusals; an event of the application sends a
+/// packet to the node that the token names.
+#[derive(Default)]
+struct Ends {
+    arrivals: Vec<(u64, u64, u32)>,
+    refused: Vec<u64>,
+    sent: u64,
+}
+
+impl Application for Ends {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let ms = events.now().as_ps() / Duration::from_millis(1).as_ps();
+        let packet = &network.packets[id];
+        self.arrivals.push((packet.sequence, ms, packet.size_bytes));
+    }
+
+    fn on_event(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        token: u32,
+    ) {
+        let packet = Packet {
+            flow: FlowId(0),
+            reverse: false,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            ecn: Ecn::NotCapable,
+            size_bytes: SIZE_BYTES,
+            source: NodeId(id),
+            destination: NodeId(token),
+            exit: network.exit_of(NodeId(token)),
+            previous: NodeId(id),
+            path: 0,
+            sequence: self.sent,
+            queued_at: events.now(),
+            message: None,
+        };
+        self.sent += 1;
+        network.send(events, packet);
+    }
+
+    fn on_refused(&mut self, _: &mut Network, _: &mut EventQueue<Event>, packet: &Packet) {
+        self.refused.push(packet.sequence);
+    }
+}
+
+/// Routers 0, 1 and 2 over a hub, each a neighbour of both others; 0 – 3 is a wire.
+struct World {
+    simulation: Simulation<Ends>,
+    mac: MacId,
+    log: Log,
+}
+
+impl World {
+    /// `sends`: millisecond, from, to.
+    fn new(manner: Manner, sends: &[(u64, u32, u32)], broadcasts_at: Option<u64>) -> Self {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        let nodes = [(); 4].map(|()| network.add_router());
+        let mac = MacId(0);
+        let mut stations: Vec<Station> = (0..3)
+            .map(|node| Station {
+                node: NodeId(node),
+                up: true,
+                links: Vec::new(),
+                queue: QUEUE.build(RATE, Duration::ZERO),
+                kinds: VecDeque::new(),
+                on_air: None,
+                timer: None,
+            })
+            .collect();
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let (there, back) =
+                network.connect_by_mac(&mut events, nodes[a], 0, nodes[b], 0, mac, RATE);
+            stations[a].links.push((there, nodes[b]));
+            stations[b].links.push((back, nodes[a]));
+        }
+        let wire = LinkConfig {
+            rate: Rate::from_bps(1_000_000_000),
+            delay: FRAME,
+            queue: QUEUE,
+        };
+        network.connect(&mut events, nodes[0], nodes[3], &wire);
+        assert_eq!(
+            network.add_mac(Box::new(Hub {
+                stations,
+                down: Vec::new()
+            })),
+            mac
+        );
+        for &(ms, from, to) in sends {
+            let event = Event::Application {
+                id: from,
+                token: to,
+            };
+            events.once(SimTime::ZERO + Duration::from_millis(ms), event);
+        }
+        let log = Log::default();
+        let router = |node: u32| -> Option<Box<dyn Router>> {
+            Some(Box::new(Chatty {
+                manner,
+                log: log.clone(),
+                broadcasts_at: broadcasts_at.filter(|_| node == 0),
+                queues: Vec::new(),
+            }))
+        };
+        let routers = (0..4).map(router).collect();
+        let ends = Ends::default();
+        Self {
+            simulation: Simulation::new(network, events, ends, routers, None),
+            mac,
+            log,
+        }
+    }
+
+    fn run_until(&mut self, ms: u64) {
+        let until = SimTime::ZERO + Duration::from_millis(ms);
+        self.simulation.run(until, |_, _| false);
+        let balance = self.simulation.network.balance();
+        assert!(balance.holds(), "{balance:?}");
+        assert_eq!(balance.in_flight, self.simulation.held_pkts() as u64);
+    }
+
+    fn run(mut self) -> Self {
+        self.run_until(1000);
+        assert_eq!(self.simulation.network.balance().in_flight, 0);
+        let hub: &dyn Any = self.simulation.mac(self.mac).unwrap();
+        assert!(hub.downcast_ref::<Hub>().unwrap().held_pkts() == 0);
+        self
+    }
+
+    fn log(&self) -> Vec<(u32, u64, String)> {
+        self.log.borrow().clone()
+    }
+
+    fn dropped(&self, cause: DropCause) -> u64 {
+        self.simulation.network.balance().dropped[cause as usize]
+    }
+}
+
+fn said(entries: &[(u32, u64, &str)]) -> Vec<(u32, u64, String)> {
+    let owned = entries
+        .iter()
+        .map(|&(node, ms, what)| (node, ms, what.to_owned()));
+    owned.collect()
+}
+
+#[test]
+fn a_packet_reaches_its_neighbour_and_the_sender_learns_how_often_it_was_tried() {
+    let world = World::new(Manner::Plain, &[(5, 0, 1)], None).run();
+    assert_eq!(world.simulation.application.arrivals, [(0, 6, SIZE_BYTES)]);
+    assert_eq!(world.log(), said(&[(0, 6, "1 attempts to 1, delivered")]));
+    let links = world.simulation.network.links();
+    let (counters, back) = (links[0].counters(), links[1].counters());
+    assert_eq!(
+        (counters.packets, counters.bytes, back.packets),
+        (1, 1000, 0)
+    );
+}
+
+#[test]
+fn a_broadcast_is_one_frame_on_the_radio_and_a_copy_on_the_wire() {
+    let world = World::new(Manner::Plain, &[], Some(3)).run();
+    let mut log = world.log();
+    log.sort_unstable();
+    assert_eq!(
+        log,
+        said(&[
+            (1, 4, "12 bytes from 0"),
+            (2, 4, "12 bytes from 0"),
+            (3, 4, "12 bytes from 0"),
+        ])
+    );
+    let sent = world.simulation.network.messages_sent(NodeId(0));
+    assert_eq!((sent.messages, sent.bytes), (2, 2 * (12 + 28)));
+    assert_eq!(world.simulation.network.balance().delivered, 2);
+}
+
+#[test]
+fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end() {
+    let world = World::new(Manner::Rides, &[(0, 0, 1)], None).run();
+    assert_eq!(
+        world.log(),
+        said(&[
+            (0, 1, "1 attempts to 1, delivered"),
+            (1, 1, "4 bytes from 0"),
+            (2, 1, "4 bytes from 0"),
+        ])
+    );
+    assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
+    let carried = world.simulation.network.links()[0].counters().bytes;
+    assert_eq!(carried, u64::from(SIZE_BYTES) + 4);
+}
+
+#[test]
+fn a_message_rides_over_a_wire_too() {
+    let world = World::new(Manner::Rides, &[(0, 3, 0)], None).run();
+    assert_eq!(world.log(), said(&[(0, 1, "4 bytes from 3")]));
+    assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
+}
+
+#[test]
+fn what_cannot_be_delivered_comes_back_to_the_router_that_sent_it() {
+    let mut world = World::new(Manner::Rides, &[(2, 0, 1), (2, 0, 2)], None);
+    world.simulation.set_wire_up(NodeId(0), NodeId(1), false);
+    let world = world.run();
+    assert_eq!(
+        world.log(),
+        said(&[
+            (0, 3, "7 attempts to 1, lost"),
+            (0, 3, "0 back from 1"),
+            // The neighbour that it was not meant for heard it. Node 1 is deaf to node 0.
+            (2, 3, "4 bytes from 0"),
+            (0, 4, "1 attempts to 2, delivered"),
+            (2, 4, "4 bytes from 0"),
+        ])
+    );
+    assert_eq!(world.dropped(DropCause::Radio), 1);
+    assert_eq!(world.simulation.network.links()[0].counters().drops, 1);
+}
+
+#[test]
+fn interfaces_of_one_radio_share_its_queue_and_take_turns_at_it() {
+    let sends: Vec<_> = (0..3)
+        .flat_map(|_| [(0, 0, 1), (0, 0, 1), (0, 0, 2)])
+        .collect();
+    let world = World::new(Manner::LateBinding, &sends, None).run();
+    let to: Vec<_> = world
+        .log()
+        .iter()
+        .map(|(_, ms, what)| (*ms, what.split(' ').nth(3).unwrap().to_owned()))
+        .collect();
+    let expected = ["1,", "1,", "2,", "1,", "2,", "1,", "2,", "1,", "1,"];
+    let expected: Vec<_> = (1..).zip(expected.map(str::to_owned)).collect();
+    assert_eq!(to, expected);
+}
+
+#[test]
+fn the_application_hears_of_what_its_own_node_refuses_and_of_nothing_else() {
+    // One packet is on the air and three wait.
+    let own: Vec<_> = (0..6).map(|_| (0, 0, 1)).collect();
+    let world = World::new(Manner::Plain, &own, None).run();
+    assert_eq!(world.simulation.application.refused, [4, 5]);
+    assert_eq!(world.dropped(DropCause::Queue), 2);
+
+    // What node 0 refuses of the packets from node 3 is not refused at its source.
+    let others: Vec<_> = (0..12).map(|n| (n / 4, 3, 1)).collect();
+    let world = World::new(Manner::Plain, &others, None).run();
+    assert!(world.dropped(DropCause::Queue) > 0);
+    assert_eq!(world.simulation.application.refused, [0; 0]);
+}
+
+#[test]
+fn a_dead_node_is_silent_and_deaf_and_works_again() {
+    let sends = [(0, 1, 0), (0, 1, 0), (2, 0, 1), (4, 1, 2), (20, 0, 1)];
+    let mut world = World::new(Manner::Plain, &sends, None);
+    world.run_until(0);
+    world.simulation.set_node_up(NodeId(1), false);
+    assert_eq!(world.dropped(DropCause::LinkDown), 2);
+    world.run_until(10);
+    world.simulation.set_node_up(NodeId(1), true);
+    let world = world.run();
+    assert_eq!(world.simulation.application.arrivals, [(4, 21, SIZE_BYTES)]);
+    assert_eq!(world.dropped(DropCause::Radio), 1);
+    assert_eq!(world.dropped(DropCause::LinkDown), 3);
+}
