@@ -12,7 +12,8 @@
 //!
 //! Nothing here knows of LTE or of Wi-Fi. A loss is positive and in decibels; heights are
 //! coordinates (`z_m`). Everything is a pure function of its arguments and of what was drawn from
-//! a stream when it was made, so that it does not matter when or how often it is asked.
+//! a stream when it was made, so that it does not matter when or how often it is asked; only the
+//! fading of frames is a draw each time.
 
 pub mod fading;
 pub mod frame_fading;

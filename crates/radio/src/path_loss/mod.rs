@@ -11,12 +11,14 @@ mod hata;
 mod kun2600;
 mod log_distance;
 mod tr38901;
+mod two_ray;
 
 pub use friis::Friis;
 pub use hata::{City, Cost231Hata, Environment, OkumuraHata};
 pub use kun2600::Kun2600;
 pub use log_distance::LogDistance;
 pub use tr38901::{UrbanMacro, UrbanMicro};
+pub use two_ray::TwoRay;
 
 use crate::position::Position;
 
@@ -51,6 +53,8 @@ pub enum PathLoss {
     LogDistance(LogDistance),
     /// Free space.
     Friis(Friis),
+    /// Free space, and beyond a crossover the fourth power of the distance.
+    TwoRay(TwoRay),
     /// 3GPP TR 38.901, urban macro cell.
     UrbanMacro(UrbanMacro),
     /// 3GPP TR 38.901, urban micro cell in a street canyon.
@@ -70,6 +74,7 @@ impl PathLoss {
             Self::Kun2600(_) => Kun2600::loss_db(&path),
             Self::LogDistance(law) => law.loss_db(&path),
             Self::Friis(law) => law.loss_db(&path),
+            Self::TwoRay(law) => law.loss_db(&path),
         }
     }
 
@@ -101,6 +106,7 @@ impl PathLoss {
             Self::Kun2600(law) => (Kun2600::NAME, law.validity()),
             Self::LogDistance(law) => (LogDistance::NAME, law.validity(&path)),
             Self::Friis(law) => (Friis::NAME, law.validity(&path)),
+            Self::TwoRay(law) => (TwoRay::NAME, law.validity(&path)),
             Self::UrbanMacro(law) => (UrbanMacro::NAME, law.validity(&path)),
             Self::UrbanMicro(law) => (UrbanMicro::NAME, law.validity(&path)),
         };
@@ -185,7 +191,7 @@ mod tests {
     use super::*;
     use backlane_units::Frequency;
 
-    fn every_law() -> [PathLoss; 10] {
+    fn every_law() -> [PathLoss; 11] {
         let frequency = Frequency::from_hz(2_120_000_000);
         let hata = |environment| {
             PathLoss::OkumuraHata(OkumuraHata {
@@ -209,6 +215,10 @@ mod tests {
                 reference_loss_db: 38.96,
             }),
             PathLoss::Friis(Friis { frequency }),
+            PathLoss::TwoRay(TwoRay {
+                frequency,
+                antenna_height_m: 1.5,
+            }),
             PathLoss::UrbanMacro(UrbanMacro { frequency }),
             PathLoss::UrbanMicro(UrbanMicro { frequency }),
         ]

@@ -1,0 +1,180 @@
+//! How probably a frame is decoded when others come and go.
+//!
+//! The ratio of signal to noise and interference changes whenever another frame begins or ends.
+//! Each stretch between two changes lets its bits through with the probability of its ratio, and
+//! the frame is decoded if all come through. Interference counts as noise of its power, whatever
+//! its modulation.
+
+use backlane_units::SimTime;
+
+use super::error_rate::ErrorRate;
+use super::standard::Mode;
+
+/// One frame under way at one receiver, judged by error rates.
+///
+/// It is told of every change of the interference, in the order of time, and answers at the end.
+/// The preamble itself carries no bits; the header has 24 bits in OFDM's lowest mode or 48 at
+/// 1 Mb/s, spread evenly over preamble and header, so that interference there costs as much as it
+/// lasts.
+#[derive(Clone, Copy, Debug)]
+pub struct SinrReception {
+    mode: Mode,
+    signal_mw: f64,
+    noise_mw: f64,
+    interference_mw: f64,
+    since: SimTime,
+    payload_begins: SimTime,
+    ends: SimTime,
+    header_bits_per_s: f64,
+    payload_bits_per_s: f64,
+    hazard: f64,
+}
+
+impl SinrReception {
+    /// A frame in `mode` that begins now, at `signal_mw` over `noise_mw` and the
+    /// `interference_mw` that is on the air already. `bytes` of payload lie between
+    /// `payload_begins` and `ends`.
+    #[expect(clippy::too_many_arguments, reason = "each is one fact of the frame")]
+    pub fn new(
+        now: SimTime,
+        mode: Mode,
+        signal_mw: f64,
+        noise_mw: f64,
+        interference_mw: f64,
+        payload_begins: SimTime,
+        ends: SimTime,
+        bytes: u32,
+    ) -> Self {
+        let header_bits = if mode.is_ofdm() { 24.0 } else { 48.0 };
+        let per_second =
+            |bits: f64, from: SimTime, to: SimTime| bits / to.saturating_since(from).as_secs_f64();
+        Self {
+            mode,
+            signal_mw,
+            noise_mw,
+            interference_mw,
+            since: now,
+            payload_begins,
+            ends,
+            header_bits_per_s: per_second(header_bits, now, payload_begins),
+            payload_bits_per_s: per_second(8.0 * f64::from(bytes), payload_begins, ends),
+            hazard: 0.0,
+        }
+    }
+
+    /// The power of the frame, in milliwatts.
+    pub fn signal_mw(&self) -> f64 {
+        self.signal_mw
+    }
+
+    /// The interference is `interference_mw` from now on.
+    pub fn on_interference(&mut self, now: SimTime, interference_mw: f64, rates: &ErrorRate) {
+        self.advance(now, rates);
+        self.interference_mw = interference_mw;
+    }
+
+    /// The probability that the whole frame came through, asked at its end.
+    pub fn success(mut self, rates: &ErrorRate) -> f64 {
+        self.advance(self.ends, rates);
+        libm::exp(-self.hazard)
+    }
+
+    fn advance(&mut self, now: SimTime, rates: &ErrorRate) {
+        let now = now.min(self.ends);
+        let sinr = self.signal_mw / (self.noise_mw + self.interference_mw);
+        let header = now.min(self.payload_begins).saturating_since(self.since);
+        let payload = now.saturating_since(self.since.max(self.payload_begins));
+        let header_bits = header.as_secs_f64() * self.header_bits_per_s;
+        let payload_bits = payload.as_secs_f64() * self.payload_bits_per_s;
+        if header_bits > 0.0 {
+            self.hazard += rates.hazard(self.mode.header_mode(), sinr, header_bits);
+        }
+        if payload_bits > 0.0 {
+            self.hazard += rates.hazard(self.mode, sinr, payload_bits);
+        }
+        self.since = self.since.max(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::airtime::{frame_airtime, preamble_airtime};
+    use super::super::standard::{Preamble, Standard};
+    use super::*;
+    use backlane_radio::level::ratio;
+
+    const BYTES: u32 = 1036;
+    const MODE: Mode = Mode::Ofdm54;
+    const BEGINS: SimTime = SimTime::from_ps(5_000_000);
+
+    fn after_us(us: u64) -> SimTime {
+        BEGINS.saturating_add(backlane_units::Duration::from_micros(us))
+    }
+
+    /// A frame over noise of −94 dBm with a signal-to-noise ratio of `snr_db`.
+    fn frame(snr_db: f64) -> SinrReception {
+        let noise_mw = ratio(-94.0);
+        let airtime = frame_airtime(Standard::A, MODE, Preamble::Long, BYTES);
+        SinrReception::new(
+            BEGINS,
+            MODE,
+            noise_mw * ratio(snr_db),
+            noise_mw,
+            0.0,
+            BEGINS.saturating_add(preamble_airtime(MODE, Preamble::Long)),
+            BEGINS.saturating_add(airtime),
+            BYTES,
+        )
+    }
+
+    #[test]
+    fn an_undisturbed_frame_comes_through_as_its_bits_do() {
+        let rates = ErrorRate::new(Standard::A);
+        for snr_db in [21.0, 22.0, 23.0, 25.0] {
+            let sinr = ratio(snr_db);
+            let expected = rates.success(MODE, sinr, 8.0 * f64::from(BYTES))
+                * rates.success(Mode::Ofdm6, sinr, 24.0);
+            assert!((frame(snr_db).success(&rates) - expected).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn interference_costs_as_many_bits_as_it_meets() {
+        let rates = ErrorRate::new(Standard::A);
+        let (signal_db, during_db) = (30.0, 22.0);
+        let mut disturbed = frame(signal_db);
+        let noise_mw = ratio(-94.0);
+        let interference_mw = noise_mw * (ratio(signal_db - during_db) - 1.0);
+        // 40 µs of the payload, of 156 µs: 39 symbols hold the bits.
+        disturbed.on_interference(after_us(60), interference_mw, &rates);
+        disturbed.on_interference(after_us(100), 0.0, &rates);
+        let bits = 8.0 * f64::from(BYTES) * 40.0 / 156.0;
+        let expected = rates.success(MODE, ratio(during_db), bits);
+        let found = disturbed.success(&rates);
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        assert!((0.5..0.99).contains(&found));
+    }
+
+    #[test]
+    fn a_preamble_under_a_louder_one_is_lost_and_what_comes_later_does_no_harm() {
+        let rates = ErrorRate::new(Standard::A);
+        let mut early = frame(30.0);
+        early.on_interference(BEGINS, 10.0 * early.signal_mw(), &rates);
+        early.on_interference(after_us(20), 0.0, &rates);
+        assert!(early.success(&rates) < 1e-4);
+        let mut late = frame(30.0);
+        late.on_interference(after_us(176), 1.0, &rates);
+        assert_eq!(late.success(&rates), frame(30.0).success(&rates));
+    }
+
+    #[test]
+    fn changes_that_change_nothing_change_nothing() {
+        let rates = ErrorRate::new(Standard::A);
+        let mut told = frame(22.0);
+        for us in [3, 20, 21, 90, 90, 175] {
+            told.on_interference(after_us(us), 0.0, &rates);
+        }
+        let difference = told.success(&rates) - frame(22.0).success(&rates);
+        assert!(difference.abs() < 1e-12);
+    }
+}
