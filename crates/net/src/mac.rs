@@ -11,7 +11,6 @@
 //! which packets it could not bring over.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use backlane_engine::{EventQueue, TimerId};
 use backlane_units::{Rate, SimTime};
@@ -171,12 +170,15 @@ impl<'a> MacContext<'a> {
     }
 
     /// The far end of `link` decoded a frame with a message in it that was not for it alone: a
-    /// broadcast, or a packet for another neighbour.
+    /// broadcast, or a packet with a message riding on it for another neighbour. The medium must
+    /// still hold the packet.
     #[inline]
-    pub fn hear(&mut self, link: LinkId, message: Arc<[u8]>) {
-        self.network
-            .emerged
-            .push_back(Emerged::Heard(link, message));
+    pub fn hear(&mut self, link: LinkId, id: PacketId) {
+        let packet = &self.network.packets[id];
+        if let Some(message) = &packet.message {
+            let heard = Emerged::Heard(link, packet.ttl, message.clone());
+            self.network.emerged.push_back(heard);
+        }
     }
 
     /// The broadcast `id` was sent, whoever heard it.

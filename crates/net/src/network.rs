@@ -157,6 +157,8 @@ pub struct Network {
     pub(crate) emerged: VecDeque<Emerged>,
     /// Copies of packets that their own node refused in the present call.
     pub(crate) refused: VecDeque<Packet>,
+    /// TTL of the message that a router is being given.
+    pub(crate) message_ttl: u8,
     /// Packets that wait at the source of a flow, as its router tells, by flow.
     pub(crate) source_backlogs: Vec<u32>,
     /// What a link gave up in the present call.

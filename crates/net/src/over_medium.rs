@@ -23,8 +23,8 @@ pub(crate) enum Emerged {
     Out(NodeId, PacketId),
     /// A packet came out at the far end of a link.
     Arrived(LinkId, PacketId),
-    /// The far end of a link heard a message.
-    Heard(LinkId, Arc<[u8]>),
+    /// The far end of a link heard a message, with this TTL.
+    Heard(LinkId, u8, Arc<[u8]>),
     /// A packet could not be brought over a link.
     GivenBack(LinkId, PacketId),
     /// A frame over a link is done with.

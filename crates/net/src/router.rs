@@ -131,27 +131,36 @@ impl<'a> Context<'a> {
     /// `message.len()` + 28 bytes on the link.
     pub fn send_message(&mut self, interface: usize, message: Arc<[u8]>) {
         let peer = self.network.mesh_interfaces(self.node)[interface].peer;
-        let id = self.inject_message(peer, message);
+        let id = self.inject_message(peer, INITIAL_TTL, message);
         self.transmit(interface, id);
     }
 
     /// Sends a routing message to all neighbours, in a UDP datagram: one frame on each radio,
-    /// without acknowledgment, and a copy on each wire.
-    pub fn broadcast(&mut self, message: &Arc<[u8]>) {
+    /// without acknowledgment, and a copy on each wire. Nothing passes the message on by itself:
+    /// its `ttl` is for the protocol ([`Context::message_ttl`]).
+    pub fn broadcast(&mut self, ttl: u8, message: &Arc<[u8]>) {
         for interface in 0..self.interfaces().len() {
-            if self.interfaces()[interface].radio.is_none() {
-                self.send_message(interface, message.clone());
+            let Interface { peer, radio, .. } = self.interfaces()[interface];
+            if radio.is_none() {
+                let id = self.inject_message(peer, ttl, message.clone());
+                self.transmit(interface, id);
             }
         }
         for radio in 0..self.network.radio_count(self.node) as u8 {
-            self.broadcast_over(radio, message.clone());
+            self.broadcast_over(radio, ttl, message.clone());
         }
     }
 
-    /// Sends a routing message to all neighbours on one radio.
-    pub fn broadcast_over(&mut self, radio: u8, message: Arc<[u8]>) {
-        let id = self.inject_message(NodeId::NONE, message);
+    /// Sends a routing message to all neighbours on one radio, as [`Context::broadcast`] does.
+    pub fn broadcast_over(&mut self, radio: u8, ttl: u8, message: Arc<[u8]>) {
+        let id = self.inject_message(NodeId::NONE, ttl, message);
         self.network.broadcast_over(self.node, radio, id);
+    }
+
+    /// The TTL of the IP packet whose message the router is given in [`Router::on_message`]; of
+    /// no meaning elsewhere.
+    pub fn message_ttl(&self) -> u8 {
+        self.network.message_ttl
     }
 
     /// Tells how many packets of a flow wait at the router of its source, for whoever controls
@@ -160,13 +169,13 @@ impl<'a> Context<'a> {
         self.network.set_source_backlog(flow, pkts);
     }
 
-    fn inject_message(&mut self, peer: NodeId, message: Arc<[u8]>) -> PacketId {
+    fn inject_message(&mut self, peer: NodeId, ttl: u8, message: Arc<[u8]>) -> PacketId {
         let size_bytes = message.len() as u32 + IPV4_HEADER_BYTES + UDP_HEADER_BYTES;
         self.network.count_message(self.node, size_bytes);
         self.network.inject(Packet {
             flow: FlowId::NONE,
             reverse: false,
-            ttl: INITIAL_TTL,
+            ttl,
             hops: 0,
             ecn: Ecn::NotCapable,
             size_bytes,
@@ -233,6 +242,8 @@ pub struct RouterReadings {
     pub link_failures: u64,
     /// Packets that have been in the router's queues for more than 10 s now.
     pub trapped_pkts: u64,
+    /// What packets spent there beyond 10 s, summed over packets, in packet-picoseconds.
+    pub trapped_area: u128,
 }
 
 /// A routing protocol on one node. That a wire is cut, it learns only from what its own messages
@@ -266,7 +277,8 @@ pub trait Router {
 
     /// A medium is done with a frame to the neighbour on an interface: it was sent `attempts`
     /// times, the last time at `rate`, and acknowledged or not. A packet that was not comes back
-    /// after this, unless it reached the neighbour all the same.
+    /// too ([`Router::on_undelivered`]), before or after this, unless it reached the neighbour
+    /// all the same.
     fn on_attempts(
         &mut self,
         _context: &mut Context<'_>,

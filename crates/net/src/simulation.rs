@@ -289,6 +289,8 @@ impl<A: Application> Simulation<A> {
             return false;
         };
         let alone = packet.flow == FlowId::NONE;
+        self.network.message_ttl = packet.ttl;
+        let packet = &mut self.network.packets[id];
         if alone {
             self.network.deliver(id);
         } else {
@@ -372,7 +374,8 @@ impl<A: Application> Simulation<A> {
                         self.come_to(node, id);
                     }
                 }
-                Emerged::Heard(link, message) => {
+                Emerged::Heard(link, ttl, message) => {
+                    self.network.message_ttl = ttl;
                     self.with_end(link, false, |router, context, interface| {
                         router.on_message(context, interface, &message);
                     });

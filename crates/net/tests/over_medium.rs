@@ -126,7 +126,6 @@ impl Mac for Hub {
     fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
         let (id, frame) = self.stations[token as usize].on_air.take().unwrap();
         let links = self.stations[token as usize].links.clone();
-        let message = context.packet(id).message.clone();
         let deaf: Vec<bool> = links
             .iter()
             .map(|&(link, peer)| {
@@ -147,10 +146,8 @@ impl Mac for Hub {
                 } else {
                     context.arrive(link, id);
                 }
-            } else if let Some(message) = &message
-                && !deaf
-            {
-                context.hear(link, message.clone());
+            } else if !deaf {
+                context.hear(link, id);
             }
         }
         if told.is_none() {
@@ -268,11 +265,15 @@ impl Router for Chatty {
 
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
         let from = context.interfaces()[interface].peer.0;
-        self.note(context, format!("{} bytes from {from}", message.len()));
+        let ttl = context.message_ttl();
+        self.note(
+            context,
+            format!("{} bytes from {from}, TTL {ttl}", message.len()),
+        );
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, _: u32) {
-        context.broadcast(&Arc::from([0; 12]));
+        context.broadcast(1, &Arc::from([0; 12]));
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
@@ -481,9 +482,9 @@ fn a_broadcast_is_one_frame_on_the_radio_and_a_copy_on_the_wire() {
     assert_eq!(
         log,
         said(&[
-            (1, 4, "12 bytes from 0"),
-            (2, 4, "12 bytes from 0"),
-            (3, 4, "12 bytes from 0"),
+            (1, 4, "12 bytes from 0, TTL 1"),
+            (2, 4, "12 bytes from 0, TTL 1"),
+            (3, 4, "12 bytes from 0, TTL 1"),
         ])
     );
     let sent = world.simulation.network.messages_sent(NodeId(0));
@@ -498,8 +499,8 @@ fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end
         world.log(),
         said(&[
             (0, 1, "1 attempts to 1, delivered"),
-            (1, 1, "4 bytes from 0"),
-            (2, 1, "4 bytes from 0"),
+            (1, 1, "4 bytes from 0, TTL 63"),
+            (2, 1, "4 bytes from 0, TTL 63"),
         ])
     );
     assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
@@ -510,7 +511,7 @@ fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end
 #[test]
 fn a_message_rides_over_a_wire_too() {
     let world = World::new(Manner::Rides, &[(0, 3, 0)], None).run();
-    assert_eq!(world.log(), said(&[(0, 1, "4 bytes from 3")]));
+    assert_eq!(world.log(), said(&[(0, 1, "4 bytes from 3, TTL 63")]));
     assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
 }
 
@@ -525,9 +526,9 @@ fn what_cannot_be_delivered_comes_back_to_the_router_that_sent_it() {
             (0, 3, "7 attempts to 1, lost"),
             (0, 3, "0 back from 1"),
             // The neighbour that it was not meant for heard it. Node 1 is deaf to node 0.
-            (2, 3, "4 bytes from 0"),
+            (2, 3, "4 bytes from 0, TTL 63"),
             (0, 4, "1 attempts to 2, delivered"),
-            (2, 4, "4 bytes from 0"),
+            (2, 4, "4 bytes from 0, TTL 63"),
         ])
     );
     assert_eq!(world.dropped(DropCause::Radio), 1);
