@@ -17,7 +17,7 @@ use backlane_units::{Rate, SimTime};
 
 use crate::network::{DropCause, Network};
 use crate::over_medium::Emerged;
-use crate::packet::{LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
+use crate::packet::{FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
 use crate::simulation::Event;
 
 /// A medium that hosts and routers share, all of it behind one value.
@@ -171,11 +171,12 @@ impl<'a> MacContext<'a> {
 
     /// The far end of `link` decoded a frame with a message in it that was not for it alone: a
     /// broadcast, or a packet with a message riding on it for another neighbour. The medium must
-    /// still hold the packet.
+    /// still hold the packet. A routing message for another neighbour is not passed on.
     #[inline]
     pub fn hear(&mut self, link: LinkId, id: PacketId) {
         let packet = &self.network.packets[id];
-        if let Some(message) = &packet.message {
+        let for_one = packet.flow == FlowId::NONE && packet.destination != NodeId::NONE;
+        if !for_one && let Some(message) = &packet.message {
             let heard = Emerged::Heard(link, packet.ttl, message.clone());
             self.network.emerged.push_back(heard);
         }

@@ -1,0 +1,160 @@
+//! ETX, the expected number of transmissions of a packet over a link, and what it is estimated
+//! from (De Couto, Aguayo, Bicket and Morris, "A high-throughput path metric for multi-hop
+//! wireless routing", MobiCom 2003).
+//!
+//! Each node sends probes by broadcast, which nobody acknowledges or repeats. A neighbour that
+//! knows how many were sent of late knows the share that it received. A transmission succeeds
+//! if the frame arrives and its acknowledgment comes back, so that the expected number of
+//! attempts is one over the product of the delivery ratios both ways; the cost of a path is the
+//! sum over its links.
+//!
+//! Losses are counted by the probes' sequence numbers. The paper divides by the number of
+//! probes due in the window, which takes a fixed period; the messages that serve as probes here
+//! have jitter. What fell silent is counted by time, since no number tells.
+
+use std::collections::VecDeque;
+
+use backlane_units::{Duration, SimTime};
+
+/// Expected transmissions of a frame over a link that delivers the share `forward` of frames one
+/// way and `reverse` the other way: 1/(d_f · d_r). `None` where nothing gets through.
+pub fn etx(forward: f64, reverse: f64) -> Option<f64> {
+    let both = forward * reverse;
+    (both > 0.0).then(|| 1.0 / both)
+}
+
+/// A jump in the sequence numbers as large as this is a sender that started anew, not a loss.
+const LARGEST_GAP: u16 = 256;
+
+/// The share of a neighbour's probes that arrived of late.
+#[derive(Clone, Debug)]
+pub struct DeliveryRatio {
+    window: Duration,
+    /// Probes that arrived in the window, each with how many were lost before it.
+    heard: VecDeque<(SimTime, u16)>,
+    received: u32,
+    lost: u32,
+    last_sequence: u16,
+}
+
+impl DeliveryRatio {
+    /// Of a neighbour that was not heard yet, over a window of this length.
+    pub fn new(window: Duration) -> Self {
+        Self {
+            window,
+            heard: VecDeque::new(),
+            received: 0,
+            lost: 0,
+            last_sequence: 0,
+        }
+    }
+
+    /// A probe arrived. The neighbour numbers its probes one by one.
+    pub fn on_probe(&mut self, now: SimTime, sequence: u16) {
+        let step = sequence.wrapping_sub(self.last_sequence);
+        if step == 0 && !self.heard.is_empty() {
+            return;
+        }
+        let started_anew = self.heard.is_empty() || step > LARGEST_GAP;
+        let lost = if started_anew { 0 } else { step - 1 };
+        self.last_sequence = sequence;
+        self.heard.push_back((now, lost));
+        self.received += 1;
+        self.lost += u32::from(lost);
+        self.forget(now);
+    }
+
+    /// The share of probes that arrived in the window up to `now`, between 0 and 1. `interval`
+    /// is the longest time between two probes: whoever has been silent for longer has lost some.
+    pub fn ratio(&mut self, now: SimTime, interval: Duration) -> f64 {
+        self.forget(now);
+        let Some(&(last, _)) = self.heard.back() else {
+            return 0.0;
+        };
+        let silent = now.saturating_since(last).as_ps();
+        let overdue = silent / interval.as_ps().max(1);
+        let due = u64::from(self.received) + u64::from(self.lost) + overdue;
+        f64::from(self.received) / due as f64
+    }
+
+    fn forget(&mut self, now: SimTime) {
+        while let Some(&(at, lost)) = self.heard.front()
+            && now.saturating_since(at) >= self.window
+        {
+            self.heard.pop_front();
+            self.received -= 1;
+            self.lost -= u32::from(lost);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn at(s: u64) -> SimTime {
+        SimTime::ZERO + SECOND * s
+    }
+
+    /// A neighbour that numbers its probes from `first`, of which these arrive, one each second.
+    fn heard(first: u16, arrived: &[u16]) -> DeliveryRatio {
+        let mut ratio = DeliveryRatio::new(SECOND * 10);
+        for &n in arrived {
+            ratio.on_probe(at(u64::from(n)), first.wrapping_add(n));
+        }
+        ratio
+    }
+
+    fn assert_ratio(ratio: &mut DeliveryRatio, s: u64, expected: f64) {
+        let found = ratio.ratio(at(s), SECOND);
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn etx_is_one_over_the_product_of_both_ratios() {
+        assert_eq!(etx(1.0, 1.0), Some(1.0));
+        assert_eq!(etx(0.5, 0.8), Some(2.5));
+        assert_eq!(etx(0.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_neighbour_that_was_never_heard_delivers_nothing() {
+        assert_ratio(&mut DeliveryRatio::new(SECOND), 5, 0.0);
+    }
+
+    #[test]
+    fn losses_are_gaps_in_the_numbers() {
+        // Of 0 to 7, three are missing; numbers go round.
+        for first in [0, 1000, u16::MAX - 2] {
+            assert_ratio(&mut heard(first, &[0, 1, 3, 4, 7]), 7, 5.0 / 8.0);
+        }
+    }
+
+    #[test]
+    fn what_is_older_than_the_window_does_not_count() {
+        let mut ratio = heard(0, &[0, 5, 6, 7, 8, 9, 10, 11]);
+        // At 11 s the first is out; the gap before 5 goes with the probe that showed it.
+        assert_ratio(&mut ratio, 11, 7.0 / 11.0);
+        assert_ratio(&mut ratio, 14, 7.0 / 14.0);
+        assert_ratio(&mut ratio, 15, 6.0 / 10.0);
+    }
+
+    #[test]
+    fn silence_is_loss_and_in_the_end_nothing_is_left() {
+        let mut ratio = heard(0, &[0, 1, 2, 3]);
+        assert_ratio(&mut ratio, 3, 1.0);
+        assert_ratio(&mut ratio, 7, 4.0 / 8.0);
+        assert_ratio(&mut ratio, 13, 0.0);
+    }
+
+    #[test]
+    fn a_repetition_counts_once_and_a_new_start_loses_nothing() {
+        let mut ratio = heard(0, &[0, 1]);
+        ratio.on_probe(at(1), 1);
+        assert_ratio(&mut ratio, 1, 1.0);
+        ratio.on_probe(at(2), 40_000);
+        assert_ratio(&mut ratio, 2, 1.0);
+    }
+}
