@@ -264,10 +264,17 @@ impl Network {
         (up, down)
     }
 
+    /// The name of the medium that is added next, so that links can be made for it before
+    /// ([`Network::connect_by_mac`]).
+    pub fn next_mac(&self) -> MacId {
+        MacId(self.macs.len() as u32)
+    }
+
     /// Adds a medium. [`crate::Simulation::new`] starts it.
     pub fn add_mac(&mut self, mac: Box<dyn Mac>) -> MacId {
+        let id = self.next_mac();
         self.macs.push(mac);
-        MacId(self.macs.len() as u32 - 1)
+        id
     }
 
     /// Attaches a host to a router by a medium: what it sends and what is for it goes to

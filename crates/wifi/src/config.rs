@@ -1,10 +1,13 @@
 //! What an 802.11 network is built from: one value for the network, one for each station and each
 //! link.
 //!
-//! [`WifiConfig::new`] is a network as the standard has it.
+//! [`WifiConfig::new`] is a network as the standard has it; [`WifiConfig::ns2`] has the ways of
+//! ns-2's `Mac/802_11`, each as the switch that it is here.
+
+use std::fmt;
 
 use backlane_net::{NodeId, QueueConfig, QueueLimit};
-use backlane_radio::path_loss::LogDistance;
+use backlane_radio::path_loss::{LogDistance, TwoRay};
 use backlane_radio::{FrameFading, PathLoss, Position};
 use backlane_units::{Decibels, Duration, Frequency, Power, Rate};
 
@@ -183,4 +186,124 @@ impl WifiConfig {
             queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
         }
     }
+    /// A network as ns-2.35's `Mac/802_11` and `Phy/WirelessPhy` have it by default, but for the
+    /// data rate (`tcl/lib/ns-default.tcl`): RTS before every unicast frame, two-ray ground at
+    /// 914 MHz with antennas of 1.5 m and 0.28183815 W, frames decoded to 250 m and sensed to
+    /// 550 m, capture at 10 dB, no LLC header, control frames and broadcasts at 1 Mbit/s.
+    pub fn ns2(data_rate: Rate) -> Self {
+        let frequency = Frequency::from_hz(914_000_000);
+        Self {
+            overhead_bytes: 28,
+            rts_threshold_bytes: 0,
+            frequency,
+            power: Power::from_mdbm(24_500),
+            path_loss: PathLoss::TwoRay(TwoRay {
+                frequency,
+                antenna_height_m: 1.5,
+            }),
+            carrier_sense: Power::from_mdbm(-78_072),
+            reception: Reception::Pairwise {
+                sensitivity: Power::from_mdbm(-64_375),
+                capture: Decibels::from_mdb(10_000),
+            },
+            queue: QueueConfig::DropTail(QueueLimit::Packets(50)),
+            ..Self::new(Standard::Dsss, data_rate)
+        }
+    }
 }
+
+/// Why a network cannot be built.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WifiError {
+    /// The standard has no such rate.
+    Rate {
+        /// The standard.
+        standard: Standard,
+        /// The rate.
+        rate: Rate,
+    },
+    /// A retry limit is zero.
+    NoAttempt,
+    /// The slot is zero.
+    NoSlot,
+    /// The least contention window is greater than the greatest.
+    Windows {
+        /// The least.
+        cw_min: u32,
+        /// The greatest.
+        cw_max: u32,
+    },
+    /// A frame could be decoded and not sensed.
+    DeafCarrierSense,
+    /// A queue limited by a bandwidth-delay product.
+    QueueByDelay,
+    /// A loss that is no probability.
+    Loss(f64),
+    /// A shape of Nakagami fading below a half.
+    NakagamiShape(f64),
+    /// A station has two radios on one channel.
+    ChannelTwice {
+        /// The station.
+        station: String,
+        /// The channel.
+        channel: u8,
+    },
+    /// A link between stations that do not both have its channel.
+    NoRadio {
+        /// The station without it.
+        station: String,
+        /// The channel.
+        channel: u8,
+    },
+    /// A link to a station that there is not, or from a station to itself.
+    Ends {
+        /// Index of one end.
+        a: usize,
+        /// Index of the other.
+        b: usize,
+    },
+}
+
+impl fmt::Display for WifiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate { standard, rate } => {
+                write!(f, "802.11 {standard:?} has no rate of {rate}; it has")?;
+                for (index, mode) in standard.modes().iter().enumerate() {
+                    write!(f, "{} {}", if index == 0 { "" } else { "," }, mode.rate())?;
+                }
+                Ok(())
+            }
+            Self::NoAttempt => write!(f, "a retry limit counts attempts and is at least 1"),
+            Self::NoSlot => write!(f, "the slot must be longer than zero"),
+            Self::Windows { cw_min, cw_max } => write!(
+                f,
+                "the least contention window, {cw_min}, is above the greatest, {cw_max}"
+            ),
+            Self::DeafCarrierSense => write!(
+                f,
+                "the carrier-sense level is above the sensitivity: frames would be decoded and not \
+                 sensed; lower it"
+            ),
+            Self::QueueByDelay => write!(
+                f,
+                "the queue of a radio has no bandwidth-delay product; give bytes or packets"
+            ),
+            Self::Loss(loss) => write!(f, "a loss of {loss} is not between 0 and 1"),
+            Self::NakagamiShape(m) => {
+                write!(f, "the shape of Nakagami fading, {m}, must be at least 0.5")
+            }
+            Self::ChannelTwice { station, channel } => {
+                write!(f, "{station} has two radios on channel {channel}")
+            }
+            Self::NoRadio { station, channel } => {
+                write!(f, "{station} has no radio on channel {channel}")
+            }
+            Self::Ends { a, b } => {
+                write!(f, "a link between stations {a} and {b} cannot be")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WifiError {}

@@ -1,11 +1,23 @@
 //! 802.11 as a medium of `net`.
 //!
 //! [`phy`] knows what a standard's times and rates are, how long a frame takes and what signal it
-//! needs. [`config`] is what a network is built from.
+//! needs. [`Wifi`] is a network of stations: the frames on the air, and who sends when by the
+//! distributed coordination function; each radio of it knows what it hears and when it may send.
+//! [`config`] is what a network is built from, [`readings`] what it tells of itself.
 
 #![forbid(unsafe_code)]
 
+mod agenda;
+mod build;
 pub mod config;
+mod frame;
+mod medium;
 pub mod phy;
+mod radio;
+pub mod readings;
+mod rules;
 
-pub use config::{Reception, StationConfig, WifiConfig, WifiLinkConfig};
+pub use build::links_in_range;
+pub use config::{Reception, StationConfig, WifiConfig, WifiError, WifiLinkConfig};
+pub use medium::Wifi;
+pub use readings::{LinkReadings, RadioReadings};

@@ -1,0 +1,145 @@
+//! What happens next: one deadline for each radio.
+//!
+//! A radio waits for one thing at a time. Deadlines lie in an array with the least of every
+//! sixteen beside it, which is found anew only where it has moved: with many stations around one
+//! sender, most deadlines change between two events, and a heap would sort what nobody asks for.
+
+use backlane_units::SimTime;
+
+const BLOCK: usize = 16;
+const NEVER: u64 = u64::MAX;
+
+/// The next deadline of each radio.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    keys: Vec<u64>,
+    least: Vec<u64>,
+    moved: Vec<bool>,
+}
+
+/// At one instant, frames end before anything else happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    FrameEnds = 0,
+    Other = 1,
+}
+
+impl Agenda {
+    pub(crate) fn new(radios: usize) -> Self {
+        let blocks = radios.div_ceil(BLOCK);
+        Self {
+            keys: vec![NEVER; blocks * BLOCK],
+            least: vec![NEVER; blocks],
+            moved: vec![false; blocks],
+        }
+    }
+
+    /// Sets the deadline of a radio, in place of the one that it had.
+    #[inline]
+    pub(crate) fn set(&mut self, radio: usize, at: SimTime, order: Order) {
+        self.put(radio, at.as_ps() << 1 | order as u64);
+    }
+
+    /// The radio waits for nothing.
+    #[inline]
+    pub(crate) fn clear(&mut self, radio: usize) {
+        if self.keys[radio] != NEVER {
+            self.put(radio, NEVER);
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, radio: usize, key: u64) {
+        let block = radio / BLOCK;
+        let old = std::mem::replace(&mut self.keys[radio], key);
+        if key < self.least[block] {
+            self.least[block] = key;
+        } else if old == self.least[block] {
+            self.moved[block] = true;
+        }
+    }
+
+    /// When the radio's deadline is; [`SimTime::MAX`] if it waits for nothing.
+    #[inline]
+    pub(crate) fn at(&self, radio: usize) -> SimTime {
+        time_of(self.keys[radio])
+    }
+
+    /// The earliest deadline and the first radio that has it.
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<(SimTime, usize)> {
+        let mut best = NEVER;
+        let mut best_block = 0;
+        for block in 0..self.least.len() {
+            if self.moved[block] {
+                self.moved[block] = false;
+                let keys = &self.keys[block * BLOCK..(block + 1) * BLOCK];
+                self.least[block] = keys.iter().fold(NEVER, |least, &key| least.min(key));
+            }
+            if self.least[block] < best {
+                best = self.least[block];
+                best_block = block;
+            }
+        }
+        if best == NEVER {
+            return None;
+        }
+        let keys = &self.keys[best_block * BLOCK..(best_block + 1) * BLOCK];
+        let within = keys.iter().position(|&key| key == best)?;
+        Some((time_of(best), best_block * BLOCK + within))
+    }
+}
+
+fn time_of(key: u64) -> SimTime {
+    if key == NEVER {
+        SimTime::MAX
+    } else {
+        SimTime::from_ps(key >> 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn at_one_instant_a_frame_ends_before_another_begins() {
+        let mut agenda = Agenda::new(20);
+        let at = SimTime::from_ps(7);
+        agenda.set(3, at, Order::Other);
+        agenda.set(18, at, Order::FrameEnds);
+        assert_eq!(agenda.first(), Some((at, 18)));
+        agenda.clear(18);
+        assert_eq!(agenda.first(), Some((at, 3)));
+        agenda.clear(3);
+        assert_eq!(agenda.first(), None);
+        assert_eq!(agenda.at(3), SimTime::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_is_that_of_a_plain_list(
+            actions in prop::collection::vec((0usize..40, 0u64..30, any::<bool>()), 1..200)
+        ) {
+            let mut agenda = Agenda::new(40);
+            let mut plain = [None; 40];
+            for (radio, time, set) in actions {
+                if set {
+                    agenda.set(radio, SimTime::from_ps(time), Order::Other);
+                    plain[radio] = Some(time);
+                } else {
+                    agenda.clear(radio);
+                    plain[radio] = None;
+                }
+                let expected = plain
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(radio, time)| Some(((*time)?, radio)))
+                    .min();
+                let found = agenda.first().map(|(time, radio)| (time.as_ps(), radio));
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! From a configuration to a network: who hears whom how loud, and by which links.
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::{Event, LinkId, MacId, Network, QueueLimit};
+use backlane_radio::level::ratio;
+use backlane_radio::path_loss::Sight;
+use backlane_radio::{FrameFading, Position};
+use backlane_units::{Duration, SimTime};
+
+use crate::agenda::Agenda;
+use crate::config::{StationConfig, WifiConfig, WifiError, WifiLinkConfig};
+use crate::frame::NONE;
+use crate::medium::{Hearer, Wifi};
+use crate::radio::{Direction, Draws, Radio};
+use crate::readings::LinkReadings;
+use crate::rules::{Hearing, Rules};
+
+/// A frame of less than this share of what can be sensed at all disturbs nobody.
+const NEGLIGIBLE: f64 = 0.1;
+/// The same of its mean, where frames fade: one in 20 000 is ten times the mean with Rayleigh.
+const NEGLIGIBLE_FADING: f64 = 0.01;
+
+impl Wifi {
+    /// A network of these stations and links.
+    ///
+    /// # Errors
+    /// If the configuration cannot be, see [`WifiError`].
+    pub fn new(
+        config: &WifiConfig,
+        stations: &[StationConfig],
+        links: &[WifiLinkConfig],
+        streams: &Streams,
+    ) -> Result<Self, WifiError> {
+        let rules = Rules::new(config)?;
+        if let FrameFading::Nakagami { m } = config.fading
+            && (m.is_nan() || m < 0.5)
+        {
+            return Err(WifiError::NakagamiShape(m));
+        }
+        if matches!(config.queue.limit(), QueueLimit::BandwidthDelayProduct(_)) {
+            return Err(WifiError::QueueByDelay);
+        }
+        let mut radios = Vec::new();
+        let mut owners = Vec::new();
+        let mut first_radio = Vec::new();
+        for (index, station) in stations.iter().enumerate() {
+            let node = station.node.index();
+            if node >= first_radio.len() {
+                first_radio.resize(node + 1, NONE);
+            }
+            first_radio[node] = radios.len() as u32;
+            for (number, &channel) in station.channels.iter().enumerate() {
+                if station.channels[..number].contains(&channel) {
+                    let station = station.name.clone();
+                    return Err(WifiError::ChannelTwice { station, channel });
+                }
+                let stream =
+                    |purpose| streams.stream(&format!("{}/{channel}", station.name), purpose);
+                let draws = Draws {
+                    backoff: stream("backoff"),
+                    errors: stream("frame errors"),
+                    fading: stream("frame fading"),
+                };
+                let queue = config.queue.build(config.data_rate, Duration::ZERO);
+                radios.push(Radio::new(station.node, number as u8, queue, draws, &rules));
+                owners.push((index, channel));
+            }
+        }
+        let directions = directions(&rules, stations, links, streams, &first_radio)?;
+        let reach = reach(config, &rules, stations, &owners, &directions);
+        let faded_mw = match rules.fading {
+            FrameFading::None => Vec::new(),
+            _ => reach
+                .iter()
+                .map(|hearers| vec![0.0; hearers.len()])
+                .collect(),
+        };
+        Ok(Self {
+            agenda: Agenda::new(radios.len()),
+            rules,
+            radios,
+            reach,
+            faded_mw,
+            links: directions,
+            first_radio,
+            first_link: 0,
+            timer: None,
+            armed: SimTime::MAX,
+            held: 0,
+            dropped: Vec::new(),
+            link_of_packet: Vec::new(),
+        })
+    }
+
+    /// Joins the routers of a network by the links of this one, in their order, and adds it as a
+    /// medium.
+    pub fn attach(mut self, network: &mut Network, events: &mut EventQueue<Event>) -> MacId {
+        let mac = network.next_mac();
+        for index in (0..self.links.len()).step_by(2) {
+            let [a, b] = [self.links[index].from, self.links[index].to]
+                .map(|radio| &self.radios[radio as usize]);
+            let rate = self.links[index].mode.rate();
+            let (there, back) =
+                network.connect_by_mac(events, a.node, a.number, b.node, b.number, mac, rate);
+            if index == 0 {
+                self.first_link = there.0;
+            }
+            self.links[index].id = there;
+            self.links[index + 1].id = back;
+        }
+        network.add_mac(Box::new(self))
+    }
+}
+
+/// Both directions of each link, one after the other.
+fn directions(
+    rules: &Rules,
+    stations: &[StationConfig],
+    links: &[WifiLinkConfig],
+    streams: &Streams,
+    first_radio: &[u32],
+) -> Result<Vec<Direction>, WifiError> {
+    let radio = |station: usize, channel: u8| -> Result<u32, WifiError> {
+        let config = &stations[station];
+        let number = config.channels.iter().position(|own| *own == channel);
+        let Some(number) = number else {
+            let station = config.name.clone();
+            return Err(WifiError::NoRadio { station, channel });
+        };
+        Ok(first_radio[config.node.index()] + number as u32)
+    };
+    let mut directions = Vec::with_capacity(2 * links.len());
+    for link in links {
+        let (a, b) = (link.a, link.b);
+        if a == b || a.max(b) >= stations.len() {
+            return Err(WifiError::Ends { a, b });
+        }
+        if let Some(loss) = link.loss
+            && !(0.0..=1.0).contains(&loss)
+        {
+            return Err(WifiError::Loss(loss));
+        }
+        let mode = match link.rate {
+            Some(rate) => rules.mode(rate)?,
+            None => rules.data_mode,
+        };
+        let ends = [radio(a, link.channel)?, radio(b, link.channel)?];
+        for (from, to, [near, far]) in [(a, b, ends), (b, a, [ends[1], ends[0]])] {
+            let entity = format!(
+                "{}-{}/{}",
+                stations[from].name, stations[to].name, link.channel
+            );
+            directions.push(Direction {
+                id: LinkId::NONE,
+                from: near,
+                to: far,
+                mode,
+                up: true,
+                loss: link
+                    .loss
+                    .map(|loss| (loss, streams.stream(&entity, "frame loss"))),
+                readings: LinkReadings::default(),
+            });
+        }
+    }
+    Ok(directions)
+}
+
+/// By radio: who hears it.
+fn reach(
+    config: &WifiConfig,
+    rules: &Rules,
+    stations: &[StationConfig],
+    owners: &[(usize, u8)],
+    directions: &[Direction],
+) -> Vec<Vec<Hearer>> {
+    let floor_mw = floor_mw(rules);
+    // A frame over a link of given loss is at least so loud that it can be decoded.
+    let least_mw = rules.hearing.sensitivity_mw();
+    let mut links_from: Vec<Vec<(u32, u32)>> = vec![Vec::new(); owners.len()];
+    for (link, direction) in directions.iter().enumerate() {
+        links_from[direction.from as usize].push((direction.to, link as u32));
+    }
+    let mut reach = Vec::with_capacity(owners.len());
+    for (from, &(sender, channel)) in owners.iter().enumerate() {
+        let mut hearers = Vec::new();
+        for (to, &(station, other)) in owners.iter().enumerate() {
+            if other != channel || station == sender {
+                continue;
+            }
+            let mut links = links_from[from].iter();
+            let link = links.find(|(far, _)| *far as usize == to);
+            let link = link.map_or(NONE, |&(_, link)| link);
+            let given = directions
+                .get(link as usize)
+                .is_some_and(|direction| direction.loss.is_some());
+            let [a, b] = [sender, station].map(|station| stations[station].position);
+            let mut power_mw = mean_mw(config, a, b);
+            if given {
+                power_mw = power_mw.max(least_mw);
+            }
+            if power_mw >= floor_mw {
+                hearers.push(Hearer {
+                    radio: to as u32,
+                    link,
+                    mean_mw: power_mw,
+                    given,
+                });
+            }
+        }
+        reach.push(hearers);
+    }
+    reach
+}
+
+/// What is below this power disturbs nobody.
+fn floor_mw(rules: &Rules) -> f64 {
+    let counts = match rules.hearing {
+        Hearing::Pairwise { .. } | Hearing::Threshold { capture: None, .. } => 1.0,
+        _ => NEGLIGIBLE,
+    };
+    let least = match rules.hearing {
+        Hearing::ErrorRate { noise_mw, .. } => noise_mw.min(rules.carrier_sense_mw),
+        _ => rules.carrier_sense_mw,
+    };
+    match rules.fading {
+        FrameFading::None => least * counts,
+        _ => least * counts.min(NEGLIGIBLE) * NEGLIGIBLE_FADING / NEGLIGIBLE,
+    }
+}
+
+/// The mean power at `b` of what is sent at `a`, in milliwatts.
+fn mean_mw(config: &WifiConfig, a: Position, b: Position) -> f64 {
+    let gains_db = 2.0 * config.antenna_gain.as_db_f64();
+    let loss_db = config.path_loss.loss_db(a, b, Sight::Clear);
+    ratio(config.power.as_dbm_f64() + gains_db - loss_db)
+}
+
+/// The pairs of stations with a radio on this channel that decode a data frame of 1000 bytes from
+/// each other with a probability of at least 1 %, both ways, if nothing else is on the air: what
+/// counts as neighbours where no links are listed. Pairs are in the order of the stations.
+///
+/// # Errors
+/// If the configuration cannot be, see [`WifiError`].
+pub fn links_in_range(
+    config: &WifiConfig,
+    stations: &[StationConfig],
+    channel: u8,
+) -> Result<Vec<(usize, usize)>, WifiError> {
+    let rules = Rules::new(config)?;
+    let mut pairs = Vec::new();
+    for (a, first) in stations.iter().enumerate() {
+        for (b, second) in stations.iter().enumerate().skip(a + 1) {
+            if [first, second]
+                .iter()
+                .any(|station| !station.channels.contains(&channel))
+            {
+                continue;
+            }
+            let (there, back) = (
+                mean_mw(config, first.position, second.position),
+                mean_mw(config, second.position, first.position),
+            );
+            if decoded_share(&rules, there.min(back)) >= 0.01 {
+                pairs.push((a, b));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// The probability that a data frame of 1000 bytes is decoded at this mean power.
+fn decoded_share(rules: &Rules, mean_mw: f64) -> f64 {
+    const BITS: f64 = 8000.0;
+    let at = |gain: f64| {
+        let power_mw = mean_mw * gain;
+        if power_mw < rules.hearing.sensitivity_mw() {
+            return 0.0;
+        }
+        match &rules.hearing {
+            Hearing::ErrorRate {
+                noise_mw, rates, ..
+            } => rates.success(rules.data_mode, power_mw / noise_mw, BITS),
+            _ => 1.0,
+        }
+    };
+    match rules.fading {
+        FrameFading::None => at(1.0),
+        fading => {
+            // A mean over a fixed sample of gains, fine enough to tell 1 %.
+            const DRAWS: u32 = 2000;
+            let mut stream = Streams::new(0).stream("links in range", "gain");
+            let sum: f64 = (0..DRAWS).map(|_| at(fading.gain(&mut stream))).sum();
+            sum / f64::from(DRAWS)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A frame on the air.
+
+use backlane_units::{Duration, SimTime};
+
+use crate::phy::Mode;
+
+/// Names no radio and no link.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The kinds of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Data,
+    Rts,
+    Cts,
+    Ack,
+}
+
+/// A frame as its sender sends it; each radio sends at most one at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    pub(crate) mode: Mode,
+    /// Its sender.
+    pub(crate) from: u32,
+    /// The radio that it is for; [`NONE`]: all.
+    pub(crate) to: u32,
+    /// The link direction that it serves, or whose frame it answers; [`NONE`]: a broadcast.
+    pub(crate) link: u32,
+    pub(crate) bytes: u32,
+    pub(crate) begins: SimTime,
+    pub(crate) ends: SimTime,
+    /// How long it reserves the channel after its end.
+    pub(crate) reserves: Duration,
+}

@@ -1,0 +1,575 @@
+//! One radio: what it hears, and when it may send.
+//!
+//! A radio that has a frame counts down its back-off in slots while the channel is idle. The
+//! countdown is not played slot by slot: `reference` is when it begins, once DIFS (or EIFS) has
+//! passed after the last thing heard and all reservations are over, and the frame begins so many
+//! slots later. If the channel becomes busy before, the slots that have passed are taken off.
+
+use backlane_engine::Stream;
+use backlane_net::{LinkId, NodeId, PacketId, QueueDiscipline};
+use backlane_units::{Duration, SimTime};
+
+use crate::agenda::{Agenda, Order};
+use crate::frame::{Frame, Kind, NONE};
+use crate::phy::{Mode, SinrReception};
+use crate::readings::RadioReadings;
+use crate::rules::{Hearing, Rules};
+
+/// What a radio does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing but to count down its back-off.
+    Contend,
+    /// It sends.
+    Transmit,
+    /// It has sent an RTS or data and waits for CTS or ACK.
+    Await,
+    /// It sends an answer, or data after a CTS, when SIFS has passed.
+    Respond,
+}
+
+/// The frame that a radio brings over, from the queue to the ACK or the last attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Service {
+    pub(crate) packet: PacketId,
+    /// [`NONE`]: a broadcast.
+    pub(crate) link: u32,
+    /// The radio that it is for; [`NONE`]: all.
+    pub(crate) to: u32,
+    /// Of the MAC frame.
+    pub(crate) bytes: u32,
+    pub(crate) mode: Mode,
+    pub(crate) attempts: u32,
+    pub(crate) short_retries: u8,
+    pub(crate) long_retries: u8,
+    /// The neighbour has it; what is repeated now is for want of an ACK.
+    pub(crate) arrived: bool,
+}
+
+/// What a radio sends after SIFS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) kind: Kind,
+    pub(crate) to: u32,
+    pub(crate) link: u32,
+    pub(crate) mode: Mode,
+    pub(crate) reserves: Duration,
+}
+
+/// The frame that a radio receives.
+#[derive(Clone, Copy, Debug)]
+struct Reception {
+    /// Its sender; [`NONE`]: no frame.
+    from: u32,
+    begins: SimTime,
+    ends: SimTime,
+    power_mw: f64,
+    good: bool,
+}
+
+const NO_RECEPTION: Reception = Reception {
+    from: NONE,
+    begins: SimTime::ZERO,
+    ends: SimTime::ZERO,
+    power_mw: 0.0,
+    good: false,
+};
+
+/// One radio of a station.
+pub(crate) struct Radio {
+    pub(crate) node: NodeId,
+    /// Its number at the node.
+    pub(crate) number: u8,
+    pub(crate) up: bool,
+    pub(crate) phase: Phase,
+    /// What it sends, or sent last.
+    pub(crate) frame: Option<Frame>,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) service: Option<Service>,
+    pub(crate) queue: Box<dyn QueueDiscipline>,
+    pub(crate) draws: Draws,
+    pub(crate) readings: RadioReadings,
+
+    /// Slots that are left as of `reference`.
+    backoff: u32,
+    reference: SimTime,
+    cw: u32,
+
+    /// Sum over the frames on the air of their powers here.
+    total_mw: f64,
+    on_air: u32,
+    /// Frames that it senses.
+    sensed: u32,
+    reception: Reception,
+    sinr: Option<SinrReception>,
+    queue_noted: SimTime,
+    /// Since when it senses something or sends.
+    busy_since: SimTime,
+    /// When DIFS or EIFS is over, if nothing comes.
+    access_at: SimTime,
+    /// The last frame that it sensed could not be decoded.
+    in_error: bool,
+    /// Until when others have reserved the channel.
+    reserved_until: SimTime,
+    /// The reservation lapses here if nothing is heard before.
+    reservation_lapses: SimTime,
+}
+
+/// The random streams of a radio.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    pub(crate) backoff: Stream,
+    pub(crate) errors: Stream,
+    pub(crate) fading: Stream,
+}
+
+impl Radio {
+    pub(crate) fn new(
+        node: NodeId,
+        number: u8,
+        queue: Box<dyn QueueDiscipline>,
+        draws: Draws,
+        rules: &Rules,
+    ) -> Self {
+        Self {
+            node,
+            number,
+            up: true,
+            phase: Phase::Contend,
+            frame: None,
+            answer: None,
+            service: None,
+            queue,
+            draws,
+            readings: RadioReadings::default(),
+            backoff: 0,
+            reference: SimTime::ZERO,
+            cw: rules.cw_min,
+            total_mw: 0.0,
+            on_air: 0,
+            sensed: 0,
+            reception: NO_RECEPTION,
+            sinr: None,
+            queue_noted: SimTime::ZERO,
+            busy_since: SimTime::ZERO,
+            access_at: SimTime::ZERO,
+            in_error: false,
+            reserved_until: SimTime::ZERO,
+            reservation_lapses: SimTime::MAX,
+        }
+    }
+
+    /// Until when the channel is reserved, if nothing more is heard.
+    fn reservation(&self) -> SimTime {
+        self.reserved_until.min(self.reservation_lapses)
+    }
+
+    pub(crate) fn is_reserved(&self, now: SimTime) -> bool {
+        self.reservation() > now
+    }
+
+    fn draw_backoff(&mut self) {
+        self.backoff = self.draws.backoff.below(u64::from(self.cw) + 1) as u32;
+    }
+
+    /// A frame has come into service. Without a back-off left over it begins at once if the
+    /// channel is idle and with a back-off if not.
+    pub(crate) fn request_access(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        if self.phase != Phase::Contend || self.sensed > 0 {
+            if self.backoff == 0 {
+                self.draw_backoff();
+            }
+            return;
+        }
+        let begins = self.begins(rules);
+        if begins <= now {
+            self.backoff = 0;
+            agenda.set(me, now, Order::Other);
+        } else {
+            if self.backoff == 0 && self.is_reserved(now) {
+                self.draw_backoff();
+            }
+            agenda.set(me, self.begins(rules), Order::Other);
+        }
+    }
+
+    fn begins(&self, rules: &Rules) -> SimTime {
+        self.reference
+            .saturating_add(rules.slot.saturating_mul(u64::from(self.backoff)))
+    }
+
+    /// The countdown goes on: nothing is sensed.
+    pub(crate) fn resume(&mut self, me: usize, rules: &Rules, agenda: &mut Agenda) {
+        debug_assert!(self.phase == Phase::Contend && self.sensed == 0);
+        let reservation = self.reservation();
+        self.reference = self.access_at;
+        if reservation > SimTime::ZERO {
+            self.reference = self.reference.max(reservation.saturating_add(rules.difs));
+        }
+        if self.service.is_some() {
+            agenda.set(me, self.begins(rules), Order::Other);
+        }
+    }
+
+    /// The countdown stops; a frame that would begin before the other can be sensed begins all
+    /// the same.
+    fn freeze(&mut self, me: usize, now: SimTime, rules: &Rules, agenda: &mut Agenda) {
+        let begins = agenda.at(me);
+        if begins <= now || begins < now.saturating_add(rules.sensing_delay) {
+            return;
+        }
+        if self.backoff > 0 && now > self.reference {
+            let passed = now.saturating_since(self.reference).as_ps() / rules.slot.as_ps();
+            self.backoff -= passed.min(u64::from(self.backoff)) as u32;
+        }
+        agenda.clear(me);
+    }
+
+    /// It begins to send. What it was receiving is lost.
+    pub(crate) fn begin(&mut self, me: usize, frame: Frame, agenda: &mut Agenda) {
+        if self.sensed == 0 {
+            self.busy_since = frame.begins;
+        }
+        if self.phase == Phase::Contend {
+            self.backoff = 0;
+        }
+        self.phase = Phase::Transmit;
+        self.reception.from = NONE;
+        self.readings.frames_sent += 1;
+        self.readings.sending_ps += u128::from(frame.ends.saturating_since(frame.begins).as_ps());
+        self.frame = Some(frame);
+        agenda.set(me, frame.ends, Order::FrameEnds);
+    }
+
+    /// It has sent; `phase` is what comes next.
+    pub(crate) fn end(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        phase: Phase,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        self.phase = phase;
+        if phase == Phase::Await {
+            agenda.set(me, now.saturating_add(rules.answer_timeout), Order::Other);
+        }
+        if self.sensed > 0 {
+            return;
+        }
+        self.note_busy_until(now);
+        self.in_error = false;
+        self.access_at = now.saturating_add(rules.difs);
+        if phase == Phase::Contend {
+            self.resume(me, rules, agenda);
+        }
+    }
+
+    /// The attempt has failed, or another frame has come in place of the answer: the back-off is
+    /// drawn from a window twice as large.
+    pub(crate) fn back_off_further(&mut self, rules: &Rules) {
+        self.cw = (2 * self.cw + 1).min(rules.cw_max);
+        self.draw_backoff();
+    }
+
+    /// A frame is done with, one way or the other: the next one contends anew.
+    pub(crate) fn back_off_anew(&mut self, rules: &Rules) {
+        self.cw = rules.cw_min;
+        self.draw_backoff();
+    }
+
+    /// The radio contends again after it has waited for an answer in vain.
+    pub(crate) fn contend_after_timeout(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        self.phase = Phase::Contend;
+        self.access_at = self.access_at.max(now.saturating_add(rules.difs));
+        if self.sensed == 0 {
+            self.resume(me, rules, agenda);
+        }
+    }
+
+    /// Its queue is about to change.
+    pub(crate) fn note_queue(&mut self, now: SimTime) {
+        let waiting = self.queue.backlog_pkts() as u128;
+        let passed = now.saturating_since(self.queue_noted).as_ps();
+        self.readings.queue_area += waiting * u128::from(passed);
+        self.queue_noted = now;
+    }
+
+    /// The node has died. What it hears still counts as heard, and is not decoded.
+    pub(crate) fn fall_silent(&mut self, me: usize, agenda: &mut Agenda) {
+        self.reception.from = NONE;
+        self.answer = None;
+        self.backoff = 0;
+        if self.phase != Phase::Transmit {
+            self.phase = Phase::Contend;
+            agenda.clear(me);
+        }
+    }
+
+    fn note_busy_until(&mut self, now: SimTime) {
+        self.readings.busy_ps += u128::from(now.saturating_since(self.busy_since).as_ps());
+    }
+
+    /// A frame of another begins, at this power. `noise_free`: its link has a given loss, and
+    /// noise costs nothing.
+    pub(crate) fn hear_begin(
+        &mut self,
+        me: usize,
+        frame: &Frame,
+        power_mw: f64,
+        noise_free: bool,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        let now = frame.begins;
+        self.total_mw += power_mw;
+        self.on_air += 1;
+        if power_mw >= rules.carrier_sense_mw {
+            self.sensed += 1;
+            if self.sensed == 1 && self.phase != Phase::Transmit {
+                self.busy_since = now;
+                if self.phase == Phase::Contend {
+                    self.freeze(me, now, rules, agenda);
+                }
+            }
+            if self.reservation_lapses != SimTime::MAX {
+                if self.reservation_lapses <= now {
+                    self.reserved_until = SimTime::ZERO;
+                }
+                self.reservation_lapses = SimTime::MAX;
+            }
+        }
+        if self.phase != Phase::Transmit && self.up {
+            self.take_up(frame, power_mw, noise_free, rules);
+        }
+    }
+
+    /// Begins to receive a frame, or lets it disturb what is being received. Of frames that begin
+    /// at the same instant a radio takes up the strongest.
+    fn take_up(&mut self, frame: &Frame, power_mw: f64, noise_free: bool, rules: &Rules) {
+        let others_mw = self.others_mw(power_mw);
+        let held = self.reception;
+        let stronger_twin =
+            held.from != NONE && held.begins == frame.begins && power_mw > held.power_mw;
+        let new = Reception {
+            from: frame.from,
+            begins: frame.begins,
+            ends: frame.ends,
+            power_mw,
+            good: true,
+        };
+        match rules.hearing {
+            Hearing::Threshold {
+                sensitivity_mw,
+                capture,
+            } => {
+                let sensed = self.sensed;
+                let clear = |power_mw: f64, others_mw: f64| match capture {
+                    Some(ratio) => power_mw >= ratio * others_mw,
+                    None => sensed == 1,
+                };
+                let louder = rules
+                    .recapture
+                    .is_some_and(|more| power_mw >= more * others_mw);
+                if power_mw >= sensitivity_mw
+                    && (held.from == NONE || stronger_twin || louder)
+                    && clear(power_mw, others_mw)
+                {
+                    self.reception = new;
+                } else if held.from != NONE {
+                    self.reception.good &= clear(held.power_mw, self.others_mw(held.power_mw));
+                }
+            }
+            Hearing::Pairwise {
+                sensitivity_mw,
+                capture,
+            } => {
+                if power_mw < rules.carrier_sense_mw {
+                    return;
+                }
+                let new = Reception {
+                    good: power_mw >= sensitivity_mw,
+                    ..new
+                };
+                if held.from == NONE {
+                    self.reception = new;
+                    return;
+                }
+                let (first, later) = if stronger_twin {
+                    (new, held)
+                } else {
+                    (held, new)
+                };
+                self.reception = if first.power_mw >= capture * later.power_mw {
+                    first
+                } else {
+                    let last = if later.ends > first.ends {
+                        later
+                    } else {
+                        first
+                    };
+                    Reception {
+                        good: false,
+                        ..last
+                    }
+                };
+            }
+            Hearing::ErrorRate {
+                sensitivity_mw,
+                noise_mw,
+                ref rates,
+            } => {
+                let louder = rules
+                    .recapture
+                    .is_some_and(|more| power_mw >= more * others_mw);
+                if power_mw >= sensitivity_mw && (held.from == NONE || stronger_twin || louder) {
+                    self.reception = new;
+                    let noise_mw = if noise_free { 0.0 } else { noise_mw };
+                    self.sinr = Some(SinrReception::new(
+                        frame.begins,
+                        frame.mode,
+                        power_mw,
+                        noise_mw,
+                        others_mw,
+                        frame
+                            .begins
+                            .saturating_add(rules.preamble_airtime(frame.mode)),
+                        frame.ends,
+                        frame.bytes,
+                    ));
+                } else if held.from != NONE {
+                    let others_mw = self.others_mw(held.power_mw);
+                    if let Some(sinr) = &mut self.sinr {
+                        sinr.on_interference(frame.begins, others_mw, rates);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The power of all frames on the air but one.
+    fn others_mw(&self, power_mw: f64) -> f64 {
+        if self.on_air <= 1 {
+            return 0.0;
+        }
+        (self.total_mw - power_mw).max(0.0)
+    }
+
+    /// A frame of another ends. Whether it was received; what then becomes of it must be done
+    /// before [`Radio::hear_silence`].
+    pub(crate) fn hear_end(&mut self, frame: &Frame, power_mw: f64, rules: &Rules) -> bool {
+        self.on_air -= 1;
+        self.total_mw = if self.on_air == 0 {
+            0.0
+        } else {
+            self.total_mw - power_mw
+        };
+        if self.reception.from == frame.from {
+            self.reception.from = NONE;
+            return match &rules.hearing {
+                Hearing::ErrorRate { rates, .. } => {
+                    let success = self.sinr.take().map_or(0.0, |sinr| sinr.success(rates));
+                    self.draws.errors.chance(success)
+                }
+                _ => self.reception.good,
+            };
+        }
+        if self.reception.from != NONE
+            && let Hearing::ErrorRate { rates, .. } = &rules.hearing
+        {
+            let others_mw = match self.on_air {
+                1 => 0.0,
+                _ => (self.total_mw - self.reception.power_mw).max(0.0),
+            };
+            if let Some(sinr) = &mut self.sinr {
+                sinr.on_interference(frame.ends, others_mw, rates);
+            }
+        }
+        false
+    }
+
+    /// What follows the end of a frame of another that it has sensed.
+    pub(crate) fn hear_silence(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        decoded: bool,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        self.sensed -= 1;
+        if self.phase == Phase::Transmit {
+            return;
+        }
+        self.in_error = !decoded;
+        if !decoded {
+            self.readings.undecoded += 1;
+        }
+        if self.sensed == 0 {
+            self.note_busy_until(now);
+            let space = if self.in_error {
+                rules.after_error
+            } else {
+                rules.difs
+            };
+            self.access_at = now.saturating_add(space);
+            if self.phase == Phase::Contend {
+                self.resume(me, rules, agenda);
+            }
+        }
+    }
+
+    /// A frame meant for another reserves the channel.
+    pub(crate) fn reserve(&mut self, frame: &Frame, rules: &Rules) {
+        let until = frame.ends.saturating_add(frame.reserves);
+        if until > self.reserved_until {
+            self.reserved_until = until;
+            self.reservation_lapses = match frame.kind {
+                Kind::Rts => {
+                    let lapse = rules.rts_lapses(rules.control_mode(frame.mode));
+                    frame.ends.saturating_add(lapse)
+                }
+                _ => SimTime::MAX,
+            };
+        }
+    }
+
+    /// Sends an answer when SIFS has passed.
+    pub(crate) fn respond(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        answer: Answer,
+        rules: &Rules,
+        agenda: &mut Agenda,
+    ) {
+        self.phase = Phase::Respond;
+        self.answer = Some(answer);
+        agenda.set(me, now.saturating_add(rules.sifs), Order::Other);
+    }
+}
+
+/// A direction of a link.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    pub(crate) id: LinkId,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) mode: Mode,
+    pub(crate) up: bool,
+    /// Where the loss of its frames is given.
+    pub(crate) loss: Option<(f64, Stream)>,
+    pub(crate) readings: crate::readings::LinkReadings,
+}

@@ -1,0 +1,240 @@
+//! The configuration as the medium needs it: times, powers and ratios as plain numbers.
+
+use backlane_radio::FrameFading;
+use backlane_radio::level::{ratio, thermal_noise_dbm};
+use backlane_units::{Duration, Rate};
+
+use crate::config::{Reception, WifiConfig, WifiError};
+use crate::phy::airtime::{ACK_BYTES, RTS_BYTES, preamble_airtime};
+use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, frame_airtime};
+
+/// What is the same for all radios.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    standard: Standard,
+    preamble: Preamble,
+    pub(crate) data_mode: Mode,
+    pub(crate) broadcast_mode: Mode,
+    control_mode: Option<Mode>,
+    pub(crate) overhead_bytes: u32,
+    pub(crate) rts_threshold_bytes: u32,
+    pub(crate) short_retry: u8,
+    pub(crate) long_retry: u8,
+    pub(crate) slot: Duration,
+    pub(crate) sifs: Duration,
+    pub(crate) difs: Duration,
+    /// The space after a frame that could not be decoded.
+    pub(crate) after_error: Duration,
+    /// How long after the end of a frame its sender gives up waiting for a CTS or an ACK.
+    pub(crate) answer_timeout: Duration,
+    pub(crate) cw_min: u32,
+    pub(crate) cw_max: u32,
+    pub(crate) sensing_delay: Duration,
+    pub(crate) carrier_sense_mw: f64,
+    pub(crate) hearing: Hearing,
+    pub(crate) recapture: Option<f64>,
+    pub(crate) fading: FrameFading,
+    pub(crate) control_loss: bool,
+    pub(crate) promiscuous: bool,
+}
+
+/// [`Reception`] in milliwatts and ratios.
+#[derive(Debug)]
+pub(crate) enum Hearing {
+    Threshold {
+        sensitivity_mw: f64,
+        capture: Option<f64>,
+    },
+    Pairwise {
+        sensitivity_mw: f64,
+        capture: f64,
+    },
+    ErrorRate {
+        sensitivity_mw: f64,
+        noise_mw: f64,
+        rates: Box<ErrorRate>,
+    },
+}
+
+impl Hearing {
+    pub(crate) fn sensitivity_mw(&self) -> f64 {
+        match *self {
+            Self::Threshold { sensitivity_mw, .. }
+            | Self::Pairwise { sensitivity_mw, .. }
+            | Self::ErrorRate { sensitivity_mw, .. } => sensitivity_mw,
+        }
+    }
+}
+
+impl Rules {
+    pub(crate) fn new(config: &WifiConfig) -> Result<Self, WifiError> {
+        let standard = config.standard;
+        let mode = |rate| mode_of(standard, rate);
+        let data_mode = mode(config.data_rate)?;
+        let broadcast_mode = mode(config.basic_rate)?;
+        let control_mode = config.control_rate.map(mode).transpose()?;
+        if config.short_retry == 0 || config.long_retry == 0 {
+            return Err(WifiError::NoAttempt);
+        }
+        let cw_min = config.cw_min.map_or(standard.cw_min(), u32::from);
+        let cw_max = config.cw_max.map_or(standard.cw_max(), u32::from);
+        if cw_min > cw_max {
+            return Err(WifiError::Windows { cw_min, cw_max });
+        }
+        let slot = config.slot.unwrap_or(standard.slot());
+        if slot == Duration::from_ps(0) {
+            return Err(WifiError::NoSlot);
+        }
+        let sifs = config.sifs.unwrap_or(standard.sifs());
+        let difs = sifs.saturating_add(slot.saturating_mul(2));
+        // EIFS less SIFS and DIFS: an acknowledgment at the lowest rate.
+        let slowest_answer = eifs(standard)
+            .saturating_sub(standard.sifs())
+            .saturating_sub(standard.difs());
+        let slowest_answer = match control_mode {
+            Some(mode) => {
+                slowest_answer.max(frame_airtime(standard, mode, config.preamble, ACK_BYTES))
+            }
+            None => slowest_answer,
+        };
+        let answer_timeout = sifs.saturating_add(slowest_answer);
+        let sensitivity = match config.reception {
+            Reception::Threshold { sensitivity, .. }
+            | Reception::Pairwise { sensitivity, .. }
+            | Reception::ErrorRate { sensitivity, .. } => sensitivity,
+        };
+        if sensitivity < config.carrier_sense {
+            return Err(WifiError::DeafCarrierSense);
+        }
+        let sensitivity_mw = ratio(sensitivity.as_dbm_f64());
+        let hearing = match config.reception {
+            Reception::Threshold { capture, .. } => Hearing::Threshold {
+                sensitivity_mw,
+                capture: capture.map(|capture| ratio(capture.as_db_f64())),
+            },
+            Reception::Pairwise { capture, .. } => Hearing::Pairwise {
+                sensitivity_mw,
+                capture: ratio(capture.as_db_f64()),
+            },
+            Reception::ErrorRate { noise_figure, .. } => Hearing::ErrorRate {
+                sensitivity_mw,
+                noise_mw: ratio(thermal_noise_dbm(
+                    standard.bandwidth_hz(),
+                    noise_figure.as_db_f64(),
+                )),
+                rates: Box::new(ErrorRate::new(standard)),
+            },
+        };
+        Ok(Self {
+            standard,
+            preamble: config.preamble,
+            data_mode,
+            broadcast_mode,
+            control_mode,
+            overhead_bytes: config.overhead_bytes,
+            rts_threshold_bytes: config.rts_threshold_bytes,
+            short_retry: config.short_retry,
+            long_retry: config.long_retry,
+            slot,
+            sifs,
+            difs,
+            after_error: if config.eifs {
+                answer_timeout.saturating_add(difs)
+            } else {
+                difs
+            },
+            answer_timeout,
+            cw_min,
+            cw_max,
+            sensing_delay: config.sensing_delay.unwrap_or(sensing_delay(standard)),
+            carrier_sense_mw: ratio(config.carrier_sense.as_dbm_f64()),
+            hearing,
+            recapture: config.recapture.map(|more| ratio(more.as_db_f64())),
+            fading: config.fading,
+            control_loss: config.control_loss,
+            promiscuous: config.promiscuous,
+        })
+    }
+
+    /// The mode of this rate.
+    pub(crate) fn mode(&self, rate: Rate) -> Result<Mode, WifiError> {
+        mode_of(self.standard, rate)
+    }
+
+    /// The mode of the RTS before a frame in `mode`, and of what answers it.
+    #[inline]
+    pub(crate) fn control_mode(&self, mode: Mode) -> Mode {
+        match self.control_mode {
+            Some(control) => control,
+            None => self.standard.control_mode(mode),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn airtime(&self, mode: Mode, bytes: u32) -> Duration {
+        frame_airtime(self.standard, mode, self.preamble, bytes)
+    }
+
+    /// An ACK or a CTS.
+    #[inline]
+    pub(crate) fn answer_airtime(&self, mode: Mode) -> Duration {
+        self.airtime(mode, ACK_BYTES)
+    }
+
+    /// Where the payload of a frame begins.
+    #[inline]
+    pub(crate) fn preamble_airtime(&self, mode: Mode) -> Duration {
+        preamble_airtime(mode, self.preamble)
+    }
+
+    /// What an RTS reserves after its end for a data frame of this length.
+    pub(crate) fn rts_reserves(&self, control: Mode, data: Duration) -> Duration {
+        self.sifs
+            .saturating_mul(3)
+            .saturating_add(self.answer_airtime(control).saturating_mul(2))
+            .saturating_add(data)
+    }
+
+    /// What a data frame reserves after its end.
+    pub(crate) fn data_reserves(&self, control: Mode) -> Duration {
+        self.sifs.saturating_add(self.answer_airtime(control))
+    }
+
+    /// How long after an RTS its reservation lapses if nothing follows it: two SIFS, a CTS, the
+    /// time to notice a preamble, and two slots.
+    pub(crate) fn rts_lapses(&self, control: Mode) -> Duration {
+        self.sifs
+            .saturating_mul(2)
+            .saturating_add(self.answer_airtime(control))
+            .saturating_add(self.preamble_airtime(control))
+            .saturating_add(self.slot.saturating_mul(2))
+    }
+
+    /// Whether a frame of `bytes` is announced by an RTS.
+    #[inline]
+    pub(crate) fn needs_rts(&self, bytes: u32) -> bool {
+        bytes > self.rts_threshold_bytes
+    }
+
+    pub(crate) const RTS_BYTES: u32 = RTS_BYTES;
+    pub(crate) const ANSWER_BYTES: u32 = ACK_BYTES;
+}
+
+fn mode_of(standard: Standard, rate: Rate) -> Result<Mode, WifiError> {
+    standard
+        .mode(rate)
+        .ok_or(WifiError::Rate { standard, rate })
+}
+
+/// A station that has found the channel idle needs a while to sense what began since, and to turn
+/// from receiving to sending. The slot is made of it: CCA time and turnaround are 15 and 5 µs of
+/// 20 with DSSS; of 9 µs with OFDM, 4 and 2, the rest being for the MAC and the way through the
+/// air.
+fn sensing_delay(standard: Standard) -> Duration {
+    Duration::from_micros(match standard {
+        Standard::B => 20,
+        Standard::A | Standard::G => 6,
+        // ns-2 senses a frame at once.
+        Standard::Dsss => 0,
+    })
+}
