@@ -4,11 +4,20 @@
 //! Each stretch between two changes lets its bits through with the probability of its ratio, and
 //! the frame is decoded if all come through. Interference counts as noise of its power, whatever
 //! its modulation.
+//!
+//! Before that its preamble must be found: the ratio must be 4 dB or more over its first 4 µs,
+//! ns-3's values (`ThresholdPreambleDetectionModel`). So two frames that begin together and are
+//! equally strong are both lost, even with DSSS, whose spreading would let bits through at 0 dB.
 
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 use super::error_rate::ErrorRate;
 use super::standard::Mode;
+
+/// The least ratio at which a preamble is found: 4 dB.
+const PREAMBLE_SINR: f64 = 2.511_886_431_509_58;
+/// How much of the preamble it takes.
+const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
 /// One frame under way at one receiver, judged by error rates.
 ///
@@ -23,6 +32,8 @@ pub struct SinrReception {
     noise_mw: f64,
     interference_mw: f64,
     since: SimTime,
+    preamble_found_at: SimTime,
+    preamble_found: bool,
     payload_begins: SimTime,
     ends: SimTime,
     header_bits_per_s: f64,
@@ -48,12 +59,15 @@ impl SinrReception {
         let header_bits = if mode.is_ofdm() { 24.0 } else { 48.0 };
         let per_second =
             |bits: f64, from: SimTime, to: SimTime| bits / to.saturating_since(from).as_secs_f64();
+        let sinr = signal_mw / (noise_mw + interference_mw);
         Self {
             mode,
             signal_mw,
             noise_mw,
             interference_mw,
             since: now,
+            preamble_found_at: now.saturating_add(PREAMBLE_DETECTION),
+            preamble_found: sinr >= PREAMBLE_SINR,
             payload_begins,
             ends,
             header_bits_per_s: per_second(header_bits, now, payload_begins),
@@ -67,21 +81,37 @@ impl SinrReception {
         self.signal_mw
     }
 
+    /// Whether nothing has been in the way of its preamble so far. If not, the receiver does not
+    /// know that there is a frame: it may find another, and sees no error at the end of this one.
+    pub fn preamble_found(&self) -> bool {
+        self.preamble_found
+    }
+
     /// The interference is `interference_mw` from now on.
     pub fn on_interference(&mut self, now: SimTime, interference_mw: f64, rates: &ErrorRate) {
         self.advance(now, rates);
         self.interference_mw = interference_mw;
+        if now < self.preamble_found_at && self.sinr() < PREAMBLE_SINR {
+            self.preamble_found = false;
+        }
+    }
+
+    fn sinr(&self) -> f64 {
+        self.signal_mw / (self.noise_mw + self.interference_mw)
     }
 
     /// The probability that the whole frame came through, asked at its end.
     pub fn success(mut self, rates: &ErrorRate) -> f64 {
+        if !self.preamble_found {
+            return 0.0;
+        }
         self.advance(self.ends, rates);
         libm::exp(-self.hazard)
     }
 
     fn advance(&mut self, now: SimTime, rates: &ErrorRate) {
         let now = now.min(self.ends);
-        let sinr = self.signal_mw / (self.noise_mw + self.interference_mw);
+        let sinr = self.sinr();
         let header = now.min(self.payload_begins).saturating_since(self.since);
         let payload = now.saturating_since(self.since.max(self.payload_begins));
         let header_bits = header.as_secs_f64() * self.header_bits_per_s;
@@ -108,7 +138,7 @@ mod tests {
     const BEGINS: SimTime = SimTime::from_ps(5_000_000);
 
     fn after_us(us: u64) -> SimTime {
-        BEGINS.saturating_add(backlane_units::Duration::from_micros(us))
+        BEGINS.saturating_add(Duration::from_micros(us))
     }
 
     /// A frame over noise of −94 dBm with a signal-to-noise ratio of `snr_db`.
@@ -156,10 +186,30 @@ mod tests {
     }
 
     #[test]
-    fn a_preamble_under_a_louder_one_is_lost_and_what_comes_later_does_no_harm() {
+    fn a_preamble_is_found_at_4_db_over_4_us_and_else_the_frame_is_not() {
+        let rates = ErrorRate::new(Standard::A);
+        for (at_us, ratio_db, found) in [
+            (0, 3.9, false),
+            (3, 3.9, false),
+            (3, 4.1, true),
+            (4, 0.0, true),
+        ] {
+            // Noise is 26 dB below and adds 0.02 dB.
+            let mut early = frame(30.0);
+            let interference_mw = early.signal_mw() / ratio(ratio_db + 0.03);
+            early.on_interference(after_us(at_us), interference_mw, &rates);
+            early.on_interference(after_us(at_us + 1), 0.0, &rates);
+            assert_eq!(early.preamble_found(), found, "{at_us} us, {ratio_db} dB");
+            assert_eq!(early.success(&rates) == 0.0, !found);
+        }
+        assert!(!frame(3.9).preamble_found());
+    }
+
+    #[test]
+    fn a_header_under_a_louder_frame_is_lost_and_what_comes_later_does_no_harm() {
         let rates = ErrorRate::new(Standard::A);
         let mut early = frame(30.0);
-        early.on_interference(BEGINS, 10.0 * early.signal_mw(), &rates);
+        early.on_interference(after_us(4), 10.0 * early.signal_mw(), &rates);
         early.on_interference(after_us(20), 0.0, &rates);
         assert!(early.success(&rates) < 1e-4);
         let mut late = frame(30.0);
