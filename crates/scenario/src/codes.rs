@@ -77,6 +77,12 @@ pub(crate) enum Code {
     BeyondLte,
     OutOfReach,
     BeyondPathLoss,
+    NoRadio,
+    DeafStation,
+    BadRate,
+    LossyLink,
+    LongRadioLink,
+    Partitioned,
 }
 
 /// What is known of a code.
@@ -664,6 +670,58 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "Laws of path loss were measured within ranges of distance, frequency and height. Outside \
          they go on smoothly, and nobody knows how well. The page on radio tells the ranges.",
         Some("path_loss = \"okumura-hata\"\n[[access.carrier]]\nfrequency = \"2.655 GHz\""),
+    ),
+    entry(
+        Code::NoRadio,
+        "S110",
+        "Something needs a radio that is not there",
+        "A link with medium = \"wifi\" and the channels of a node need the section [wifi]. Routers \
+         and eNodeBs then have a radio on each of their channels; gateways and servers are reached \
+         by wires.",
+        Some("link = { medium = \"wifi\" }   # and no [wifi]"),
+    ),
+    entry(
+        Code::DeafStation,
+        "S111",
+        "A station has no radio on any neighbour's channel",
+        "Radios on different channels do not hear each other. The two ends of a link need a \
+         common channel; where neighbours are those in range, every node needs a channel that \
+         another node has.",
+        Some("node = [{ id = \"a\", channels = [1] }, { id = \"b\", channels = [6] }]"),
+    ),
+    entry(
+        Code::BadRate,
+        "S112",
+        "A rate is not one of the standard's",
+        "802.11b has 1, 2, 5.5 and 11 Mbit/s, 802.11a has 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s, \
+         802.11g has all of them.",
+        Some("[wifi]\nstandard = \"802.11b\"\nrate = \"54 Mbit/s\""),
+    ),
+    entry(
+        Code::LossyLink,
+        "S113",
+        "A lossy link does not exist",
+        "`wifi.lossy_links` is \"all\" or names links over 802.11 as \"a-b\", in either order.",
+        Some("lossy_links = [\"A-Z\"]"),
+    ),
+    entry(
+        Code::LongRadioLink,
+        "S114",
+        "A listed radio link is out of range",
+        "Its ends decode less than one in a hundred of each other's frames, even without \
+         interference. It stays in the network and carries next to nothing. Give it a loss, so that \
+         it works whatever its length, or bring its ends nearer.",
+        Some(
+            "node = [{ id = \"a\", x = \"0 m\", y = \"0 m\" }, { id = \"b\", x = \"9 km\", y = \"0 m\" }]",
+        ),
+    ),
+    entry(
+        Code::Partitioned,
+        "S115",
+        "The radio network is in pieces",
+        "There is no way between some of its nodes. A run takes its time limit and tells what was \
+         measured; flows between the pieces get nothing through.",
+        None,
     ),
 ];
 

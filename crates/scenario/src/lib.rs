@@ -29,6 +29,7 @@ mod normal;
 mod phrases;
 mod plan;
 mod print;
+mod profile;
 mod protocols;
 mod read;
 mod reference;
@@ -41,6 +42,7 @@ mod topology;
 mod traces;
 mod tree;
 mod values;
+mod wifi;
 
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Remark, Report, Severity};

@@ -1,4 +1,4 @@
-//! LTE access in a file: what its profile means, what the standard allows, and where its UEs are.
+//! LTE access in a file: what the standard allows, and where its UEs are.
 
 use backlane_units::{Angle, Duration, Length, Speed};
 
@@ -6,112 +6,12 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::lte::{self, Channels, LteUe, Motion, Place};
 use crate::model::{AccessKind, NodeKind, Placement};
-use crate::normal;
+use crate::profile;
 use crate::resolve::Names;
-use crate::spec::tables::lte::{LENA, ProfileDefault};
-use crate::spec::{Section, tables};
-use crate::tree::{Item, Table, Value, parse_value};
+use crate::tree::Table;
 
 /// The most component carriers of a UE (TS 36.331: maxServCell-r10).
 const MOST_CARRIERS: usize = 5;
-
-/// The tree with the defaults of `[access] profile` written where the file says nothing; `None`
-/// where the profile changes none.
-pub(crate) fn with_profile(raw: &Table) -> Option<Table> {
-    let access = raw.table("access")?;
-    if access.text("kind") != Some("lte") || access.text("profile") != Some("lena") {
-        return None;
-    }
-    let span = access.place("profile", Span::default());
-    let mut raw = raw.clone();
-    let Some(Value::Table(access)) = raw.get_mut("access").map(|item| &mut item.value) else {
-        return None;
-    };
-    for default in LENA {
-        if let Some(table) = open(access, default, span) {
-            let stated_word = tag(default).and_then(|tag| table.text(tag.0).or(tag.1));
-            let applies = default.word.is_empty() || stated_word == Some(default.word);
-            if applies && table.get(default.key).is_none() {
-                let item = parse_value(default.value, span.source, 0, &mut Problems::default());
-                let item = Item { span, ..item };
-                table.set(default.key, span, item);
-            }
-        }
-    }
-    Some(raw)
-}
-
-/// The table that a profile's default belongs to, made or written out where the file has none or
-/// only its tag. `None` where the file has something else, which is a problem of its own.
-fn open<'a>(access: &'a mut Table, default: &ProfileDefault, span: Span) -> Option<&'a mut Table> {
-    if default.section.is_empty() {
-        return Some(access);
-    }
-    let written_out = match access.get(default.section).map(|item| &item.value) {
-        None => Some(Table::default()),
-        Some(Value::Text(word)) => {
-            let mut table = Table::default();
-            let place = access.place(default.section, span);
-            table.set(tag(default)?.0, place, Item::text(word, place));
-            Some(table)
-        }
-        Some(_) => None,
-    };
-    if let Some(table) = written_out {
-        let place = access.place(default.section, span);
-        let value = Value::Table(table);
-        access.set(default.section, place, Item { value, span: place });
-    }
-    match access.get_mut(default.section).map(|item| &mut item.value) {
-        Some(Value::Table(table)) => Some(table),
-        _ => None,
-    }
-}
-
-/// The section of a profile's default.
-fn section(default: &ProfileDefault) -> Option<&'static Section> {
-    if default.section.is_empty() {
-        return Some(&tables::ACCESS);
-    }
-    tables::ACCESS.find(default.section)?.kind.section()
-}
-
-/// The tag of its section, and what it is by default.
-fn tag(default: &ProfileDefault) -> Option<(&'static str, Option<&'static str>)> {
-    let tag = section(default)?.tag.as_ref()?;
-    Some((tag.key, tag.default))
-}
-
-/// Marks as defaults what the profile of a normal `[access]` means, and nothing else.
-fn mark_defaults(access: &mut Table) {
-    if access.text("profile") != Some("lena") {
-        return;
-    }
-    for default in LENA {
-        let Some(section) = section(default) else {
-            continue;
-        };
-        let table = match default.section {
-            "" => &mut *access,
-            name => match access.get_mut(name).map(|item| &mut item.value) {
-                Some(Value::Table(table)) => table,
-                _ => continue,
-            },
-        };
-        let word = section.tag.as_ref().and_then(|tag| table.text(tag.key));
-        if !default.word.is_empty() && word != Some(default.word) {
-            continue;
-        }
-        let value = match section.find(default.key) {
-            Some(key) => normal::canonical(key, default.value),
-            None => Some(Value::Text(default.value.trim_matches('"').to_owned())),
-        };
-        let mut entries = table.entries.iter_mut();
-        if let Some(entry) = entries.find(|entry| entry.key == default.key) {
-            entry.is_default = value.as_ref() == Some(&entry.item.value);
-        }
-    }
-}
 
 /// Reads a normal `[access]`; `ues` are those that are listed one by one, `ways` those of which
 /// some go, and `channels` what they hear.
@@ -124,7 +24,7 @@ pub(crate) fn read(
     channels: Channels,
     problems: &mut Problems,
 ) -> Option<AccessKind> {
-    mark_defaults(access);
+    profile::LENA.mark_defaults(access);
     let lte = lte::read(access, ues, ways, channels)?;
     let carriers = lte.carriers.len();
     if !(1..=MOST_CARRIERS).contains(&carriers) {

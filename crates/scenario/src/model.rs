@@ -8,6 +8,8 @@ use serde::Serialize;
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::{BufferLimit, Lte};
+pub use crate::protocols::wifi;
+pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
     BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter,
     PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering,
@@ -29,6 +31,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The access network of the UEs, if there are any.
     pub access: Option<Access>,
+    /// The 802.11 radios of the backhaul, if it has any.
+    pub wifi: Option<Wifi>,
     /// The routing protocol of the backhaul.
     pub routing: Routing,
     /// How long routing runs before the traffic clock starts; flow start times count from its
@@ -96,6 +100,8 @@ pub struct Node {
     /// East and north of the origin, in metres; generators count y downwards on a grid, so row
     /// 1 has y = 0.
     pub position_m: Option<(f64, f64)>,
+    /// The channels of its radios, each once; without [`Scenario::wifi`] it has none.
+    pub channels: Vec<u8>,
 }
 
 /// What a node is.
@@ -130,6 +136,22 @@ pub struct Link {
     pub a: usize,
     /// Index of the other end.
     pub b: usize,
+    /// What it leads over.
+    pub medium: Medium,
+}
+
+/// What a link leads over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Medium {
+    /// Something that no other link shares.
+    Wire(Wire),
+    /// The 802.11 radios of its ends.
+    Wifi(RadioLink),
+}
+
+/// What a wire is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wire {
     /// Rate of each direction; never zero.
     pub rate: Rate,
     /// Propagation delay.
@@ -138,6 +160,35 @@ pub struct Link {
     pub queue: QueueConfig,
     /// Probability that a packet is lost on the way, independently of all others.
     pub loss: f64,
+}
+
+/// A link over radios.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RadioLink {
+    /// Its channel; `None` is the first of one end's that the other has too.
+    pub channel: Option<u8>,
+    /// Rate of its data frames; `None` is that of [`Wifi`].
+    pub rate: Option<Rate>,
+    /// Probability that an attempt is lost, whatever its length; `None` is what [`Wifi`] says.
+    pub loss: Option<f64>,
+}
+
+impl Link {
+    /// What it is like, where it is a wire.
+    pub const fn wire(&self) -> Option<&Wire> {
+        match &self.medium {
+            Medium::Wire(wire) => Some(wire),
+            Medium::Wifi(_) => None,
+        }
+    }
+
+    /// What it is like, where it leads over radios.
+    pub const fn radio(&self) -> Option<&RadioLink> {
+        match &self.medium {
+            Medium::Wire(_) => None,
+            Medium::Wifi(radio) => Some(radio),
+        }
+    }
 }
 
 /// The access network of the UEs.

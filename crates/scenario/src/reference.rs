@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::spec::tables::lte;
+use crate::profile::{self, Profile};
+use crate::spec::tables::{lte, wifi};
 use crate::spec::{Key, Kind, Presence, Section, Tag, tables};
 
 /// The reference of every section and key, in Markdown.
@@ -18,6 +19,7 @@ pub fn reference_page() -> String {
         ("The top of the file", &tables::FILE),
         ("[topology]", &tables::TOPOLOGY),
         ("Link", &tables::LINK),
+        ("Wire", &tables::WIRE),
         ("Link between sites", &tables::SITE_LINK),
         ("Queue", &tables::QUEUE),
         ("Rule for sites", &tables::SITE_RULE),
@@ -41,6 +43,10 @@ pub fn reference_page() -> String {
         ("[access.handover]", &lte::HANDOVER),
         ("[access.radio_link]", &lte::RADIO_LINK),
         ("[[access.ue]]", &lte::UE),
+        ("[wifi]", &tables::WIFI),
+        ("[wifi.path_loss]", &wifi::PATH_LOSS),
+        ("[wifi.fading]", &wifi::FADING),
+        ("[wifi.reception]", &wifi::RECEPTION),
         ("[routing]", &tables::ROUTING),
         ("[routing.burst]", &tables::BURST),
         ("[tcp]", &tables::TCP),
@@ -53,8 +59,10 @@ pub fn reference_page() -> String {
     ];
     for (title, section) in sections {
         write_section(&mut page, title, section);
-        if *title == "[access]" {
-            write_profile(&mut page);
+        match *title {
+            "[access]" => write_profile(&mut page, &profile::LENA),
+            "[wifi]" => write_profile(&mut page, &profile::NS2),
+            _ => {}
         }
     }
     page.push_str(SWEEP);
@@ -72,22 +80,21 @@ const SWEEP: &str = "\n## [sweep]\n\n\
     ```toml\n[sweep]\n\"routing\" = [{ protocol = \"olsr\" }, { protocol = \"bp-mr\", granularity = \"flow\" }]\n\
     \"access.ues\" = [25, 50, 75, 100]\nseeds = 10\n```\n";
 
-/// The defaults of LTE access that its profile changes.
-fn write_profile(page: &mut String) {
-    page.push_str(
-        "\nWith `profile = \"lena\"` these are the defaults; each key can still be set.\n\n\
-         | section | key | standard | lena |\n|---|---|---|---|\n",
+/// The defaults that a profile changes.
+fn write_profile(page: &mut String, profile: &Profile) {
+    let Profile { name, word, .. } = profile;
+    let _ = write!(
+        page,
+        "\nWith `profile = \"{word}\"` these are the defaults; each key can still be set.\n\n\
+         | section | key | standard | {word} |\n|---|---|---|---|\n",
     );
-    for other in lte::LENA {
+    for other in profile.defaults {
         let path = match (other.section, other.word) {
-            ("", _) => "[access]".to_owned(),
-            (section, "") => format!("[access.{section}]"),
-            (section, word) => format!("[access.{section}] with \"{word}\""),
+            ("", _) => format!("[{name}]"),
+            (section, "") => format!("[{name}.{section}]"),
+            (section, word) => format!("[{name}.{section}] with \"{word}\""),
         };
-        let section = match other.section {
-            "" => Some(&tables::ACCESS),
-            name => tables::ACCESS.find(name).and_then(|key| key.kind.section()),
-        };
+        let section = profile.section(other);
         let standard = section.map_or_else(String::new, |section| match &section.tag {
             Some(tag) if tag.key == other.key => {
                 format!("`\"{}\"`", tag.default.unwrap_or_default())

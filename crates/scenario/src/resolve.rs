@@ -15,16 +15,19 @@ use crate::diagnostic::{Problems, Span};
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
-use crate::lte;
-use crate::model::{Link, NodeKind, QueueDiscipline, Record, Routing, Scenario, Tcp};
+use crate::model::{
+    Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
+};
 use crate::normal;
 use crate::phrases::Limit;
+use crate::profile;
 use crate::protocols::read::{read_routing, usual_olsr_times};
 use crate::protocols::tcp;
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
 use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
+use crate::wifi;
 
 /// A scenario in both of its resolved forms.
 #[derive(Clone, Debug)]
@@ -63,8 +66,8 @@ impl Names<'_> {
 
 /// Resolves one cell; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
-    let with_profile = lte::with_profile(raw);
-    let raw = with_profile.as_ref().unwrap_or(raw);
+    let with_profiles = profile::with_profiles(raw);
+    let raw = with_profiles.as_ref().unwrap_or(raw);
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
     tree.remove("sweep");
     let custom_controls = custom::controls(&mut tree, files, problems);
@@ -86,6 +89,11 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let has_access = tree.table("access").and_then(|t| t.text("kind")) != Some("none");
         let access =
             has_access.then(|| access::read(&mut tree, &mut names, &mut traces, files, problems));
+        let has_wifi = tree.get("wifi").is_some();
+        let wifi = has_wifi.then(|| wifi::read(&mut tree, &names, problems));
+        if !has_wifi {
+            wifi::refuse_without(&names, problems);
+        }
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         has_positions(&tree, &names, problems);
@@ -93,14 +101,20 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
         let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
+        let channels = tree.table("wifi").map(topology::channels);
+        let channels = channels.unwrap_or_default();
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
             duration: duration?,
             seed: tree.integer("seed")?,
-            nodes: topology::nodes(network),
+            nodes: topology::nodes(network, &channels),
             links: network.links.iter().map(|(link, _)| link.clone()).collect(),
             access: match access {
                 Some(access) => Some(access?),
+                None => None,
+            },
+            wifi: match wifi {
+                Some(wifi) => Some(wifi?),
                 None => None,
             },
             routing: read_routing(routing, spray(routing, &names, problems))?,
@@ -378,6 +392,9 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
             push(&mut row, "x", text(x.to_string()), false);
             push(&mut row, "y", text(y.to_string()), false);
         }
+        if let Some(channels) = &node.channels {
+            push(&mut row, "channels", wifi::channels_value(channels), false);
+        }
         rows.push(Item {
             value: Value::Table(row),
             span,
@@ -389,10 +406,19 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
         let mut row = Table::default();
         push(&mut row, "a", text(network.nodes[link.a].id.clone()), false);
         push(&mut row, "b", text(network.nodes[link.b].id.clone()), false);
-        push(&mut row, "rate", text(link.rate.to_string()), false);
-        push(&mut row, "delay", text(link.delay.to_string()), false);
-        push(&mut row, "queue", queue(link), false);
-        push(&mut row, "loss", Value::Number(link.loss), link.loss == 0.0);
+        match &link.medium {
+            Medium::Wire(wire) => {
+                push(&mut row, "rate", text(wire.rate.to_string()), false);
+                push(&mut row, "delay", text(wire.delay.to_string()), false);
+                push(&mut row, "queue", queue(wire.queue), false);
+                push(&mut row, "loss", Value::Number(wire.loss), wire.loss == 0.0);
+            }
+            Medium::Wifi(radio) => {
+                for (key, value) in wifi::link_keys(radio) {
+                    push(&mut row, key, value, false);
+                }
+            }
+        }
         rows.push(Item {
             value: Value::Table(row),
             span,
@@ -403,11 +429,11 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
 }
 
 /// The queue of a link, as its limit alone where it is drop-tail.
-fn queue(link: &Link) -> Value {
-    let limit = Limit::from(link.queue.limit).to_string();
+fn queue(queue: QueueConfig) -> Value {
+    let limit = Limit::from(queue.limit).to_string();
     let text = |value: &dyn ToString| Value::Text(value.to_string());
-    let mut pairs = match link.queue.discipline {
-        QueueDiscipline::DropTail => match link.queue.mark_above {
+    let mut pairs = match queue.discipline {
+        QueueDiscipline::DropTail => match queue.mark_above {
             None => return Value::Text(limit),
             Some(threshold) => vec![
                 ("discipline", text(&"drop-tail")),

@@ -29,6 +29,15 @@ fn sites(file: &str, links: &str) -> String {
     format!("{TOP}[topology]\nkind = \"sites\"\nfile = \"files/{file}\"\nlinks = {links}\n{LINK}")
 }
 
+/// Three routers over radios.
+fn mesh(link: &str, wifi: &str) -> String {
+    let comma = if link.is_empty() { "" } else { ", " };
+    format!(
+        "{TOP}[topology]\nkind = \"chain\"\nnodes = 3\nlink = {{ medium = \"wifi\"{comma}{link} }}\n\
+         [wifi]\n{wifi}{FLOW}"
+    )
+}
+
 /// UEs behind traces.
 fn traces(downlink: &str, uplink: &str, at_end: &str) -> String {
     chain(&format!(
@@ -261,6 +270,19 @@ fn cases() -> Vec<(&'static str, String)> {
                  [[failure]]\nnode = \"enb2\"\nlink = \"enb1-enb2\"\nat = \"1 s\"\n",
             ),
         ),
+        ("S110", mesh("", "").replace("[wifi]\n", "")),
+        (
+            "S111",
+            graph(
+                r#"{ id = "a", x = "0 m", y = "0 m", channels = [1, 6] }, { id = "b", x = "9 m", y = "0 m", channels = [11] }, { id = "c", x = "0 m", y = "9 m", channels = [] }"#,
+                r#"{ a = "a", b = "b", medium = "wifi" }, { a = "a", b = "b", medium = "wifi", channel = 6 }, { a = "a", b = "c", medium = "wifi" }"#,
+            ) + "[wifi]\nneighbours = \"in-range\"\n",
+        ),
+        (
+            "S112",
+            mesh("rate = \"3 Mbit/s\"", "standard = \"802.11b\"\nrate = \"54 Mbit/s\"\n"),
+        ),
+        ("S113", mesh("", "loss = 0.3\nlossy_links = [\"enb2-enb1\", \"enb1-enb3\"]\n")),
     ]
 }
 
@@ -319,7 +341,7 @@ fn every_code_has_a_case() {
     // Texts of 64 MiB and plans of 1 GiB have tests of their own; what only a network can tell is
     // tested in `world`.
     let mut shown: BTreeSet<&str> = cases().iter().map(|(code, _)| *code).collect();
-    shown.extend(["S004", "S064", "S102", "S103"]);
+    shown.extend(["S004", "S064", "S102", "S103", "S114", "S115"]);
     let missing: Vec<_> = codes()
         .into_iter()
         .filter(|code| !shown.contains(code))

@@ -72,9 +72,10 @@ fn the_grid_is_that_of_the_paper() {
     // 40 mesh links, 3 to the EPC, 1 to the server.
     assert_eq!(scenario.links.len(), 44);
     let mesh = &scenario.links[0];
-    assert_eq!((mesh.a, mesh.b, mesh.rate.as_bps()), (0, 1, 500_000_000));
+    let wire = mesh.wire().unwrap();
+    assert_eq!((mesh.a, mesh.b, wire.rate.as_bps()), (0, 1, 500_000_000));
     assert_eq!(
-        mesh.queue.limit,
+        wire.queue.limit,
         QueueLimit::Bytes(backlane_units::Bytes::new(500_000))
     );
     let wired: Vec<_> = scenario.links[40..]

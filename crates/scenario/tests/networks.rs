@@ -52,7 +52,10 @@ fn queues_mark_above_a_threshold_or_by_controlled_delay() {
     let queue = |queue: &str| {
         let link = "rate = \"100 Mbit/s\", delay = \"1 ms\"";
         let grid = "kind = \"grid\"\nrows = 1\ncolumns = 2\n";
-        built(&format!("{grid}link = {{ {link}, queue = {queue} }}\n")).links[0].queue
+        built(&format!("{grid}link = {{ {link}, queue = {queue} }}\n")).links[0]
+            .wire()
+            .unwrap()
+            .queue
     };
     let plain = queue("\"20 packets\"");
     assert_eq!(plain.mark_above, None);
@@ -189,7 +192,7 @@ fn a_link_between_sites_takes_the_time_of_light_in_air_over_its_length() {
         "kind = \"sites\"\nfile = \"files/good.csv\"\nlinks = \"gabriel\"\n{link}"
     ));
     let expected_ps = 1_111.950_8 / 299_702_547.0 * 1e12;
-    let delay_ps = sites.links[0].delay.as_ps() as f64;
+    let delay_ps = sites.links[0].wire().unwrap().delay.as_ps() as f64;
     assert!(
         (delay_ps - expected_ps).abs() < 10.0,
         "{delay_ps} {expected_ps}"
@@ -198,7 +201,8 @@ fn a_link_between_sites_takes_the_time_of_light_in_air_over_its_length() {
     let later = built(&format!(
         "kind = \"sites\"\nfile = \"files/good.csv\"\nlinks = \"gabriel\"\n{fixed}"
     ));
-    let difference = later.links[0].delay.as_ps() - sites.links[0].delay.as_ps();
+    let difference =
+        later.links[0].wire().unwrap().delay.as_ps() - sites.links[0].wire().unwrap().delay.as_ps();
     assert_eq!(difference, 1_000_000_000);
 }
 
@@ -210,7 +214,7 @@ fn recorded_links_keep_their_recorded_length_and_are_joined_to_one_piece() {
     // 75 recorded links, two of them parallel to others, in 23 pieces: joined by 22 more.
     assert_eq!((sites.nodes.len(), sites.links.len()), (96, 75 + 22));
     let recorded_ps = 7_210.0 / 299_702_547.0 * 1e12;
-    assert!((sites.links[0].delay.as_ps() as f64 - recorded_ps).abs() < 1.0);
+    assert!((sites.links[0].wire().unwrap().delay.as_ps() as f64 - recorded_ps).abs() < 1.0);
 }
 
 #[test]

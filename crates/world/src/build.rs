@@ -162,11 +162,14 @@ impl Builder<'_> {
 
     fn add_links(&mut self) -> Result<(), BuildError> {
         for link in &self.scenario.links {
+            let Some(wire) = link.wire() else {
+                return Err(BuildError("802.11 radios cannot be built yet".to_owned()));
+            };
             let [a, b] = [link.a, link.b].map(|index| NodeId(index as u32));
             let config = LinkConfig {
-                rate: link.rate,
-                delay: link.delay,
-                queue: convert::queue(link.queue),
+                rate: wire.rate,
+                delay: wire.delay,
+                queue: convert::queue(wire.queue),
             };
             let there = match [a, b].map(|node| self.network.is_router(node)) {
                 [true, true] => {
@@ -194,12 +197,12 @@ impl Builder<'_> {
                     from: self.id(from),
                     to: self.id(to),
                 };
-                if link.loss > 0.0 {
+                if wire.loss > 0.0 {
                     let stream = self
                         .streams
                         .stream(&format!("{}-{}", info.from, info.to), "loss");
                     let id = LinkId(there.0 + offset as u32);
-                    self.network.set_loss(id, link.loss, stream);
+                    self.network.set_loss(id, wire.loss, stream);
                 }
                 self.links.push(info);
             }

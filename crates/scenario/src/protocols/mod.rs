@@ -3,6 +3,7 @@
 pub mod lte;
 pub(crate) mod read;
 pub(crate) mod tcp;
+pub mod wifi;
 
 use backlane_units::{Bytes, Duration};
 

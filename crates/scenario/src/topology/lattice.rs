@@ -15,6 +15,7 @@ fn enodeb(id: String, spacing: Length, x: i64, y: i64, span: Span) -> Placed {
         id,
         kind: NodeKind::Enodeb,
         position: Some((at(x), at(y))),
+        channels: None,
         span,
     }
 }

@@ -1,9 +1,11 @@
 //! From a topology section to explicit nodes and links.
 //!
 //! Every generator gives a [`Network`]; `lattice` has the regular ones, `ring_tree` the jittered
-//! one of P1, `sites` those placed by a file and `rules` the rules that join sites. Ties are
+//! one of P1, `cells` that of P2, `sites` those placed by a file and `rules` the rules that join sites. Ties are
 //! always broken by index, so that the same file gives the same network everywhere.
 
+mod cells;
+mod draws;
 mod lattice;
 mod ring_tree;
 mod rules;
@@ -16,11 +18,14 @@ use backlane_units::{Bytes, Duration, Length, Rate};
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
-use crate::model::{CodelLimits, Link, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit};
+use crate::model::{
+    CodelLimits, Link, Medium, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, RadioLink,
+    Wire,
+};
 use crate::phrases::{self, Limit};
 use crate::spec::nearest;
 use crate::spec::tables::{LONGEST_PS, MOST_NODES};
-use crate::tree::Table;
+use crate::tree::{Item, Table, Value};
 use crate::values::FARTHEST_UM;
 
 /// A full packet; a queue shorter than this is suspicious.
@@ -45,41 +50,62 @@ pub(crate) struct Placed {
     pub(crate) id: String,
     pub(crate) kind: NodeKind,
     pub(crate) position: Option<(Length, Length)>,
+    /// The channels that the file gives it in particular.
+    pub(crate) channels: Option<Vec<u8>>,
     pub(crate) span: Span,
 }
 
 /// What a link section says about each link made from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template {
-    rate: Rate,
-    /// `None` follows from the length.
-    delay: Option<Duration>,
-    /// Added to a delay that follows from the length.
-    fixed_delay: Duration,
-    limit: Limit,
-    mark_above: Option<Limit>,
-    discipline: QueueDiscipline,
-    loss: f64,
+    medium: MediumTemplate,
     span: Span,
     queue_span: Span,
+}
+
+/// What the links of a section lead over.
+#[derive(Clone, Copy, Debug)]
+enum MediumTemplate {
+    Wire {
+        rate: Rate,
+        /// `None` follows from the length.
+        delay: Option<Duration>,
+        /// Added to a delay that follows from the length.
+        fixed_delay: Duration,
+        limit: Limit,
+        mark_above: Option<Limit>,
+        discipline: QueueDiscipline,
+        loss: f64,
+    },
+    Wifi(RadioLink),
 }
 
 impl Template {
     /// Reads a normal link section.
     fn read(table: &Table, span: Span) -> Option<Self> {
-        let (limit, mark_above, discipline) = queue(table)?;
-        let delay = match table.text("delay")? {
-            "per length" => None,
-            text => Some(text.parse().ok()?),
+        let medium = if table.text("medium") == Some("wifi") {
+            MediumTemplate::Wifi(RadioLink {
+                channel: table.integer("channel"),
+                rate: table.quantity("rate"),
+                loss: table.number("loss"),
+            })
+        } else {
+            let (limit, mark_above, discipline) = queue(table)?;
+            MediumTemplate::Wire {
+                rate: table.quantity("rate")?,
+                delay: match table.text("delay")? {
+                    "per length" => None,
+                    text => Some(text.parse().ok()?),
+                },
+                fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
+                limit,
+                mark_above,
+                discipline,
+                loss: table.number("loss")?,
+            }
         };
         Some(Self {
-            rate: table.quantity("rate")?,
-            delay,
-            fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
-            limit,
-            mark_above,
-            discipline,
-            loss: table.number("loss")?,
+            medium,
             span,
             queue_span: table.place("queue", span),
         })
@@ -87,22 +113,34 @@ impl Template {
 
     /// The link between nodes `a` and `b`, which are `length_m` metres apart if known.
     fn link(&self, a: usize, b: usize, length_m: Option<f64>) -> Link {
-        let delay = self.delay.unwrap_or_else(|| {
-            rules::propagation(length_m.unwrap_or(0.0)).saturating_add(self.fixed_delay)
-        });
-        let queue = QueueConfig {
-            limit: self.limit.on(self.rate, delay),
-            mark_above: self.mark_above.map(|limit| limit.on(self.rate, delay)),
-            discipline: self.discipline,
+        let medium = match self.medium {
+            MediumTemplate::Wifi(radio) => Medium::Wifi(radio),
+            MediumTemplate::Wire {
+                rate,
+                delay,
+                fixed_delay,
+                limit,
+                mark_above,
+                discipline,
+                loss,
+            } => {
+                let delay = delay.unwrap_or_else(|| {
+                    rules::propagation(length_m.unwrap_or(0.0)).saturating_add(fixed_delay)
+                });
+                let queue = QueueConfig {
+                    limit: limit.on(rate, delay),
+                    mark_above: mark_above.map(|limit| limit.on(rate, delay)),
+                    discipline,
+                };
+                Medium::Wire(Wire {
+                    rate,
+                    delay,
+                    queue,
+                    loss,
+                })
+            }
         };
-        Link {
-            a,
-            b,
-            rate: self.rate,
-            delay,
-            queue,
-            loss: self.loss,
-        }
+        Link { a, b, medium }
     }
 }
 
@@ -163,13 +201,7 @@ fn template(section: &Table) -> Template {
         .get("link")
         .and_then(|item| Template::read(item.as_table()?, item.span));
     read.unwrap_or(Template {
-        rate: Rate::from_bps(1),
-        delay: Some(Duration::ZERO),
-        fixed_delay: Duration::ZERO,
-        limit: Limit::Packets(1),
-        mark_above: None,
-        discipline: QueueDiscipline::DropTail,
-        loss: 0.0,
+        medium: MediumTemplate::Wifi(RadioLink::default()),
         span: section.place("link", Span::default()),
         queue_span: Span::default(),
     })
@@ -185,6 +217,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
         "tree" => lattice::tree(topology, problems)?,
         "diamond" => lattice::diamond(topology, problems)?,
         "ring_tree" => ring_tree::build(topology, problems)?,
+        "cells" => cells::build(topology, problems)?,
         "sites" => sites::build(topology, files, problems)?,
         _ => graph(topology, problems),
     };
@@ -209,6 +242,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
                     id: id.to_owned(),
                     kind,
                     position,
+                    channels: None,
                     span,
                 });
             }
@@ -223,13 +257,28 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
             attach(&mut network, &ids, table, span, problems);
         }
     }
-    check(&network, problems);
+    check(&network, file.get("wifi").is_some(), problems);
     Some(network)
 }
 
 /// The position of a node section, if both coordinates are given.
 fn position(table: &Table) -> Option<(Length, Length)> {
     Some((table.quantity("x")?, table.quantity("y")?))
+}
+
+/// The list of channels of a normal section, each once.
+pub(crate) fn channels(table: &Table) -> Vec<u8> {
+    let items = table.get("channels").and_then(Item::as_array);
+    let mut channels = Vec::new();
+    for item in items.unwrap_or_default() {
+        if let Value::Integer(number) = item.value
+            && let Ok(channel) = u8::try_from(number)
+            && !channels.contains(&channel)
+        {
+            channels.push(channel);
+        }
+    }
+    channels
 }
 
 /// The nodes of a graph.
@@ -253,11 +302,13 @@ fn graph(topology: &Table, problems: &mut Problems) -> Network {
             _ => NodeKind::Enodeb,
         };
         let position = position(table);
+        let channels = table.get("channels").map(|_| channels(table));
         let span = table.place("id", span);
         network.nodes.push(Placed {
             id: id.to_owned(),
             kind,
             position,
+            channels,
             span,
         });
     }
@@ -333,19 +384,22 @@ fn add_link(
 
 /// A queue that follows from the link can hold little or nothing.
 fn check_queue(link: &Link, template: &Template, problems: &mut Problems) {
-    let full_bytes = match link.queue.limit {
+    let Some(wire) = link.wire() else {
+        return;
+    };
+    let full_bytes = match wire.queue.limit {
         QueueLimit::Bytes(bytes) => bytes.get(),
         QueueLimit::Packets(packets) => packets.saturating_mul(LARGEST_PACKET_BYTES),
     };
-    check_waiting_time(full_bytes, link.rate, template.queue_span, problems);
-    let QueueLimit::Bytes(bytes) = link.queue.limit else {
+    check_waiting_time(full_bytes, wire.rate, template.queue_span, problems);
+    let QueueLimit::Bytes(bytes) = wire.queue.limit else {
         return;
     };
     let label = "write a size or a number of packets, such as \"500 kB\"";
     if bytes.get() == 0 {
         let message = format!(
             "the queue holds nothing: the delay of the link is {}",
-            link.delay
+            wire.delay
         );
         problems.error(Code::Zero, template.queue_span, message, label);
     } else if bytes.get() < FULL_PACKET_BYTES {
@@ -426,8 +480,9 @@ fn ids(network: &Network, problems: &mut Problems) -> BTreeMap<String, usize> {
     ids
 }
 
-/// Checks what holds for every network: its size, parallel links and that it is one piece.
-fn check(network: &Network, problems: &mut Problems) {
+/// Checks what holds for every network: its size, parallel links and, where there are no radios,
+/// that it is one piece.
+fn check(network: &Network, has_radios: bool, problems: &mut Problems) {
     let most = MOST_NODES as usize;
     if network.nodes.len() > most || network.links.len() > most {
         let place = network
@@ -458,7 +513,9 @@ fn check(network: &Network, problems: &mut Problems) {
     }
     let mut pairs = BTreeSet::new();
     for (link, span) in &network.links {
-        if !pairs.insert((link.a.min(link.b), link.a.max(link.b))) {
+        // Parallel links over radios are what several radios are for.
+        let ends = (link.a.min(link.b), link.a.max(link.b));
+        if !pairs.insert((ends, link.radio().and_then(|radio| radio.channel))) {
             let (a, b) = (&network.nodes[link.a].id, &network.nodes[link.b].id);
             problems.warning(
                 Code::ParallelLink,
@@ -468,8 +525,8 @@ fn check(network: &Network, problems: &mut Problems) {
             );
         }
     }
-    // A link that was refused would seem to be missing.
-    if problems.has_errors() {
+    // A link that was refused would seem to be missing; which radios reach each other shows later.
+    if problems.has_errors() || has_radios {
         return;
     }
     let pieces = rules::pieces(
@@ -501,8 +558,8 @@ fn too_many(place: Span, count: u64, problems: &mut Problems) {
     );
 }
 
-/// The nodes of a finished network.
-pub(crate) fn nodes(network: &Network) -> Vec<Node> {
+/// The nodes of a finished network; `channels` are those of nodes that have none of their own.
+pub(crate) fn nodes(network: &Network, channels: &[u8]) -> Vec<Node> {
     network
         .nodes
         .iter()
@@ -510,6 +567,11 @@ pub(crate) fn nodes(network: &Network) -> Vec<Node> {
             id: node.id.clone(),
             kind: node.kind,
             position_m: node.position.map(|(x, y)| (x.as_m_f64(), y.as_m_f64())),
+            channels: match (&node.channels, node.kind) {
+                (Some(own), _) => own.clone(),
+                (None, NodeKind::Enodeb | NodeKind::Router) => channels.to_vec(),
+                (None, NodeKind::Epc | NodeKind::Server) => Vec::new(),
+            },
         })
         .collect()
 }

@@ -6,6 +6,7 @@
 
 use backlane_units::Length;
 
+use super::draws::SplitMix;
 use super::rules::{add_extra, capped_tree};
 use super::{Network, Placed, template, too_many};
 use crate::codes::Code;
@@ -15,25 +16,6 @@ use crate::tree::{Table, Value};
 
 /// Sorting all pairs of nodes bounds what is reasonable.
 const MOST_NODES: u64 = 4_000;
-
-/// SplitMix64 (Steele, Lea and Flood 2014): enough for positions, and the same everywhere.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in ±`bound`, in whole micrometres.
-    fn displacement(&mut self, bound: Length) -> i64 {
-        let width = 2 * bound.as_um() as u128 + 1;
-        ((u128::from(self.next()) * width) >> 64) as i64 - bound.as_um()
-    }
-}
 
 /// The numbers in `centre`, where they are usable.
 fn centre(table: &Table, nodes: usize, problems: &mut Problems) -> Vec<usize> {
@@ -111,6 +93,7 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
             id,
             kind: NodeKind::Enodeb,
             position: Some(*position),
+            channels: None,
             span,
         });
     }

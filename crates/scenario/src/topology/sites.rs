@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use backlane_units::Length;
 
 use super::rules::{self, Links};
-use super::{Network, Placed, template};
+use super::{Network, Placed, Template, template};
 use crate::codes::Code;
 use crate::csv::Csv;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
-use crate::model::NodeKind;
+use crate::model::{Link, NodeKind};
 use crate::spec::nearest;
 use crate::tree::Table;
 use crate::values::is_id;
@@ -223,6 +223,16 @@ fn recorded(
     Some(links)
 }
 
+/// The template of the links; it may only be left out where there are none.
+fn link_template(table: &Table, rule: &Table, problems: &mut Problems) -> Template {
+    if table.get("link").is_none() && rule.text("rule") != Some("none") {
+        let place = table.place("links", Span::default());
+        let message = "topology link is missing";
+        problems.error(Code::MissingKey, place, message, "add `link = …`: a table");
+    }
+    template(table)
+}
+
 /// Builds the network.
 pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
     let file_span = table.place("file", Span::default());
@@ -231,7 +241,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
     let nodes = sites.names.len();
     let rule = table.table("links")?;
     let rule_span = table.place("links", file_span);
-    let template = template(table);
+    let template = link_template(table, rule, problems);
     let distance = |a: usize, b: usize| sites.positions.distance_m(a, b);
     let name = rule.text("rule")?;
     if nodes > MOST_SITES && name != "recorded" {
@@ -250,6 +260,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
     let mut links = match name {
         "k-nearest" => rules::k_nearest(nodes, rule.integer("k")?, &distance),
         "gabriel" => rules::gabriel(nodes, &distance),
+        "none" => Links::new(),
         "mst" => {
             let mut links = rules::capped_mst(nodes, rule.integer("degree_cap")?, &distance);
             rules::add_extra(
@@ -276,7 +287,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
             links
         }
     };
-    if rule.boolean("connect")? && nodes <= MOST_SITES {
+    if name != "none" && rule.boolean("connect")? && nodes <= MOST_SITES {
         let added = rules::connect(&mut links, nodes, &distance);
         if !added.is_empty() {
             let count = added.len();
@@ -299,10 +310,12 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
             id: id.clone(),
             kind: NodeKind::Enodeb,
             position,
+            channels: None,
             span: *span,
         });
     }
-    let mut shortest: Option<crate::model::Link> = None;
+    let mut shortest: Option<Link> = None;
+    let delay = |link: &Link| link.wire().map(|wire| wire.delay);
     for (a, b) in links {
         let length_m = lengths
             .get(&(a, b))
@@ -311,7 +324,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         let link = template.link(a, b, Some(length_m));
         if shortest
             .as_ref()
-            .is_none_or(|shortest| link.delay < shortest.delay)
+            .is_none_or(|shortest| delay(&link) < delay(shortest))
         {
             shortest = Some(link.clone());
         }

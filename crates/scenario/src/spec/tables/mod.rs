@@ -8,14 +8,16 @@ pub(crate) mod lte;
 mod network;
 mod tcp;
 mod traces;
+pub(crate) mod wifi;
 
 pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
-    GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY,
+    GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
 };
 pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
+pub(crate) use wifi::WIFI;
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
@@ -83,6 +85,18 @@ const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static s
     }
 }
 
+/// A default that is another one in a profile.
+#[derive(Debug)]
+pub(crate) struct ProfileDefault {
+    /// The section below that of the profile; empty for that one itself.
+    pub(crate) section: &'static str,
+    /// The word of the section's tag that the key belongs to; empty for any.
+    pub(crate) word: &'static str,
+    pub(crate) key: &'static str,
+    /// The value as TOML.
+    pub(crate) value: &'static str,
+}
+
 /// The whole file.
 pub(crate) static FILE: Section = Section {
     noun: "",
@@ -134,6 +148,12 @@ pub(crate) static FILE: Section = Section {
             Kind::Table(&ACCESS),
             Filled,
             "The radio network of the UEs.",
+        ),
+        key(
+            "wifi",
+            Kind::Table(&WIFI),
+            Optional,
+            "The 802.11 radios of the backhaul. Its presence gives every router and eNodeB a radio.",
         ),
         key(
             "routing",

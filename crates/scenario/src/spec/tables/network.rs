@@ -2,7 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, words};
+use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, wifi, words};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
 const QUEUE_KEY: Key = key(
@@ -18,45 +18,84 @@ const LOSS_KEY: Key = key(
     "Probability that a packet is lost on the way, independently of all others.",
 );
 
+const DELAY_KEY: Key = key("delay", DELAY, Required, "Propagation delay.");
+
+const WIRE_KEYS: &[Key] = &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY];
+
+/// What a link leads over.
+const fn medium(variants: &'static [Variant]) -> Tag {
+    Tag {
+        key: "medium",
+        default: Some("wire"),
+        doc: "What it leads over.",
+        variants,
+    }
+}
+
+const WIRE_DOC: &str = "A wire, or a microwave link that is like one: it is shared with nobody.";
+const OVER_WIFI: Variant = Variant {
+    name: "wifi",
+    doc: "The 802.11 radios of its two ends; it needs [wifi].",
+    keys: wifi::LINK_KEYS,
+};
+const MEDIA: &[Variant] = &[
+    Variant {
+        name: "wire",
+        doc: WIRE_DOC,
+        keys: WIRE_KEYS,
+    },
+    OVER_WIFI,
+];
+
+/// A link of a gateway or server.
+pub(crate) static WIRE: Section = Section {
+    noun: "link",
+    doc: "A full-duplex link; both directions are alike.",
+    tag: None,
+    keys: WIRE_KEYS,
+};
+
 /// A link as the generators take it.
 pub(crate) static LINK: Section = Section {
     noun: "link",
     doc: "A full-duplex link; both directions are alike.",
-    tag: None,
-    keys: &[
-        RATE_KEY,
-        key("delay", DELAY, Required, "Propagation delay."),
-        QUEUE_KEY,
-        LOSS_KEY,
-    ],
+    tag: Some(medium(MEDIA)),
+    keys: &[],
 };
 
 /// A link whose delay may follow from its length.
 pub(crate) static SITE_LINK: Section = Section {
     noun: "link",
     doc: "A link between two sites.",
-    tag: None,
-    keys: &[
-        RATE_KEY,
-        key(
-            "delay",
-            Kind::OrWord("per length", &DELAY),
-            Default("\"per length\""),
-            "Propagation delay; \"per length\" is the length of the link over the speed of light in \
-             air, 299 702 547 m/s.",
-        ),
-        key(
-            "fixed_delay",
-            Kind::Duration {
-                min_ps: 0,
-                max_ps: HOUR_PS / 2,
-            },
-            Default("\"0 s\""),
-            "Added to a delay \"per length\".",
-        ),
-        QUEUE_KEY,
-        LOSS_KEY,
-    ],
+    tag: Some(medium(&[
+        Variant {
+            name: "wire",
+            doc: WIRE_DOC,
+            keys: &[
+                RATE_KEY,
+                key(
+                    "delay",
+                    Kind::OrWord("per length", &DELAY),
+                    Default("\"per length\""),
+                    "Propagation delay; \"per length\" is the length of the link over the speed of light in \
+                     air, 299 702 547 m/s.",
+                ),
+                key(
+                    "fixed_delay",
+                    Kind::Duration {
+                        min_ps: 0,
+                        max_ps: HOUR_PS / 2,
+                    },
+                    Default("\"0 s\""),
+                    "Added to a delay \"per length\".",
+                ),
+                QUEUE_KEY,
+                LOSS_KEY,
+            ],
+        },
+        OVER_WIFI,
+    ])),
+    keys: &[],
 };
 
 /// A queue with its discipline.
@@ -265,6 +304,36 @@ pub(crate) static TOPOLOGY: Section = Section {
                 keys: &[SPACING, LINK_KEY],
             },
             Variant {
+                name: "cells",
+                doc: "Rows and columns of square cells, numbered row by row from the top left, with a router n1, n2, … at a random place in each.",
+                keys: &[
+                    key("rows", COUNT, Required, "Number of rows."),
+                    key("columns", COUNT, Required, "Number of columns."),
+                    key(
+                        "spacing",
+                        Kind::Length { min_um: 1 },
+                        Default("\"200 m\""),
+                        "Width of a cell (P2: 200 m).",
+                    ),
+                    key(
+                        "placement_seed",
+                        Kind::Integer {
+                            min: 0,
+                            max: i64::MAX,
+                        },
+                        Default("1"),
+                        "Draws the places; the same in every run.",
+                    ),
+                    key(
+                        "joined",
+                        Kind::Choice(&[4, 8]),
+                        Default("4"),
+                        "Whether a node is linked to those of the four cells beside its own, or also of the four at its corners.",
+                    ),
+                    LINK_KEY,
+                ],
+            },
+            Variant {
                 name: "sites",
                 doc: "Sites from a CSV file, joined by a rule.",
                 keys: &[
@@ -280,7 +349,12 @@ pub(crate) static TOPOLOGY: Section = Section {
                         Required,
                         "The rule that joins the sites.",
                     ),
-                    key("link", Kind::Table(&SITE_LINK), Required, "Every link."),
+                    key(
+                        "link",
+                        Kind::Table(&SITE_LINK),
+                        Optional,
+                        "Every link; required unless the rule is \"none\".",
+                    ),
                 ],
             },
             Variant {
@@ -344,6 +418,11 @@ pub(crate) static SITE_RULE: Section = Section {
                 ],
             },
             Variant {
+                name: "none",
+                doc: "No site is; for radios whose neighbours are those in range.",
+                keys: &[],
+            },
+            Variant {
                 name: "recorded",
                 doc: "The links of a CSV file.",
                 keys: &[key(
@@ -377,6 +456,12 @@ pub(crate) static NODE: Section = Section {
             Optional,
             "North of the origin; downwards for generators in rows.",
         ),
+        key(
+            "channels",
+            Kind::List(&wifi::CHANNEL_NUMBER),
+            Optional,
+            "Its 802.11 channels, with a radio on each, in place of those of [wifi]; an empty list is no radio.",
+        ),
     ],
 };
 
@@ -384,14 +469,10 @@ pub(crate) static NODE: Section = Section {
 pub(crate) static GRAPH_LINK: Section = Section {
     noun: "link",
     doc: "A link of a graph.",
-    tag: None,
+    tag: Some(medium(MEDIA)),
     keys: &[
         key("a", Kind::Id, Required, "One end."),
         key("b", Kind::Id, Required, "The other end."),
-        RATE_KEY,
-        key("delay", DELAY, Required, "Propagation delay."),
-        QUEUE_KEY,
-        LOSS_KEY,
     ],
 };
 
@@ -408,7 +489,7 @@ pub(crate) static GATEWAY: Section = Section {
             Required,
             "The nodes that it is wired to.",
         ),
-        key("link", Kind::Table(&LINK), Required, "Each of these links."),
+        key("link", Kind::Table(&WIRE), Required, "Each of these links."),
         key("x", POSITION, Optional, "Position on maps."),
         key("y", POSITION, Optional, "Position on maps."),
     ],
@@ -427,7 +508,7 @@ pub(crate) static SERVER: Section = Section {
             Required,
             "The nodes that it is wired to, usually a gateway.",
         ),
-        key("link", Kind::Table(&LINK), Required, "Each of these links."),
+        key("link", Kind::Table(&WIRE), Required, "Each of these links."),
         key("x", POSITION, Optional, "Position on maps."),
         key("y", POSITION, Optional, "Position on maps."),
     ],

@@ -12,7 +12,7 @@ mod rrc;
 use super::super::Presence::{Default, Optional, Section as Filled};
 use super::super::{Key, Kind};
 use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
-use super::{CHANNEL, key, words};
+use super::{CHANNEL, ProfileDefault, key, words};
 
 pub(crate) use mac::{ADAPTATION, CQI, HARQ, SCHEDULER, UPLINK};
 pub(crate) use radio::{CARRIER, PATH_LOSS, SHADOWING, UE};
@@ -263,18 +263,6 @@ pub(super) const KEYS: &[Key] = &[
         "When the radio link of a UE that moves has failed.",
     ),
 ];
-
-/// A default that is another one with `profile = "lena"`.
-#[derive(Debug)]
-pub(crate) struct ProfileDefault {
-    /// The section below `[access]`; empty for `[access]` itself.
-    pub(crate) section: &'static str,
-    /// The word of the section's tag that the key belongs to; empty for any.
-    pub(crate) word: &'static str,
-    pub(crate) key: &'static str,
-    /// The value as TOML.
-    pub(crate) value: &'static str,
-}
 
 const fn lena(
     section: &'static str,

@@ -1,0 +1,257 @@
+//! The 802.11 radios of a file: what their standard allows, and who can hear whom at all.
+
+use std::collections::BTreeMap;
+
+use backlane_units::Rate;
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::{Link, Node, NodeKind, RadioLink, Wifi};
+use crate::profile;
+use crate::protocols::wifi::{self, Standard};
+use crate::resolve::Names;
+use crate::spec::nearest;
+use crate::topology;
+use crate::tree::{Item, Table, Value};
+
+/// Reads a normal `[wifi]`.
+pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems) -> Option<Wifi> {
+    let span = tree.place("wifi", Span::default());
+    let Some(Value::Table(table)) = tree.get_mut("wifi").map(|item| &mut item.value) else {
+        return None;
+    };
+    profile::NS2.mark_defaults(table);
+    rates(table, span, names, problems);
+    let window = |key: &str| table.integer::<u32>(key);
+    if let (Some(min), Some(max)) = (window("cw_min"), window("cw_max"))
+        && min > max
+    {
+        let message = format!("wifi cw_min is {min}, more than cw_max");
+        let label = format!("write at most {max}, or raise cw_max");
+        problems.error(Code::Range, table.place("cw_min", span), message, label);
+    }
+    let Some(queue) = topology::queue_without_rate(table) else {
+        if table.get("queue").is_some() {
+            let message = "a bandwidth-delay product needs a wire";
+            let label = "write a size or a number of packets, such as \"100 packets\"";
+            problems.error(Code::BadQueue, table.place("queue", span), message, label);
+        }
+        return None;
+    };
+    let lossy = lossy_links(table, names, problems);
+    stations(table, span, names, problems);
+    wifi::read(table, queue, lossy)
+}
+
+/// Refuses what needs radios, where there are none.
+pub(crate) fn refuse_without(names: &Names<'_>, problems: &mut Problems) {
+    let label = "add a section [wifi]";
+    for (link, span) in &names.network.links {
+        if link.radio().is_some() && !problems.has_errors() {
+            let message = "the link leads over 802.11, and there are no radios";
+            problems.error(Code::NoRadio, *span, message, label);
+        }
+    }
+    for node in &names.network.nodes {
+        if node.channels.is_some() {
+            let message = format!("\"{}\" has channels, and there are no radios", node.id);
+            problems.error(Code::NoRadio, node.span, message, label);
+            return;
+        }
+    }
+}
+
+/// Every rate must be one of the standard's.
+fn rates(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) {
+    let Some(standard) = wifi::standard(table) else {
+        return;
+    };
+    for key in ["rate", "basic_rate", "control_rate"] {
+        if let Some(rate) = table.quantity(key) {
+            check_rate(rate, standard, table.place(key, span), problems);
+        }
+    }
+    let mut last = None;
+    for (link, span) in &names.network.links {
+        // The links of a generator share one place.
+        if let Some(rate) = link.radio().and_then(|radio| radio.rate)
+            && last.replace(*span) != Some(*span)
+        {
+            check_rate(rate, standard, *span, problems);
+        }
+    }
+}
+
+fn check_rate(rate: Rate, standard: Standard, place: Span, problems: &mut Problems) {
+    let rates = standard.rates_bps();
+    if rates.contains(&rate.as_bps()) {
+        return;
+    }
+    let nearest = rates
+        .iter()
+        .min_by_key(|known| known.abs_diff(rate.as_bps()));
+    let nearest = Rate::from_bps(nearest.copied().unwrap_or_default());
+    let message = format!("{} has no rate of {rate}", standard.name());
+    let all: Vec<String> = rates
+        .iter()
+        .map(|bps| Rate::from_bps(*bps).to_string())
+        .collect();
+    let label = format!("the nearest is \"{nearest}\" of {}", all.join(", "));
+    problems.error(Code::BadRate, place, message, label);
+}
+
+/// The indices of the links that may be lossy; `None` where all may.
+fn lossy_links(table: &Table, names: &Names<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
+    if table.text("lossy_links") == Some("all") {
+        return None;
+    }
+    let id = |index: usize| names.network.nodes[index].id.as_str();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, (link, _)) in names.network.links.iter().enumerate() {
+        if link.radio().is_some() {
+            let (a, b) = (id(link.a), id(link.b));
+            known.entry(format!("{a}-{b}")).or_insert(index);
+            known.entry(format!("{b}-{a}")).or_insert(index);
+        }
+    }
+    let mut links = Vec::new();
+    for (name, span) in table.texts("lossy_links") {
+        match known.get(name) {
+            Some(index) if links.contains(index) => {}
+            Some(index) => links.push(*index),
+            None => {
+                let label = match nearest(name, known.keys().map(String::as_str)) {
+                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                    None => "name a link with medium = \"wifi\" as \"a-b\"".to_owned(),
+                };
+                let message = format!("there is no link \"{name}\" over 802.11");
+                problems.error(Code::LossyLink, span, message, label);
+            }
+        }
+    }
+    links.sort_unstable();
+    Some(links)
+}
+
+/// Every node with a radio stands somewhere, and shares a channel with whom it is to hear.
+fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) {
+    let network = names.network;
+    let nodes = topology::nodes(network, &topology::channels(table));
+    for (node, placed) in nodes.iter().zip(&network.nodes) {
+        if !node.channels.is_empty() && node.position_m.is_none() {
+            let message = format!("\"{}\" has a radio and no position", node.id);
+            let label = "give it x and y, or `channels = []` for no radio";
+            problems.error(Code::NoPosition, placed.span, message, label);
+            return;
+        }
+        let is_end = matches!(node.kind, NodeKind::Epc | NodeKind::Server);
+        if is_end && !node.channels.is_empty() {
+            let message = format!("\"{}\" has radios, and is reached by wires only", node.id);
+            let label = "remove its channels";
+            problems.error(Code::NoRadio, placed.span, message, label);
+        }
+    }
+    if problems.has_errors() {
+        return;
+    }
+    for (link, span) in &network.links {
+        if let Some(radio) = link.radio() {
+            link_channel(link, radio, &nodes, *span, problems);
+        }
+    }
+    if table.text("neighbours") != Some("in-range") {
+        return;
+    }
+    let mut users: BTreeMap<u8, usize> = BTreeMap::new();
+    for channel in nodes.iter().flat_map(|node| &node.channels) {
+        *users.entry(*channel).or_default() += 1;
+    }
+    let is_alone = |node: &&Node| {
+        !node.channels.is_empty() && node.channels.iter().all(|channel| users[channel] == 1)
+    };
+    if let Some(node) = nodes.iter().find(is_alone) {
+        let message = format!(
+            "\"{}\" has no radio on any other node's channel: {}",
+            node.id,
+            list(&node.channels)
+        );
+        let place = table.place("channels", span);
+        let label = "give it a channel that another node has";
+        problems.error(Code::DeafStation, place, message, label);
+    }
+}
+
+/// The channel of a link must be one of both its ends.
+fn link_channel(
+    link: &Link,
+    radio: &RadioLink,
+    nodes: &[Node],
+    span: Span,
+    problems: &mut Problems,
+) {
+    let (a, b) = (&nodes[link.a], &nodes[link.b]);
+    if let Some(node) = [a, b].into_iter().find(|node| node.channels.is_empty()) {
+        let message = format!("\"{}\" has no radio for the link", node.id);
+        let label = "give it channels, or lay a wire";
+        problems.error(Code::NoRadio, span, message, label);
+        return;
+    }
+    let is_common = |channel: &&u8| b.channels.contains(channel);
+    match radio.channel {
+        None if !a.channels.iter().any(|channel| is_common(&channel)) => {
+            let message = format!(
+                "\"{}\" has no radio on a channel of \"{}\": {} and {}",
+                a.id,
+                b.id,
+                list(&a.channels),
+                list(&b.channels)
+            );
+            let label = "give both a common channel";
+            problems.error(Code::DeafStation, span, message, label);
+        }
+        Some(channel) => {
+            let deaf = [a, b].into_iter().find(|n| !n.channels.contains(&channel));
+            if let Some(node) = deaf {
+                let message = format!(
+                    "\"{}\" has no radio on channel {channel}, but on {}",
+                    node.id,
+                    list(&node.channels)
+                );
+                let label = "name a channel of both ends";
+                problems.error(Code::DeafStation, span, message, label);
+            }
+        }
+        None => {}
+    }
+}
+
+fn list(channels: &[u8]) -> String {
+    let texts: Vec<String> = channels.iter().map(u8::to_string).collect();
+    texts.join(", ")
+}
+
+/// The link of a resolved graph, as its keys beyond the ends.
+pub(crate) fn link_keys(radio: &RadioLink) -> Vec<(&'static str, Value)> {
+    let mut keys = vec![("medium", Value::Text("wifi".to_owned()))];
+    keys.extend(
+        radio
+            .channel
+            .map(|channel| ("channel", Value::Integer(i64::from(channel)))),
+    );
+    keys.extend(
+        radio
+            .rate
+            .map(|rate| ("rate", Value::Text(rate.to_string()))),
+    );
+    keys.extend(radio.loss.map(|loss| ("loss", Value::Number(loss))));
+    keys
+}
+
+/// The channels of a resolved node.
+pub(crate) fn channels_value(channels: &[u8]) -> Value {
+    let item = |channel: &u8| Item {
+        value: Value::Integer(i64::from(*channel)),
+        span: Span::default(),
+    };
+    Value::Array(channels.iter().map(item).collect())
+}
