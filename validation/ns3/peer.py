@@ -19,6 +19,7 @@ LIBRARIES = (
     "traffic-control",
     "point-to-point",
     "mobility",
+    "wifi",
     "propagation",
     "network",
     "spectrum",
@@ -95,7 +96,7 @@ def build(folder: Path) -> Peer:
     if known.returncode:
         raise Missing(f"ns3/lte-module.h is missing. What this needs is {NEEDED}")
     folder.mkdir(parents=True, exist_ok=True)
-    for program in ("cell", "grid", "blocks"):
+    for program in ("cell", "grid", "blocks", "wifi"):
         source, output = PROGRAMS / f"{program}.cc", folder / program
         newest = max(file.stat().st_mtime for file in PROGRAMS.iterdir())
         if not output.exists() or output.stat().st_mtime < newest:

@@ -11,7 +11,7 @@ use backlane_units::{Duration, SimTime};
 
 use crate::agenda::Agenda;
 use crate::frame::{Frame, Kind, NONE};
-use crate::radio::{Answer, Direction, Phase, Radio, Service};
+use crate::radio::{Answer, Direction, Heard, Phase, Radio, Service};
 use crate::readings::{LinkReadings, RadioReadings};
 use crate::rules::Rules;
 
@@ -204,7 +204,7 @@ impl Wifi {
         let Some(frame) = self.radios[me].frame.take() else {
             return;
         };
-        let heard = self.heard_by_others(context, me, &frame);
+        let by_others = self.heard_by_others(context, me, &frame);
         let reach = std::mem::take(&mut self.reach[me]);
         for (index, hearer) in reach.iter().enumerate() {
             let to = hearer.radio as usize;
@@ -212,14 +212,16 @@ impl Wifi {
                 FrameFading::None => hearer.mean_mw,
                 _ => self.faded_mw[me][index],
             };
-            let received = self.radios[to].hear_end(&frame, power_mw, &self.rules);
-            let decoded = received && self.came_over(hearer, &frame) && self.radios[to].up;
-            if decoded {
-                self.on_decoded(context, hearer, &frame, heard);
+            let mut heard = self.radios[to].hear_end(&frame, power_mw, &self.rules);
+            if heard == Heard::Decoded && !(self.came_over(hearer, &frame) && self.radios[to].up) {
+                heard = Heard::Error;
+            }
+            if heard == Heard::Decoded {
+                self.on_decoded(context, hearer, &frame, by_others);
             }
             if power_mw >= self.rules.carrier_sense_mw {
                 let now = context.now();
-                self.radios[to].hear_silence(to, now, decoded, &self.rules, &mut self.agenda);
+                self.radios[to].hear_silence(to, now, heard, &self.rules, &mut self.agenda);
             }
         }
         self.reach[me] = reach;

@@ -56,6 +56,17 @@ pub(crate) struct Answer {
     pub(crate) reserves: Duration,
 }
 
+/// What a radio makes of a frame of another at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// All of it.
+    Decoded,
+    /// That it was there, and not what it said: EIFS follows.
+    Error,
+    /// Energy.
+    Nothing,
+}
+
 /// The frame that a radio receives.
 #[derive(Clone, Copy, Debug)]
 struct Reception {
@@ -107,8 +118,8 @@ pub(crate) struct Radio {
     busy_since: SimTime,
     /// When DIFS or EIFS is over, if nothing comes.
     access_at: SimTime,
-    /// The last frame that it sensed could not be decoded.
-    in_error: bool,
+    /// EIFS after the last frame that could not be decoded, unless one was since.
+    error_until: SimTime,
     /// Until when others have reserved the channel.
     reserved_until: SimTime,
     /// The reservation lapses here if nothing is heard before.
@@ -153,7 +164,7 @@ impl Radio {
             queue_noted: SimTime::ZERO,
             busy_since: SimTime::ZERO,
             access_at: SimTime::ZERO,
-            in_error: false,
+            error_until: SimTime::ZERO,
             reserved_until: SimTime::ZERO,
             reservation_lapses: SimTime::MAX,
         }
@@ -264,7 +275,7 @@ impl Radio {
             return;
         }
         self.note_busy_until(now);
-        self.in_error = false;
+        self.error_until = SimTime::ZERO;
         self.access_at = now.saturating_add(rules.difs);
         if phase == Phase::Contend {
             self.resume(me, rules, agenda);
@@ -455,6 +466,10 @@ impl Radio {
                         sinr.on_interference(frame.begins, others_mw, rates);
                     }
                 }
+                if self.sinr.is_some_and(|sinr| !sinr.preamble_found()) {
+                    self.reception.from = NONE;
+                    self.sinr = None;
+                }
             }
         }
     }
@@ -467,9 +482,10 @@ impl Radio {
         (self.total_mw - power_mw).max(0.0)
     }
 
-    /// A frame of another ends. Whether it was received; what then becomes of it must be done
-    /// before [`Radio::hear_silence`].
-    pub(crate) fn hear_end(&mut self, frame: &Frame, power_mw: f64, rules: &Rules) -> bool {
+    /// A frame of another ends. What then becomes of it must be done before
+    /// [`Radio::hear_silence`]. By error rates, a frame that was not taken up is energy alone; by
+    /// thresholds, whatever is sensed and not decoded is an error.
+    pub(crate) fn hear_end(&mut self, frame: &Frame, power_mw: f64, rules: &Rules) -> Heard {
         self.on_air -= 1;
         self.total_mw = if self.on_air == 0 {
             0.0
@@ -478,17 +494,19 @@ impl Radio {
         };
         if self.reception.from == frame.from {
             self.reception.from = NONE;
-            return match &rules.hearing {
+            let good = match &rules.hearing {
                 Hearing::ErrorRate { rates, .. } => {
                     let success = self.sinr.take().map_or(0.0, |sinr| sinr.success(rates));
                     self.draws.errors.chance(success)
                 }
                 _ => self.reception.good,
             };
+            return if good { Heard::Decoded } else { Heard::Error };
         }
-        if self.reception.from != NONE
-            && let Hearing::ErrorRate { rates, .. } = &rules.hearing
-        {
+        let Hearing::ErrorRate { rates, .. } = &rules.hearing else {
+            return Heard::Error;
+        };
+        if self.reception.from != NONE {
             let others_mw = match self.on_air {
                 1 => 0.0,
                 _ => (self.total_mw - self.reception.power_mw).max(0.0),
@@ -497,7 +515,7 @@ impl Radio {
                 sinr.on_interference(frame.ends, others_mw, rates);
             }
         }
-        false
+        Heard::Nothing
     }
 
     /// What follows the end of a frame of another that it has sensed.
@@ -505,7 +523,7 @@ impl Radio {
         &mut self,
         me: usize,
         now: SimTime,
-        decoded: bool,
+        heard: Heard,
         rules: &Rules,
         agenda: &mut Agenda,
     ) {
@@ -513,18 +531,17 @@ impl Radio {
         if self.phase == Phase::Transmit {
             return;
         }
-        self.in_error = !decoded;
-        if !decoded {
+        match heard {
+            Heard::Decoded => self.error_until = SimTime::ZERO,
+            Heard::Error => self.error_until = now.saturating_add(rules.after_error),
+            Heard::Nothing => {}
+        }
+        if heard != Heard::Decoded {
             self.readings.undecoded += 1;
         }
         if self.sensed == 0 {
             self.note_busy_until(now);
-            let space = if self.in_error {
-                rules.after_error
-            } else {
-                rules.difs
-            };
-            self.access_at = now.saturating_add(space);
+            self.access_at = now.saturating_add(rules.difs).max(self.error_until);
             if self.phase == Phase::Contend {
                 self.resume(me, rules, agenda);
             }
