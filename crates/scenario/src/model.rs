@@ -13,7 +13,7 @@ pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
     BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter,
     PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering,
-    Routing, RtoRule, SingleQueue, Tcp, Value,
+    Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
 };
 
 /// A complete, checked scenario.

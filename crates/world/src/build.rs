@@ -8,6 +8,7 @@ use backlane_engine::{EventQueue, Stream, Streams, Trace};
 use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_routing::backpressure::tcp_aware::TcpAware;
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
@@ -320,6 +321,18 @@ impl Builder<'_> {
                             ties,
                             hello,
                         ))
+                    })
+                }
+                Routing::TcpAware(config) => {
+                    let nodes = &self.scenario.nodes;
+                    let mut no_transit = vec![false; network.node_count()];
+                    for (index, node) in nodes.iter().enumerate() {
+                        no_transit[index] = node.kind == NodeKind::Epc;
+                    }
+                    let no_transit: Rc<[bool]> = no_transit.into();
+                    Box::new(move |node| {
+                        let [_, reports] = self.backpressure_streams(node);
+                        Box::new(TcpAware::new(config, no_transit.clone(), reports))
                     })
                 }
             };

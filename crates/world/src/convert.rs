@@ -5,6 +5,7 @@ use backlane_net::{
     AtEnd, Capacity, NodeId, Opportunities, OpportunityTrace, QueueConfig, QueueLimit, RateStep,
     RateTrace,
 };
+use backlane_routing::backpressure::tcp_aware::{TcpAwareConfig, Threshold};
 use backlane_routing::{backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 
@@ -83,6 +84,7 @@ pub(crate) enum Routing {
     },
     Classic(backpressure::ClassicConfig),
     BpMr(backpressure::Config),
+    TcpAware(TcpAwareConfig),
 }
 
 impl Routing {
@@ -93,6 +95,7 @@ impl Routing {
             Self::SingleQueue { config, .. } => Some(config.device_queue_pkts),
             Self::Classic(config) => Some(config.device_queue_pkts),
             Self::BpMr(config) => Some(config.device_queue_pkts),
+            Self::TcpAware(_) => Some(1),
             _ => None,
         }
     }
@@ -141,6 +144,7 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             })
         }
         model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
+        model::Routing::TcpAware(bp) => Routing::TcpAware(tcp_aware(bp)),
     }
 }
 
@@ -211,6 +215,33 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
         flow_idle,
         flow_max_age,
         ttl_rule,
+    }
+}
+
+fn tcp_aware(bp: model::TcpAware) -> TcpAwareConfig {
+    let model::TcpAware {
+        buffer_pkts,
+        k_pkts,
+        flow_idle,
+        quality_window,
+        report_idle,
+        report_interval,
+        neighbour_hold,
+        retry,
+        ack_priority,
+        empty_flows_compete,
+    } = bp;
+    TcpAwareConfig {
+        buffer_pkts,
+        threshold: k_pkts.map_or(Threshold::Share, Threshold::Fixed),
+        flow_idle,
+        window: quality_window,
+        report_idle,
+        report_interval,
+        neighbour_hold,
+        retry,
+        ack_priority,
+        empty_flows_compete,
     }
 }
 

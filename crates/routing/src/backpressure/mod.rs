@@ -21,7 +21,8 @@
 //! - `shared`: what the routers of one network share.
 //!
 //! Its forebears stand beside it: `single_queue` is BP and BS, with one FIFO on a node;
-//! `classic` is backpressure as it was found, with a queue for each destination.
+//! `classic` is backpressure as it was found, with a queue for each destination; [`tcp_aware`]
+//! has a queue for each flow and starves none that TCP keeps short.
 //!
 //! Lengths of BP-MR's queues are in full packets of 1440 bytes, rounded down. The distance to a
 //! destination is the number of links, known beforehand.
@@ -42,6 +43,7 @@ mod queue;
 mod shared;
 mod signals;
 mod single_queue;
+pub mod tcp_aware;
 mod weights;
 
 pub use bp_mr::BpMr;

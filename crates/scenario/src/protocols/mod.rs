@@ -87,6 +87,8 @@ pub enum Routing {
     Classic(Classic),
     /// Backpressure routing over multiple radios.
     BpMr(BpMr),
+    /// TCP-aware backpressure routing.
+    TcpAware(TcpAware),
 }
 
 /// Parameters of backpressure routing with one queue per node.
@@ -172,6 +174,31 @@ pub struct BpMr {
     pub flow_max_age: Duration,
     /// Whether a packet that wandered far is routed greedily.
     pub ttl_rule: bool,
+}
+
+/// Parameters of TCP-aware backpressure routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpAware {
+    /// Packets that a node holds in all its queues.
+    pub buffer_pkts: u32,
+    /// Up to this many packets flows weigh alike; `None` shares the buffer among them.
+    pub k_pkts: Option<u32>,
+    /// A flow crosses a node until it has had no packet there for this long.
+    pub flow_idle: Duration,
+    /// Time over which a radio link's failures and rates are looked at.
+    pub quality_window: Duration,
+    /// A silent node tells of changed queues after so long.
+    pub report_idle: Duration,
+    /// A silent node tells of unchanged queues after so long.
+    pub report_interval: Duration,
+    /// A neighbour that was not heard for this long is sent nothing.
+    pub neighbour_hold: Duration,
+    /// Time after which waiting packets are looked at again.
+    pub retry: Duration,
+    /// Whether acknowledgment streams go first.
+    pub ack_priority: bool,
+    /// Whether flows without a packet take part in the choice.
+    pub empty_flows_compete: bool,
 }
 
 /// What a next-hop decision holds for.

@@ -4,7 +4,7 @@ use backlane_units::Duration;
 
 use super::{
     BpMr, Burst, Classic, Granularity, Metric, PenaltyRule, QueueInfo, Reaction, Routing,
-    SingleQueue,
+    SingleQueue, TcpAware,
 };
 use crate::tree::Table;
 
@@ -62,6 +62,7 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
             device_queue_pkts: table.integer("device_queue_pkts")?,
         })),
         "bp-mr" => Some(Routing::BpMr(bp_mr(table)?)),
+        "tcp-aware-bp" => Some(Routing::TcpAware(tcp_aware(table)?)),
         _ => Some(Routing::ShortestPath {
             metric: match table.text("metric")? {
                 "delay" => Metric::Delay,
@@ -110,6 +111,21 @@ fn bp_mr(table: &Table) -> Option<BpMr> {
         flow_idle: table.quantity("flow_idle")?,
         flow_max_age: table.quantity("flow_max_age")?,
         ttl_rule: table.boolean("ttl_rule")?,
+    })
+}
+
+fn tcp_aware(table: &Table) -> Option<TcpAware> {
+    Some(TcpAware {
+        buffer_pkts: table.integer("buffer_pkts")?,
+        k_pkts: table.integer("k"),
+        flow_idle: table.quantity("flow_idle")?,
+        quality_window: table.quantity("quality_window")?,
+        report_idle: table.quantity("report_idle")?,
+        report_interval: table.quantity("report_interval")?,
+        neighbour_hold: table.quantity("neighbour_hold")?,
+        retry: table.quantity("retry")?,
+        ack_priority: table.boolean("ack_priority")?,
+        empty_flows_compete: table.boolean("empty_flows_compete")?,
     })
 }
 

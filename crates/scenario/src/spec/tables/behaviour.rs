@@ -6,7 +6,7 @@ use super::{
     CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
     TIME, key, words,
 };
-use super::{lte, traces};
+use super::{lte, tcp_aware, traces};
 
 /// The radio network of the UEs.
 pub(crate) static ACCESS: Section = Section {
@@ -328,6 +328,11 @@ pub(crate) static ROUTING: Section = Section {
                     ),
                     TTL_RULE,
                 ],
+            },
+            Variant {
+                name: "tcp-aware-bp",
+                doc: "Backpressure with a queue for each flow, which starves no flow that its window keeps short.",
+                keys: tcp_aware::KEYS,
             },
         ],
     }),

@@ -7,6 +7,7 @@ mod controls;
 pub(crate) mod lte;
 mod network;
 mod tcp;
+mod tcp_aware;
 mod traces;
 pub(crate) mod wifi;
 

@@ -1,0 +1,409 @@
+//! The queues of a node, one for each flow and direction, and what is known of each flow.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use backlane_net::{FlowId, NodeId, Packet, PacketId};
+use backlane_units::{Duration, SimTime};
+
+use super::{Entry, Threshold};
+
+/// The level of a flow that takes no part in the choice.
+const NEVER: i32 = i32::MIN / 2;
+
+/// A packet in a queue.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) id: PacketId,
+    pub(super) since: SimTime,
+}
+
+/// A flow that is known to a node: its packets come by, or a neighbour told of it.
+pub(super) struct Flow {
+    pub(super) key: u64,
+    pub(super) id: FlowId,
+    /// It carries acknowledgements.
+    pub(super) reverse: bool,
+    /// Where it leaves the mesh; none before its first packet.
+    pub(super) exit: NodeId,
+    /// Its packets come to this router first.
+    pub(super) at_source: bool,
+    pub(super) queue: VecDeque<Waiting>,
+    crosses: bool,
+    seen_at: SimTime,
+    told_at: SimTime,
+    /// The number of the service that it was last chosen for.
+    served: u64,
+}
+
+/// The flows known to a node, each in a slot, and the threshold K.
+pub(super) struct Flows {
+    threshold: Threshold,
+    buffer_pkts: u32,
+    empty_compete: bool,
+    slots: BTreeMap<u64, usize>,
+    flows: Vec<Flow>,
+    /// By slot: max{K, U}, or [`NEVER`].
+    levels: Vec<i32>,
+    free: Vec<usize>,
+    crossing: u32,
+    k_pkts: i32,
+    held_pkts: u32,
+    services: u64,
+}
+
+impl Flows {
+    pub(super) fn new(threshold: Threshold, buffer_pkts: u32, empty_compete: bool) -> Self {
+        let mut flows = Self {
+            threshold,
+            buffer_pkts,
+            empty_compete,
+            slots: BTreeMap::new(),
+            flows: Vec::new(),
+            levels: Vec::new(),
+            free: Vec::new(),
+            crossing: 0,
+            k_pkts: 0,
+            held_pkts: 0,
+            services: 0,
+        };
+        flows.set_threshold();
+        flows
+    }
+
+    /// The slot of a flow, and whether it is a new one.
+    pub(super) fn slot(&mut self, key: u64, now: SimTime) -> (usize, bool) {
+        if let Some(&slot) = self.slots.get(&key) {
+            return (slot, false);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.flows.push(Flow {
+                key,
+                id: FlowId::NONE,
+                reverse: false,
+                exit: NodeId::NONE,
+                at_source: false,
+                queue: VecDeque::new(),
+                crosses: false,
+                seen_at: now,
+                told_at: now,
+                served: 0,
+            });
+            self.levels.push(NEVER);
+            self.flows.len() - 1
+        });
+        let flow = &mut self.flows[slot];
+        flow.key = key;
+        flow.exit = NodeId::NONE;
+        flow.at_source = false;
+        flow.seen_at = now;
+        flow.told_at = now;
+        flow.served = 0;
+        self.slots.insert(key, slot);
+        (slot, true)
+    }
+
+    /// A packet of the flow in `slot` joins its queue.
+    pub(super) fn push(&mut self, slot: usize, id: PacketId, packet: &Packet, now: SimTime) {
+        let flow = &mut self.flows[slot];
+        flow.id = packet.flow;
+        flow.reverse = packet.reverse;
+        flow.exit = packet.exit;
+        flow.at_source |= packet.hops <= 1;
+        flow.seen_at = now;
+        flow.queue.push_back(Waiting { id, since: now });
+        self.held_pkts += 1;
+        if flow.crosses {
+            self.set_level(slot);
+        } else {
+            flow.crosses = true;
+            self.crossing += 1;
+            self.set_threshold();
+        }
+    }
+
+    /// Takes the packet that came first.
+    pub(super) fn pop_front(&mut self, slot: usize) -> Option<Waiting> {
+        let waiting = self.flows[slot].queue.pop_front()?;
+        self.held_pkts -= 1;
+        self.set_level(slot);
+        Some(waiting)
+    }
+
+    /// Takes the packet that came last.
+    pub(super) fn pop_back(&mut self, slot: usize) -> Option<Waiting> {
+        let waiting = self.flows[slot].queue.pop_back()?;
+        self.held_pkts -= 1;
+        self.set_level(slot);
+        Some(waiting)
+    }
+
+    /// The flow was chosen: among equals it comes last from now on.
+    pub(super) fn serve(&mut self, slot: usize) {
+        self.services += 1;
+        self.flows[slot].served = self.services;
+    }
+
+    /// A neighbour has packets of the flow.
+    pub(super) fn tell(&mut self, slot: usize, now: SimTime) {
+        self.flows[slot].told_at = now;
+    }
+
+    /// Forgets flows of which nothing was seen or told for `idle`.
+    pub(super) fn forget(&mut self, now: SimTime, idle: Duration) {
+        let crossing = self.crossing;
+        for slot in 0..self.flows.len() {
+            let flow = &mut self.flows[slot];
+            if !flow.queue.is_empty() || now < flow.seen_at.saturating_add(idle) {
+                continue;
+            }
+            if flow.crosses {
+                flow.crosses = false;
+                self.crossing -= 1;
+            }
+            if now >= flow.told_at.saturating_add(idle) && self.slots.remove(&flow.key).is_some() {
+                self.free.push(slot);
+                self.levels[slot] = NEVER;
+            }
+        }
+        if self.crossing != crossing {
+            self.set_threshold();
+        }
+    }
+
+    fn set_threshold(&mut self) {
+        let k = match self.threshold {
+            Threshold::Share => self.buffer_pkts / self.crossing.max(1),
+            Threshold::Fixed(pkts) => pkts,
+        };
+        self.k_pkts = i32::try_from(k).unwrap_or(i32::MAX / 4);
+        for slot in 0..self.flows.len() {
+            self.set_level(slot);
+        }
+    }
+
+    #[inline]
+    fn set_level(&mut self, slot: usize) {
+        let flow = &self.flows[slot];
+        let pkts = flow.queue.len() as i32;
+        let competes = pkts > 0 || self.empty_compete && flow.crosses;
+        self.levels[slot] = if competes {
+            pkts.max(self.k_pkts)
+        } else {
+            NEVER
+        };
+    }
+
+    /// D = max{K, U} − `told_pkts`, the most over the flows, or over the acknowledgement streams
+    /// alone; `None` if nothing falls.
+    #[inline]
+    pub(super) fn most(&self, told_pkts: &[i32], acks_only: bool) -> Option<i32> {
+        let falls = self
+            .levels
+            .iter()
+            .zip(told_pkts)
+            .map(|(own, told)| own - told);
+        let most = if acks_only {
+            let acks = self.flows.iter().map(|flow| flow.reverse);
+            falls
+                .zip(acks)
+                .filter(|&(_, ack)| ack)
+                .map(|(fall, _)| fall)
+                .max()
+        } else {
+            falls.max()
+        };
+        most.filter(|&most| most > 0)
+    }
+
+    /// The flow with this D; among several, the one that was chosen longest ago.
+    pub(super) fn with(&self, fall: i32, told_pkts: &[i32], acks_only: bool) -> Option<usize> {
+        let falls = self
+            .levels
+            .iter()
+            .zip(told_pkts)
+            .map(|(own, told)| own - told);
+        falls
+            .enumerate()
+            .filter(|&(slot, f)| f == fall && (!acks_only || self.flows[slot].reverse))
+            .min_by_key(|&(slot, _)| self.flows[slot].served)
+            .map(|(slot, _)| slot)
+    }
+
+    /// D of one flow.
+    #[inline]
+    pub(super) fn fall(&self, slot: usize, told_pkts: &[i32]) -> i32 {
+        self.levels[slot] - told_pkts[slot]
+    }
+
+    /// The longest queue; among several that of `newest` if it is one of them.
+    pub(super) fn longest(&self, newest: usize) -> usize {
+        let mut longest = newest;
+        for (slot, flow) in self.flows.iter().enumerate() {
+            if flow.queue.len() > self.flows[longest].queue.len() {
+                longest = slot;
+            }
+        }
+        longest
+    }
+
+    pub(super) fn get(&self, slot: usize) -> &Flow {
+        &self.flows[slot]
+    }
+
+    /// Every packet that waits.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Waiting> + Clone {
+        self.flows.iter().flat_map(|flow| &flow.queue)
+    }
+
+    /// Adds the backlogs of at most `most` flows that cross the node, in the order of their
+    /// keys from `from_key` on and round. Gives whether that is all of them, and the key to begin
+    /// with next.
+    pub(super) fn backlogs(
+        &self,
+        from_key: u64,
+        most: usize,
+        entries: &mut Vec<Entry>,
+    ) -> (bool, u64) {
+        let later = self.slots.range(from_key..);
+        let earlier = self.slots.range(..from_key);
+        let mut crossing = later
+            .chain(earlier)
+            .map(|(&key, &slot)| (key, &self.flows[slot]))
+            .filter(|&(key, flow)| flow.crosses && Entry::can_tell(key));
+        for (key, flow) in crossing.by_ref().take(most) {
+            entries.push(Entry {
+                key: key as u32,
+                pkts: flow.queue.len() as u32,
+            });
+        }
+        match crossing.next() {
+            Some((key, _)) => (false, key),
+            None => (true, 0),
+        }
+    }
+
+    /// Whether any flow is known.
+    pub(super) fn any(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// Packets in all queues.
+    pub(super) fn held_pkts(&self) -> u32 {
+        self.held_pkts
+    }
+
+    /// K.
+    #[cfg(test)]
+    pub(super) fn k_pkts(&self) -> i32 {
+        self.k_pkts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SimTime = SimTime::ZERO;
+
+    fn packet(flow: u32) -> Packet {
+        Packet {
+            flow: FlowId(flow),
+            reverse: false,
+            ttl: 64,
+            hops: 1,
+            ecn: backlane_net::Ecn::NotCapable,
+            size_bytes: 1040,
+            source: NodeId(0),
+            destination: NodeId(1),
+            exit: NodeId(1),
+            previous: NodeId(0),
+            path: 0,
+            sequence: 0,
+            queued_at: NOW,
+            message: None,
+        }
+    }
+
+    /// Flows with these backlogs, in slots 0, 1, ….
+    fn flows(threshold: Threshold, buffer_pkts: u32, backlogs_pkts: &[u32]) -> Flows {
+        let mut flows = Flows::new(threshold, buffer_pkts, false);
+        for (number, &pkts) in (0..).zip(backlogs_pkts) {
+            let packet = packet(number);
+            let (slot, _) = flows.slot(packet.flow_key(), NOW);
+            for id in 0..pkts {
+                flows.push(slot, PacketId(100 * number + id), &packet, NOW);
+            }
+        }
+        flows
+    }
+
+    /// The slots chosen in `rounds` rounds in which nothing leaves and the neighbour is empty.
+    fn chosen(flows: &mut Flows, rounds: usize) -> Vec<usize> {
+        let told = vec![0; flows.flows.len()];
+        (0..rounds)
+            .map(|_| {
+                let most = flows.most(&told, false).expect("something falls");
+                let slot = flows.with(most, &told, false).expect("a flow has it");
+                flows.serve(slot);
+                slot
+            })
+            .collect()
+    }
+
+    #[test]
+    fn without_a_threshold_the_flow_of_one_packet_is_never_chosen() {
+        let mut flows = flows(Threshold::Fixed(0), 20, &[1, 3]);
+        assert_eq!(chosen(&mut flows, 100), [1; 100]);
+    }
+
+    #[test]
+    fn below_the_threshold_two_flows_are_chosen_in_turn() {
+        let mut flows = flows(Threshold::Fixed(10), 20, &[1, 3]);
+        assert_eq!(chosen(&mut flows, 6), [0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn above_the_threshold_the_longer_queue_is_chosen_and_pays_when_the_buffer_is_full() {
+        let mut flows = flows(Threshold::Share, 20, &[7, 12]);
+        assert_eq!(flows.k_pkts(), 10);
+        assert_eq!(chosen(&mut flows, 3), [1; 3]);
+        assert_eq!(flows.longest(0), 1);
+    }
+
+    #[test]
+    fn of_two_longest_queues_the_one_that_grew_last_pays() {
+        let flows = flows(Threshold::Share, 20, &[10, 10, 1]);
+        assert_eq!(flows.longest(0), 0);
+        assert_eq!(flows.longest(1), 1);
+        assert_eq!(flows.longest(2), 0);
+    }
+
+    #[test]
+    fn the_threshold_is_the_buffer_shared_among_the_flows_that_cross() {
+        let mut flows = flows(Threshold::Share, 100, &[1, 1, 1]);
+        assert_eq!(flows.k_pkts(), 33);
+        let idle = Duration::from_secs(10);
+        flows.pop_front(0);
+        flows.forget(NOW + Duration::from_secs(9), idle);
+        assert_eq!(flows.k_pkts(), 33);
+        flows.forget(NOW + idle, idle);
+        assert_eq!(flows.k_pkts(), 50);
+    }
+
+    #[test]
+    fn a_forgotten_flow_leaves_its_slot_to_another() {
+        let mut flows = flows(Threshold::Share, 100, &[1, 1]);
+        flows.pop_front(0);
+        flows.forget(NOW + Duration::from_secs(10), Duration::from_secs(10));
+        assert_eq!(flows.slot(packet(7).flow_key(), NOW), (0, true));
+        assert_eq!(flows.slot(packet(1).flow_key(), NOW), (1, false));
+    }
+
+    #[test]
+    fn a_flow_does_not_fall_towards_a_neighbour_that_holds_more_of_it() {
+        let flows = flows(Threshold::Fixed(5), 20, &[8, 2]);
+        assert_eq!(flows.most(&[8, 5], false), None);
+        assert_eq!(flows.most(&[8, 4], false), Some(1));
+        assert_eq!(flows.with(1, &[8, 4], false), Some(1));
+    }
+}

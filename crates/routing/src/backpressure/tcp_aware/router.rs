@@ -1,0 +1,411 @@
+//! The router of TCP-aware backpressure.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use backlane_engine::{Stream, TimerId};
+use backlane_net::{Context, DropCause, PacketId, Router, RouterQueue, RouterReadings};
+use backlane_units::{Duration, Rate, SimTime};
+
+use super::flows::{Flows, Waiting};
+use super::neighbour::Neighbour;
+use super::quality::Quality;
+use super::{Entry, Report, TcpAwareConfig};
+
+const RETRY: u32 = 0;
+const REPORT: u32 = 1;
+const FORGET: u32 = 2;
+
+/// How often idle flows are looked for.
+const FORGET_INTERVAL: Duration = Duration::from_secs(1);
+/// Entries of a report that rides on a packet. A node that more flows cross tells of all in turn.
+const RIDING_ENTRIES: usize = 16;
+/// Entries of a report alone: what an Ethernet frame holds.
+const MOST_ENTRIES: usize = 350;
+/// A packet that waits for longer than this at one node is trapped.
+const TRAPPED: Duration = Duration::from_secs(10);
+
+/// What a wait adds to [`RouterReadings::trapped_area`].
+fn trapped(waited: Duration) -> u128 {
+    u128::from(waited.as_ps().saturating_sub(TRAPPED.as_ps()))
+}
+
+/// A transmitter: a wire, or a radio with all its neighbours.
+struct Outlet {
+    radio: Option<u8>,
+    interfaces: Vec<usize>,
+    /// When it last told of the queues, and of which state of them.
+    told_at: SimTime,
+    told_version: u64,
+    /// The part of a report's interval that is left out, so that nodes do not tell in step.
+    jitter: f64,
+    /// The flow that the next report begins with.
+    next_key: u64,
+}
+
+/// TCP-aware backpressure on one node.
+pub struct TcpAware {
+    config: TcpAwareConfig,
+    no_transit: Rc<[bool]>,
+    jitter: Stream,
+    flows: Flows,
+    neighbours: Vec<Neighbour>,
+    /// The number of the service in which each neighbour was last chosen.
+    served: Vec<u64>,
+    services: u64,
+    outlets: Vec<Outlet>,
+    /// The outlet of each interface.
+    outlet_of: Vec<usize>,
+    /// Counts the changes of the queues.
+    version: u64,
+    retry: Option<TimerId>,
+    report: Option<TimerId>,
+    forget: Option<TimerId>,
+    forgetting: bool,
+    entries: Vec<Entry>,
+    queue: RouterQueue,
+    overflow_at_source: u64,
+    overflow_in_transit: u64,
+    /// Of the packets that have left, see [`RouterReadings::trapped_area`].
+    trapped_area: u128,
+}
+
+impl TcpAware {
+    /// A router. `no_transit` tells of each node whether it passes on only what is for itself;
+    /// `jitter` keeps reports of several nodes out of step.
+    pub fn new(config: TcpAwareConfig, no_transit: Rc<[bool]>, jitter: Stream) -> Self {
+        Self {
+            config,
+            no_transit,
+            jitter,
+            flows: Flows::new(
+                config.threshold,
+                config.buffer_pkts,
+                config.empty_flows_compete,
+            ),
+            neighbours: Vec::new(),
+            served: Vec::new(),
+            services: 0,
+            outlets: Vec::new(),
+            outlet_of: Vec::new(),
+            version: 0,
+            retry: None,
+            report: None,
+            forget: None,
+            forgetting: false,
+            entries: Vec::new(),
+            queue: RouterQueue::default(),
+            overflow_at_source: 0,
+            overflow_in_transit: 0,
+            trapped_area: 0,
+        }
+    }
+
+    /// The slot of a flow; a new one is opened with all neighbours.
+    fn slot(&mut self, key: u64, now: SimTime) -> usize {
+        let (slot, new) = self.flows.slot(key, now);
+        if new {
+            for neighbour in &mut self.neighbours {
+                neighbour.open(slot);
+            }
+        }
+        slot
+    }
+
+    /// The interface with the most weight among those whose transmitter is idle, and the D that
+    /// gives it; among several, the neighbour that was chosen longest ago. With `only`, this
+    /// flow alone can fall anywhere.
+    fn best(
+        &mut self,
+        context: &mut Context<'_>,
+        among: Range<usize>,
+        only: Option<usize>,
+        acks_only: bool,
+    ) -> Option<(usize, i32)> {
+        let now = context.now();
+        let mut best = None;
+        let mut most_weight = 0.0;
+        for interface in among {
+            let neighbour = &mut self.neighbours[interface];
+            if now > neighbour.valid_until || !context.device_is_idle(interface) {
+                continue;
+            }
+            let told = neighbour.told_pkts();
+            let fall = match only {
+                Some(slot) => Some(self.flows.fall(slot, told)).filter(|&fall| fall > 0),
+                None => self.flows.most(told, acks_only),
+            };
+            let Some(fall) = fall else { continue };
+            let weight = f64::from(fall) * neighbour.quality.rate_bps(now);
+            let longer_ago = |best: &Option<(usize, i32)>| {
+                best.is_none_or(|(other, _)| self.served[interface] < self.served[other])
+            };
+            if weight > most_weight || weight == most_weight && weight > 0.0 && longer_ago(&best) {
+                most_weight = weight;
+                best = Some((interface, fall));
+            }
+        }
+        best
+    }
+
+    /// Sends on the idle ones among these interfaces, one packet each, until nothing falls.
+    fn serve(&mut self, context: &mut Context<'_>, among: Range<usize>, only: Option<usize>) {
+        loop {
+            let acks = if self.config.ack_priority && only.is_none() {
+                self.best(context, among.clone(), None, true)
+            } else {
+                None
+            };
+            let acks_only = acks.is_some();
+            let best = acks.or_else(|| self.best(context, among.clone(), only, false));
+            let Some((interface, fall)) = best else { break };
+            let told = self.neighbours[interface].told_pkts();
+            let Some(slot) = only.or_else(|| self.flows.with(fall, told, acks_only)) else {
+                break;
+            };
+            self.services += 1;
+            self.served[interface] = self.services;
+            self.flows.serve(slot);
+            let Some(waiting) = self.flows.pop_front(slot) else {
+                break;
+            };
+            self.count_out(context, waiting);
+            self.publish(context, slot);
+            let outlet = self.outlet_of[interface];
+            let message = self.tell(context.now(), outlet, RIDING_ENTRIES);
+            context.transmit_with(interface, waiting.id, message);
+            context.call_when_ready(interface, 0);
+        }
+        if self.flows.held_pkts() > 0
+            && let Some(timer) = self.retry
+        {
+            context.set_timer(timer, context.now().saturating_add(self.config.retry));
+        }
+        self.arm_report(context);
+    }
+
+    /// A packet has left its queue.
+    fn count_out(&mut self, context: &Context<'_>, packet: Waiting) {
+        let waited = context.now() - packet.since;
+        let size_bytes = context.packet(packet.id).size_bytes;
+        self.queue.backlog_pkts -= 1;
+        self.queue.backlog_bytes -= u64::from(size_bytes);
+        self.queue.area += u128::from(size_bytes) * u128::from(waited.as_ps());
+        self.trapped_area += trapped(waited);
+        self.version += 1;
+    }
+
+    /// Tells the source of a flow that enters here how many of its packets wait.
+    fn publish(&self, context: &mut Context<'_>, slot: usize) {
+        let flow = self.flows.get(slot);
+        if flow.at_source && !flow.reverse {
+            context.publish_backlog(flow.id, flow.queue.len() as u32);
+        }
+    }
+
+    /// What an outlet tells now.
+    fn tell(&mut self, now: SimTime, outlet: usize, most: usize) -> Arc<[u8]> {
+        let outlet = &mut self.outlets[outlet];
+        outlet.told_at = now;
+        outlet.told_version = self.version;
+        outlet.jitter = self.jitter.uniform() / 4.0;
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.clear();
+        let (complete, next_key) = self.flows.backlogs(outlet.next_key, most, &mut entries);
+        outlet.next_key = next_key;
+        let report = Report { complete, entries };
+        let message = report.encode();
+        self.entries = report.entries;
+        message
+    }
+
+    /// When an outlet tells of itself, if nothing is sent before.
+    fn due(&self, outlet: &Outlet) -> SimTime {
+        let interval = if outlet.told_version == self.version {
+            self.config.report_interval
+        } else {
+            self.config.report_idle
+        };
+        let wait = interval.as_secs_f64() * (1.0 - outlet.jitter);
+        outlet.told_at.saturating_add(Duration::from_secs_f64(wait))
+    }
+
+    fn arm_report(&self, context: &mut Context<'_>) {
+        let due = self.outlets.iter().map(|outlet| self.due(outlet)).min();
+        if let (Some(due), Some(timer)) = (due, self.report) {
+            context.set_timer(timer, due.max(context.now()));
+        }
+    }
+
+    /// Reports on the outlets that were silent for long: one to each neighbour on a wire, one to
+    /// all on radios.
+    fn report_alone(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        for index in 0..self.outlets.len() {
+            if now < self.due(&self.outlets[index]) {
+                continue;
+            }
+            let message = self.tell(now, index, MOST_ENTRIES);
+            match self.outlets[index].radio {
+                Some(radio) => context.broadcast_over(radio, message),
+                None => context.send_message(self.outlets[index].interfaces[0], message),
+            }
+            // Packets that come meanwhile wait until the message is out.
+            context.call_when_ready(self.outlets[index].interfaces[0], 0);
+        }
+        self.arm_report(context);
+    }
+
+    fn arm_forget(&mut self, context: &mut Context<'_>) {
+        if let Some(timer) = self.forget {
+            context.set_timer(timer, context.now().saturating_add(FORGET_INTERVAL));
+            self.forgetting = true;
+        }
+    }
+}
+
+impl Router for TcpAware {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let valid_until = now.saturating_add(self.config.neighbour_hold);
+        for (index, interface) in context.interfaces().iter().enumerate() {
+            let rate_bps = interface.rate.as_bps() as f64;
+            self.neighbours.push(Neighbour::new(
+                interface.peer,
+                !self.no_transit[interface.peer.index()],
+                valid_until,
+                Quality::new(self.config.window, rate_bps),
+            ));
+            let same = |outlet: &Outlet| outlet.radio.is_some() && outlet.radio == interface.radio;
+            let outlet = self.outlets.iter().position(same).unwrap_or_else(|| {
+                self.outlets.push(Outlet {
+                    radio: interface.radio,
+                    interfaces: Vec::new(),
+                    told_at: now,
+                    told_version: 0,
+                    jitter: self.jitter.uniform(),
+                    next_key: 0,
+                });
+                self.outlets.len() - 1
+            });
+            self.outlets[outlet].interfaces.push(index);
+            self.outlet_of.push(outlet);
+        }
+        self.served = vec![0; self.neighbours.len()];
+        self.retry = Some(context.timer(RETRY));
+        self.report = Some(context.timer(REPORT));
+        self.forget = Some(context.timer(FORGET));
+        self.arm_report(context);
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let now = context.now();
+        let packet = context.packet(id);
+        let (key, exit, size_bytes) = (packet.flow_key(), packet.exit, packet.size_bytes);
+        let slot = self.slot(key, now);
+        if self.flows.get(slot).exit != exit {
+            for neighbour in &mut self.neighbours {
+                neighbour.set_exit(slot, exit);
+            }
+        }
+        self.flows.push(slot, id, context.packet(id), now);
+        self.queue.backlog_pkts += 1;
+        self.queue.backlog_bytes += u64::from(size_bytes);
+        self.queue.max_bytes = self.queue.max_bytes.max(self.queue.backlog_bytes);
+        self.version += 1;
+        if self.flows.held_pkts() > self.config.buffer_pkts {
+            let longest = self.flows.longest(slot);
+            if let Some(last) = self.flows.pop_back(longest) {
+                self.count_out(context, last);
+                self.queue.drops += 1;
+                if self.flows.get(longest).at_source {
+                    self.overflow_at_source += 1;
+                } else {
+                    self.overflow_in_transit += 1;
+                }
+                context.drop(last.id, DropCause::Queue);
+                self.publish(context, longest);
+            }
+        }
+        self.publish(context, slot);
+        if !self.forgetting {
+            self.arm_forget(context);
+        }
+        // What was there before fell nowhere, or its transmitter is busy.
+        self.serve(context, 0..self.neighbours.len(), Some(slot));
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+        let Some((complete, entries)) = Report::read(message) else {
+            return;
+        };
+        let now = context.now();
+        self.neighbours[interface].valid_until = now.saturating_add(self.config.neighbour_hold);
+        if complete {
+            self.neighbours[interface].tell_empty();
+        }
+        for entry in entries {
+            let slot = self.slot(u64::from(entry.key), now);
+            if entry.pkts > 0 {
+                self.flows.tell(slot, now);
+            }
+            let exit = self.flows.get(slot).exit;
+            self.neighbours[interface].tell(slot, exit, entry.pkts);
+        }
+        if !self.forgetting {
+            self.arm_forget(context);
+        }
+        self.serve(context, interface..interface + 1, None);
+    }
+
+    fn on_attempts(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        attempts: u32,
+        delivered: bool,
+        rate: Rate,
+    ) {
+        let quality = &mut self.neighbours[interface].quality;
+        quality.add(context.now(), attempts, delivered, rate.as_bps() as f64);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        match token {
+            REPORT => self.report_alone(context),
+            FORGET => {
+                self.flows.forget(context.now(), self.config.flow_idle);
+                self.forgetting = false;
+                if self.flows.any() {
+                    self.arm_forget(context);
+                }
+                self.serve(context, 0..self.neighbours.len(), None);
+            }
+            _ => self.serve(context, 0..self.neighbours.len(), None),
+        }
+    }
+
+    fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
+        if self.outlets[self.outlet_of[interface]].radio.is_none() {
+            self.serve(context, interface..interface + 1, None);
+        } else {
+            self.serve(context, 0..self.neighbours.len(), None);
+        }
+    }
+
+    fn shared_queue(&self) -> Option<RouterQueue> {
+        Some(self.queue)
+    }
+
+    fn readings(&self, now: SimTime) -> RouterReadings {
+        let waits = self.flows.waiting().map(|packet| now - packet.since);
+        RouterReadings {
+            trapped_pkts: waits.clone().filter(|&waited| waited > TRAPPED).count() as u64,
+            trapped_area: self.trapped_area + waits.map(trapped).sum::<u128>(),
+            overflow_at_source: self.overflow_at_source,
+            overflow_in_transit: self.overflow_in_transit,
+            ..RouterReadings::default()
+        }
+    }
+}
