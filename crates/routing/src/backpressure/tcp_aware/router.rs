@@ -35,6 +35,9 @@ fn trapped(waited: Duration) -> u128 {
 struct Outlet {
     radio: Option<u8>,
     interfaces: Vec<usize>,
+    /// It was given something and has not called back since. It may be idle at this very instant:
+    /// then all flows compete for it when it calls, not only the one whose packet came first.
+    busy: bool,
     /// When it last told of the queues, and of which state of them.
     told_at: SimTime,
     told_version: u64,
@@ -128,7 +131,7 @@ impl TcpAware {
         let mut most_weight = 0.0;
         for interface in among {
             let neighbour = &mut self.neighbours[interface];
-            if now > neighbour.valid_until || !context.device_is_idle(interface) {
+            if now > neighbour.valid_until || self.outlets[self.outlet_of[interface]].busy {
                 continue;
             }
             let told = neighbour.told_pkts();
@@ -176,6 +179,7 @@ impl TcpAware {
             let message = self.tell(context.now(), outlet, RIDING_ENTRIES);
             context.transmit_with(interface, waiting.id, message);
             context.call_when_ready(interface, 0);
+            self.outlets[outlet].busy = true;
         }
         if self.flows.held_pkts() > 0
             && let Some(timer) = self.retry
@@ -248,11 +252,11 @@ impl TcpAware {
             }
             let message = self.tell(now, index, MOST_ENTRIES);
             match self.outlets[index].radio {
-                Some(radio) => context.broadcast_over(radio, message),
+                Some(radio) => context.broadcast_over(radio, 1, message),
                 None => context.send_message(self.outlets[index].interfaces[0], message),
             }
-            // Packets that come meanwhile wait until the message is out.
             context.call_when_ready(self.outlets[index].interfaces[0], 0);
+            self.outlets[index].busy = true;
         }
         self.arm_report(context);
     }
@@ -282,6 +286,7 @@ impl Router for TcpAware {
                 self.outlets.push(Outlet {
                     radio: interface.radio,
                     interfaces: Vec::new(),
+                    busy: false,
                     told_at: now,
                     told_version: 0,
                     jitter: self.jitter.uniform(),
@@ -387,7 +392,13 @@ impl Router for TcpAware {
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
-        if self.outlets[self.outlet_of[interface]].radio.is_none() {
+        let outlet = &mut self.outlets[self.outlet_of[interface]];
+        outlet.busy = !context.device_is_idle(interface);
+        if outlet.busy {
+            context.call_when_ready(interface, 0);
+            return;
+        }
+        if outlet.radio.is_none() {
             self.serve(context, interface..interface + 1, None);
         } else {
             self.serve(context, 0..self.neighbours.len(), None);

@@ -1,0 +1,297 @@
+//! TCP-aware backpressure over wires: who is served, what is dropped where, and what is told.
+
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::packet::INITIAL_TTL;
+use backlane_net::{
+    Application, DropCause, Ecn, Event, FlowId, LinkConfig, LinkId, Network, NodeId, Packet,
+    PacketId, QueueConfig, QueueLimit, Router, RouterReadings, Simulation,
+};
+use backlane_routing::backpressure::tcp_aware::{TcpAware, TcpAwareConfig, Threshold};
+use backlane_units::{Duration, Rate, SimTime};
+
+const SIZE_BYTES: u32 = 1000;
+/// 1000 bytes take 4 ms.
+const RATE: Rate = Rate::from_bps(2_000_000);
+
+/// Flows with a fixed window: whatever arrives is followed by another packet.
+struct Windows {
+    /// Source, destination and window of each flow.
+    flows: Vec<(NodeId, NodeId, u32)>,
+    delivered: Vec<u64>,
+    refused: Vec<u64>,
+}
+
+impl Windows {
+    fn send(&self, network: &mut Network, events: &mut EventQueue<Event>, flow: u32) {
+        let (source, destination, _) = self.flows[flow as usize];
+        let packet = Packet {
+            flow: FlowId(flow),
+            reverse: false,
+            ecn: Ecn::NotCapable,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            size_bytes: SIZE_BYTES,
+            source,
+            destination,
+            exit: destination,
+            previous: source,
+            path: 0,
+            sequence: 0,
+            queued_at: events.now(),
+            message: None,
+        };
+        network.send(events, packet);
+    }
+}
+
+impl Application for Windows {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let flow = network.packets[id].flow;
+        assert_eq!(network.packets[id].size_bytes, SIZE_BYTES);
+        self.delivered[flow.index()] += 1;
+        self.send(network, events, flow.0);
+    }
+
+    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
+        for flow in 0..self.flows.len() {
+            for _ in 0..self.flows[flow].2 {
+                self.send(network, events, flow as u32);
+            }
+        }
+    }
+
+    fn on_refused(&mut self, _: &mut Network, _: &mut EventQueue<Event>, packet: &Packet) {
+        self.refused[packet.flow.index()] += 1;
+    }
+}
+
+/// A world of wires of 2 Mbit/s without delay, in which these flows begin after a second.
+fn world(
+    nodes: u32,
+    wires: &[(u32, u32)],
+    flows: &[(u32, u32, u32)],
+    config: TcpAwareConfig,
+) -> Simulation<Windows> {
+    let mut events = EventQueue::new();
+    let mut network = Network::new();
+    for _ in 0..nodes {
+        network.add_router();
+    }
+    let link = LinkConfig {
+        rate: RATE,
+        delay: Duration::ZERO,
+        queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+    };
+    for &(a, b) in wires {
+        network.connect(&mut events, NodeId(a), NodeId(b), &link);
+    }
+    let no_transit: Rc<[bool]> = vec![false; nodes as usize].into();
+    let streams = Streams::new(1);
+    let routers = (0..nodes)
+        .map(|node| -> Option<Box<dyn Router>> {
+            let jitter = streams.stream(&format!("n{node}"), "hello");
+            Some(Box::new(TcpAware::new(config, no_transit.clone(), jitter)))
+        })
+        .collect();
+    let flows: Vec<_> = flows
+        .iter()
+        .map(|&(from, to, window)| (NodeId(from), NodeId(to), window))
+        .collect();
+    let application = Windows {
+        delivered: vec![0; flows.len()],
+        refused: vec![0; flows.len()],
+        flows,
+    };
+    events.once(second(1), Event::Application { id: 0, token: 0 });
+    Simulation::new(network, events, application, routers, None)
+}
+
+fn second(at: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_secs(at)
+}
+
+fn run(simulation: &mut Simulation<Windows>, until: u64) {
+    simulation.run(second(until), |_, _| false);
+    let balance = simulation.network.balance();
+    assert!(balance.holds());
+    assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
+}
+
+fn readings(simulation: &Simulation<Windows>, node: u32) -> RouterReadings {
+    let now = simulation.events.now();
+    simulation.router(NodeId(node)).unwrap().readings(now)
+}
+
+fn with_threshold(threshold: Threshold) -> TcpAwareConfig {
+    TcpAwareConfig {
+        threshold,
+        ..TcpAwareConfig::default()
+    }
+}
+
+const PAIR: &[(u32, u32)] = &[(0, 1)];
+/// 0 is joined to 1 and 2, and both to 3.
+const DIAMOND: &[(u32, u32)] = &[(0, 1), (0, 2), (1, 3), (2, 3)];
+
+/// Example 1 of the paper, on one wire: windows of one and of three packets.
+#[test]
+fn without_a_threshold_the_flow_with_a_window_of_one_starves() {
+    let mut simulation = world(
+        2,
+        PAIR,
+        &[(0, 1, 1), (0, 1, 3)],
+        with_threshold(Threshold::Fixed(0)),
+    );
+    run(&mut simulation, 21);
+    let [short, long] = simulation.application.delivered[..] else {
+        unreachable!("two flows")
+    };
+    assert!(long > 4_000, "{long} packets of the longer window");
+    assert!(short <= 1, "{short} packets of the shorter window");
+}
+
+#[test]
+fn with_a_share_of_the_buffer_both_windows_get_half_of_the_wire() {
+    let config = with_threshold(Threshold::Share);
+    let mut simulation = world(2, PAIR, &[(0, 1, 1), (0, 1, 3)], config);
+    run(&mut simulation, 21);
+    let [short, long] = simulation.application.delivered[..] else {
+        unreachable!("two flows")
+    };
+    assert!(short + long > 4_000);
+    assert!(short.abs_diff(long) <= 1, "{short} and {long} packets");
+}
+
+/// What waits before the transmitter is at most a report, which nobody holds back.
+#[test]
+fn data_waits_in_the_router_and_not_in_the_device() {
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(4, DIAMOND, &[(0, 1, 40), (0, 3, 40)], config);
+    run(&mut simulation, 20);
+    assert!(simulation.application.delivered.iter().sum::<u64>() > 4_000);
+    for link in 0..8 {
+        let counters = simulation.network.links()[link].counters();
+        assert!(
+            counters.queue_max_bytes < 100,
+            "{} bytes before link {link}",
+            counters.queue_max_bytes
+        );
+    }
+    let busy = simulation
+        .router(NodeId(0))
+        .unwrap()
+        .shared_queue()
+        .unwrap();
+    assert!(busy.max_bytes > u64::from(10 * SIZE_BYTES));
+}
+
+/// Windows larger than the buffer, over a chain that is as fast everywhere.
+#[test]
+fn a_full_buffer_drops_at_the_source_and_nowhere_else() {
+    let chain = &[(0, 1), (1, 2), (2, 3)];
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(4, chain, &[(0, 3, 150), (0, 3, 150)], config);
+    run(&mut simulation, 30);
+    let at_source = readings(&simulation, 0).overflow_at_source;
+    assert!(at_source >= 195, "{at_source} packets");
+    for node in 1..4 {
+        let other = readings(&simulation, node);
+        assert_eq!(
+            (other.overflow_at_source, other.overflow_in_transit),
+            (0, 0)
+        );
+    }
+    let dropped = simulation.network.balance().dropped;
+    assert_eq!(dropped[DropCause::Queue as usize], at_source);
+    assert_eq!(
+        simulation.application.refused.iter().sum::<u64>(),
+        at_source
+    );
+}
+
+/// The longer queue pays for the shorter one: the flow of three packets loses none.
+#[test]
+fn a_short_queue_does_not_pay_for_a_long_one() {
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(2, PAIR, &[(0, 1, 300), (0, 1, 3)], config);
+    run(&mut simulation, 21);
+    let refused = &simulation.application.refused;
+    assert!(refused[0] > 190, "{refused:?}");
+    assert_eq!(refused[1], 0);
+}
+
+#[test]
+fn the_backlog_of_a_flow_is_told_to_its_source() {
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(2, PAIR, &[(0, 1, 30), (0, 1, 2)], config);
+    run(&mut simulation, 2);
+    let backlogs = [0, 1].map(|flow| simulation.network.source_backlog(FlowId(flow)));
+    // One of the 32 is on the wire.
+    assert_eq!(backlogs.iter().sum::<u32>(), 31);
+    assert!(backlogs[0] >= 29, "{backlogs:?}");
+}
+
+/// The neighbour beyond the cut is known to be dead when the packets come: they wander between
+/// the two nodes that are left until their time to live runs out.
+#[test]
+fn a_cut_network_ends_by_its_time_limit() {
+    let config = TcpAwareConfig {
+        neighbour_hold: Duration::from_millis(900),
+        ..TcpAwareConfig::default()
+    };
+    let mut simulation = world(3, &[(0, 1), (1, 2)], &[(0, 2, 5)], config);
+    simulation.set_wire_up(NodeId(1), NodeId(2), false);
+    run(&mut simulation, 30);
+    assert_eq!(simulation.application.delivered, [0]);
+    let dropped = simulation.network.balance().dropped;
+    assert_eq!(dropped[DropCause::TtlExpired as usize], 5);
+}
+
+#[test]
+fn a_starved_packet_is_trapped_from_its_tenth_second_on() {
+    let config = with_threshold(Threshold::Fixed(0));
+    let mut simulation = world(2, PAIR, &[(0, 1, 3), (0, 1, 1)], config);
+    for (until, trapped, area_s) in [(10, 0, 0.0), (12, 1, 1.0), (21, 1, 10.0)] {
+        run(&mut simulation, until);
+        let readings = simulation
+            .router(NodeId(0))
+            .unwrap()
+            .readings(second(until));
+        assert_eq!(readings.trapped_pkts, trapped, "at {until} s");
+        assert_eq!(readings.trapped_area as f64 / 1e12, area_s, "at {until} s");
+    }
+}
+
+/// One of two ways is dead: what is sent goes round it.
+#[test]
+fn a_neighbour_that_fell_silent_is_sent_nothing() {
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(4, DIAMOND, &[(0, 3, 20)], config);
+    run(&mut simulation, 3);
+    simulation.set_wire_up(NodeId(0), NodeId(1), false);
+    run(&mut simulation, 7);
+    let sent = |simulation: &Simulation<Windows>| simulation.network.links()[0].counters().packets;
+    let at_seven = sent(&simulation);
+    run(&mut simulation, 12);
+    // Reports still go: two a second, and one more for jitter.
+    assert!(
+        sent(&simulation) - at_seven <= 15,
+        "{}",
+        sent(&simulation) - at_seven
+    );
+    assert_eq!(simulation.network.links()[0].from, NodeId(0));
+}
+
+#[test]
+fn a_report_to_a_silent_neighbour_follows_a_change_soon_and_then_twice_a_second() {
+    let config = TcpAwareConfig::default();
+    let mut simulation = world(2, PAIR, &[(0, 1, 1)], config);
+    run(&mut simulation, 11);
+    // The flow ends at node 1, which has nothing to tell but that it lives.
+    let back = simulation.network.links()[LinkId(1).index()]
+        .counters()
+        .packets;
+    assert!((20..=30).contains(&back), "{back} reports in 11 s");
+}
