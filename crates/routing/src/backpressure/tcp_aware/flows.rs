@@ -41,7 +41,7 @@ pub(super) struct Flows {
     buffer_pkts: u32,
     empty_compete: bool,
     slots: BTreeMap<u64, usize>,
-    flows: Vec<Flow>,
+    known: Vec<Flow>,
     /// By slot: max{K, U}, or [`NEVER`].
     levels: Vec<i32>,
     free: Vec<usize>,
@@ -58,7 +58,7 @@ impl Flows {
             buffer_pkts,
             empty_compete,
             slots: BTreeMap::new(),
-            flows: Vec::new(),
+            known: Vec::new(),
             levels: Vec::new(),
             free: Vec::new(),
             crossing: 0,
@@ -76,7 +76,7 @@ impl Flows {
             return (slot, false);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.flows.push(Flow {
+            self.known.push(Flow {
                 key,
                 id: FlowId::NONE,
                 reverse: false,
@@ -89,9 +89,9 @@ impl Flows {
                 served: 0,
             });
             self.levels.push(NEVER);
-            self.flows.len() - 1
+            self.known.len() - 1
         });
-        let flow = &mut self.flows[slot];
+        let flow = &mut self.known[slot];
         flow.key = key;
         flow.exit = NodeId::NONE;
         flow.at_source = false;
@@ -104,7 +104,7 @@ impl Flows {
 
     /// A packet of the flow in `slot` joins its queue.
     pub(super) fn push(&mut self, slot: usize, id: PacketId, packet: &Packet, now: SimTime) {
-        let flow = &mut self.flows[slot];
+        let flow = &mut self.known[slot];
         flow.id = packet.flow;
         flow.reverse = packet.reverse;
         flow.exit = packet.exit;
@@ -123,7 +123,7 @@ impl Flows {
 
     /// Takes the packet that came first.
     pub(super) fn pop_front(&mut self, slot: usize) -> Option<Waiting> {
-        let waiting = self.flows[slot].queue.pop_front()?;
+        let waiting = self.known[slot].queue.pop_front()?;
         self.held_pkts -= 1;
         self.set_level(slot);
         Some(waiting)
@@ -131,7 +131,7 @@ impl Flows {
 
     /// Takes the packet that came last.
     pub(super) fn pop_back(&mut self, slot: usize) -> Option<Waiting> {
-        let waiting = self.flows[slot].queue.pop_back()?;
+        let waiting = self.known[slot].queue.pop_back()?;
         self.held_pkts -= 1;
         self.set_level(slot);
         Some(waiting)
@@ -140,19 +140,19 @@ impl Flows {
     /// The flow was chosen: among equals it comes last from now on.
     pub(super) fn serve(&mut self, slot: usize) {
         self.services += 1;
-        self.flows[slot].served = self.services;
+        self.known[slot].served = self.services;
     }
 
     /// A neighbour has packets of the flow.
     pub(super) fn tell(&mut self, slot: usize, now: SimTime) {
-        self.flows[slot].told_at = now;
+        self.known[slot].told_at = now;
     }
 
     /// Forgets flows of which nothing was seen or told for `idle`.
     pub(super) fn forget(&mut self, now: SimTime, idle: Duration) {
         let crossing = self.crossing;
-        for slot in 0..self.flows.len() {
-            let flow = &mut self.flows[slot];
+        for slot in 0..self.known.len() {
+            let flow = &mut self.known[slot];
             if !flow.queue.is_empty() || now < flow.seen_at.saturating_add(idle) {
                 continue;
             }
@@ -176,14 +176,14 @@ impl Flows {
             Threshold::Fixed(pkts) => pkts,
         };
         self.k_pkts = i32::try_from(k).unwrap_or(i32::MAX / 4);
-        for slot in 0..self.flows.len() {
+        for slot in 0..self.known.len() {
             self.set_level(slot);
         }
     }
 
     #[inline]
     fn set_level(&mut self, slot: usize) {
-        let flow = &self.flows[slot];
+        let flow = &self.known[slot];
         let pkts = flow.queue.len() as i32;
         let competes = pkts > 0 || self.empty_compete && flow.crosses;
         self.levels[slot] = if competes {
@@ -203,7 +203,7 @@ impl Flows {
             .zip(told_pkts)
             .map(|(own, told)| own - told);
         let most = if acks_only {
-            let acks = self.flows.iter().map(|flow| flow.reverse);
+            let acks = self.known.iter().map(|flow| flow.reverse);
             falls
                 .zip(acks)
                 .filter(|&(_, ack)| ack)
@@ -224,8 +224,8 @@ impl Flows {
             .map(|(own, told)| own - told);
         falls
             .enumerate()
-            .filter(|&(slot, f)| f == fall && (!acks_only || self.flows[slot].reverse))
-            .min_by_key(|&(slot, _)| self.flows[slot].served)
+            .filter(|&(slot, f)| f == fall && (!acks_only || self.known[slot].reverse))
+            .min_by_key(|&(slot, _)| self.known[slot].served)
             .map(|(slot, _)| slot)
     }
 
@@ -238,8 +238,8 @@ impl Flows {
     /// The longest queue; among several that of `newest` if it is one of them.
     pub(super) fn longest(&self, newest: usize) -> usize {
         let mut longest = newest;
-        for (slot, flow) in self.flows.iter().enumerate() {
-            if flow.queue.len() > self.flows[longest].queue.len() {
+        for (slot, flow) in self.known.iter().enumerate() {
+            if flow.queue.len() > self.known[longest].queue.len() {
                 longest = slot;
             }
         }
@@ -247,12 +247,12 @@ impl Flows {
     }
 
     pub(super) fn get(&self, slot: usize) -> &Flow {
-        &self.flows[slot]
+        &self.known[slot]
     }
 
     /// Every packet that waits.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Waiting> + Clone {
-        self.flows.iter().flat_map(|flow| &flow.queue)
+        self.known.iter().flat_map(|flow| &flow.queue)
     }
 
     /// Adds the backlogs of at most `most` flows that cross the node, in the order of their
@@ -268,7 +268,7 @@ impl Flows {
         let earlier = self.slots.range(..from_key);
         let mut crossing = later
             .chain(earlier)
-            .map(|(&key, &slot)| (key, &self.flows[slot]))
+            .map(|(&key, &slot)| (key, &self.known[slot]))
             .filter(|&(key, flow)| flow.crosses && Entry::can_tell(key));
         for (key, flow) in crossing.by_ref().take(most) {
             entries.push(Entry {
@@ -339,7 +339,7 @@ mod tests {
 
     /// The slots chosen in `rounds` rounds in which nothing leaves and the neighbour is empty.
     fn chosen(flows: &mut Flows, rounds: usize) -> Vec<usize> {
-        let told = vec![0; flows.flows.len()];
+        let told = vec![0; flows.known.len()];
         (0..rounds)
             .map(|_| {
                 let most = flows.most(&told, false).expect("something falls");
