@@ -172,7 +172,7 @@ impl Wifi {
             let readings = &mut self.links[what.link as usize].readings;
             readings.airtime_ps += u128::from(airtime.as_ps());
         }
-        self.radios[me].begin(me, frame, &mut self.agenda);
+        self.radios[me].begin(me, frame, &self.rules, &mut self.agenda);
         for (index, hearer) in self.reach[me].iter().enumerate() {
             let to = hearer.radio as usize;
             let power_mw = match self.rules.fading {

@@ -243,7 +243,7 @@ impl Radio {
     }
 
     /// It begins to send. What it was receiving is lost.
-    pub(crate) fn begin(&mut self, me: usize, frame: Frame, agenda: &mut Agenda) {
+    pub(crate) fn begin(&mut self, me: usize, frame: Frame, rules: &Rules, agenda: &mut Agenda) {
         if self.sensed == 0 {
             self.busy_since = frame.begins;
         }
@@ -251,11 +251,19 @@ impl Radio {
             self.backoff = 0;
         }
         self.phase = Phase::Transmit;
-        self.reception.from = NONE;
+        self.lose_reception(rules);
         self.readings.frames_sent += 1;
         self.readings.sending_ps += u128::from(frame.ends.saturating_since(frame.begins).as_ps());
         self.frame = Some(frame);
         agenda.set(me, frame.ends, Order::FrameEnds);
+    }
+
+    /// What it receives is lost. By ns-2's rule it keeps the receiver busy to its end.
+    fn lose_reception(&mut self, rules: &Rules) {
+        match rules.hearing {
+            Hearing::Pairwise { .. } => self.reception.good = false,
+            _ => self.reception.from = NONE,
+        }
     }
 
     /// It has sent; `phase` is what comes next.
@@ -362,8 +370,12 @@ impl Radio {
                 self.reservation_lapses = SimTime::MAX;
             }
         }
-        if self.phase != Phase::Transmit && self.up {
+        let deaf = self.phase == Phase::Transmit || !self.up;
+        if !deaf || matches!(rules.hearing, Hearing::Pairwise { .. }) {
             self.take_up(frame, power_mw, noise_free, rules);
+        }
+        if deaf {
+            self.lose_reception(rules);
         }
     }
 

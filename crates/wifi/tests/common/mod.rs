@@ -3,6 +3,8 @@
 
 #![allow(dead_code)]
 
+pub mod bianchi;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
