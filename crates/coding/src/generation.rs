@@ -248,7 +248,10 @@ mod tests {
             }
         }
         // 937.5 of each, standard deviation 30.6.
-        assert!(counts.iter().all(|&n| (780..1100).contains(&n)), "{counts:?}");
+        assert!(
+            counts.iter().all(|&n| (780..1100).contains(&n)),
+            "{counts:?}"
+        );
     }
 
     proptest! {

@@ -1,8 +1,25 @@
-//! Random linear network coding between the edge of a network and a receiver.
+//! Network coding between the edge of a network and a receiver, so that TCP sees neither the
+//! losses nor the reordering of what lies between (Seferoglu and Modiano, "TCP-aware
+//! backpressure routing and scheduling", §IV-A). Sans-I/O: time comes in as an argument, packets
+//! go in and out as plain data.
 //!
 //! - [`gf256`] is the arithmetic, over slices with vector instructions (`simd`).
 //! - [`generation`] mixes originals and takes them apart again.
+//! - [`Edge`] stands beside the source's TCP, [`Receiver`] beside the destination's;
+//!   `message` is what they tell each other, `config` what can be set.
+//!
+//! Left out: recoding at nodes on the way, redundancy sent before it is asked for, congestion
+//! marks.
 
+mod config;
+mod edge;
 pub mod generation;
 pub mod gf256;
+mod message;
+mod receiver;
 mod simd;
+
+pub use config::{Coefficients, Config};
+pub use edge::{Acknowledgment, Coded, Edge, EdgeReadings, Original, Sender};
+pub use message::{ANSWER_BYTES, Answer, AnswerKind, HEADER_BYTES, Header, LENGTH_BYTES};
+pub use receiver::{Receiver, ReceiverReadings};

@@ -9,7 +9,7 @@ pub const HEADER_BYTES: u32 = 8;
 /// Bytes of the length that stands before an original, since originals of one generation differ.
 pub const LENGTH_BYTES: u32 = 2;
 /// Bytes of an answer: what it is, base generation (2), its rank, the answered packet's
-/// generation (1, from the base) and its rank, and the packet's number (2).
+/// generation (1, its low byte) and its rank, and the packet's number (2).
 pub const ANSWER_BYTES: u32 = 8;
 
 /// The unit of [`Header::round_trip`].

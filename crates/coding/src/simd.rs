@@ -3,6 +3,8 @@
 //! each path is taken only on a machine that has its instructions.
 
 #![allow(unsafe_code)]
+// The loads and stores in use need no alignment.
+#![allow(clippy::cast_ptr_alignment)]
 
 /// Adds the products of `from` with the factor of `halves` to `to`, in whole vectors; gives how
 /// many bytes were done. `None`: the machine lacks the instructions.
