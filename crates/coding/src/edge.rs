@@ -2,13 +2,13 @@
 //! acknowledgments.
 //!
 //! A generation has as many originals as TCP's window has packets when it opens. What the
-//! receiver says is a rank: so many independent packets came. The edge keeps for each generation
-//! the order in which originals were put on the way, and tells TCP that the first `rank` of
-//! these have arrived. A packet lost in the network only makes the rank rise later, so that TCP
-//! sees neither a loss nor a packet out of order. A packet that the edge's own queue dropped is
-//! another matter: its original leaves the order, the answers that follow become duplicate
-//! acknowledgments around it, and it comes back into the order, at the end, when TCP sends it
-//! again.
+//! receiver says is a rank: so many independent packets came. The edge keeps the order in which
+//! originals were put on the way, and tells TCP in this order of as many of each generation as
+//! its rank covers. A packet lost in the network only makes the rank rise later, so that TCP sees
+//! neither a loss nor a packet out of order. A packet that the edge's own queue dropped is another
+//! matter: its original leaves the order, the answers that follow become duplicate acknowledgments
+//! around it, and it comes back into the order, at the end, when TCP sends it again. To TCP the
+//! network is a queue that drops at its entrance and nowhere else.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct Original {
 pub struct Sender {
     /// The congestion window.
     pub cwnd_pkts: u32,
-    /// The smoothed round trip; zero if none was measured yet.
+    /// TCP's smoothed round trip, which the layer takes until it has measured its own.
     pub round_trip: Duration,
 }
 
@@ -59,7 +59,7 @@ pub struct Acknowledgment {
     pub stamp: u32,
     /// It acknowledges nothing new: something that the edge dropped is missing.
     pub is_duplicate: bool,
-    /// What arrived beyond what is missing, highest first; zeros at the end.
+    /// What arrived beyond what is missing; zeros at the end.
     pub blocks: [(u64, u64); 4],
 }
 
@@ -106,12 +106,22 @@ struct Entry {
     /// Bytes of the largest original up to here.
     largest_bytes: u32,
     state: State,
-    /// How many originals had been put on the way when it last was.
-    turn: u64,
+    /// It was among the blocks of an acknowledgment.
+    is_reported: bool,
 }
 
 /// The packet brings no original on its way.
 const REPAIR: u8 = u8::MAX;
+
+/// A packet made.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// The name that the caller gave it.
+    sequence: u64,
+    at: SimTime,
+    /// The original that it brought on its way, or [`REPAIR`].
+    index: u8,
+}
 
 #[derive(Debug, Default)]
 struct Generation {
@@ -119,46 +129,28 @@ struct Generation {
     previous_size: u8,
     entries: Vec<Entry>,
     symbols: Vec<u8>,
-    /// Originals in the order in which they were put on the way; those dropped are not in it.
-    order: Vec<u8>,
-    /// So many of these TCP was told of.
+    /// Originals that the edge's queue dropped, and that TCP has not sent again.
+    dropped: usize,
+    /// Originals that TCP was told of.
     told: usize,
     rank: u8,
     /// One more than the highest number of a packet that was answered.
     answered: u16,
-    /// Packets made.
-    numbers: u16,
-    /// Sequence number of each packet made, and the original that it brought on its way.
-    sent: Vec<(u64, u8)>,
+    /// The packets made, by number.
+    sent: Vec<Sent>,
 }
 
 impl Generation {
     fn clear(&mut self) {
         self.entries.clear();
         self.symbols.clear();
-        self.order.clear();
         self.sent.clear();
-        (self.told, self.rank, self.answered, self.numbers) = (0, 0, 0, 0);
+        (self.dropped, self.told, self.rank, self.answered) = (0, 0, 0, 0);
     }
 
-    /// Whether something is on its way, or lost in the network.
-    fn is_outstanding(&self) -> bool {
-        self.told < self.order.len()
-    }
-
-    /// Tells TCP of what the rank covers; whether there was anything.
-    fn tell(&mut self) -> bool {
-        let before = self.told;
-        while self.told < self.order.len().min(usize::from(self.rank)) {
-            let entry = &mut self.entries[usize::from(self.order[self.told])];
-            // The rank may have risen for other packets before this one was sent again.
-            if matches!(entry.state, State::Resent(number) if number >= self.answered) {
-                break;
-            }
-            entry.state = State::Told;
-            self.told += 1;
-        }
-        self.told > before
+    /// Originals that were put on their way, and not dropped since.
+    fn on_way(&self) -> usize {
+        self.entries.len() - self.dropped
     }
 }
 
@@ -166,7 +158,8 @@ impl Generation {
 ///
 /// After [`send`](Self::send), [`on_answer`](Self::on_answer) and [`on_timer`](Self::on_timer),
 /// call [`poll_transmit`](Self::poll_transmit) until there is nothing left and ask for
-/// [`next_timeout`](Self::next_timeout).
+/// [`next_timeout`](Self::next_timeout); after an answer also
+/// [`poll_acknowledgment`](Self::poll_acknowledgment).
 #[derive(Debug)]
 pub struct Edge {
     config: Config,
@@ -185,7 +178,11 @@ pub struct Edge {
     next_start: u64,
     /// What TCP was told last, and of which timestamp.
     acked: (u64, u32),
-    turns: u64,
+    /// Originals that were put on their way and that TCP was not told of, by generation and place
+    /// in it, in the order in which they were.
+    order: VecDeque<(u32, u8)>,
+    acknowledgments: VecDeque<Acknowledgment>,
+    /// Smoothed, of packets to their answers; repairs take no part in it. Zero: not measured.
     round_trip: Duration,
     flush_at: SimTime,
     /// How often nothing was heard in a row.
@@ -209,7 +206,8 @@ impl Edge {
             pending: VecDeque::new(),
             next_start: 0,
             acked: (0, 0),
-            turns: 0,
+            order: VecDeque::new(),
+            acknowledgments: VecDeque::new(),
             round_trip: Duration::ZERO,
             flush_at: SimTime::MAX,
             flushes: 0,
@@ -230,6 +228,10 @@ impl Edge {
         if original.start < self.next_start {
             self.send_again(original);
         } else {
+            // Unless the network is silent, and its next probe is not to be put off.
+            if self.flushes == 0 {
+                self.flush_at = now.saturating_add(self.wait());
+            }
             if self.readings.originals == 0 {
                 self.acked.0 = original.start;
             }
@@ -237,7 +239,6 @@ impl Edge {
                 self.open(sender());
             }
             self.next_start = original.end;
-            self.turns += 1;
             self.readings.originals += 1;
             let number = self.last();
             let generation = &mut self.generations[(number - self.first) as usize];
@@ -247,16 +248,15 @@ impl Edge {
                 original,
                 largest_bytes: original.bytes.max(largest_bytes),
                 state: State::Sent,
-                turn: self.turns,
+                is_reported: false,
             });
-            generation.order.push(index);
+            self.order.push_back((number, index));
             let at = generation.symbols.len();
             generation.symbols.resize(at + self.width, 0);
             fill(&mut generation.symbols[at..]);
             self.is_open = index + 1 < generation.size;
             self.pending.push_back((number, index));
         }
-        self.restart_timer(now);
     }
 
     fn last(&self) -> u32 {
@@ -264,7 +264,9 @@ impl Edge {
     }
 
     fn open(&mut self, sender: Sender) {
-        self.round_trip = sender.round_trip;
+        if self.round_trip == Duration::ZERO {
+            self.round_trip = sender.round_trip;
+        }
         let most = u32::from(self.config.max_generation);
         let mut generation = self.spare.pop().unwrap_or_default();
         generation.clear();
@@ -296,11 +298,10 @@ impl Edge {
         let number = self.first + place as u32;
         match entry.state {
             State::Dropped => {
-                self.turns += 1;
-                entry.turn = self.turns;
                 entry.state = State::Resent(u16::MAX);
                 entry.original.stamp = original.stamp;
-                generation.order.push(index as u8);
+                generation.dropped -= 1;
+                self.order.push_back((number, index as u8));
                 self.readings.resent += 1;
                 self.pending.push_back((number, index as u8));
             }
@@ -314,18 +315,24 @@ impl Edge {
 
     /// The next packet to be sent, and its symbol; `sequence` names it to
     /// [`on_drop`](Self::on_drop) and rises from packet to packet.
-    pub fn poll_transmit(&mut self, sequence: u64, symbol: &mut Vec<u8>) -> Option<Coded> {
+    pub fn poll_transmit(
+        &mut self,
+        now: SimTime,
+        sequence: u64,
+        symbol: &mut Vec<u8>,
+    ) -> Option<Coded> {
         loop {
             let (number, index) = self.pending.pop_front()?;
             let Some(place) = number.checked_sub(self.first) else {
                 continue;
             };
             let generation = &mut self.generations[place as usize];
+            let packet = generation.sent.len() as u16;
             let mut covered = generation.entries.len() as u8;
             if index != REPAIR {
                 let entry = &mut generation.entries[usize::from(index)];
                 if let State::Resent(_) = entry.state {
-                    entry.state = State::Resent(generation.numbers);
+                    entry.state = State::Resent(packet);
                 } else {
                     covered = index + 1;
                 }
@@ -336,11 +343,14 @@ impl Edge {
                 size: generation.size,
                 previous_size: generation.previous_size,
                 round_trip: Header::round_trip_of(self.round_trip),
-                number: generation.numbers,
+                number: packet,
                 is_repair: index == REPAIR,
             };
-            generation.numbers = generation.numbers.wrapping_add(1);
-            generation.sent.push((sequence, index));
+            generation.sent.push(Sent {
+                sequence,
+                at: now,
+                index,
+            });
             self.readings.packets += 1;
             self.coefficients.resize(usize::from(covered), 0);
             draw_coefficients(self.key, number, header.number, &mut self.coefficients);
@@ -357,8 +367,9 @@ impl Edge {
         }
     }
 
-    /// The receiver answered. Gives what TCP is to be told, if anything.
-    pub fn on_answer(&mut self, now: SimTime, answer: &Answer) -> Option<Acknowledgment> {
+    /// The receiver answered. What TCP is to be told waits in
+    /// [`poll_acknowledgment`](Self::poll_acknowledgment).
+    pub fn on_answer(&mut self, now: SimTime, answer: &Answer) {
         for (number, generation) in (self.first..).zip(&mut self.generations) {
             if number < answer.base {
                 generation.rank = u8::MAX;
@@ -366,48 +377,69 @@ impl Edge {
             if number == answer.base {
                 generation.rank = generation.rank.max(answer.base_rank);
             }
-            if number == answer.generation {
-                generation.rank = generation.rank.max(answer.rank);
-                if answer.kind == AnswerKind::Request {
-                    let rank = usize::from(generation.rank);
-                    for _ in rank..generation.order.len() {
-                        self.pending.push_back((number, REPAIR));
-                        self.readings.repairs += 1;
-                    }
-                } else {
-                    generation.answered = generation.answered.max(answer.number.saturating_add(1));
+            if number != answer.generation {
+                continue;
+            }
+            generation.rank = generation.rank.max(answer.rank);
+            if answer.kind == AnswerKind::Request {
+                let rank = usize::from(generation.rank);
+                for _ in rank..generation.on_way() {
+                    self.pending.push_back((number, REPAIR));
+                    self.readings.repairs += 1;
                 }
+                continue;
+            }
+            generation.answered = generation.answered.max(answer.number.saturating_add(1));
+            if let Some(sent) = generation.sent.get(usize::from(answer.number)) {
+                let sample = now.saturating_since(sent.at);
+                self.round_trip = if self.round_trip == Duration::ZERO {
+                    sample
+                } else {
+                    // RFC 6298 §2.3.
+                    Duration::from_ps((7 * self.round_trip.as_ps() + sample.as_ps()) / 8)
+                };
             }
         }
-        let mut has_news = false;
-        for generation in &mut self.generations {
-            has_news |= generation.tell();
-        }
+        let has_news = self.tell();
         if has_news {
             self.flushes = 0;
-            self.restart_timer(now);
+            self.flush_at = if self.is_open || !self.order.is_empty() {
+                now.saturating_add(self.wait())
+            } else {
+                SimTime::MAX
+            };
         }
         let stamp = self.advance();
         let hole = self.hole();
-        let is_duplicate = stamp.is_none();
-        if is_duplicate {
-            let repeats = answer.kind == AnswerKind::Innovative
-                && (hole == Some(State::Dropped) || (hole.is_some() && has_news));
-            if !repeats {
-                return None;
-            }
-            self.readings.duplicate_acks += 1;
+        let repeats = answer.kind == AnswerKind::Innovative
+            && (hole == Some(State::Dropped) || (hole.is_some() && has_news));
+        if stamp.is_some() || repeats {
+            self.acknowledge(stamp, hole.is_some());
         }
-        Some(Acknowledgment {
-            ack: self.acked.0,
-            stamp: stamp.unwrap_or(self.acked.1),
-            is_duplicate,
-            blocks: if hole.is_some() {
-                self.blocks()
-            } else {
-                Default::default()
-            },
-        })
+    }
+
+    /// What TCP is to be told next.
+    pub fn poll_acknowledgment(&mut self) -> Option<Acknowledgment> {
+        self.acknowledgments.pop_front()
+    }
+
+    /// Tells TCP of what the ranks cover, in order; whether there was anything.
+    fn tell(&mut self) -> bool {
+        let before = self.order.len();
+        while let Some(&(number, index)) = self.order.front() {
+            let generation = &mut self.generations[(number - self.first) as usize];
+            let entry = &mut generation.entries[usize::from(index)];
+            // The rank may have risen for other packets before this one was sent again.
+            let answered = generation.answered;
+            let is_early = matches!(entry.state, State::Resent(packet) if packet >= answered);
+            if generation.told >= usize::from(generation.rank) || is_early {
+                break;
+            }
+            entry.state = State::Told;
+            generation.told += 1;
+            self.order.pop_front();
+        }
+        self.order.len() < before
     }
 
     /// Moves the acknowledged part up and lets go of generations that TCP knows all of; gives the
@@ -446,44 +478,54 @@ impl Edge {
         matches!(state, State::Dropped | State::Resent(_)).then_some(state)
     }
 
-    /// What TCP may know beyond what the edge dropped: up to the first original that is lost in
-    /// the network or not there yet, and nothing that left after what was sent again, lest that
-    /// be taken for lost.
-    fn blocks(&self) -> [(u64, u64); 4] {
-        let mut blocks = [(0, 0); 4];
-        let mut latest = u64::MAX;
-        let mut joins = false;
-        for entry in self.generations.iter().flat_map(|g| &g.entries) {
-            let Original { start, end, .. } = entry.original;
-            match entry.state {
-                _ if end <= self.acked.0 => {}
-                State::Told if entry.turn > latest => break,
-                State::Told if joins => blocks[0].1 = end,
-                State::Told => {
-                    blocks.rotate_right(1);
-                    blocks[0] = (start, end);
-                    joins = true;
+    /// Tells TCP how far everything has arrived, and what arrived beyond a hole. One
+    /// acknowledgment carries four blocks; more news than that takes several.
+    fn acknowledge(&mut self, stamp: Option<u32>, has_hole: bool) {
+        let acked = self.acked.0;
+        let mut ack = Acknowledgment {
+            ack: acked,
+            stamp: stamp.unwrap_or(self.acked.1),
+            is_duplicate: stamp.is_none(),
+            blocks: Default::default(),
+        };
+        let mut count = 0;
+        // The present block, and whether TCP was not told of all of it.
+        let mut block: Option<((u64, u64), bool)> = None;
+        let entries = self.generations.iter_mut().flat_map(|g| &mut g.entries);
+        let beyond = entries.filter(|entry| has_hole && entry.original.end > acked);
+        for entry in beyond.map(Some).chain([None]) {
+            if let Some(entry) = entry
+                && entry.state == State::Told
+            {
+                let Original { start, end, .. } = entry.original;
+                let (of, is_news) = block.unwrap_or(((start, end), false));
+                block = Some(((of.0, end), is_news || !entry.is_reported));
+                entry.is_reported = true;
+            } else if let Some((of, true)) = block.take() {
+                if count == ack.blocks.len() {
+                    self.acknowledgments.push_back(ack);
+                    self.readings.duplicate_acks += u64::from(ack.is_duplicate);
+                    (ack.is_duplicate, ack.stamp) = (true, self.acked.1);
+                    ack.blocks = Default::default();
+                    count = 0;
                 }
-                State::Dropped => joins = false,
-                State::Resent(_) => {
-                    joins = false;
-                    latest = latest.min(entry.turn);
-                }
-                State::Sent => break,
+                ack.blocks[count] = of;
+                count += 1;
             }
         }
-        blocks
+        self.acknowledgments.push_back(ack);
+        self.readings.duplicate_acks += u64::from(ack.is_duplicate);
     }
 
     /// The edge's own queue dropped the packet that was sent under `sequence`. Whether TCP is to
     /// learn of it: the packet brought an original on its way that TCP was not told of.
     pub fn on_drop(&mut self, sequence: u64) -> bool {
-        for generation in &mut self.generations {
-            let found = generation
-                .sent
-                .binary_search_by_key(&sequence, |sent| sent.0);
-            let Ok(place) = found else { continue };
-            let index = generation.sent[place].1;
+        for (number, generation) in (self.first..).zip(&mut self.generations) {
+            let sent = &generation.sent;
+            let Ok(place) = sent.binary_search_by_key(&sequence, |sent| sent.sequence) else {
+                continue;
+            };
+            let index = sent[place].index;
             if index == REPAIR {
                 self.readings.repair_drops += 1;
                 return false;
@@ -494,7 +536,8 @@ impl Edge {
                 return false;
             }
             entry.state = State::Dropped;
-            generation.order.retain(|&other| other != index);
+            generation.dropped += 1;
+            self.order.retain(|&original| original != (number, index));
             return true;
         }
         false
@@ -505,9 +548,9 @@ impl Edge {
         self.flush_at
     }
 
-    /// Nothing was sent or told for a round trip: an open generation is closed, so that the
-    /// receiver can be told its size, and if anything is outstanding, a combination of the first
-    /// such generation asks for an answer. Does nothing before the timeout.
+    /// Nothing was sent or told for a round trip and a request timer: an open generation is
+    /// closed, so that the receiver can be told its size, and if TCP waits for anything, a
+    /// combination of its generation asks for an answer. Does nothing before the timeout.
     pub fn on_timer(&mut self, now: SimTime) {
         if now < self.flush_at {
             return;
@@ -518,27 +561,17 @@ impl Edge {
             generation.size = generation.entries.len() as u8;
             self.is_open = false;
         }
-        let outstanding = self.generations.iter().position(Generation::is_outstanding);
         self.flush_at = SimTime::MAX;
-        if let Some(place) = outstanding {
-            self.pending.push_back((self.first + place as u32, REPAIR));
+        if let Some(&(number, _)) = self.order.front() {
+            self.pending.push_back((number, REPAIR));
             self.readings.probes += 1;
             self.flushes += 1;
             self.flush_at = now.saturating_add(backed_off(self.wait(), self.flushes));
         }
     }
 
-    fn restart_timer(&mut self, now: SimTime) {
-        let waits = self.is_open || self.generations.iter().any(Generation::is_outstanding);
-        self.flush_at = if waits {
-            now.saturating_add(backed_off(self.wait(), self.flushes))
-        } else {
-            SimTime::MAX
-        };
-    }
-
     fn wait(&self) -> Duration {
-        self.round_trip.max(self.config.request_timer)
+        self.round_trip + self.config.request_timer
     }
 
     /// What was counted so far.

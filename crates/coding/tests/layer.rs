@@ -121,7 +121,10 @@ impl World {
 
     fn transmit(&mut self) {
         let mut symbol = Vec::new();
-        while let Some(coded) = self.edge.poll_transmit(self.sequence, &mut symbol) {
+        while let Some(coded) = self
+            .edge
+            .poll_transmit(self.now, self.sequence, &mut symbol)
+        {
             assert!(coded.header.covered <= coded.header.size);
             let sequence = self.sequence;
             self.sequence += 1;
@@ -218,9 +221,9 @@ impl World {
                         self.answer(answer);
                     }
                     Event::Answer(answer) => {
-                        let ack = self.edge.on_answer(self.now, &answer);
+                        self.edge.on_answer(self.now, &answer);
                         self.transmit();
-                        if let Some(ack) = ack {
+                        while let Some(ack) = self.edge.poll_acknowledgment() {
                             self.acknowledge(&ack);
                         }
                     }

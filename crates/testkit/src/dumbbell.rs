@@ -5,7 +5,7 @@ use std::rc::Rc;
 use backlane_engine::{EventQueue, Streams, Trace};
 use backlane_net::{LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Simulation};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
-use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec};
+use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Flows over one bottleneck. Each flow has hosts of its own; their wires are so fast that they
@@ -20,6 +20,10 @@ pub struct Dumbbell {
     pub queue: QueueConfig,
     /// Probability that the bottleneck loses a data packet.
     pub loss: f64,
+    /// Probability that it loses a packet on the way back.
+    pub loss_back: f64,
+    /// Network coding below each flow's TCP.
+    pub coding: Option<CodingConfig>,
     /// TCP of each flow.
     pub flows: Vec<backlane_tcp::Config>,
     /// Time between the starts of two flows.
@@ -40,6 +44,8 @@ impl Default for Dumbbell {
             delay: Duration::from_millis(20),
             queue: QueueConfig::DropTail(QueueLimit::Packets(173)),
             loss: 0.0,
+            loss_back: 0.0,
+            coding: None,
             flows: vec![backlane_tcp::Config::default()],
             stagger: Duration::from_millis(10),
             source_delays: Vec::new(),
@@ -76,6 +82,10 @@ impl Dumbbell {
                 streams.stream("bottleneck", "loss"),
             );
         }
+        if self.loss_back > 0.0 {
+            let stream = streams.stream("bottleneck back", "loss");
+            network.set_loss(LinkId(Self::BOTTLENECK.0 + 1), self.loss_back, stream);
+        }
         let wire = LinkConfig {
             rate: Rate::from_bps(1_000_000_000_000),
             delay: Duration::ZERO,
@@ -101,7 +111,10 @@ impl Dumbbell {
                     size_bytes: self.size_bytes,
                     start: Start::At(SimTime::ZERO + self.stagger * index as u64),
                     stop: None,
-                    transport: TransportSpec::Tcp(config.clone()),
+                    transport: match self.coding {
+                        None => TransportSpec::Tcp(config.clone()),
+                        Some(coding) => TransportSpec::CodedTcp(config.clone(), coding),
+                    },
                 }
             })
             .collect();

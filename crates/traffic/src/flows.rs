@@ -1,7 +1,7 @@
 //! All flows of a run behind one [`Application`].
 
 use backlane_engine::{EventQueue, Streams, TimerId};
-use backlane_net::{Application, Event, Network, PacketId};
+use backlane_net::{Application, Event, Network, Packet, PacketId};
 use backlane_units::SimTime;
 
 use crate::delivery::Delivery;
@@ -175,6 +175,20 @@ impl Application for Flows {
         }
     }
 
+    fn on_refused(
+        &mut self,
+        _network: &mut Network,
+        events: &mut EventQueue<Event>,
+        packet: &Packet,
+    ) {
+        if !packet.reverse
+            && let Some(flow) = self.all.get_mut(packet.flow.index())
+            && let Some(Transport::Tcp(tcp)) = &mut flow.transport
+        {
+            tcp.on_refused(events.now(), packet.sequence);
+        }
+    }
+
     fn on_event(
         &mut self,
         network: &mut Network,
@@ -191,9 +205,13 @@ impl Application for Flows {
         let (segments, spec) = (&mut self.segments, &flow.spec);
         let ended = match (token, &mut flow.transport) {
             (START, _) => match &spec.transport {
-                TransportSpec::Tcp(config) => {
+                TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) => {
                     let mut tcp =
                         Box::new(TcpFlow::open(config, spec.size_bytes, events, flow.timers));
+                    if let TransportSpec::CodedTcp(_, coding) = &spec.transport {
+                        let mut keys = self.streams.stream(&format!("flow{id}"), "coding");
+                        tcp.code(coding, config, [keys.word(), keys.word()]);
+                    }
                     tcp.pump(false, network, events, segments, id, spec);
                     flow.transport = Some(Transport::Tcp(tcp));
                     if let Some(stop) = spec.stop {

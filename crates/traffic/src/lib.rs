@@ -1,15 +1,18 @@
 //! Sources and sinks: what runs at the edge of the network.
 //!
 //! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
-//! A flow is a transfer over TCP ([`tcp_flow`]) or a load over UDP ([`udp`]); [`delivery`] is
-//! what its sink measures on the packets that arrive.
+//! A flow is a transfer over TCP ([`tcp_flow`]), perhaps with network coding below it
+//! ([`coded`]), or a load over UDP ([`udp`]); [`delivery`] is what its sink measures on the
+//! packets that arrive.
 
+pub mod coded;
 pub mod delivery;
 mod flows;
 mod spec;
 pub mod tcp_flow;
 pub mod udp;
 
+pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
 pub use spec::{FlowSpec, Start, TransportSpec};

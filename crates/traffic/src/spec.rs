@@ -3,6 +3,7 @@
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
+use crate::coded::CodingConfig;
 use crate::udp::UdpConfig;
 
 /// A flow before it runs.
@@ -38,6 +39,8 @@ pub enum Start {
 pub enum TransportSpec {
     /// TCP; the source of the data opens the connection, as ns-3's `BulkSendApplication` does.
     Tcp(backlane_tcp::Config),
+    /// TCP over network coding, from the first router of the source on.
+    CodedTcp(backlane_tcp::Config, CodingConfig),
     /// UDP.
     Udp(UdpConfig),
 }

@@ -4,21 +4,37 @@ use backlane_engine::{EventQueue, Histogram, TimerId};
 use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES};
 use backlane_net::{Ecn, Event, FlowId, Network, Packet, PacketId};
 use backlane_tcp::{Config, Connection, EcnField, Segment};
+use backlane_units::SimTime;
 
+use crate::coded::{Coding, CodingConfig, CodingReadings, Content};
 use crate::spec::FlowSpec;
 
 /// Headers of the TCP packets under way, by [`PacketId`].
 #[derive(Debug, Default)]
-pub struct Segments(Vec<Segment>);
+pub struct Segments {
+    headers: Vec<Segment>,
+    /// What the packets of coded flows carry, with their symbols.
+    contents: Vec<(Content, Vec<u8>)>,
+}
 
 impl Segments {
     #[inline]
     fn store(&mut self, id: PacketId, segment: Segment) {
         let index = id.index();
-        if index >= self.0.len() {
-            self.0.resize(index + 1, segment);
+        if index >= self.headers.len() {
+            self.headers.resize(index + 1, segment);
         }
-        self.0[index] = segment;
+        self.headers[index] = segment;
+    }
+
+    /// `symbol` is swapped with what lies there, so that its memory is used again.
+    fn store_content(&mut self, id: PacketId, content: Content, symbol: &mut Vec<u8>) {
+        let index = id.index();
+        if index >= self.contents.len() {
+            self.contents.resize_with(index + 1, Default::default);
+        }
+        self.contents[index].0 = content;
+        std::mem::swap(&mut self.contents[index].1, symbol);
     }
 }
 
@@ -31,11 +47,53 @@ struct Side {
     reverse: bool,
 }
 
+impl Side {
+    /// Sends a packet with so many bytes behind its IP header.
+    #[inline]
+    fn send(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        flow: FlowId,
+        spec: &FlowSpec,
+        ecn: EcnField,
+        bytes: u32,
+    ) -> PacketId {
+        let (source, destination) = if self.reverse {
+            (spec.destination, spec.source)
+        } else {
+            (spec.source, spec.destination)
+        };
+        let packet = Packet {
+            flow,
+            reverse: self.reverse,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            ecn: match ecn {
+                EcnField::NotCapable => Ecn::NotCapable,
+                EcnField::Capable | EcnField::Marked => Ecn::Capable,
+            },
+            size_bytes: IPV4_HEADER_BYTES + bytes,
+            source,
+            destination,
+            exit: network.exit_of(destination),
+            previous: source,
+            path: 0,
+            sequence: self.packets_sent,
+            queued_at: events.now(),
+            message: None,
+        };
+        self.packets_sent += 1;
+        network.send(events, packet)
+    }
+}
+
 /// A transfer that runs.
 #[derive(Debug)]
 pub struct TcpFlow {
     sender: Side,
     receiver: Side,
+    coding: Option<Box<Coding>>,
     /// RTT samples of the sender.
     pub rtt: Histogram,
 }
@@ -66,8 +124,20 @@ impl TcpFlow {
         Self {
             sender: side(connection, timers[0], false),
             receiver: side(Connection::listen(config), timers[1], true),
+            coding: None,
             rtt: Histogram::default(),
         }
+    }
+
+    /// Puts the coding layer below the connection, before anything was sent. The keys draw
+    /// coefficients and payload.
+    pub fn code(&mut self, coding: &CodingConfig, config: &Config, keys: [u64; 2]) {
+        self.coding = Some(Box::new(Coding::new(coding, config.mss_bytes, keys)));
+    }
+
+    /// What the coding layer counted; `None` for a flow without.
+    pub fn coding(&self) -> Option<CodingReadings> {
+        self.coding.as_ref().map(|coding| coding.readings())
     }
 
     /// The sending endpoint.
@@ -108,36 +178,34 @@ impl TcpFlow {
             &mut self.sender
         };
         let now = events.now();
+        let flow = FlowId(id);
         while let Some(segment) = side.connection.poll_transmit(now) {
-            let (source, destination) = if receiver {
-                (spec.destination, spec.source)
-            } else {
-                (spec.source, spec.destination)
-            };
-            let packet = Packet {
-                flow: FlowId(id),
-                reverse: side.reverse,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: match segment.ecn {
-                    EcnField::NotCapable => Ecn::NotCapable,
-                    EcnField::Capable | EcnField::Marked => Ecn::Capable,
-                },
-                size_bytes: IPV4_HEADER_BYTES + segment.header_bytes() + segment.payload_bytes,
-                source,
-                destination,
-                exit: network.exit_of(destination),
-                previous: source,
-                path: 0,
-                sequence: side.packets_sent,
-                queued_at: now,
-                message: None,
-            };
-            side.packets_sent += 1;
-            let packet = network.send(events, packet);
+            if let Some(coding) = &mut self.coding
+                && coding.takes(receiver, now, &segment, &side.connection)
+            {
+                continue;
+            }
+            let bytes = segment.header_bytes() + segment.payload_bytes;
+            let packet = side.send(network, events, flow, spec, segment.ecn, bytes);
             segments.store(packet, segment);
+            if self.coding.is_some() {
+                segments.store_content(packet, Content::Plain, &mut Vec::new());
+            }
         }
-        match side.connection.next_timeout() {
+        let mut timeout = side.connection.next_timeout();
+        if let Some(coding) = &mut self.coding {
+            let next = side.packets_sent;
+            coding.send_all(receiver, now, next, |content, header, bytes, symbol| {
+                let packet = side.send(network, events, flow, spec, EcnField::NotCapable, bytes);
+                segments.store(packet, header);
+                segments.store_content(packet, content, symbol);
+            });
+            timeout = timeout
+                .into_iter()
+                .chain(coding.next_timeout(receiver))
+                .min();
+        }
+        match timeout {
             Some(at) => events.set(side.timer, at),
             None => events.cancel(side.timer),
         }
@@ -153,15 +221,35 @@ impl TcpFlow {
         id: PacketId,
         ecn: Ecn,
     ) {
-        let segment = &mut segments.0[id.index()];
+        let segment = &mut segments.headers[id.index()];
         if ecn == Ecn::Marked {
             segment.ecn = EcnField::Marked;
         }
         let now = events.now();
-        if receiver {
-            self.receiver.connection.on_segment(now, segment);
+        let side = if receiver {
+            &mut self.receiver
         } else {
-            self.sender.connection.on_segment(now, segment);
+            &mut self.sender
+        };
+        match &mut self.coding {
+            None => side.connection.on_segment(now, segment),
+            Some(coding) => {
+                let (content, symbol) = &segments.contents[id.index()];
+                match content {
+                    Content::Plain => side.connection.on_segment(now, segment),
+                    Content::Coded(header) => {
+                        coding.on_coded(now, header, symbol, &mut side.connection);
+                    }
+                    Content::Answer(answer) => {
+                        coding.on_answer(now, answer, segment, &mut side.connection);
+                    }
+                }
+            }
+        }
+        if !receiver {
+            if let Some(coding) = &mut self.coding {
+                coding.watch(now, &self.sender.connection);
+            }
             if let Some(sample) = self.sender.connection.take_rtt_sample() {
                 self.rtt.add(sample);
             }
@@ -175,6 +263,24 @@ impl TcpFlow {
         } else {
             &mut self.sender
         };
-        side.connection.on_timer(events.now());
+        let now = events.now();
+        let Some(coding) = &mut self.coding else {
+            side.connection.on_timer(now);
+            return;
+        };
+        if side.connection.next_timeout().is_some_and(|at| at <= now) {
+            side.connection.on_timer(now);
+        }
+        coding.on_timer(receiver, now);
+        if !receiver {
+            coding.watch(now, &side.connection);
+        }
+    }
+
+    /// The queue of the source's own node dropped a packet that left it under this number.
+    pub fn on_refused(&mut self, now: SimTime, sequence: u64) {
+        if let Some(coding) = &mut self.coding {
+            coding.on_drop(now, sequence, &self.sender.connection);
+        }
     }
 }

@@ -1,0 +1,399 @@
+//! The network coding layer of a TCP flow: TCP's segments become symbols, the layer's answers
+//! become TCP's acknowledgments.
+//!
+//! What travels: SYN, SYN-ACK and the acknowledgment between them as they are; every segment with
+//! data or FIN inside coded packets; and back, in place of the receiver's acknowledgments, the
+//! answers of the coding layer. An answer carries the receiver's TCP header, of which the edge
+//! uses the window and the timestamp and fills in what is acknowledged. The receiver's own
+//! acknowledgments end in the layer.
+
+use std::collections::VecDeque;
+
+use backlane_coding::{
+    ANSWER_BYTES, Acknowledgment, Answer, Config, Edge, EdgeReadings, Header, Original, Receiver,
+    ReceiverReadings, Sender,
+};
+use backlane_tcp::{CongestionState, Connection, Flags, SackBlock, SackBlocks, Segment};
+use backlane_units::SimTime;
+
+/// How TCP flows are coded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodingConfig {
+    /// Both ends of the layer.
+    pub layer: Config,
+    /// Whether application bytes are made, coded, and compared where they arrive. The results are
+    /// the same with and without.
+    pub payload: bool,
+}
+
+/// What the coding layer of a flow counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CodingReadings {
+    /// At the source.
+    pub edge: EdgeReadings,
+    /// At the destination.
+    pub receiver: ReceiverReadings,
+    /// Drops at the edge that TCP was in recovery for already, or entered it (or shrank its window
+    /// otherwise) within two round trips.
+    pub edge_drops_answered: u64,
+    /// Application bytes compared after decoding.
+    pub bytes_compared: u64,
+    /// Of these, such that were wrong or not in order.
+    pub bytes_unequal: u64,
+}
+
+/// What a packet of a coded flow carries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Content {
+    /// A TCP segment as it is.
+    #[default]
+    Plain,
+    /// A coded packet, its symbol beside it.
+    Coded(Header),
+    /// An answer, with a TCP header.
+    Answer(Answer),
+}
+
+/// Bytes of a segment's fields in a symbol, before its payload.
+const FIELDS_BYTES: usize = 33;
+
+/// The coding layer of one flow, both ends.
+#[derive(Debug)]
+pub(crate) struct Coding {
+    edge: Edge,
+    receiver: Receiver,
+    payload_key: Option<u64>,
+    /// The symbol that is being made.
+    symbol: Vec<u8>,
+    /// Answers and requests to be sent.
+    answers: VecDeque<Answer>,
+    /// The last acknowledgment of the receiving TCP: the header that answers carry.
+    header: Segment,
+    /// The window that the sender was told last, and the receiver's latest clock.
+    told: (u32, u32),
+    /// Until when the drops at the edge that are not yet answered are to be.
+    open_drops: VecDeque<SimTime>,
+    edge_drops_answered: u64,
+    /// The sequence number of the next byte to be compared.
+    next_seq: u64,
+    bytes_compared: u64,
+    bytes_unequal: u64,
+    /// TCP gave up.
+    is_over: bool,
+}
+
+impl Coding {
+    pub(crate) fn new(config: &CodingConfig, mss_bytes: u32, keys: [u64; 2]) -> Self {
+        let width = if config.payload {
+            FIELDS_BYTES + mss_bytes as usize
+        } else {
+            FIELDS_BYTES
+        };
+        Self {
+            edge: Edge::new(&config.layer, keys[0], width),
+            receiver: Receiver::new(&config.layer, keys[0], width),
+            payload_key: config.payload.then_some(keys[1]),
+            symbol: Vec::new(),
+            answers: VecDeque::new(),
+            header: Segment::default(),
+            told: (0, 0),
+            open_drops: VecDeque::new(),
+            edge_drops_answered: 0,
+            next_seq: 1,
+            bytes_compared: 0,
+            bytes_unequal: 0,
+            is_over: false,
+        }
+    }
+
+    pub(crate) fn readings(&self) -> CodingReadings {
+        CodingReadings {
+            edge: *self.edge.readings(),
+            receiver: *self.receiver.readings(),
+            edge_drops_answered: self.edge_drops_answered,
+            bytes_compared: self.bytes_compared,
+            bytes_unequal: self.bytes_unequal,
+        }
+    }
+
+    /// Whether a segment that TCP sends stays in the layer: data goes into a generation, and an
+    /// acknowledgment of the receiver is what answers carry from here on.
+    pub(crate) fn takes(
+        &mut self,
+        receiver: bool,
+        now: SimTime,
+        segment: &Segment,
+        connection: &Connection,
+    ) -> bool {
+        if receiver {
+            self.header = Segment {
+                seq: segment.end_seq(),
+                flags: Flags::ACK,
+                sack: SackBlocks::EMPTY,
+                ..*segment
+            };
+            return !segment.flags.contains(Flags::SYN);
+        }
+        let has_fin = segment.flags.contains(Flags::FIN);
+        if segment.payload_bytes == 0 && !has_fin {
+            return false;
+        }
+        let original = Original {
+            start: segment.seq,
+            end: segment.end_seq(),
+            stamp: segment.ts_val,
+            bytes: segment.header_bytes() + segment.payload_bytes,
+        };
+        let payload_key = self.payload_key;
+        let fill = |symbol: &mut [u8]| {
+            let (fields, payload) = symbol.split_at_mut(FIELDS_BYTES);
+            write_fields(segment, fields);
+            if let Some(key) = payload_key {
+                write_payload(
+                    key,
+                    segment.seq,
+                    &mut payload[..segment.payload_bytes as usize],
+                );
+            }
+        };
+        self.edge.send(now, original, fill, || {
+            let readings = connection.readings();
+            Sender {
+                cwnd_pkts: readings.cwnd_pkts,
+                round_trip: readings.srtt,
+            }
+        });
+        true
+    }
+
+    /// Sends what the layer has to send from this side: hands on each packet's content, the TCP
+    /// header beside it, its bytes without the IP header, and the symbol of a coded one.
+    /// `sequence` is the number of the next packet of this side.
+    pub(crate) fn send_all(
+        &mut self,
+        receiver: bool,
+        now: SimTime,
+        sequence: u64,
+        mut send: impl FnMut(Content, Segment, u32, &mut Vec<u8>),
+    ) {
+        if self.is_over {
+            return;
+        }
+        if receiver {
+            let mut header = self.header;
+            if header.ts_val != 0 {
+                header.ts_val = (now.as_micros() as u32).max(1);
+            }
+            let bytes = ANSWER_BYTES + header.header_bytes();
+            for answer in self.answers.drain(..) {
+                send(Content::Answer(answer), header, bytes, &mut self.symbol);
+            }
+            return;
+        }
+        for sequence in sequence.. {
+            let Some(coded) = self.edge.poll_transmit(now, sequence, &mut self.symbol) else {
+                return;
+            };
+            let content = Content::Coded(coded.header);
+            send(content, Segment::default(), coded.bytes, &mut self.symbol);
+        }
+    }
+
+    /// A coded packet arrived; what it lets out goes to `connection`, in order.
+    pub(crate) fn on_coded(
+        &mut self,
+        now: SimTime,
+        header: &Header,
+        symbol: &[u8],
+        connection: &mut Connection,
+    ) {
+        let answer = self.receiver.on_packet(now, header, symbol);
+        self.answers.push_back(answer);
+        while let Some(symbol) = self.receiver.poll_decoded(now) {
+            let segment = read_fields(symbol);
+            if let Some(key) = self.payload_key {
+                let payload = &symbol[FIELDS_BYTES..][..segment.payload_bytes as usize];
+                let unequal = unequal_bytes(key, segment.seq, payload);
+                self.bytes_compared += u64::from(segment.payload_bytes);
+                self.bytes_unequal += if segment.seq == self.next_seq {
+                    unequal
+                } else {
+                    u64::from(segment.payload_bytes)
+                };
+                self.next_seq = segment.end_seq();
+            }
+            connection.on_segment(now, &segment);
+        }
+    }
+
+    /// An answer arrived with the receiver's TCP header; what it means for TCP goes to
+    /// `connection`.
+    pub(crate) fn on_answer(
+        &mut self,
+        now: SimTime,
+        answer: &Answer,
+        header: &Segment,
+        connection: &mut Connection,
+    ) {
+        self.edge.on_answer(now, answer);
+        // Answers overtake each other, and a clock that went back would be refused.
+        let is_newer = header.ts_val.wrapping_sub(self.told.1) as i32 > 0;
+        let clock = if is_newer || self.told.1 == 0 {
+            header.ts_val
+        } else {
+            self.told.1
+        };
+        self.told.1 = clock;
+        while let Some(ack) = self.edge.poll_acknowledgment() {
+            // An acknowledgment that tells another window is no duplicate (RFC 5681 §2).
+            if !ack.is_duplicate || self.told.0 == 0 {
+                self.told.0 = header.window_bytes;
+            }
+            let segment = acknowledgment(&ack, header, self.told);
+            connection.on_segment(now, &segment);
+        }
+    }
+
+    /// The sending TCP may have changed its mind about its window.
+    pub(crate) fn watch(&mut self, now: SimTime, connection: &Connection) {
+        if connection.is_failed() {
+            self.is_over = true;
+        }
+        if self.open_drops.is_empty() {
+            return;
+        }
+        if reduces(connection) {
+            self.edge_drops_answered += self.open_drops.len() as u64;
+            self.open_drops.clear();
+        }
+        while self.open_drops.front().is_some_and(|&until| until < now) {
+            self.open_drops.pop_front();
+        }
+    }
+
+    /// The source's own queue dropped the packet sent under `sequence`.
+    pub(crate) fn on_drop(&mut self, now: SimTime, sequence: u64, connection: &Connection) {
+        if !self.edge.on_drop(sequence) {
+            return;
+        }
+        if reduces(connection) {
+            self.edge_drops_answered += 1;
+        } else {
+            let until = now.saturating_add(connection.readings().srtt * 2);
+            self.open_drops.push_back(until);
+        }
+    }
+
+    /// When [`Self::on_timer`] is due on this side.
+    pub(crate) fn next_timeout(&self, receiver: bool) -> Option<SimTime> {
+        let at = if receiver {
+            self.receiver.next_timeout()
+        } else {
+            self.edge.next_timeout()
+        };
+        (at != SimTime::MAX && !self.is_over).then_some(at)
+    }
+
+    pub(crate) fn on_timer(&mut self, receiver: bool, now: SimTime) {
+        if receiver {
+            while let Some(request) = self.receiver.poll_request(now) {
+                self.answers.push_back(request);
+            }
+        } else {
+            self.edge.on_timer(now);
+        }
+    }
+}
+
+fn reduces(connection: &Connection) -> bool {
+    !matches!(
+        connection.readings().state,
+        CongestionState::Open | CongestionState::Disorder
+    )
+}
+
+fn acknowledgment(ack: &Acknowledgment, header: &Segment, told: (u32, u32)) -> Segment {
+    let mut sack = SackBlocks::EMPTY;
+    for &(start, end) in ack.blocks.iter().filter(|&&(_, end)| end > 0) {
+        sack.push(ack.ack, SackBlock { start, end });
+    }
+    Segment {
+        seq: header.seq,
+        ack: ack.ack,
+        window_bytes: told.0,
+        ts_val: told.1,
+        ts_ecr: ack.stamp,
+        flags: Flags::ACK,
+        sack,
+        ..Segment::default()
+    }
+}
+
+/// A segment's fields, in the order of its declaration; the peer sends no SACK blocks, since it
+/// receives no data.
+fn write_fields(segment: &Segment, fields: &mut [u8]) {
+    fields[..8].copy_from_slice(&segment.seq.to_le_bytes());
+    fields[8..16].copy_from_slice(&segment.ack.to_le_bytes());
+    fields[16..20].copy_from_slice(&segment.payload_bytes.to_le_bytes());
+    fields[20..24].copy_from_slice(&segment.window_bytes.to_le_bytes());
+    fields[24..28].copy_from_slice(&segment.ts_val.to_le_bytes());
+    fields[28..32].copy_from_slice(&segment.ts_ecr.to_le_bytes());
+    fields[32] = u8::from(segment.flags.contains(Flags::FIN));
+}
+
+fn read_fields(symbol: &[u8]) -> Segment {
+    let word = |at: usize| {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&symbol[at..at + 4]);
+        u32::from_le_bytes(bytes)
+    };
+    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+    let fin = if symbol[32] == 1 {
+        Flags::FIN
+    } else {
+        Flags::NONE
+    };
+    Segment {
+        seq: long(0),
+        ack: long(8),
+        payload_bytes: word(16),
+        window_bytes: word(20),
+        ts_val: word(24),
+        ts_ecr: word(28),
+        flags: Flags::ACK | fin,
+        ..Segment::default()
+    }
+}
+
+/// Eight bytes of the application's data: those from the `block`-th on (the finaliser of
+/// SplitMix64).
+fn payload_word(key: u64, block: u64) -> [u8; 8] {
+    let mut z = key.wrapping_add(block.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z ^ (z >> 31)).to_le_bytes()
+}
+
+fn payload_bytes(key: u64, seq: u64, count: usize) -> impl Iterator<Item = u8> {
+    let first = (seq % 8) as usize;
+    (seq / 8..)
+        .flat_map(move |block| payload_word(key, block))
+        .skip(first)
+        .take(count)
+}
+
+fn write_payload(key: u64, seq: u64, payload: &mut [u8]) {
+    let bytes = payload_bytes(key, seq, payload.len());
+    for (to, byte) in payload.iter_mut().zip(bytes) {
+        *to = byte;
+    }
+}
+
+fn unequal_bytes(key: u64, seq: u64, payload: &[u8]) -> u64 {
+    let expected = payload_bytes(key, seq, payload.len());
+    payload
+        .iter()
+        .zip(expected)
+        .filter(|(a, b)| **a != *b)
+        .count() as u64
+}
