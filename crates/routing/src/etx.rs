@@ -66,20 +66,29 @@ impl DeliveryRatio {
 
     /// The share of probes that arrived in the window up to `now`, between 0 and 1. `interval`
     /// is the longest time between two probes: whoever has been silent for longer has lost some.
-    pub fn ratio(&mut self, now: SimTime, interval: Duration) -> f64 {
-        self.forget(now);
+    pub fn ratio(&self, now: SimTime, interval: Duration) -> f64 {
         let Some(&(last, _)) = self.heard.back() else {
             return 0.0;
         };
+        let (mut received, mut lost) = (self.received, self.lost);
+        let mut heard = self.heard.iter();
+        while let Some(&(_, before)) = heard.next().filter(|(at, _)| self.is_old(*at, now)) {
+            received -= 1;
+            lost -= u32::from(before);
+        }
         let silent = now.saturating_since(last).as_ps();
         let overdue = silent / interval.as_ps().max(1);
-        let due = u64::from(self.received) + u64::from(self.lost) + overdue;
-        f64::from(self.received) / due as f64
+        let due = u64::from(received) + u64::from(lost) + overdue;
+        f64::from(received) / due.max(1) as f64
+    }
+
+    fn is_old(&self, at: SimTime, now: SimTime) -> bool {
+        now.saturating_since(at) >= self.window
     }
 
     fn forget(&mut self, now: SimTime) {
         while let Some(&(at, lost)) = self.heard.front()
-            && now.saturating_since(at) >= self.window
+            && self.is_old(at, now)
         {
             self.heard.pop_front();
             self.received -= 1;
@@ -107,7 +116,7 @@ mod tests {
         ratio
     }
 
-    fn assert_ratio(ratio: &mut DeliveryRatio, s: u64, expected: f64) {
+    fn assert_ratio(ratio: &DeliveryRatio, s: u64, expected: f64) {
         let found = ratio.ratio(at(s), SECOND);
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
@@ -121,40 +130,40 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_was_never_heard_delivers_nothing() {
-        assert_ratio(&mut DeliveryRatio::new(SECOND), 5, 0.0);
+        assert_ratio(&DeliveryRatio::new(SECOND), 5, 0.0);
     }
 
     #[test]
     fn losses_are_gaps_in_the_numbers() {
         // Of 0 to 7, three are missing; numbers go round.
         for first in [0, 1000, u16::MAX - 2] {
-            assert_ratio(&mut heard(first, &[0, 1, 3, 4, 7]), 7, 5.0 / 8.0);
+            assert_ratio(&heard(first, &[0, 1, 3, 4, 7]), 7, 5.0 / 8.0);
         }
     }
 
     #[test]
     fn what_is_older_than_the_window_does_not_count() {
-        let mut ratio = heard(0, &[0, 5, 6, 7, 8, 9, 10, 11]);
+        let ratio = heard(0, &[0, 5, 6, 7, 8, 9, 10, 11]);
         // At 11 s the first is out; the gap before 5 goes with the probe that showed it.
-        assert_ratio(&mut ratio, 11, 7.0 / 11.0);
-        assert_ratio(&mut ratio, 14, 7.0 / 14.0);
-        assert_ratio(&mut ratio, 15, 6.0 / 10.0);
+        assert_ratio(&ratio, 11, 7.0 / 11.0);
+        assert_ratio(&ratio, 14, 7.0 / 14.0);
+        assert_ratio(&ratio, 15, 6.0 / 10.0);
     }
 
     #[test]
     fn silence_is_loss_and_in_the_end_nothing_is_left() {
-        let mut ratio = heard(0, &[0, 1, 2, 3]);
-        assert_ratio(&mut ratio, 3, 1.0);
-        assert_ratio(&mut ratio, 7, 4.0 / 8.0);
-        assert_ratio(&mut ratio, 13, 0.0);
+        let ratio = heard(0, &[0, 1, 2, 3]);
+        assert_ratio(&ratio, 3, 1.0);
+        assert_ratio(&ratio, 7, 4.0 / 8.0);
+        assert_ratio(&ratio, 13, 0.0);
     }
 
     #[test]
     fn a_repetition_counts_once_and_a_new_start_loses_nothing() {
         let mut ratio = heard(0, &[0, 1]);
         ratio.on_probe(at(1), 1);
-        assert_ratio(&mut ratio, 1, 1.0);
+        assert_ratio(&ratio, 1, 1.0);
         ratio.on_probe(at(2), 40_000);
-        assert_ratio(&mut ratio, 2, 1.0);
+        assert_ratio(&ratio, 2, 1.0);
     }
 }

@@ -6,6 +6,8 @@ use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
 struct Outage {
+    /// The node that fails; its radios fall silent, beside its links.
+    node: Option<NodeId>,
     links: Vec<LinkId>,
     at: SimTime,
     until: SimTime,
@@ -26,6 +28,10 @@ impl Failures {
         let outages: Vec<Outage> = failures
             .iter()
             .map(|failure| Outage {
+                node: match failure.failed {
+                    Failed::Node(index) => Some(NodeId(index as u32)),
+                    Failed::Link(_) => None,
+                },
                 links: match failure.failed {
                     Failed::Link(index) => {
                         let there = 2 * index as u32;
@@ -66,6 +72,15 @@ impl Failures {
     pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>, now: SimTime) {
         self.changes.pop();
         let is_active = |outage: &&Outage| outage.at <= now && now < outage.until;
+        for outage in &self.outages {
+            if let Some(node) = outage.node
+                && (outage.at == now || outage.until == now)
+            {
+                let mut active = self.outages.iter().filter(is_active);
+                let up = !active.any(|outage| outage.node == Some(node));
+                simulation.set_node_up(node, up);
+            }
+        }
         for &link in self.outages.iter().flat_map(|outage| &outage.links) {
             let mut active = self.outages.iter().filter(is_active);
             let up = !active.any(|outage| outage.links.contains(&link));

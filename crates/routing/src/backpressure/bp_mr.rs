@@ -10,7 +10,7 @@ use backlane_units::{Duration, SimTime};
 use super::flow_table::{FlowTable, Lookup};
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
-use super::signals::Signals;
+use super::signals::{HELLO_TTL, Signals};
 use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
 
 #[derive(Clone, Copy)]
@@ -497,9 +497,7 @@ impl Router for BpMr {
             by_destination: Vec::new(),
         }
         .encode();
-        for interface in 0..self.queues.len() {
-            context.send_message(interface, hello.clone());
-        }
+        context.broadcast(HELLO_TTL, &hello);
         self.signals.rearm(context);
         if self.config.granularity != Granularity::Packet {
             self.flows.purge(context.now());

@@ -9,7 +9,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
-use super::signals::{HELLO, Signals};
+use super::signals::{HELLO, HELLO_TTL, Signals};
 use super::{Hello, QueueInfo};
 
 const SLOT: u32 = 1;
@@ -252,9 +252,7 @@ impl Router for Classic {
                     .collect(),
             }
             .encode();
-            for interface in 0..self.neighbours.len() {
-                context.send_message(interface, hello.clone());
-            }
+            context.broadcast(HELLO_TTL, &hello);
             self.signals.rearm(context);
         }
         self.serve_all(context);

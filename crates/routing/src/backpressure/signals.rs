@@ -6,6 +6,8 @@ use backlane_units::{Duration, SimTime};
 
 /// The token of the timer.
 pub(super) const HELLO: u32 = 0;
+/// HELLOs go one hop.
+pub(super) const HELLO_TTL: u8 = 1;
 /// A neighbour is valid until it has been silent for this many HELLO intervals.
 const HELLO_LOSS: u64 = 3;
 

@@ -10,7 +10,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
-use super::signals::Signals;
+use super::signals::{HELLO_TTL, Signals};
 use super::weights::raised;
 use super::{Hello, Penalty, QueueInfo};
 
@@ -336,9 +336,7 @@ impl Router for SingleQueue {
                 .collect(),
         }
         .encode();
-        for interface in 0..self.neighbours.len() {
-            context.send_message(interface, hello.clone());
-        }
+        context.broadcast(HELLO_TTL, &hello);
         self.signals.rearm(context);
         self.serve(context);
     }

@@ -6,6 +6,7 @@
 use backlane_net::NodeId;
 
 pub use super::link_code::{LinkCode, LinkType, NeighbourType};
+pub use super::quality::Quality;
 pub use super::time_code::TimeCode;
 
 /// Bytes of a packet's header: length and sequence number (RFC 3626 §3.3).
@@ -16,6 +17,11 @@ pub const MESSAGE_HEADER_BYTES: usize = 12;
 pub const HELLO: u8 = 1;
 /// The message type of a TC.
 pub const TC: u8 = 2;
+/// The message type of a HELLO with link qualities, in olsrd's link quality extension: like a
+/// HELLO, with four more bytes after each address.
+pub const LQ_HELLO: u8 = 201;
+/// The same of a TC.
+pub const LQ_TC: u8 = 202;
 /// The willingness of a node that never relays for others (RFC 3626 §18.8).
 pub const WILL_NEVER: u8 = 0;
 /// The willingness of a node that was told nothing about it.
@@ -26,8 +32,8 @@ pub const WILL_ALWAYS: u8 = 7;
 /// Nodes have the addresses 10.0.0.0 + number.
 const NETWORK: u32 = 10 << 24;
 /// A message's size is a 16-bit field; what does not fit is left out of a list. A node would
-/// need sixteen thousand wires for that.
-const LIST_MAX: usize = (u16::MAX as usize - MESSAGE_HEADER_BYTES - 8) / 4;
+/// need eight thousand wires for that.
+const LIST_MAX: usize = (u16::MAX as usize - MESSAGE_HEADER_BYTES - 8) / 8;
 
 /// The main address of a node, 10.0.0.0 + its number. Numbers beyond 24 bits do not occur: the
 /// event queue has fewer timers.
@@ -40,10 +46,21 @@ fn node(bytes: [u8; 4]) -> Option<NodeId> {
     (address >> 24 == NETWORK >> 24).then_some(NodeId(address & 0x00ff_ffff))
 }
 
-fn nodes(bytes: &[u8]) -> impl Iterator<Item = NodeId> + '_ {
-    bytes
-        .chunks_exact(4)
-        .filter_map(|chunk| node(chunk.try_into().ok()?))
+/// The entries of a list: an address each, and a quality if the message has them. Those whose
+/// address is none of ours are passed over.
+fn entries(bytes: &[u8], with_quality: bool) -> impl Iterator<Item = (NodeId, Quality)> + '_ {
+    let size = 4 + usize::from(with_quality) * Quality::BYTES;
+    bytes.chunks_exact(size).filter_map(|entry| {
+        let (address, quality) = entry.split_first_chunk()?;
+        let quality = match quality {
+            [heard, reached, ..] => Quality {
+                heard: *heard,
+                reached: *reached,
+            },
+            _ => Quality::PERFECT,
+        };
+        Some((node(*address)?, quality))
+    })
 }
 
 /// One message of a packet, its body still as bytes.
@@ -124,21 +141,33 @@ pub struct Hello<'a> {
     /// How gladly it relays for others, 0 to 7.
     pub willingness: u8,
     links: &'a [u8],
+    with_quality: bool,
 }
 
 impl<'a> Hello<'a> {
-    /// Reads a body; nothing if it is too short.
-    pub fn decode(body: &'a [u8]) -> Option<Self> {
+    /// Reads the body of a [`HELLO`], or of an [`LQ_HELLO`]; nothing if it is too short.
+    pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[_, _, htime, willingness], links) = body.split_first_chunk()?;
         Some(Self {
             interval: TimeCode(htime),
             willingness,
             links,
+            with_quality: kind == LQ_HELLO,
         })
     }
 
     /// Every neighbour listed, with what is said about it.
     pub fn neighbours(&self) -> impl Iterator<Item = (LinkCode, NodeId)> + use<'a> {
+        self.entries().map(|(code, node, _)| (code, node))
+    }
+
+    /// The quality of the link to each of [`Hello::neighbours`]; perfect where none is told.
+    pub fn qualities(&self) -> impl Iterator<Item = Quality> + use<'a> {
+        self.entries().map(|(_, _, quality)| quality)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (LinkCode, NodeId, Quality)> + use<'a> {
+        let with_quality = self.with_quality;
         let mut rest = self.links;
         std::iter::from_fn(move || {
             let &[code, _, s0, s1] = rest.first_chunk()?;
@@ -148,7 +177,9 @@ impl<'a> Hello<'a> {
             Some((code, list))
         })
         .filter_map(|(code, list)| Some((LinkCode::decode(code)?, list)))
-        .flat_map(|(code, list)| nodes(list).map(move |node| (code, node)))
+        .flat_map(move |(code, list)| {
+            entries(list, with_quality).map(move |(node, quality)| (code, node, quality))
+        })
     }
 
     /// Writes a body. `neighbours` with the same code should stand together: each run of them
@@ -158,15 +189,38 @@ impl<'a> Hello<'a> {
         willingness: u8,
         neighbours: &[(LinkCode, NodeId)],
     ) -> Vec<u8> {
+        let list = neighbours.iter().map(|&(code, node)| (code, node, None));
+        Self::encode_entries(interval, willingness, &list.collect::<Vec<_>>())
+    }
+
+    /// Writes the body of an [`LQ_HELLO`], likewise.
+    pub fn encode_with_quality(
+        interval: TimeCode,
+        willingness: u8,
+        neighbours: &[(LinkCode, NodeId, Quality)],
+    ) -> Vec<u8> {
+        let list = neighbours.iter();
+        let list = list.map(|&(code, node, quality)| (code, node, Some(quality)));
+        Self::encode_entries(interval, willingness, &list.collect::<Vec<_>>())
+    }
+
+    fn encode_entries(
+        interval: TimeCode,
+        willingness: u8,
+        entries: &[(LinkCode, NodeId, Option<Quality>)],
+    ) -> Vec<u8> {
         let mut out = vec![0, 0, interval.0, willingness];
-        let neighbours = &neighbours[..neighbours.len().min(LIST_MAX / 2)];
-        for run in neighbours.chunk_by(|a, b| a.0 == b.0) {
-            let size = (4 + 4 * run.len()) as u16;
+        let entries = &entries[..entries.len().min(LIST_MAX / 2)];
+        for run in entries.chunk_by(|a, b| a.0 == b.0) {
             out.extend_from_slice(&[run[0].0.encode(), 0]);
-            out.extend_from_slice(&size.to_be_bytes());
-            for (_, node) in run {
+            let size_at = out.len();
+            out.extend_from_slice(&[0; 2]);
+            for (_, node, quality) in run {
                 out.extend_from_slice(&address(*node).to_be_bytes());
+                out.extend(quality.iter().flat_map(|quality| quality.encode()));
             }
+            let size = (out.len() - size_at + 2) as u16;
+            out[size_at..size_at + 2].copy_from_slice(&size.to_be_bytes());
         }
         out
     }
@@ -178,21 +232,28 @@ pub struct TopologyControl<'a> {
     /// The advertised neighbour sequence number.
     pub sequence: u16,
     list: &'a [u8],
+    with_quality: bool,
 }
 
 impl<'a> TopologyControl<'a> {
-    /// Reads a body; nothing if it is too short.
-    pub fn decode(body: &'a [u8]) -> Option<Self> {
+    /// Reads the body of a [`TC`], or of an [`LQ_TC`]; nothing if it is too short.
+    pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[s0, s1, _, _], list) = body.split_first_chunk()?;
         Some(Self {
             sequence: u16::from_be_bytes([s0, s1]),
             list,
+            with_quality: kind == LQ_TC,
         })
     }
 
     /// The neighbours of the originator that it advertises.
     pub fn neighbours(&self) -> impl Iterator<Item = NodeId> + use<'a> {
-        nodes(self.list)
+        self.links().map(|(node, _)| node)
+    }
+
+    /// The same with the quality of the link to each; perfect where none is told.
+    pub fn links(&self) -> impl Iterator<Item = (NodeId, Quality)> + use<'a> {
+        entries(self.list, self.with_quality)
     }
 
     /// Writes a body.
@@ -204,6 +265,25 @@ impl<'a> TopologyControl<'a> {
         }
         out
     }
+
+    /// Writes the body of an [`LQ_TC`].
+    pub fn encode_with_quality(
+        sequence: u16,
+        links: impl Iterator<Item = (NodeId, Quality)>,
+    ) -> Vec<u8> {
+        let mut out = Self::encode(sequence, std::iter::empty());
+        for (node, quality) in links.take(LIST_MAX) {
+            out.extend_from_slice(&address(node).to_be_bytes());
+            out.extend_from_slice(&quality.encode());
+        }
+        out
+    }
+}
+
+/// The sequence number of a packet; nothing if it is too short.
+pub fn packet_sequence(packet: &[u8]) -> Option<u16> {
+    let [_, _, s0, s1] = *packet.first_chunk()?;
+    Some(u16::from_be_bytes([s0, s1]))
 }
 
 /// Whether sequence number `a` is newer than `b`, the numbers going round (RFC 3626 §19).
@@ -275,9 +355,33 @@ mod tests {
 
         let read: Vec<_> = messages(&packet).collect();
         assert_eq!(read.len(), 2);
-        let hello = Hello::decode(read[0].body).unwrap();
+        let hello = Hello::decode(HELLO, read[0].body).unwrap();
         assert_eq!(hello.neighbours().collect::<Vec<_>>(), list);
         assert_eq!((hello.interval, hello.willingness), (TimeCode(0x05), 3));
+    }
+
+    #[test]
+    fn an_lq_hello_and_an_lq_tc_have_four_more_bytes_after_each_address() {
+        let code = LinkCode {
+            link: LinkType::Symmetric,
+            neighbour: NeighbourType::Symmetric,
+        };
+        let quality = Quality {
+            heard: 200,
+            reached: 100,
+        };
+        let list = [(code, NodeId(2), quality), (code, NodeId(3), quality)];
+        let hello = Hello::encode_with_quality(TimeCode(0x05), WILL_DEFAULT, &list);
+        #[rustfmt::skip]
+        let expected = [
+            0, 0, 0x05, 3,
+            0b0110, 0, 0, 20,
+            10, 0, 0, 2, 200, 100, 0, 0,
+            10, 0, 0, 3, 200, 100, 0, 0,
+        ];
+        assert_eq!(hello, expected);
+        let tc = TopologyControl::encode_with_quality(1, [(NodeId(2), quality)].into_iter());
+        assert_eq!(tc, [0, 1, 0, 0, 10, 0, 0, 2, 200, 100, 0, 0]);
     }
 
     #[test]
@@ -315,9 +419,12 @@ mod tests {
                 prop_assert_eq!(messages(&framed).count(), 1);
             }
             let most = bytes.len() / 4;
-            prop_assert!(Hello::decode(&bytes).map_or(0, |h| h.neighbours().count()) <= most);
-            let tc = TopologyControl::decode(&bytes);
-            prop_assert!(tc.map_or(0, |tc| tc.neighbours().count()) <= most);
+            for (hello, tc) in [(HELLO, TC), (LQ_HELLO, LQ_TC)] {
+                let hello = Hello::decode(hello, &bytes);
+                prop_assert!(hello.map_or(0, |h| h.neighbours().count()) <= most);
+                let tc = TopologyControl::decode(tc, &bytes);
+                prop_assert!(tc.map_or(0, |tc| tc.neighbours().count()) <= most);
+            }
         }
 
         #[test]
@@ -347,14 +454,30 @@ mod tests {
                 .filter_map(|(code, node)| Some((LinkCode::decode(code)?, NodeId(node))))
                 .collect();
             let body = Hello::encode(TimeCode(1), 6, &list);
-            let read: Vec<_> = Hello::decode(&body).unwrap().neighbours().collect();
-            prop_assert_eq!(&read, &list);
+            let hello = Hello::decode(HELLO, &body).unwrap();
+            prop_assert_eq!(&hello.neighbours().collect::<Vec<_>>(), &list);
+            prop_assert!(hello.qualities().all(|quality| quality == Quality::PERFECT));
+
+            let quality = |node: NodeId| Quality {
+                heard: node.0 as u8,
+                reached: header.0,
+            };
+            let links: Vec<_> = list.iter().map(|&(code, node)| (code, node, quality(node))).collect();
+            let body = Hello::encode_with_quality(TimeCode(1), 6, &links);
+            let hello = Hello::decode(LQ_HELLO, &body).unwrap();
+            let read = hello.neighbours().zip(hello.qualities());
+            let read: Vec<_> = read.map(|((code, node), quality)| (code, node, quality)).collect();
+            prop_assert_eq!(&read, &links);
 
             let nodes = || list.iter().map(|(_, node)| *node);
             let body = TopologyControl::encode(ansn, nodes());
-            let read = TopologyControl::decode(&body).unwrap();
+            let read = TopologyControl::decode(TC, &body).unwrap();
             prop_assert_eq!(read.sequence, ansn);
             prop_assert!(read.neighbours().eq(nodes()));
+            let links = || nodes().map(|node| (node, quality(node)));
+            let body = TopologyControl::encode_with_quality(ansn, links());
+            let read = TopologyControl::decode(LQ_TC, &body).unwrap();
+            prop_assert!(read.links().eq(links()));
         }
     }
 }

@@ -3,6 +3,8 @@
 //! - [`message`], `link_code`, `time_code`: the bytes of packets, HELLO and TC.
 //! - `link`, `neighbourhood`: what HELLOs tell: links, neighbours, 2-hop neighbours, MPR
 //!   selectors.
+//! - `quality`: how good links are, where routes are to be short in ETX and not in hops.
+//! - `ports`: the wires and radios that messages leave by.
 //! - `topology`: what TCs tell, and which messages were seen before.
 //! - `mpr`: which neighbours relay for a node.
 //! - `table`: the routing table.
@@ -27,7 +29,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
@@ -38,19 +39,33 @@ mod link_code;
 pub mod message;
 mod mpr;
 mod neighbourhood;
+mod ports;
+mod quality;
 mod table;
 mod time_code;
 mod topology;
 
 use message::{
-    HELLO, Hello, MESSAGE_HEADER_BYTES, Message, PACKET_HEADER_BYTES, TC, TimeCode,
-    TopologyControl, WILL_DEFAULT,
+    HELLO, Hello, LQ_HELLO, LQ_TC, MESSAGE_HEADER_BYTES, Message, PACKET_HEADER_BYTES, TC,
+    TimeCode, TopologyControl, WILL_DEFAULT,
 };
 use neighbourhood::Neighbourhood;
+use ports::Port;
+use quality::Qualities;
 use table::Table;
 use topology::{Seen, Topology};
 
-/// Timers of OLSR. The defaults are those of RFC 3626 §18.
+/// What makes a route short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// Links.
+    #[default]
+    Hops,
+    /// The sum of the links' ETX. Every node must use it.
+    Etx,
+}
+
+/// What OLSR is set to. The defaults of the timers are those of RFC 3626 §18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// `HELLO_INTERVAL`, 2 s.
@@ -66,6 +81,10 @@ pub struct Config {
     pub neighbour_hold: Duration,
     /// `TOP_HOLD_TIME`, three TC intervals.
     pub topology_hold: Duration,
+    /// What makes a route short.
+    pub metric: Metric,
+    /// For ETX: losses are counted over so long, 32 s as in olsrd's plug-in etx_ff.
+    pub quality_window: Duration,
 }
 
 impl Default for Config {
@@ -76,6 +95,8 @@ impl Default for Config {
             jitter: Duration::from_millis(500),
             neighbour_hold: Duration::from_secs(6),
             topology_hold: Duration::from_secs(15),
+            metric: Metric::Hops,
+            quality_window: Duration::from_secs(32),
         }
     }
 }
@@ -101,6 +122,8 @@ pub struct Olsr {
     jitter: Stream,
     near: Neighbourhood,
     far: Topology,
+    /// With ETX.
+    qualities: Option<Qualities>,
     seen: Seen,
     /// Computed when it is asked for, after a change.
     table: RefCell<Table>,
@@ -113,8 +136,9 @@ pub struct Olsr {
     /// Messages to be forwarded, each with the time at which it must leave, in that order.
     pending: VecDeque<(SimTime, Vec<u8>)>,
     message_sequence: u16,
-    /// By interface (RFC 3626 §3.3).
-    packet_sequences: Vec<u16>,
+    /// Wires and radios, and which of them each interface is.
+    ports: Vec<Port>,
+    port_of: Vec<usize>,
     /// Empty TCs are sent until then (RFC 3626 §9.3).
     empty_tc_until: SimTime,
 }
@@ -128,6 +152,8 @@ impl Olsr {
             jitter,
             near: Neighbourhood::new(node, config.neighbour_hold),
             far: Topology::default(),
+            qualities: (config.metric == Metric::Etx)
+                .then(|| Qualities::new(config.quality_window)),
             seen: Seen::default(),
             table: RefCell::default(),
             table_stale: Cell::new(false),
@@ -136,7 +162,8 @@ impl Olsr {
             next_expiry: SimTime::MAX,
             pending: VecDeque::new(),
             message_sequence: 0,
-            packet_sequences: Vec::new(),
+            ports: Vec::new(),
+            port_of: Vec::new(),
             empty_tc_until: SimTime::ZERO,
         }
     }
@@ -171,29 +198,65 @@ impl Olsr {
     fn send_hello(&mut self, context: &mut Context<'_>) {
         let forwarded = self.take_pending(SimTime::MAX);
         let interval = TimeCode::encode(self.config.hello_interval);
-        for interface in 0..context.interfaces().len() {
-            let list = self.near.hello(self.now, interface);
-            let body = Hello::encode(interval, WILL_DEFAULT, &list);
-            let hello = self.message(HELLO, self.config.neighbour_hold, 1, &body);
-            self.send(context, interface, Some(&hello), &forwarded);
+        for port in 0..self.ports.len() {
+            let here = &self.ports[port].interfaces;
+            let list = self.near.hello(self.now, here);
+            let (kind, body) = if let Some(qualities) = &mut self.qualities {
+                let told = list.iter().map(|&(code, node)| {
+                    let link = self.near.interface_to(node, here);
+                    let quality = match link {
+                        Some(interface) => qualities.of(self.now, interface),
+                        None => qualities.best(self.now, &self.near, node),
+                    };
+                    (code, node, quality)
+                });
+                let told: Vec<_> = told.collect();
+                let body = Hello::encode_with_quality(interval, WILL_DEFAULT, &told);
+                (LQ_HELLO, body)
+            } else {
+                (HELLO, Hello::encode(interval, WILL_DEFAULT, &list))
+            };
+            let hello = self.message(kind, self.config.neighbour_hold, 1, &body);
+            self.send(context, port, Some(&hello), &forwarded);
         }
         self.message_sequence = self.message_sequence.wrapping_add(1);
     }
 
-    /// Sends a TC to all if this node is a relay, or was until lately (RFC 3626 §9.3).
+    /// Sends a TC to all if there is something to advertise, or was until lately (RFC 3626 §9.3):
+    /// those who chose this node as a relay; with ETX all its neighbours (§15, redundancy 2),
+    /// since the cheapest way may lead past the relays.
     fn send_tc(&mut self, context: &mut Context<'_>) {
         let near = &self.near;
-        if near.selectors().len() > 0 {
+        let empty = match self.qualities {
+            Some(_) => near.symmetric_links().next().is_none(),
+            None => near.selectors().len() == 0,
+        };
+        if !empty {
             self.empty_tc_until = self.now.saturating_add(self.config.topology_hold);
         } else if self.empty_tc_until <= self.now {
             return;
         }
-        let body = TopologyControl::encode(near.advertised_sequence(), near.selectors());
-        let tc = self.message(TC, self.config.topology_hold, TC_TTL, &body);
+        let (kind, body) = if let Some(qualities) = &mut self.qualities {
+            let mut neighbours: Vec<NodeId> =
+                near.symmetric_links().map(|(node, _)| node).collect();
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            let links = neighbours
+                .into_iter()
+                .map(|node| (node, qualities.best(self.now, near, node)));
+            // Each TC tells something new, so that the number of the message serves.
+            let sequence = self.message_sequence;
+            let body = TopologyControl::encode_with_quality(sequence, links);
+            (LQ_TC, body)
+        } else {
+            let sequence = near.advertised_sequence();
+            (TC, TopologyControl::encode(sequence, near.selectors()))
+        };
+        let tc = self.message(kind, self.config.topology_hold, TC_TTL, &body);
         self.message_sequence = self.message_sequence.wrapping_add(1);
         let forwarded = self.take_pending(SimTime::MAX);
-        for interface in 0..context.interfaces().len() {
-            self.send(context, interface, Some(&tc), &forwarded);
+        for port in 0..self.ports.len() {
+            self.send(context, port, Some(&tc), &forwarded);
         }
     }
 
@@ -208,23 +271,19 @@ impl Olsr {
             .collect()
     }
 
-    /// Sends messages to one neighbour, in as few packets as they fit into.
+    /// Sends messages by one port, in as few packets as they fit into.
     fn send(
         &mut self,
         context: &mut Context<'_>,
-        interface: usize,
+        port: usize,
         own: Option<&Vec<u8>>,
         forwarded: &[Vec<u8>],
     ) {
-        if self.packet_sequences.len() <= interface {
-            self.packet_sequences.resize(interface + 1, 0);
-        }
-        let sequence = &mut self.packet_sequences[interface];
+        let port = &mut self.ports[port];
         let mut flush = |batch: &mut Vec<&[u8]>| {
             if !batch.is_empty() {
-                let bytes = message::encode_packet(*sequence, batch);
-                *sequence = sequence.wrapping_add(1);
-                context.send_message(interface, Arc::from(bytes));
+                let packet = message::encode_packet(port.next_sequence(), batch);
+                port.send(context, packet);
                 batch.clear();
             }
         };
@@ -242,23 +301,23 @@ impl Olsr {
     }
 
     /// A message that is not a HELLO (RFC 3626 §3.4).
-    fn on_flooded(&mut self, interface: usize, sender: NodeId, message: &Message<'_>) {
+    fn on_flooded(&mut self, port: usize, sender: NodeId, message: &Message<'_>) {
         let now = self.now;
         // Neither processed (§9.5) nor forwarded (§3.4.1) unless both ends hear each other.
         if !self.near.is_symmetric(sender) {
             return;
         }
         let name = (message.originator, message.sequence);
-        if message.kind == TC
+        if message.kind == self.kinds().1
             && !self.seen.contains(now, name)
-            && let Some(tc) = TopologyControl::decode(message.body)
+            && let Some(tc) = TopologyControl::decode(message.kind, message.body)
         {
             let validity = message.validity.decode();
             self.far.on_tc(now, message.originator, validity, &tc);
         }
         let from_selector = self.near.is_selector(sender);
         let seen = &mut self.seen;
-        if seen.must_forward(now, interface, name, message.ttl, from_selector) {
+        if seen.must_forward(now, port, name, message.ttl, from_selector) {
             let onward = Message {
                 ttl: message.ttl - 1,
                 hops: message.hops.saturating_add(1),
@@ -305,10 +364,27 @@ impl Olsr {
         }
     }
 
+    /// The types of HELLOs and TCs.
+    fn kinds(&self) -> (u8, u8) {
+        match self.config.metric {
+            Metric::Hops => (HELLO, TC),
+            Metric::Etx => (LQ_HELLO, LQ_TC),
+        }
+    }
+
     #[cold]
     fn compute_table(&self) {
         let mut table = self.table.borrow_mut();
-        table.compute(self.node, &self.near, &self.far);
+        match &self.qualities {
+            None => table.compute(self.node, &self.near, &self.far),
+            Some(qualities) => {
+                let own = self.near.symmetric_links().map(|(neighbour, interface)| {
+                    let cost = qualities.of(self.now, interface).cost();
+                    (neighbour, interface, cost)
+                });
+                table.compute_cheapest(self.node, own, &self.near, &self.far);
+            }
+        }
         self.table_stale.set(false);
     }
 }
@@ -316,6 +392,7 @@ impl Olsr {
 impl Router for Olsr {
     fn start(&mut self, context: &mut Context<'_>) {
         self.now = context.now();
+        (self.ports, self.port_of) = ports::of(context.interfaces());
         let timers = [ON_HELLO, ON_TC, ON_FORWARD, ON_EXPIRY];
         self.timers = timers.map(|what| context.timer(what)).to_vec();
         let hello = self.now.saturating_add(self.draw(self.config.jitter));
@@ -339,6 +416,11 @@ impl Router for Olsr {
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
         self.expire(context);
         let sender = context.interfaces()[interface].peer;
+        if let Some(qualities) = &mut self.qualities
+            && let Some(sequence) = message::packet_sequence(bytes)
+        {
+            qualities.on_packet(self.now, interface, sequence);
+        }
         let mut nearest = SimTime::MAX;
         for message in message::messages(bytes) {
             if message.ttl == 0 || message.originator == self.node {
@@ -346,16 +428,20 @@ impl Router for Olsr {
             }
             let validity = message.validity.decode();
             nearest = nearest.min(self.now.saturating_add(validity));
-            if message.kind == HELLO {
+            if message.kind == self.kinds().0 {
                 // A HELLO is never forwarded: it speaks of the wire that it came by.
                 if message.originator == sender
-                    && let Some(hello) = Hello::decode(message.body)
+                    && let Some(hello) = Hello::decode(message.kind, message.body)
                 {
+                    if let Some(qualities) = &mut self.qualities {
+                        qualities.on_hello(self.node, interface, &hello);
+                        self.table_stale.set(true);
+                    }
                     self.near
                         .on_hello(self.now, interface, message.originator, validity, &hello);
                 }
             } else {
-                self.on_flooded(interface, sender, &message);
+                self.on_flooded(self.port_of[interface], sender, &message);
             }
         }
         self.note_changes();
@@ -382,8 +468,8 @@ impl Router for Olsr {
             }
             ON_FORWARD => {
                 let due = self.take_pending(self.now);
-                for interface in 0..context.interfaces().len() {
-                    self.send(context, interface, None, &due);
+                for port in 0..self.ports.len() {
+                    self.send(context, port, None, &due);
                 }
             }
             _ => {}

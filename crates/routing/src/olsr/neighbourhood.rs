@@ -20,6 +20,13 @@ struct Neighbour {
     willingness: u8,
 }
 
+/// A 2-hop tuple (RFC 3626 §4.3.2): when it expires, and what the link costs.
+#[derive(Clone, Copy, Debug)]
+struct TwoHop {
+    until: SimTime,
+    cost: Option<u64>,
+}
+
 /// The local repositories of one node.
 #[derive(Debug)]
 pub(super) struct Neighbourhood {
@@ -28,8 +35,8 @@ pub(super) struct Neighbourhood {
     /// By interface.
     links: Vec<Option<Link>>,
     neighbours: BTreeMap<NodeId, Neighbour>,
-    /// When the tuple (neighbour, its neighbour) expires (RFC 3626 §4.3.2).
-    two_hops: BTreeMap<(NodeId, NodeId), SimTime>,
+    /// By (neighbour, its neighbour).
+    two_hops: BTreeMap<(NodeId, NodeId), TwoHop>,
     /// When an MPR selector expires (RFC 3626 §4.3.4).
     selectors: BTreeMap<NodeId, SimTime>,
     relays: Vec<NodeId>,
@@ -80,7 +87,7 @@ impl Neighbourhood {
         }
         let symmetric = self.refresh_neighbour(originator);
 
-        for (code, node) in hello.neighbours() {
+        for ((code, node), quality) in hello.neighbours().zip(hello.qualities()) {
             if node == self.node {
                 if code.neighbour == NeighbourType::Mpr
                     && self.selectors.insert(originator, until).is_none()
@@ -93,12 +100,15 @@ impl Neighbourhood {
                 continue;
             }
             let tuple = (originator, node);
-            let changed = match code.neighbour {
-                NeighbourType::Not => self.two_hops.remove(&tuple).is_some(),
-                _ => self.two_hops.insert(tuple, until).is_none(),
+            let cost = quality.cost();
+            let before = match code.neighbour {
+                NeighbourType::Not => self.two_hops.remove(&tuple),
+                _ => self.two_hops.insert(tuple, TwoHop { until, cost }),
             };
-            self.relays_stale |= changed;
-            self.changed |= changed;
+            let leaves = code.neighbour == NeighbourType::Not;
+            let appeared_or_left = before.is_some() == leaves;
+            self.relays_stale |= appeared_or_left;
+            self.changed |= appeared_or_left || before.is_some_and(|before| before.cost != cost);
         }
     }
 
@@ -166,7 +176,7 @@ impl Neighbourhood {
             }
         }
         let before = self.two_hops.len();
-        self.two_hops.retain(|_, until| lives(*until));
+        self.two_hops.retain(|_, tuple| lives(tuple.until));
         let changed = self.two_hops.len() != before;
         self.relays_stale |= changed;
         self.changed |= changed;
@@ -183,16 +193,18 @@ impl Neighbourhood {
         next
     }
 
-    /// What a HELLO on `interface` says (RFC 3626 §6.2), equal codes together.
-    pub(super) fn hello(&mut self, now: SimTime, interface: usize) -> Vec<(LinkCode, NodeId)> {
+    /// What a HELLO says that goes out by these interfaces (RFC 3626 §6.2), equal codes
+    /// together.
+    pub(super) fn hello(&mut self, now: SimTime, here: &[usize]) -> Vec<(LinkCode, NodeId)> {
         self.select_relays();
-        let here = self.links.get(interface).copied().flatten();
+        let links = &self.links;
         let mut list: Vec<_> = self
             .neighbours
             .iter()
             .map(|(&node, neighbour)| {
+                let mut here = here.iter().filter_map(|&i| links.get(i).copied().flatten());
                 let link = here
-                    .filter(|link| link.neighbour == node)
+                    .find(|link| link.neighbour == node)
                     .map_or(LinkType::Unspecified, |link| link.kind(now));
                 let neighbour = if self.relays.binary_search(&node).is_ok() {
                     NeighbourType::Mpr
@@ -257,9 +269,26 @@ impl Neighbourhood {
 
     /// The neighbours that a neighbour says it has, in the order of their numbers.
     pub(super) fn neighbours_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.links_of(node).map(|(two_hop, _)| two_hop)
+    }
+
+    /// The same with what the links to them cost.
+    pub(super) fn links_of(
+        &self,
+        node: NodeId,
+    ) -> impl Iterator<Item = (NodeId, Option<u64>)> + '_ {
         self.two_hops
             .range((node, NodeId(0))..=(node, NodeId(u32::MAX)))
-            .map(|((_, two_hop), _)| *two_hop)
+            .map(|((_, two_hop), tuple)| (*two_hop, tuple.cost))
+    }
+
+    /// The first of these interfaces that a link to a node was sensed on.
+    pub(super) fn interface_to(&self, node: NodeId, here: &[usize]) -> Option<usize> {
+        let leads_there = |&interface: &usize| {
+            let link = self.links.get(interface).copied().flatten();
+            link.is_some_and(|link| link.neighbour == node)
+        };
+        here.iter().copied().find(leads_there)
     }
 
     /// The neighbours that chose this node as a relay.
@@ -284,7 +313,7 @@ impl Neighbourhood {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::{TimeCode, WILL_DEFAULT};
+    use super::super::message::{HELLO, TimeCode, WILL_DEFAULT};
     use super::*;
     use LinkType::{Asymmetric, Lost, Symmetric, Unspecified};
     use NeighbourType::{Mpr, Not};
@@ -307,7 +336,7 @@ mod tests {
         let code = |&(link, neighbour, node)| (LinkCode { link, neighbour }, NodeId(node));
         let list: Vec<_> = list.iter().map(code).collect();
         let body = Hello::encode(TimeCode(0x05), WILL_DEFAULT, &list);
-        let hello = Hello::decode(&body).unwrap();
+        let hello = Hello::decode(HELLO, &body).unwrap();
         let interface = from as usize - 1;
         let validity = Duration::from_secs(6);
         near.on_hello(at(s), interface, NodeId(from), validity, &hello);
@@ -318,7 +347,7 @@ mod tests {
         s: u64,
         interface: usize,
     ) -> Vec<(LinkType, NeighbourType, u32)> {
-        let list = near.hello(at(s), interface);
+        let list = near.hello(at(s), &[interface]);
         let plain = |(code, node): (LinkCode, NodeId)| (code.link, code.neighbour, node.0);
         list.into_iter().map(plain).collect()
     }

@@ -1,4 +1,7 @@
-//! The routing table (RFC 3626 §10).
+//! The routing table: shortest in hops (RFC 3626 §10), or cheapest.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use backlane_net::NodeId;
 
@@ -6,6 +9,10 @@ use super::neighbourhood::Neighbourhood;
 use super::topology::Topology;
 
 const NONE: u16 = u16::MAX;
+
+/// A way found to a node: cost, hops, the node, the interface that it begins with. The order
+/// settles which of several cheapest ways is taken.
+type Way = (u64, u32, NodeId, u16);
 
 /// The interface towards each node.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +60,43 @@ impl Table {
                     self.add(node, destination, interface);
                 }
             }
+        }
+    }
+
+    /// Computes the table anew with the cheapest ways (Dijkstra 1959) over the node's own links,
+    /// those that its neighbours tell, and those that TCs advertise; among equals the one with
+    /// fewer hops, then over the lowest interface. `own` are the links to symmetric neighbours
+    /// with their interfaces and costs.
+    pub(super) fn compute_cheapest(
+        &mut self,
+        node: NodeId,
+        own: impl Iterator<Item = (NodeId, usize, Option<u64>)>,
+        near: &Neighbourhood,
+        far: &Topology,
+    ) {
+        self.interfaces.clear();
+        self.next.clear();
+        let mut open: BinaryHeap<Reverse<Way>> = own
+            .filter_map(|(neighbour, interface, cost)| {
+                Some(Reverse((cost?, 1, neighbour, interface as u16)))
+            })
+            .collect();
+        while let Some(Reverse((cost, hops, last, interface))) = open.pop() {
+            if last == node || self.interface(last).is_some() {
+                continue;
+            }
+            self.add(node, last, interface);
+            // A neighbour's own word is fresher than what its last TC said.
+            let told = near.links_of(last).chain(far.links_of(last));
+            open.extend(told.filter_map(|(next, link)| {
+                let known = next == node || self.interface(next).is_some();
+                (!known).then_some(Reverse((
+                    cost.saturating_add(link?),
+                    hops + 1,
+                    next,
+                    interface,
+                )))
+            }));
         }
     }
 

@@ -16,6 +16,7 @@ const DUPLICATE_HOLD: Duration = Duration::from_secs(30);
 struct Advertised {
     sequence: u16,
     until: SimTime,
+    cost: Option<u64>,
 }
 
 /// The topology set of one node.
@@ -38,7 +39,6 @@ impl Topology {
     ) {
         let sequence = tc.sequence;
         let until = now.saturating_add(validity);
-        let tuple = Advertised { sequence, until };
         let held: Vec<_> = self
             .tuples
             .range((originator, NodeId(0))..=(originator, NodeId(u32::MAX)))
@@ -47,9 +47,16 @@ impl Topology {
         if held.iter().any(|(_, held)| newer(*held, sequence)) {
             return;
         }
-        for destination in tc.neighbours() {
+        for (destination, quality) in tc.links() {
             let key = (originator, destination);
-            self.changed |= self.tuples.insert(key, tuple).is_none();
+            let cost = quality.cost();
+            let tuple = Advertised {
+                sequence,
+                until,
+                cost,
+            };
+            let before = self.tuples.insert(key, tuple);
+            self.changed |= before.is_none_or(|before| before.cost != cost);
         }
         for (key, _) in held {
             if self
@@ -65,9 +72,17 @@ impl Topology {
 
     /// The nodes that `last` advertises in its TCs, in the order of their numbers.
     pub(super) fn advertised_by(&self, last: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.links_of(last).map(|(destination, _)| destination)
+    }
+
+    /// The same with what the links to them cost.
+    pub(super) fn links_of(
+        &self,
+        last: NodeId,
+    ) -> impl Iterator<Item = (NodeId, Option<u64>)> + '_ {
         self.tuples
             .range((last, NodeId(0))..=(last, NodeId(u32::MAX)))
-            .map(|((_, destination), _)| *destination)
+            .map(|((_, destination), tuple)| (*destination, tuple.cost))
     }
 
     /// Forgets what has expired; gives the next instant at which something will.
@@ -150,6 +165,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
+    use super::super::message::TC;
     use super::*;
 
     fn at(s: u64) -> SimTime {
@@ -160,7 +176,7 @@ mod tests {
     fn hear(topology: &mut Topology, now: u64, sequence: u16, neighbours: &[u32]) -> Vec<u32> {
         let list = neighbours.iter().copied().map(NodeId);
         let body = TopologyControl::encode(sequence, list);
-        let tc = TopologyControl::decode(&body).unwrap();
+        let tc = TopologyControl::decode(TC, &body).unwrap();
         topology.on_tc(at(now), NodeId(1), Duration::from_secs(15), &tc);
         let held = topology.advertised_by(NodeId(1));
         held.map(|node| node.0).collect()
