@@ -336,6 +336,7 @@ fn complete_olsr(tree: &mut Table, scenario: &Scenario) {
         jitter,
         neighbour_hold,
         topology_hold,
+        ..
     } = scenario.routing
     else {
         return;

@@ -119,12 +119,20 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             jitter,
             neighbour_hold,
             topology_hold,
+            etx,
+            quality_window,
         } => Routing::Olsr(olsr::Config {
             hello_interval,
             tc_interval,
             jitter,
             neighbour_hold,
             topology_hold,
+            metric: if etx {
+                olsr::Metric::Etx
+            } else {
+                olsr::Metric::Hops
+            },
+            quality_window,
         }),
         model::Routing::SingleQueue(bp) => single_queue(bp),
         model::Routing::Classic(bp) => {

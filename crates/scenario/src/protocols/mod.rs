@@ -80,6 +80,10 @@ pub enum Routing {
         neighbour_hold: Duration,
         /// How long topology is believed after its last announcement.
         topology_hold: Duration,
+        /// Whether routes are short in expected transmissions, or else in links.
+        etx: bool,
+        /// Losses are counted over so long.
+        quality_window: Duration,
     },
     /// Backpressure routing with one queue per node.
     SingleQueue(SingleQueue),

@@ -41,6 +41,8 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
                 topology_hold: table
                     .quantity("topology_hold")
                     .unwrap_or(usual.topology_hold),
+                etx: table.text("metric")? == "etx",
+                quality_window: table.quantity("quality_window")?,
             })
         }
         "bp" => {

@@ -211,6 +211,18 @@ pub(crate) static ROUTING: Section = Section {
                         Optional,
                         "Three times tc_interval if left out (RFC 3626 §18.3).",
                     ),
+                    key(
+                        "metric",
+                        words(&["hops", "etx"]),
+                        Default("\"hops\""),
+                        "What is shortest: links, or the expected number of transmissions, measured by the losses of OLSR's own packets.",
+                    ),
+                    key(
+                        "quality_window",
+                        SPAN,
+                        Default("\"32 s\""),
+                        "With \"etx\": losses are counted over so long.",
+                    ),
                 ],
             },
             Variant {
