@@ -6,7 +6,7 @@ use backlane_units::{Bytes, Duration};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::{Endpoints, FlowGroup, FlowKind, Law, NodeKind, Start, Udp};
+use crate::model::{Endpoints, FlowGroup, FlowKind, Law, NodeKind, Start, Udp, Utility};
 use crate::phrases;
 use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
@@ -101,6 +101,13 @@ fn group(table: &Table, from: Endpoints, to: Endpoints) -> Option<FlowGroup> {
             rate: table.quantity("rate")?,
             packet_bytes: u32::try_from(table.quantity::<Bytes>("packet_size")?.get()).ok()?,
             on_off,
+            control: match table.text("control") {
+                Some("utility") => Some(Utility {
+                    m: table.number("m")?,
+                    slot: table.quantity("slot")?,
+                }),
+                _ => None,
+            },
         })
     };
     Some(FlowGroup {

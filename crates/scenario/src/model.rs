@@ -376,7 +376,7 @@ impl FlowKind {
 }
 
 /// The load of a UDP source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Udp {
     /// Rate of the payload while the source is on.
     pub rate: Rate,
@@ -384,6 +384,17 @@ pub struct Udp {
     pub packet_bytes: u32,
     /// Mean of the exponential on and off periods; `None` is always on.
     pub on_off: Option<(Duration, Duration)>,
+    /// Flow control.
+    pub control: Option<Utility>,
+}
+
+/// Flow control by utility.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Utility {
+    /// M.
+    pub m: f64,
+    /// Length of a slot.
+    pub slot: Duration,
 }
 
 /// One side of a flow group.

@@ -1,13 +1,14 @@
 //! All flows of a run behind one [`Application`].
 
 use backlane_engine::{EventQueue, Streams, TimerId};
-use backlane_net::{Application, Event, Network, Packet, PacketId};
-use backlane_units::SimTime;
+use backlane_net::{Application, Event, FlowId, Network, Packet, PacketId};
+use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
 use crate::spec::{FlowSpec, Start, TransportSpec};
 use crate::tcp_flow::{Segments, TcpFlow};
 use crate::udp::UdpFlow;
+use crate::utility::price;
 
 const START: u32 = 0;
 const SOURCE: u32 = 1;
@@ -116,6 +117,36 @@ impl Flows {
         self.any_finite && self.unfinished == 0
     }
 
+    /// The packets that flow control grants a controlled load over UDP in a slot, and the length
+    /// of the slot; `None` for others. All controlled loads of its source that run now share.
+    fn grant(&self, network: &Network, now: SimTime, number: u32) -> Option<(f64, Duration)> {
+        let TransportSpec::Udp(own) = &self.all[number as usize].spec.transport else {
+            return None;
+        };
+        let slot = own.control?.slot;
+        let source = self.all[number as usize].spec.source;
+        let backlog = |number: u32| network.source_backlog(FlowId(number));
+        let mut most_bps = 0.0_f64;
+        let mut demands = Vec::new();
+        for (other, flow) in (0..).zip(&self.all) {
+            let over = |udp: &UdpFlow| udp.is_over(now, &flow.spec);
+            let runs = match &flow.transport {
+                Some(Transport::Udp(udp)) => !over(udp),
+                _ => other == number,
+            };
+            if flow.spec.source == source
+                && runs
+                && let TransportSpec::Udp(config) = &flow.spec.transport
+                && let Some(demand) = config.demand(backlog(other))
+            {
+                most_bps = most_bps.max(config.rate.as_bps() as f64);
+                demands.push(demand);
+            }
+        }
+        let price = price(&demands, most_bps);
+        Some((own.demand(backlog(number))?.pkts_per_slot(price), slot))
+    }
+
     /// A finite flow finished or was given up: the turn of the one that waits for it.
     fn end(&mut self, events: &mut EventQueue<Event>, number: usize) {
         self.unfinished -= 1;
@@ -196,9 +227,11 @@ impl Application for Flows {
         id: u32,
         token: u32,
     ) {
-        let Some(flow) = self.all.get_mut(id as usize) else {
-            return;
+        let grant = match self.all.get(id as usize) {
+            Some(_) => self.grant(network, events.now(), id),
+            None => return,
         };
+        let flow = &mut self.all[id as usize];
         if token == START {
             flow.start = Some(events.now());
         }
@@ -222,7 +255,12 @@ impl Application for Flows {
                 TransportSpec::Udp(config) => {
                     let periods = self.streams.stream(&format!("flow{id}"), "on-off");
                     let mut udp = Box::new(UdpFlow::new(*config, spec.size_bytes, periods));
-                    udp.emit(network, events, flow.timers[0], id, spec);
+                    match grant {
+                        Some(grant) => {
+                            udp.emit_slot(network, events, flow.timers[0], (id, spec), grant);
+                        }
+                        None => udp.emit(network, events, flow.timers[0], id, spec),
+                    }
                     flow.transport = Some(Transport::Udp(udp));
                     false
                 }
@@ -239,7 +277,12 @@ impl Application for Flows {
                 tcp.sender().is_failed()
             }
             (_, Some(Transport::Udp(udp))) => {
-                udp.emit(network, events, flow.timers[0], id, spec);
+                match grant {
+                    Some(grant) => {
+                        udp.emit_slot(network, events, flow.timers[0], (id, spec), grant);
+                    }
+                    None => udp.emit(network, events, flow.timers[0], id, spec),
+                }
                 false
             }
             (_, None) => false,

@@ -2,8 +2,8 @@
 //!
 //! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
 //! A flow is a transfer over TCP ([`tcp_flow`]), perhaps with network coding below it
-//! ([`coded`]), or a load over UDP ([`udp`]); [`delivery`] is what its sink measures on the
-//! packets that arrive.
+//! ([`coded`]), or a load over UDP ([`udp`]), which may be controlled by what waits at its source
+//! ([`Utility`]); [`delivery`] is what its sink measures on the packets that arrive.
 
 pub mod coded;
 pub mod delivery;
@@ -11,9 +11,11 @@ mod flows;
 mod spec;
 pub mod tcp_flow;
 pub mod udp;
+mod utility;
 
 pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
 pub use spec::{FlowSpec, Start, TransportSpec};
 pub use udp::UdpConfig;
+pub use utility::Utility;

@@ -1,4 +1,4 @@
-//! Loads over UDP: constant rate, and on/off.
+//! Loads over UDP: constant rate, on/off, and controlled by what waits at the source.
 
 use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
@@ -6,16 +6,32 @@ use backlane_net::{Ecn, Event, FlowId, Network, Packet};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::spec::FlowSpec;
+use crate::utility::{Demand, Utility};
 
 /// A load over UDP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UdpConfig {
-    /// Rate of the payload while the source is on.
+    /// Rate of the payload while the source is on; with `control`, the most that all controlled
+    /// loads of a node send together (of different ones, the largest counts).
     pub rate: Rate,
     /// Payload of a packet, in bytes.
     pub packet_bytes: u32,
     /// Means of the exponential times on and off; `None` is always on.
     pub on_off: Option<(Duration, Duration)>,
+    /// Flow control; `None` listens to nobody.
+    pub control: Option<Utility>,
+}
+
+impl UdpConfig {
+    /// What it asks for in its source's choice, while so much of it waits.
+    pub(crate) fn demand(&self, backlog_pkts: u32) -> Option<Demand> {
+        let control = self.control?;
+        Some(Demand {
+            m: control.m,
+            backlog_pkts,
+            unit_bps: f64::from(8 * self.packet_bytes) / control.slot.as_secs_f64(),
+        })
+    }
 }
 
 /// A UDP source that runs.
@@ -28,6 +44,8 @@ pub struct UdpFlow {
     gap: Duration,
     periods: Stream,
     on_until: SimTime,
+    /// Packets, and parts of one, that flow control has granted and that were not sent yet.
+    credit_pkts: f64,
 }
 
 impl UdpFlow {
@@ -44,12 +62,38 @@ impl UdpFlow {
             gap,
             periods,
             on_until: SimTime::ZERO,
+            credit_pkts: 0.0,
         }
     }
 
     /// Whether everything was sent.
     pub fn exhausted(&self) -> bool {
         self.bytes_left == Some(0)
+    }
+
+    /// Whether it has sent everything, or was told to fall silent by now.
+    pub(crate) fn is_over(&self, now: SimTime, spec: &FlowSpec) -> bool {
+        self.exhausted() || spec.stop.is_some_and(|stop| now >= stop)
+    }
+
+    /// The timer fired at a new slot, in which flow control grants `pkts`: sends what is granted
+    /// in whole packets and arms the timer for the next slot.
+    pub(crate) fn emit_slot(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        timer: TimerId,
+        (id, spec): (u32, &FlowSpec),
+        (pkts, slot): (f64, Duration),
+    ) {
+        self.credit_pkts += pkts;
+        while self.credit_pkts >= 1.0 && !self.is_over(events.now(), spec) {
+            self.credit_pkts -= 1.0;
+            self.send(network, events, id, spec);
+        }
+        if !self.is_over(events.now(), spec) {
+            events.set(timer, events.now() + slot);
+        }
     }
 
     /// The timer fired: sends one packet and arms the timer for the next.
@@ -62,7 +106,7 @@ impl UdpFlow {
         spec: &FlowSpec,
     ) {
         let now = events.now();
-        if spec.stop.is_some_and(|stop| now >= stop) || self.exhausted() {
+        if self.is_over(now, spec) {
             return;
         }
         if let Some((on, _)) = self.config.on_off
@@ -70,6 +114,24 @@ impl UdpFlow {
         {
             self.on_until = now + self.period(on);
         }
+        self.send(network, events, id, spec);
+        let mut next = now + self.gap;
+        if let Some((on, off)) = self.config.on_off
+            && next >= self.on_until
+        {
+            next = self.on_until.max(now) + self.period(off);
+            self.on_until = next + self.period(on);
+        }
+        events.set(timer, next);
+    }
+
+    fn send(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        spec: &FlowSpec,
+    ) {
         let payload = u64::from(self.config.packet_bytes).min(self.bytes_left.unwrap_or(u64::MAX));
         if let Some(left) = &mut self.bytes_left {
             *left -= payload;
@@ -89,19 +151,11 @@ impl UdpFlow {
                 previous: spec.source,
                 path: 0,
                 sequence: self.packets_sent,
-                queued_at: now,
+                queued_at: events.now(),
                 message: None,
             },
         );
         self.packets_sent += 1;
-        let mut next = now + self.gap;
-        if let Some((on, off)) = self.config.on_off
-            && next >= self.on_until
-        {
-            next = self.on_until.max(now) + self.period(off);
-            self.on_until = next + self.period(on);
-        }
-        events.set(timer, next);
     }
 
     fn period(&mut self, mean: Duration) -> Duration {

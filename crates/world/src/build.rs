@@ -15,7 +15,7 @@ use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
 use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
-use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig};
+use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
 use crate::convert::{self, Routing};
@@ -447,6 +447,10 @@ impl Builder<'_> {
                     rate: udp.rate,
                     packet_bytes: udp.packet_bytes,
                     on_off: udp.on_off,
+                    control: udp.control.map(|control| Utility {
+                        m: control.m,
+                        slot: control.slot,
+                    }),
                 };
                 (TransportSpec::Udp(config), None)
             }

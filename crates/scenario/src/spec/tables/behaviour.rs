@@ -541,7 +541,34 @@ pub(crate) static FLOW: Section = Section {
             Variant {
                 name: "udp",
                 doc: "UDP at a constant rate.",
-                keys: &[FROM, TO, UDP_RATE, UDP_PACKET, UDP_SIZE],
+                keys: &[
+                    FROM,
+                    TO,
+                    UDP_RATE,
+                    UDP_PACKET,
+                    UDP_SIZE,
+                    key(
+                        "control",
+                        words(&["none", "utility"]),
+                        Default("\"none\""),
+                        "With \"utility\" the source sends m / U packets in each slot, U being what waits of the flow at its first router, and all such flows of a node together no more than `rate`: the utility of a rate is its logarithm. Only \"tcp-aware-bp\" tells what waits; elsewhere that is `rate`.",
+                    ),
+                    key(
+                        "m",
+                        Kind::Number {
+                            min: 1e-9,
+                            max: 1e9,
+                        },
+                        Default("50"),
+                        "With control \"utility\": what a unit of utility is worth, in packets squared (the published runs: 50).",
+                    ),
+                    key(
+                        "slot",
+                        INTERVAL,
+                        Default("\"10 ms\""),
+                        "With control \"utility\": length of a slot; with m packets waiting one packet is sent in each. The paper has no number; 1000 B in 10 ms are a fair part of 2 Mbit/s.",
+                    ),
+                ],
             },
             Variant {
                 name: "on-off",

@@ -1,0 +1,90 @@
+//! TCP-aware backpressure in whole worlds, over wires.
+
+mod common;
+
+use backlane_world::Outcome;
+use common::{floats, integers, run};
+
+/// A is joined to B and C, and both to D, by wires of 2 Mbit/s; these flows.
+fn diamond(routing: &str, flows: &str) -> String {
+    let link = |a: &str, b: &str| {
+        format!("{{ a = \"{a}\", b = \"{b}\", rate = \"2 Mbit/s\", delay = \"1 ms\" }}")
+    };
+    format!(
+        "duration = \"30 s\"\n[topology]\nkind = \"graph\"\n\
+         node = [{{ id = \"A\" }}, {{ id = \"B\" }}, {{ id = \"C\" }}, {{ id = \"D\" }}]\n\
+         link = [{}, {}, {}, {}]\n\
+         [routing]\nprotocol = \"tcp-aware-bp\"\n{routing}\n{flows}",
+        link("A", "B"),
+        link("A", "C"),
+        link("B", "D"),
+        link("C", "D"),
+    )
+}
+
+/// One wire of 2 Mbit/s with one controlled load.
+fn wire(load: &str) -> String {
+    format!(
+        "duration = \"100 s\"\n[topology]\nkind = \"graph\"\n\
+         node = [{{ id = \"A\" }}, {{ id = \"B\" }}]\n\
+         link = [{{ a = \"A\", b = \"B\", rate = \"2 Mbit/s\", delay = \"1 ms\" }}]\n\
+         [routing]\nprotocol = \"tcp-aware-bp\"\n\
+         [[flow]]\nkind = \"udp\"\nfrom = \"A\"\nto = \"B\"\ncontrol = \"utility\"\n{load}"
+    )
+}
+
+fn goodputs_bps(outcome: &Outcome) -> Vec<f64> {
+    let column = floats(&outcome.flows, "goodput_bps");
+    column.into_iter().map(Option::unwrap).collect()
+}
+
+const TWO_TCP: &str =
+    "[[flow]]\nkind = \"transfer\"\nfrom = \"A\"\nto = [\"B\", \"D\"]\nsize = \"endless\"\n";
+
+#[test]
+fn classical_backpressure_starves_a_flow_that_tcp_aware_backpressure_serves() {
+    let [aware, classical] = ["", "k = 0"].map(|k| goodputs_bps(&run(&diamond(k, TWO_TCP), 1, None)));
+    let least = |goodputs: &[f64]| goodputs.iter().copied().fold(f64::MAX, f64::min);
+    // A fair part of the two wires that leave A is 2 Mbit/s.
+    assert!(least(&aware) > 300_000.0, "{aware:?}");
+    assert!(least(&classical) < 20_000.0, "{classical:?}");
+}
+
+#[test]
+fn a_run_repeats_itself() {
+    let text = diamond("", TWO_TCP);
+    let [one, other] = [1, 1].map(|seed| run(&text, seed, None));
+    assert_eq!(one, other);
+    assert_ne!(one.summary.digest, run(&text, 2, None).summary.digest);
+}
+
+/// The wire carries a packet of 1028 bytes and a report of 8 in 4.144 ms: 2.413 a slot of 10 ms. So
+/// many are granted when 50 / 2.413 = 20.7 packets wait as a slot begins; they then leave one by one,
+/// so that half as many more wait on average.
+#[test]
+fn a_controlled_load_keeps_the_backlog_at_which_it_is_granted_what_the_wire_carries() {
+    let outcome = run(&wire("rate = \"2 Mbit/s\"\n"), 1, None);
+    let waiting = floats(&outcome.nodes, "queue_mean_bytes")[0].unwrap() / 1028.0;
+    assert!((waiting - 20.7 - 1.2).abs() < 0.4, "{waiting} packets");
+    let carried = goodputs_bps(&outcome)[0] / 8000.0 * 0.01;
+    assert!((carried - 2.413).abs() < 0.02, "{carried} packets a slot");
+    assert_eq!(outcome.summary.dropped_by_cause[0], ("queue", 0));
+}
+
+#[test]
+fn controlled_loads_of_one_node_share_its_rate() {
+    let outcome = run(&wire("rate = \"1 Mbit/s\"\ncount = 3\n"), 1, None);
+    let goodputs = goodputs_bps(&outcome);
+    for goodput in &goodputs {
+        assert!((goodput * 3.0 / 1e6 - 1.0).abs() < 0.01, "{goodputs:?}");
+    }
+}
+
+/// What arrives at a source's own full buffer is dropped there and nowhere else.
+#[test]
+fn tcp_in_a_full_buffer_loses_packets_at_its_source_only() {
+    let outcome = run(&diamond("", TWO_TCP), 1, None);
+    let drops = integers(&outcome.nodes, "drops");
+    assert!(drops[0] > Some(10), "{drops:?}");
+    assert_eq!(drops[1..4], [Some(0); 3]);
+}
