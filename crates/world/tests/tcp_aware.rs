@@ -43,7 +43,8 @@ const TWO_TCP: &str =
 
 #[test]
 fn classical_backpressure_starves_a_flow_that_tcp_aware_backpressure_serves() {
-    let [aware, classical] = ["", "k = 0"].map(|k| goodputs_bps(&run(&diamond(k, TWO_TCP), 1, None)));
+    let [aware, classical] =
+        ["", "k = 0"].map(|k| goodputs_bps(&run(&diamond(k, TWO_TCP), 1, None)));
     let least = |goodputs: &[f64]| goodputs.iter().copied().fold(f64::MAX, f64::min);
     // A fair part of the two wires that leave A is 2 Mbit/s.
     assert!(least(&aware) > 300_000.0, "{aware:?}");
