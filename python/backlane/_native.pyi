@@ -27,6 +27,8 @@ class RunResult:
     """Without columns where no UE is behind a radio access network."""
     mcs: dict[str, list[Any]]
     """Likewise."""
+    more: dict[str, dict[str, list[Any]]]
+    """Further tables, by name."""
     series: dict[str, dict[str, list[Any]]]
 
 class Window:

@@ -139,6 +139,22 @@ class Results:
         return self.table("mcs")
 
     @property
+    def wifi(self) -> pl.DataFrame:
+        """One row per 802.11 radio and run; empty where there is none."""
+        return self._optional("wifi")
+
+    @property
+    def routing(self) -> pl.DataFrame:
+        """One row per router and run; empty where protocols send nothing and count nothing."""
+        return self._optional("routing")
+
+    def _optional(self, name: str) -> pl.DataFrame:
+        """A table that only some runs have."""
+        import polars as pl
+
+        return self.table(name) if self.has(name) else pl.DataFrame()
+
+    @property
     def series(self) -> list[str]:
         """The probes that were recorded over time."""
         if self.folder is not None and (self.folder / "series").is_dir():

@@ -22,11 +22,13 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
+FURTHER = ("wifi", "routing")
+"""Tables that only some runs have: of 802.11 radios, and of routing protocols."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
     "id", "attach", "entity", "digest", "ended", "dropped_by_cause", "slow_start_exit",
-    "ue", "serving", "direction",
+    "ue", "serving", "direction", "node",
 }  # fmt: skip
 _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
@@ -37,9 +39,13 @@ _INTEGER = {
     "lost_blocks", "handovers", "radio_link_failures", "rlc_drops", "rlc_losses",
     "rlc_retransmissions", "uplink_granted_bytes", "uplink_used_bytes", "uplink_transport_blocks",
     "uplink_harq_retransmissions", "uplink_lost_blocks", "uplink_rlc_drops",
+    "channel", "frames_sent", "attempts", "failures", "given_up", "broadcasts", "received",
+    "duplicates", "undecoded", "messages", "message_bytes", "overflow_at_source",
+    "overflow_in_transit", "route_discoveries", "route_repairs", "link_failures",
 }  # fmt: skip
 _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
+    "_share",
 )  # fmt: skip
 _FLOAT = {"utilisation", "queue_max_bytes", "mcs"}
 
@@ -48,7 +54,7 @@ def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:
     """The tables of a run that are not series, by name."""
     always = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
     of_radio = {"radio": result.radio, "mcs": result.mcs}
-    return always | {name: columns for name, columns in of_radio.items() if columns}
+    return always | {name: columns for name, columns in of_radio.items() if columns} | result.more
 
 
 def frame(columns: Mapping[str, list[Any]]) -> pl.DataFrame:

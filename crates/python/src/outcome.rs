@@ -14,15 +14,19 @@ pub(crate) struct RunResult {
     nodes: Py<PyDict>,
     radio: Py<PyDict>,
     mcs: Py<PyDict>,
+    more: Py<PyDict>,
     series: Py<PyDict>,
 }
 
 impl RunResult {
     pub(crate) fn of(py: Python<'_>, outcome: &Outcome, wall_s: f64, cpu_s: f64) -> PyResult<Self> {
-        let series = PyDict::new(py);
-        for (name, samples) in &outcome.series {
-            series.set_item(name, table(py, samples)?)?;
-        }
+        let by_name = |tables: &[(&'static str, Table)]| {
+            let dict = PyDict::new(py);
+            for (name, columns) in tables {
+                dict.set_item(name, table(py, columns)?)?;
+            }
+            PyResult::Ok(dict.unbind())
+        };
         Ok(Self {
             summary: summary(py, outcome, wall_s, cpu_s)?.unbind(),
             flows: table(py, &outcome.flows)?.unbind(),
@@ -30,7 +34,8 @@ impl RunResult {
             nodes: table(py, &outcome.nodes)?.unbind(),
             radio: table(py, &outcome.radio)?.unbind(),
             mcs: table(py, &outcome.mcs)?.unbind(),
-            series: series.unbind(),
+            more: by_name(&outcome.more)?,
+            series: by_name(&outcome.series)?,
         })
     }
 }

@@ -56,6 +56,10 @@ pub enum Remark {
     OutOfReach,
     /// A path loss is extrapolated.
     BeyondPathLoss,
+    /// A link over radios is out of range.
+    LongRadioLink,
+    /// A network with radios is in pieces.
+    Partitioned,
 }
 
 impl Remark {
@@ -64,6 +68,8 @@ impl Remark {
         let code = match self {
             Self::OutOfReach => Code::OutOfReach,
             Self::BeyondPathLoss => Code::BeyondPathLoss,
+            Self::LongRadioLink => Code::LongRadioLink,
+            Self::Partitioned => Code::Partitioned,
         };
         Diagnostic {
             code: code.name(),

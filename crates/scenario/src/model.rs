@@ -500,6 +500,8 @@ impl Start {
 pub struct Record {
     /// Congestion window series of TCP senders.
     pub cwnd: bool,
+    /// Series of what each flow has delivered.
+    pub goodput: bool,
     /// Queue length series of link directions.
     pub queue: bool,
     /// Series of the radio of UEs.

@@ -271,6 +271,7 @@ fn record(
     let series = table.texts("series");
     let mut record = Record {
         cwnd: series.iter().any(|(name, _)| *name == "cwnd"),
+        goodput: series.iter().any(|(name, _)| *name == "goodput"),
         queue: series.iter().any(|(name, _)| *name == "queue"),
         radio: series.iter().any(|(name, _)| *name == "radio"),
         interval: table.quantity("interval")?,

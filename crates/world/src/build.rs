@@ -27,6 +27,7 @@ use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
 use crate::radio::Radio;
 use crate::starts::{Starts, size_bytes, time};
+use crate::wifi::Radios;
 
 /// Room for HELLOs behind the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
@@ -78,6 +79,7 @@ pub struct World {
     pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
     pub(crate) failures: Failures,
     pub(crate) radio: Option<Radio>,
+    pub(crate) wifi: Option<Radios>,
 }
 
 impl World {
@@ -115,10 +117,13 @@ impl World {
             nodes: Vec::new(),
             links: Vec::new(),
             ues: Vec::new(),
+            link_ids: Vec::new(),
             radio: None,
+            wifi: None,
         };
         builder.add_nodes();
         builder.add_links()?;
+        builder.add_radios()?;
         builder.add_access()?;
         builder.finish(trace)
     }
@@ -141,7 +146,10 @@ pub(crate) struct Builder<'a> {
     pub(crate) nodes: Vec<NodeInfo>,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) ues: Vec<NodeId>,
+    /// The first direction of each link of the file; its other direction follows.
+    pub(crate) link_ids: Vec<LinkId>,
     pub(crate) radio: Option<Radio>,
+    pub(crate) wifi: Option<Radios>,
 }
 
 impl Builder<'_> {
@@ -163,8 +171,10 @@ impl Builder<'_> {
 
     fn add_links(&mut self) -> Result<(), BuildError> {
         for link in &self.scenario.links {
+            // Wires first: links over radios are laid when all radios are known.
+            self.link_ids.push(LinkId(self.links.len() as u32));
             let Some(wire) = link.wire() else {
-                return Err(BuildError("802.11 radios cannot be built yet".to_owned()));
+                continue;
             };
             let [a, b] = [link.a, link.b].map(|index| NodeId(index as u32));
             let config = LinkConfig {
@@ -244,7 +254,12 @@ impl Builder<'_> {
         let record = &self.scenario.record;
         let radio = RadioSeries::new(record, self.radio.as_ref(), &self.nodes);
         let sampler = Sampler::new(record, warm_up, &infos, &self.links, radio);
-        let failures = Failures::new(&self.scenario.failures, self.network.links(), warm_up);
+        let failures = Failures::new(
+            &self.scenario.failures,
+            &self.link_ids,
+            self.network.links(),
+            warm_up,
+        );
         let flows = Flows::new(&mut self.events, self.streams, specs);
         Ok(World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
@@ -257,6 +272,7 @@ impl Builder<'_> {
             carried_in_warm_up: None,
             failures,
             radio: self.radio,
+            wifi: self.wifi,
         })
     }
 

@@ -22,9 +22,14 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// `links` are those of the network, the two directions of every link of the file first;
-    /// times count from `clock`.
-    pub(crate) fn new(failures: &[Failure], links: &[Link], clock: SimTime) -> Self {
+    /// `ids` are the first directions of the links of the file, each followed by its other one, and
+    /// `links` those of the network; times count from `clock`.
+    pub(crate) fn new(
+        failures: &[Failure],
+        ids: &[LinkId],
+        links: &[Link],
+        clock: SimTime,
+    ) -> Self {
         let outages: Vec<Outage> = failures
             .iter()
             .map(|failure| Outage {
@@ -34,8 +39,8 @@ impl Failures {
                 },
                 links: match failure.failed {
                     Failed::Link(index) => {
-                        let there = 2 * index as u32;
-                        vec![LinkId(there), LinkId(there + 1)]
+                        let there = ids[index];
+                        vec![there, LinkId(there.0 + 1)]
                     }
                     Failed::Node(index) => {
                         let node = NodeId(index as u32);

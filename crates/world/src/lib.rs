@@ -45,6 +45,7 @@ pub mod build;
 mod convert;
 mod convert_lte;
 mod convert_tcp;
+mod convert_wifi;
 mod failures;
 mod names;
 pub mod outcome;
@@ -52,6 +53,7 @@ mod radio;
 mod remarks;
 mod run;
 mod starts;
+mod wifi;
 
 pub use backlane_record as record;
 pub use backlane_scenario::Scenario;

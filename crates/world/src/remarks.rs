@@ -1,18 +1,66 @@
 //! What is odd about a scenario and can only be told by the network that it makes.
 
+use backlane_net::NodeId;
 use backlane_scenario::{Diagnostic, Remark, Scenario};
 
 use crate::build::{BuildError, World};
 
-/// Warnings about a run of a scenario file: UEs that are out of reach where they begin, and a path
-/// loss outside its validity. At most one of each kind, which counts the others.
+/// Warnings about a run of a scenario file: UEs that are out of reach where they begin, a path
+/// loss outside its validity, links over radios that are out of range, and a network with radios
+/// that is in pieces. At most one of each kind, which counts the others.
 ///
 /// # Errors
 /// As [`World::new`].
 pub fn remarks(scenario: &Scenario, seed: u64, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
     let world = World::new(scenario, seed, None)?;
+    let mut remarks = of_cells(&world, file);
+    remarks.extend(of_radios(&world, file)?);
+    Ok(remarks)
+}
+
+/// What is odd about the radios of a mesh.
+fn of_radios(world: &World, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
+    let mut remarks = Vec::new();
+    let Some(radios) = &world.wifi else {
+        return Ok(remarks);
+    };
+    let long = radios.out_of_range()?;
+    if let Some([a, b]) = long.first() {
+        let message = format!(
+            "the radio link {a}-{b} is out of range{}",
+            and_others(long.len() - 1)
+        );
+        let help = "give [wifi] or the link a loss, so that it works whatever its length, or \
+                    bring its ends nearer";
+        remarks.push(Remark::LongRadioLink.warning(file, message, help));
+    }
+    let pieces = world.pieces();
+    let name = |node: usize| &world.nodes[node].id;
+    let cut_off: Vec<usize> = (0..pieces.len())
+        .filter(|&node| pieces[node] != pieces[0])
+        .collect();
+    if let Some(&stranded) = cut_off.first() {
+        let piece = |node: NodeId| pieces[node.index()];
+        let flows = world.simulation.application.flows().iter();
+        let split = flows.filter(|flow| piece(flow.spec.source) != piece(flow.spec.destination));
+        let message = format!(
+            "there is no way from \"{}\" to \"{}\"{}; {} of {} flows get nothing through",
+            name(0),
+            name(stranded),
+            and_others(cut_off.len() - 1),
+            split.count(),
+            world.flows.len()
+        );
+        let help = "give more power, or a route in between";
+        remarks.push(Remark::Partitioned.warning(file, message, help));
+    }
+    Ok(remarks)
+}
+
+/// What is odd about the cells of a radio access network.
+fn of_cells(world: &World, file: &str) -> Vec<Diagnostic> {
     let Some((radio, ran)) = world.ran() else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let name = |ue: usize| &world.nodes[radio.ues[ue].index()].id;
     let cell = |ue: usize| &world.nodes[radio.enodebs[ran.serving_cell(ue)].index()].id;
@@ -40,7 +88,7 @@ pub fn remarks(scenario: &Scenario, seed: u64, file: &str) -> Result<Vec<Diagnos
         let help = "results are as good as the extrapolation; path_loss has laws for other ranges";
         remarks.push(Remark::BeyondPathLoss.warning(file, message, help));
     }
-    Ok(remarks)
+    remarks
 }
 
 fn and_others(count: usize) -> String {

@@ -63,7 +63,11 @@ impl World {
                 break Ended::TimeLimit;
             }
             if in_warm_up && until == traffic_begins {
-                self.carried_in_warm_up = Some(Carried::all(&mut self.simulation, until));
+                self.carried_in_warm_up = Some(Carried::all(
+                    &mut self.simulation,
+                    self.wifi.as_ref(),
+                    until,
+                ));
             }
             if until == next_change {
                 self.failures.apply(&mut self.simulation, until);

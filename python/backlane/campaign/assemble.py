@@ -128,7 +128,7 @@ def assemble(
     rows = [run_row(run, plan.cells[run.cell], store.summary(run.run_id)) for run in finished]
     if rows:
         tables.write(folder / "runs.parquet", tables.frame(columns(rows)))
-    for name in (*tables.ALWAYS, *tables.OF_RADIO):
+    for name in (*tables.ALWAYS, *tables.OF_RADIO, *tables.FURTHER):
         having = [
             run for run in finished if name in tables.ALWAYS or store.has_table(run.run_id, name)
         ]

@@ -4,6 +4,8 @@ use backlane_net::{LinkId, Simulation};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
+use crate::wifi::Radios;
+
 /// What a link direction and the router's queue before it have done up to some time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
@@ -15,17 +17,25 @@ pub(crate) struct Carried {
     pub(crate) queue_area: u128,
     /// The largest backlog since the start of the run, in bytes.
     pub(crate) queue_max_bytes: u64,
+    /// Time that its frames took of a shared medium, with their RTS, CTS and ACK.
+    pub(crate) airtime_ps: u128,
 }
 
 impl Carried {
     /// Of every link direction, at `now`.
-    pub(crate) fn all(simulation: &mut Simulation<Flows>, now: SimTime) -> Vec<Self> {
+    pub(crate) fn all(
+        simulation: &mut Simulation<Flows>,
+        radios: Option<&Radios>,
+        now: SimTime,
+    ) -> Vec<Self> {
         (0..simulation.network.links().len() as u32)
             .map(LinkId)
             .map(|id| {
                 // A router that keeps queues of its own keeps them before the link: what waits
                 // there waits for the link.
                 let own = simulation.router_queue(id).unwrap_or_default();
+                let medium = radios.and_then(|radios| radios.medium(simulation));
+                let over_air = medium.and_then(|medium| medium.link_readings(id));
                 let link = simulation.network.link_mut(id);
                 // Asking brings what the link decided ahead of time up to `now`.
                 link.backlog_pkts(now);
@@ -37,6 +47,7 @@ impl Carried {
                     marks: link.marks(),
                     queue_area: counters.queue_area + own.area,
                     queue_max_bytes: counters.queue_max_bytes.max(own.max_bytes),
+                    airtime_ps: over_air.map_or(0, |readings| readings.airtime_ps),
                 }
             })
             .collect()
@@ -51,6 +62,7 @@ impl Carried {
             marks: self.marks - before.marks,
             queue_area: self.queue_area - before.queue_area,
             queue_max_bytes: self.queue_max_bytes,
+            airtime_ps: self.airtime_ps - before.airtime_ps,
         }
     }
 }

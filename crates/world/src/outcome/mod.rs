@@ -9,6 +9,7 @@ use backlane_units::{Duration, SimTime};
 use crate::build::World;
 
 pub(crate) mod carried;
+mod mesh;
 mod radio;
 pub(crate) mod radio_series;
 pub(crate) mod sampler;
@@ -72,6 +73,8 @@ pub struct Outcome {
     pub radio: Table,
     /// One row for each such UE, direction and MCS.
     pub mcs: Table,
+    /// Further tables, by name; those without rows are not there.
+    pub more: Vec<(&'static str, Table)>,
     /// What was sampled: name of the probe, and one row for each sample.
     pub series: Vec<(&'static str, Table)>,
 }
@@ -118,9 +121,21 @@ impl Outcome {
             nodes: nodes(&world, now),
             radio: radio::ues(&world),
             mcs: radio::mcs(&world),
+            more: further(&world, now),
             series: world.sampler.take(),
         }
     }
+}
+
+/// The tables that this run has and others may not have.
+fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
+    [
+        ("wifi", mesh::radios(world, now)),
+        ("routing", mesh::routers(world, now)),
+    ]
+    .into_iter()
+    .filter(|(_, table)| table.rows() > 0)
+    .collect()
 }
 
 /// `span` in seconds; the clock of results starts after the warm-up.
@@ -258,7 +273,7 @@ impl Sent {
 fn links(world: &mut World, now: SimTime) -> Table {
     let mut table = Table::new();
     let span_s = traffic_s(world, now);
-    let carried = Carried::all(&mut world.simulation, now);
+    let carried = Carried::all(&mut world.simulation, world.wifi.as_ref(), now);
     let network = &world.simulation.network;
     for (number, ((info, link), after)) in
         (world.links.iter().zip(network.links()).zip(carried)).enumerate()
@@ -274,6 +289,7 @@ fn links(world: &mut World, now: SimTime) -> Table {
                 let offered_bytes = capacity.offered_bytes(now.saturating_since(origin));
                 carried.bytes as f64 / offered_bytes.max(1) as f64
             }
+            None if link.is_over_medium() => mesh::airtime_share(carried.airtime_ps, span_s),
             None => mean(carried.bytes as f64 * 8.0 / rate_bps as f64),
         };
         table.push([

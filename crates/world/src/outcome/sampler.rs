@@ -1,4 +1,4 @@
-//! Samples of congestion windows and queues at fixed intervals.
+//! Samples of congestion windows, goodput and queues at fixed intervals.
 //!
 //! Sampling is no event: the run loop stops at each instant, looks, and goes on, so that a run
 //! with samples does exactly what it does without.
@@ -17,9 +17,11 @@ use crate::outcome::radio_series::RadioSeries;
 pub(crate) struct Sampler {
     interval: Duration,
     next: Option<SimTime>,
+    windows: Vec<(usize, String)>,
     flows: Vec<(usize, String)>,
     links: Vec<(LinkId, String)>,
     cwnd: Table,
+    goodput: Table,
     queue: Table,
     radio: RadioSeries,
 }
@@ -33,22 +35,24 @@ impl Sampler {
         radio: RadioSeries,
     ) -> Self {
         let wanted = |list: &[String], name: &String| list.is_empty() || list.contains(name);
-        let flows = flows.iter().enumerate().filter(|(_, flow)| {
-            record.cwnd && flow.congestion_control.is_some() && wanted(&record.flows, &flow.name)
-        });
+        let named = flows.iter().enumerate();
+        let named = named.filter(|(_, flow)| wanted(&record.flows, &flow.name));
+        let indexed = |(index, flow): (usize, &FlowInfo)| (index, flow.name.clone());
+        let has_window =
+            |(_, flow): &(usize, &FlowInfo)| record.cwnd && flow.congestion_control.is_some();
+        let windows: Vec<_> = named.clone().filter(has_window).map(indexed).collect();
+        let flows: Vec<_> = named.filter(|_| record.goodput).map(indexed).collect();
         let links = links.iter().enumerate().filter_map(|(index, link)| {
             let name = format!("{}-{}", link.from, link.to);
             (record.queue && wanted(&record.links, &name)).then_some((LinkId(index as u32), name))
         });
-        let flows: Vec<_> = flows
-            .map(|(index, flow)| (index, flow.name.clone()))
-            .collect();
         let links: Vec<_> = links.collect();
-        let nothing = flows.is_empty() && links.is_empty() && radio.is_idle();
-        let idle = nothing || record.interval == Duration::ZERO;
+        let nothing = windows.is_empty() && flows.is_empty() && links.is_empty();
+        let idle = (nothing && radio.is_idle()) || record.interval == Duration::ZERO;
         Self {
             interval: record.interval,
             next: (!idle).then(|| from.saturating_add(record.interval)),
+            windows,
             flows,
             links,
             radio,
@@ -71,6 +75,19 @@ impl Sampler {
         self.next = Some(now.saturating_add(self.interval));
         let time_s = now.saturating_since(warm_up).as_secs_f64();
         for (index, name) in &self.flows {
+            let flow = &simulation.application.flows()[*index];
+            // One sample after the end tells what it came to.
+            let ended = |at: SimTime| at.saturating_add(self.interval) <= now;
+            if flow.start.is_none() || flow.finished.is_some_and(ended) {
+                continue;
+            }
+            self.goodput.push([
+                ("entity", name.as_str().into()),
+                ("time_s", time_s.into()),
+                ("delivered_bytes", flow.delivered_bytes().into()),
+            ]);
+        }
+        for (index, name) in &self.windows {
             let flow = &simulation.application.flows()[*index];
             let Some(Transport::Tcp(tcp)) = &flow.transport else {
                 continue;
@@ -124,6 +141,7 @@ impl Sampler {
     pub(crate) fn take(&mut self) -> Vec<(&'static str, Table)> {
         [
             ("cwnd", std::mem::take(&mut self.cwnd)),
+            ("goodput", std::mem::take(&mut self.goodput)),
             ("queue", std::mem::take(&mut self.queue)),
             ("radio", self.radio.take()),
         ]

@@ -623,9 +623,9 @@ pub(crate) static RECORD: Section = Section {
     keys: &[
         key(
             "series",
-            Kind::List(&words(&["cwnd", "queue", "radio"])),
+            Kind::List(&words(&["cwnd", "goodput", "queue", "radio"])),
             Default("[]"),
-            "Which series: congestion windows, queue lengths of links, and of each UE behind LTE its channel, blocks, RLC queue and delays.",
+            "Which series: congestion windows, what each flow has delivered, queue lengths of links, and of each UE behind LTE its channel, blocks, RLC queue and delays.",
         ),
         key(
             "interval",
@@ -637,7 +637,7 @@ pub(crate) static RECORD: Section = Section {
             "flows",
             Kind::List(&Kind::Text),
             Default("[]"),
-            "Ends of the flows whose window is sampled; none named is all.",
+            "Ends of the flows whose window and goodput are sampled; none named is all.",
         ),
         key(
             "links",

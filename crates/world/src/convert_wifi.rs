@@ -1,0 +1,106 @@
+//! The scenario's 802.11 radios as the configuration of the model.
+
+use backlane_radio::path_loss::{Friis, LogDistance, TwoRay};
+use backlane_radio::{FrameFading, PathLoss, Position, Sight};
+use backlane_scenario::model::wifi;
+use backlane_units::Length;
+use backlane_wifi::config::RTS_NEVER;
+use backlane_wifi::phy::{Preamble, Standard};
+use backlane_wifi::{Reception, WifiConfig};
+
+use crate::convert;
+
+pub(crate) fn wifi(wifi: &wifi::Wifi) -> WifiConfig {
+    let standard = match wifi.standard {
+        wifi::Standard::A => Standard::A,
+        wifi::Standard::B => Standard::B,
+        wifi::Standard::G => Standard::G,
+        wifi::Standard::Dsss => Standard::Dsss,
+    };
+    let band = WifiConfig::new(standard, wifi.rate).frequency;
+    let frequency = wifi.frequency.unwrap_or(band);
+    WifiConfig {
+        standard,
+        preamble: if wifi.short_preamble {
+            Preamble::Short
+        } else {
+            Preamble::Long
+        },
+        data_rate: wifi.rate,
+        basic_rate: wifi.basic_rate,
+        control_rate: wifi.control_rate,
+        overhead_bytes: wifi.overhead_bytes,
+        rts_threshold_bytes: wifi.rts_threshold_bytes.unwrap_or(RTS_NEVER),
+        short_retry: wifi.short_retry,
+        long_retry: wifi.long_retry,
+        slot: wifi.slot,
+        sifs: wifi.sifs,
+        cw_min: wifi.cw_min,
+        cw_max: wifi.cw_max,
+        eifs: wifi.eifs,
+        sensing_delay: wifi.sensing_delay,
+        frequency,
+        power: wifi.power,
+        antenna_gain: wifi.antenna_gain,
+        path_loss: match wifi.path_loss {
+            wifi::PathLoss::TwoRay => PathLoss::TwoRay(TwoRay {
+                frequency,
+                antenna_height_m: wifi.antenna_height.as_m_f64(),
+            }),
+            wifi::PathLoss::Friis => PathLoss::Friis(Friis { frequency }),
+            wifi::PathLoss::LogDistance {
+                exponent,
+                reference_distance,
+                reference_loss,
+            } => PathLoss::LogDistance(LogDistance {
+                exponent,
+                reference_m: reference_distance.as_m_f64(),
+                reference_loss_db: match reference_loss {
+                    Some(loss) => loss.as_db_f64(),
+                    None => free_space_db(Friis { frequency }, reference_distance),
+                },
+            }),
+        },
+        fading: match wifi.fading {
+            wifi::FrameFading::Off => FrameFading::None,
+            wifi::FrameFading::Rayleigh => FrameFading::Rayleigh,
+            wifi::FrameFading::Nakagami(m) => FrameFading::Nakagami { m },
+        },
+        carrier_sense: wifi.carrier_sense,
+        reception: match wifi.reception {
+            wifi::Reception::ErrorRate {
+                sensitivity,
+                noise_figure,
+            } => Reception::ErrorRate {
+                sensitivity,
+                noise_figure,
+            },
+            wifi::Reception::Threshold {
+                sensitivity,
+                capture,
+            } => Reception::Threshold {
+                sensitivity,
+                capture,
+            },
+            wifi::Reception::Pairwise {
+                sensitivity,
+                capture,
+            } => Reception::Pairwise {
+                sensitivity,
+                capture,
+            },
+        },
+        recapture: wifi.recapture,
+        control_loss: wifi.control_loss,
+        promiscuous: wifi.promiscuous,
+        queue: convert::queue(wifi.queue),
+    }
+}
+
+fn free_space_db(law: Friis, distance: Length) -> f64 {
+    let there = Position {
+        x_m: distance.as_m_f64(),
+        ..Position::default()
+    };
+    PathLoss::Friis(law).loss_db(Position::default(), there, Sight::Clear)
+}

@@ -1,0 +1,216 @@
+//! Routers with 802.11 radios, the links over them, and what the medium tells.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+
+use backlane_net::{LinkId, MacId, NodeId, Simulation};
+use backlane_radio::Position;
+use backlane_scenario::model::{RadioLink, Wifi as Model};
+use backlane_traffic::Flows;
+use backlane_wifi::{StationConfig, Wifi, WifiConfig, WifiLinkConfig, links_in_range};
+
+use crate::build::{BuildError, Builder, LinkInfo, World};
+use crate::convert_wifi;
+
+/// The 802.11 radios of a world.
+pub(crate) struct Radios {
+    pub(crate) mac: MacId,
+    pub(crate) config: WifiConfig,
+    pub(crate) stations: Vec<StationConfig>,
+    pub(crate) links: Vec<WifiLinkConfig>,
+}
+
+impl Builder<'_> {
+    /// Gives the nodes their radios, and lays the links over them.
+    pub(crate) fn add_radios(&mut self) -> Result<(), BuildError> {
+        let Some(wifi) = &self.scenario.wifi else {
+            return Ok(());
+        };
+        let config = convert_wifi::wifi(wifi);
+        let stations: Vec<StationConfig> = (self.scenario.nodes.iter().enumerate())
+            .filter(|(_, node)| !node.channels.is_empty())
+            .map(|(index, node)| {
+                let (x_m, y_m) = node.position_m.unwrap_or_default();
+                StationConfig {
+                    node: NodeId(index as u32),
+                    name: node.id.clone(),
+                    position: Position { x_m, y_m, z_m: 0.0 },
+                    channels: node.channels.clone(),
+                }
+            })
+            .collect();
+        let links = self.radio_links(wifi, &config, &stations)?;
+        let medium = Wifi::new(&config, &stations, &links, &self.streams)
+            .map_err(|error| BuildError(error.to_string()))?;
+        let mac = medium.attach(&mut self.network, &mut self.events);
+        for link in &links {
+            let [a, b] = [link.a, link.b].map(|station| stations[station].name.clone());
+            for (from, to) in [(a.clone(), b.clone()), (b, a)] {
+                self.links.push(LinkInfo { from, to });
+            }
+        }
+        self.wifi = Some(Radios {
+            mac,
+            config,
+            stations,
+            links,
+        });
+        Ok(())
+    }
+
+    /// The links of the file over radios, in its order, and those of all pairs in range if it
+    /// asks for them.
+    fn radio_links(
+        &mut self,
+        wifi: &Model,
+        config: &WifiConfig,
+        stations: &[StationConfig],
+    ) -> Result<Vec<WifiLinkConfig>, BuildError> {
+        let losses = self.given_losses(wifi);
+        let station = |node: usize| {
+            let node = NodeId(node as u32);
+            stations.iter().position(|station| station.node == node)
+        };
+        let mut links = Vec::new();
+        for (index, link) in self.scenario.links.iter().enumerate() {
+            let Some(radio) = link.radio() else {
+                continue;
+            };
+            let ends = (station(link.a), station(link.b));
+            let channel = ends.0.zip(ends.1).and_then(|(a, b)| {
+                let channels = [a, b].map(|station| &stations[station].channels);
+                Some((a, b, common(radio, channels)?))
+            });
+            let Some((a, b, channel)) = channel else {
+                let [a, b] = [link.a, link.b].map(|node| &self.scenario.nodes[node].id);
+                return Err(BuildError(format!("{a} and {b} have no common channel")));
+            };
+            self.link_ids[index] = LinkId((self.links.len() + 2 * links.len()) as u32);
+            links.push(WifiLinkConfig {
+                a,
+                b,
+                channel,
+                loss: radio.loss.or(losses[index]),
+                rate: radio.rate,
+            });
+        }
+        if wifi.in_range {
+            let listed: BTreeSet<_> = links.iter().map(pair).collect();
+            for channel in channels(stations) {
+                let pairs = pairs_in_range(config, stations, channel)?;
+                let all = pairs.into_iter().map(|(a, b)| WifiLinkConfig {
+                    a,
+                    b,
+                    channel,
+                    loss: None,
+                    rate: None,
+                });
+                links.extend(all.filter(|link| !listed.contains(&pair(link))));
+            }
+        }
+        Ok(links)
+    }
+
+    /// What each link of the file loses where the radios have a given loss. Which of them are
+    /// lossy, where it is a share, is drawn: those with the smallest draw.
+    fn given_losses(&self, wifi: &Model) -> Vec<Option<f64>> {
+        let links = &self.scenario.links;
+        let Some(given) = &wifi.loss else {
+            return vec![None; links.len()];
+        };
+        let mut losses: Vec<Option<f64>> =
+            links.iter().map(|link| link.radio().map(|_| 0.0)).collect();
+        let all = || (0..links.len()).filter(|link| links[*link].radio().is_some());
+        let candidates = given.links.clone().unwrap_or_else(|| all().collect());
+        let name = |link: usize| {
+            let [a, b] = [links[link].a, links[link].b].map(|node| &self.scenario.nodes[node].id);
+            format!("{a}-{b}")
+        };
+        let draw = |link: usize| self.streams.stream(&name(link), "lossy").uniform();
+        let mut drawn: Vec<(f64, usize)> =
+            candidates.iter().map(|&link| (draw(link), link)).collect();
+        drawn.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let lossy = (given.share * drawn.len() as f64).round() as usize;
+        for (_, link) in &drawn[..lossy] {
+            losses[*link] = Some(given.loss);
+        }
+        losses
+    }
+}
+
+/// The channel of a link: its own, or the first of one end's that the other has too.
+fn common(radio: &RadioLink, [a, b]: [&Vec<u8>; 2]) -> Option<u8> {
+    let mut both = a.iter().copied().filter(|channel| b.contains(channel));
+    match radio.channel {
+        Some(channel) => both.find(|both| *both == channel),
+        None => both.next(),
+    }
+}
+
+/// The channels in use.
+fn channels(stations: &[StationConfig]) -> BTreeSet<u8> {
+    let all = stations.iter().flat_map(|station| &station.channels);
+    all.copied().collect()
+}
+
+fn pairs_in_range(
+    config: &WifiConfig,
+    stations: &[StationConfig],
+    channel: u8,
+) -> Result<Vec<(usize, usize)>, BuildError> {
+    links_in_range(config, stations, channel).map_err(|error| BuildError(error.to_string()))
+}
+
+/// What makes a link the same as another.
+fn pair(link: &WifiLinkConfig) -> (usize, usize, u8) {
+    (link.a.min(link.b), link.a.max(link.b), link.channel)
+}
+
+impl Radios {
+    /// The ends of links that decode next to nothing, though nothing says what they lose.
+    pub(crate) fn out_of_range(&self) -> Result<Vec<[String; 2]>, BuildError> {
+        let mut in_range = BTreeSet::new();
+        for channel in channels(&self.stations) {
+            let pairs = pairs_in_range(&self.config, &self.stations, channel)?;
+            in_range.extend(pairs.into_iter().map(|(a, b)| (a, b, channel)));
+        }
+        let long = |link: &&WifiLinkConfig| link.loss.is_none() && !in_range.contains(&pair(link));
+        let name = |station: usize| self.stations[station].name.clone();
+        let links = self.links.iter().filter(long);
+        Ok(links.map(|link| [name(link.a), name(link.b)]).collect())
+    }
+
+    /// The medium that they are on.
+    pub(crate) fn medium<'a>(&self, simulation: &'a Simulation<Flows>) -> Option<&'a Wifi> {
+        let mac: &dyn Any = simulation.mac(self.mac)?;
+        mac.downcast_ref()
+    }
+}
+
+impl World {
+    /// The medium, if routers have radios.
+    pub(crate) fn medium(&self) -> Option<(&Radios, &Wifi)> {
+        let radios = self.wifi.as_ref()?;
+        Some((radios, radios.medium(&self.simulation)?))
+    }
+
+    /// For each node a number that it has in common with those that links join it to.
+    pub(crate) fn pieces(&self) -> Vec<usize> {
+        let mut pieces: Vec<usize> = (0..self.nodes.len()).collect();
+        let root = |pieces: &[usize], mut node: usize| {
+            while pieces[node] != node {
+                node = pieces[node];
+            }
+            node
+        };
+        let links = self.simulation.network.links().iter();
+        let joined = links.map(|link| (link.from.index(), link.to.index()));
+        let hosts = self.nodes.iter().enumerate();
+        let attached = hosts.filter_map(|(host, info)| Some((host, info.attached_to?.index())));
+        for (a, b) in joined.chain(attached) {
+            let (a, b) = (root(&pieces, a), root(&pieces, b));
+            pieces[a.max(b)] = a.min(b);
+        }
+        (0..pieces.len()).map(|node| root(&pieces, node)).collect()
+    }
+}
