@@ -531,7 +531,14 @@ impl Wifi {
         let waiting = radio.queue.backlog_pkts() as u32;
         radio.readings.queue_max_pkts = radio.readings.queue_max_pkts.max(waiting);
         self.tell_backlog(context, me);
-        self.arm(context);
+        // Only this radio's deadline can have moved, and only from never.
+        let at = self.agenda.at(me);
+        if at < self.armed
+            && let Some(timer) = self.timer
+        {
+            self.armed = at;
+            context.set_timer(timer, at);
+        }
     }
 
     /// Sets the timer to the earliest deadline.

@@ -77,23 +77,27 @@ pub struct ErrorRate {
     /// For each mode of [`Mode::ALL`] ln(−ln(1 − p)) at each step; empty if it is of another
     /// standard.
     tables: [Vec<f64>; Mode::ALL.len()],
+    /// For each mode the ratio from which on all bits come through.
+    certain: [f64; Mode::ALL.len()],
 }
 
 impl ErrorRate {
     /// Tabulates the modes of `standard`.
     pub fn new(standard: Standard) -> Self {
         let steps = ((MOST_DB - LEAST_DB) * STEPS_PER_DB) as usize;
-        Self {
-            tables: Mode::ALL.map(|mode| {
-                if !standard.modes().contains(&mode) {
-                    return Vec::new();
-                }
-                let at = |step| LEAST_DB + step as f64 / STEPS_PER_DB;
-                (0..=steps)
-                    .map(|step| log_hazard(mode, ratio(at(step))))
-                    .collect()
-            }),
-        }
+        let at = |step| ratio(LEAST_DB + step as f64 / STEPS_PER_DB);
+        let tables = Mode::ALL.map(|mode| {
+            if !standard.modes().contains(&mode) {
+                return Vec::new();
+            }
+            (0..=steps).map(|step| log_hazard(mode, at(step))).collect()
+        });
+        // A step further, so that it is certain with either's rounding.
+        let certain = tables.each_ref().map(|table: &Vec<f64>| {
+            let least = table.iter().position(|&log| log <= LEAST_EXPONENT);
+            least.map_or(f64::INFINITY, |step| at(step + 1))
+        });
+        Self { tables, certain }
     }
 
     /// −ln of the probability that `bits` bits in `mode` come through at the ratio `sinr`. Those
@@ -104,6 +108,9 @@ impl ErrorRate {
     pub fn hazard(&self, mode: Mode, sinr: f64, bits: f64) -> f64 {
         let table = &self.tables[mode.index()];
         assert!(!table.is_empty(), "{mode:?} is of another standard");
+        if sinr >= self.certain[mode.index()] {
+            return 0.0;
+        }
         let last = table.len() - 1;
         let place = ((decibels(sinr) - LEAST_DB) * STEPS_PER_DB).clamp(0.0, last as f64);
         let step = (place as usize).min(last - 1);

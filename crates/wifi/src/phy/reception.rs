@@ -106,6 +106,9 @@ impl SinrReception {
             return 0.0;
         }
         self.advance(self.ends, rates);
+        if self.hazard == 0.0 {
+            return 1.0;
+        }
         libm::exp(-self.hazard)
     }
 
