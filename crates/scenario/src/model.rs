@@ -40,6 +40,8 @@ pub struct Scenario {
     pub warm_up: Duration,
     /// The TCP endpoints' parameters, unless a flow overrides the congestion control.
     pub tcp: Tcp,
+    /// Network coding below every TCP flow, if there is any.
+    pub coding: Option<Coding>,
     /// The flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
     /// What fails during the run.
@@ -48,6 +50,19 @@ pub struct Scenario {
     pub record: Record,
     /// The congestion controls above that the simulator does not have, each once, by name.
     pub custom_controls: Vec<CustomControl>,
+}
+
+/// The network coding layer below TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// The most packets of a generation.
+    pub max_generation: u8,
+    /// The shortest silence after which missing packets are requested.
+    pub request_timer: Duration,
+    /// Whether headers list the coefficients.
+    pub explicit_coefficients: bool,
+    /// Whether bytes of application data are coded and compared.
+    pub payload: bool,
 }
 
 /// A congestion control that the simulator does not have.

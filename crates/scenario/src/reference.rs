@@ -50,6 +50,7 @@ pub fn reference_page() -> String {
         ("[routing]", &tables::ROUTING),
         ("[routing.burst]", &tables::BURST),
         ("[tcp]", &tables::TCP),
+        ("[coding]", &tables::CODING),
         ("[[flow]]", &tables::FLOW),
         ("[[failure]]", &tables::FAILURE),
         ("[record]", &tables::RECORD),

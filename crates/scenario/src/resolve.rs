@@ -16,7 +16,7 @@ use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
-    Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
+    Coding, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
 };
 use crate::normal;
 use crate::phrases::Limit;
@@ -121,6 +121,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             warm_up: routing.quantity("warm_up")?,
             custom_controls: custom_controls?,
             tcp,
+            coding: match tree.table("coding") {
+                Some(coding) if coding.boolean("enabled")? => Some(coding_layer(coding)?),
+                _ => None,
+            },
             flows,
             failures,
             record,
@@ -188,6 +192,16 @@ fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usi
         }
     }
     nodes
+}
+
+/// The network coding layer.
+fn coding_layer(table: &Table) -> Option<Coding> {
+    Some(Coding {
+        max_generation: table.integer("max_generation")?,
+        request_timer: table.quantity("request_timer")?,
+        explicit_coefficients: table.text("coefficients")? == "explicit",
+        payload: table.boolean("payload")?,
+    })
 }
 
 /// The TCP parameters; bounds must be in their order.

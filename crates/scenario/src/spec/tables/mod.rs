@@ -3,6 +3,7 @@
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
 mod behaviour;
+mod coding;
 mod controls;
 pub(crate) mod lte;
 mod network;
@@ -12,6 +13,7 @@ mod traces;
 pub(crate) mod wifi;
 
 pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
+pub(crate) use coding::CODING;
 pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
@@ -163,6 +165,12 @@ pub(crate) static FILE: Section = Section {
             "The routing protocol of the backhaul.",
         ),
         key("tcp", Kind::Table(&TCP), Filled, "The TCP endpoints."),
+        key(
+            "coding",
+            Kind::Table(&CODING),
+            Optional,
+            "Network coding below TCP. Its presence turns it on.",
+        ),
         key("flow", Kind::Tables(&FLOW), Optional, "Groups of flows."),
         key(
             "failure",
