@@ -22,8 +22,8 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing")
-"""Tables that only some runs have: of 802.11 radios, and of routing protocols."""
+FURTHER = ("wifi", "routing", "coding")
+"""Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
@@ -42,6 +42,10 @@ _INTEGER = {
     "channel", "frames_sent", "attempts", "failures", "given_up", "broadcasts", "received",
     "duplicates", "undecoded", "messages", "message_bytes", "overflow_at_source",
     "overflow_in_transit", "route_discoveries", "route_repairs", "link_failures",
+    "generations", "originals", "coded_packets", "repairs", "probes", "requests",
+    "coded_received", "non_innovative", "masked_losses", "edge_drops", "edge_drops_answered",
+    "repair_drops", "needless_retransmits", "duplicate_acks_given", "bytes_compared",
+    "bytes_unequal",
 }  # fmt: skip
 _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",

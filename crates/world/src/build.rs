@@ -480,7 +480,11 @@ impl Builder<'_> {
                 let control = convert_tcp::congestion_control(tcp, control, self.controls)?;
                 let name = control.name().to_owned();
                 let config = convert_tcp::tcp(tcp, control, random_seed);
-                (TransportSpec::Tcp(config), Some(name))
+                let transport = match &self.scenario.coding {
+                    Some(coding) => TransportSpec::CodedTcp(config, convert::coding(coding)),
+                    None => TransportSpec::Tcp(config),
+                };
+                (transport, Some(name))
             }
         })
     }

@@ -9,6 +9,7 @@ use backlane_units::{Duration, SimTime};
 use crate::build::World;
 
 pub(crate) mod carried;
+mod coding;
 mod mesh;
 mod radio;
 pub(crate) mod radio_series;
@@ -132,6 +133,7 @@ fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
     [
         ("wifi", mesh::radios(world, now)),
         ("routing", mesh::routers(world, now)),
+        ("coding", coding::flows(world)),
     ]
     .into_iter()
     .filter(|(_, table)| table.rows() > 0)
