@@ -12,10 +12,10 @@ fn diamond(coding: &str) -> String {
          [topology]\nkind = \"graph\"\n\
          node = [{{ id = \"A\" }}, {{ id = \"B\" }}, {{ id = \"C\" }}, {{ id = \"D\" }}]\n\
          link = [\n\
-           {{ a = \"A\", b = \"B\", rate = \"10 Mbit/s\", delay = \"2 ms\" }},\n\
-           {{ a = \"A\", b = \"C\", rate = \"10 Mbit/s\", delay = \"30 ms\" }},\n\
-           {{ a = \"B\", b = \"D\", rate = \"10 Mbit/s\", delay = \"2 ms\" }},\n\
-           {{ a = \"C\", b = \"D\", rate = \"10 Mbit/s\", delay = \"30 ms\" }},\n\
+           {{ a = \"A\", b = \"B\", rate = \"10 Mbit/s\", delay = \"2 ms\", queue = \"10 MB\" }},\n\
+           {{ a = \"A\", b = \"C\", rate = \"10 Mbit/s\", delay = \"30 ms\", queue = \"10 MB\" }},\n\
+           {{ a = \"B\", b = \"D\", rate = \"10 Mbit/s\", delay = \"2 ms\", queue = \"10 MB\" }},\n\
+           {{ a = \"C\", b = \"D\", rate = \"10 Mbit/s\", delay = \"30 ms\", queue = \"10 MB\" }},\n\
          ]\n\
          [routing]\nprotocol = \"shortest-path\"\nspray = [\"A\"]\n\
          [[flow]]\nkind = \"transfer\"\nfrom = \"A\"\nto = \"D\"\nsize = \"10 MB\"\n{coding}"
@@ -28,11 +28,11 @@ fn tcp_sees_no_reordering_through_the_layer() {
     let plain = run(&diamond(""), 1, None);
     let coded = run(&diamond("[coding]\npayload = true\n"), 1, None);
     let one = |outcome: &Outcome, column| integers(&outcome.flows, column)[0].unwrap();
-    assert!(one(&plain, "duplicate_acks") > 100);
+    assert!(one(&plain, "spurious_retransmits") > 0);
     for outcome in [&plain, &coded] {
         assert!(floats(&outcome.flows, "reordered_ratio")[0].unwrap() > 0.05);
-        assert_eq!(one(outcome, "delivered_bytes"), 10_000_000);
     }
+    assert_eq!(one(&coded, "delivered_bytes"), 10_000_000);
     for column in ["duplicate_acks", "retransmits", "rtos"] {
         assert_eq!(one(&coded, column), 0, "{column}");
     }
