@@ -1,0 +1,243 @@
+//! Parameters of AODV, and what follows from them.
+
+use backlane_units::Duration;
+
+/// How long a node waits for an answer grows with each flood of the whole network in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backoff {
+    /// Twice as long each time (RFC 3561 §6.3).
+    Doubling,
+    /// Once, twice, three times as long, as ns-2 has it.
+    Linear,
+}
+
+/// When the node before a broken link looks for a way round it by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalRepair {
+    /// Never.
+    Never,
+    /// If the destination is at most so many hops away: `MAX_REPAIR_TTL`.
+    Within(u8),
+    /// If the packet has come further than it still has to go, as ns-2 has it.
+    PastTheMiddle,
+}
+
+/// HELLO messages, by which a node notices the loss of a neighbour where the link layer does not
+/// tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// `HELLO_INTERVAL`.
+    pub interval: Duration,
+    /// `ALLOWED_HELLO_LOSS`: a neighbour that is silent for so many intervals is lost.
+    pub allowed_loss: u32,
+}
+
+/// Parameters of AODV, under the names of RFC 3561 §10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// `ACTIVE_ROUTE_TIMEOUT`: a route that is not used for so long is inactive.
+    pub active_route_timeout: Duration,
+    /// `MY_ROUTE_TIMEOUT`: for how long a destination lets others use a route to it.
+    pub my_route_timeout: Duration,
+    /// `NODE_TRAVERSAL_TIME`: a cautious guess of what one hop takes.
+    pub node_traversal_time: Duration,
+    /// `NET_DIAMETER`: no two nodes are further apart.
+    pub net_diameter: u8,
+    /// `PATH_DISCOVERY_TIME`: for how long a node remembers that it saw a request.
+    pub path_discovery_time: Duration,
+    /// `RREQ_RETRIES`: floods of the whole network after the first one in vain.
+    pub rreq_retries: u32,
+    /// How the waits for them grow.
+    pub backoff: Backoff,
+    /// No wait is longer.
+    pub longest_wait: Duration,
+    /// `RREQ_RATELIMIT`: requests of its own that a node sends in a second.
+    pub rreq_rate_limit: Option<u32>,
+    /// `RERR_RATELIMIT`.
+    pub rerr_rate_limit: Option<u32>,
+    /// `TTL_START`: how far the first request goes.
+    pub ttl_start: u8,
+    /// `TTL_INCREMENT`: how much further the next one goes.
+    pub ttl_increment: u8,
+    /// `TTL_THRESHOLD`: beyond it, a request goes through the whole network.
+    pub ttl_threshold: u8,
+    /// `TIMEOUT_BUFFER`: hops' worth of time that a wait is longer than a ring takes.
+    pub timeout_buffer: u8,
+    /// `DELETE_PERIOD`: for how long an inactive route's sequence number is remembered.
+    pub delete_period: Duration,
+    /// `BLACKLIST_TIMEOUT`: for how long requests of a neighbour are ignored that does not
+    /// acknowledge.
+    pub blacklist_timeout: Duration,
+    /// HELLO messages, if they are sent.
+    pub hello: Option<Hello>,
+    /// Local repair.
+    pub local_repair: LocalRepair,
+    /// `LOCAL_ADD_TTL`: how much further a repair looks than the destination was.
+    pub local_add_ttl: u8,
+    /// A source keeps a packet that could not be delivered to its first hop, and sends it by the
+    /// next route; otherwise it is lost.
+    pub keeps_undelivered: bool,
+    /// A broadcast that is passed on waits for a random time up to this, so that neighbours do
+    /// not send at once.
+    pub jitter: Duration,
+    /// Packets that wait for routes in one node; the oldest makes room for a new one.
+    pub buffer_pkts: usize,
+}
+
+impl Config {
+    /// The values of RFC 3561 §10. The RFC leaves the buffer and the jitter open: 64 packets
+    /// and 10 ms are those of ns-2.
+    pub fn rfc() -> Self {
+        let node_traversal_time = Duration::from_millis(40);
+        let net_traversal_time = node_traversal_time * 2 * 35;
+        Self {
+            active_route_timeout: Duration::from_secs(3),
+            my_route_timeout: Duration::from_secs(6),
+            node_traversal_time,
+            net_diameter: 35,
+            path_discovery_time: net_traversal_time * 2,
+            rreq_retries: 2,
+            backoff: Backoff::Doubling,
+            longest_wait: Duration::from_secs(3600),
+            rreq_rate_limit: Some(10),
+            rerr_rate_limit: Some(10),
+            ttl_start: 1,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            timeout_buffer: 2,
+            delete_period: Duration::from_secs(15),
+            blacklist_timeout: net_traversal_time * 2,
+            hello: Some(Hello {
+                interval: Duration::from_secs(1),
+                allowed_loss: 2,
+            }),
+            // 0.3 NET_DIAMETER, rounded down.
+            local_repair: LocalRepair::Within(10),
+            local_add_ttl: 2,
+            keeps_undelivered: true,
+            jitter: Duration::from_millis(10),
+            buffer_pkts: 64,
+        }
+    }
+
+    /// The values of ns-2.35 (`aodv/aodv.h`), which relies on the link layer to notice lost
+    /// neighbours. It keeps sequence numbers for ever; here it is the RFC's five times
+    /// `ACTIVE_ROUTE_TIMEOUT`.
+    pub fn ns2() -> Self {
+        Self {
+            active_route_timeout: Duration::from_secs(10),
+            my_route_timeout: Duration::from_secs(10),
+            node_traversal_time: Duration::from_millis(30),
+            net_diameter: 30,
+            path_discovery_time: Duration::from_secs(6),
+            rreq_retries: 3,
+            backoff: Backoff::Linear,
+            longest_wait: Duration::from_secs(10),
+            rreq_rate_limit: None,
+            rerr_rate_limit: None,
+            ttl_start: 5,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            timeout_buffer: 0,
+            delete_period: Duration::from_secs(50),
+            blacklist_timeout: Duration::from_secs(3),
+            hello: None,
+            local_repair: LocalRepair::PastTheMiddle,
+            local_add_ttl: 2,
+            keeps_undelivered: false,
+            jitter: Duration::from_millis(10),
+            buffer_pkts: 64,
+        }
+    }
+
+    /// `NET_TRAVERSAL_TIME`: there and back through the whole network.
+    pub fn net_traversal_time(&self) -> Duration {
+        self.node_traversal_time * 2 * u64::from(self.net_diameter)
+    }
+
+    /// The TTL of a request after one that went `ttl` hops far and found nothing
+    /// (RFC 3561 §6.4).
+    pub(super) fn next_ttl(&self, ttl: u8) -> u8 {
+        if ttl >= self.ttl_threshold {
+            return self.net_diameter;
+        }
+        ttl.saturating_add(self.ttl_increment)
+            .min(self.ttl_threshold)
+    }
+
+    /// How long to wait for an answer to a request that goes `ttl` hops far:
+    /// `RING_TRAVERSAL_TIME`, and `NET_TRAVERSAL_TIME` with its back-off for the `flood`-th flood
+    /// of the whole network, from one (RFC 3561 §6.3, §6.4).
+    pub(super) fn wait(&self, ttl: u8, flood: u32) -> Duration {
+        if ttl < self.net_diameter {
+            let hops = u64::from(ttl) + u64::from(self.timeout_buffer);
+            return self.node_traversal_time * 2 * hops;
+        }
+        let times = match self.backoff {
+            Backoff::Doubling => 1 << flood.saturating_sub(1).min(20),
+            Backoff::Linear => u64::from(flood.max(1)),
+        };
+        (self.net_traversal_time() * times).min(self.longest_wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rings(config: &Config) -> Vec<(u8, u64)> {
+        let (mut ttl, mut flood) = (config.ttl_start, 0);
+        let mut rings = Vec::new();
+        loop {
+            if ttl == config.net_diameter {
+                flood += 1;
+            }
+            rings.push((ttl, config.wait(ttl, flood).as_ps() / 1_000_000_000));
+            if flood > config.rreq_retries {
+                return rings;
+            }
+            ttl = config.next_ttl(ttl);
+        }
+    }
+
+    #[test]
+    fn rings_widen_and_waits_grow_as_the_rfc_says() {
+        // 2 · 40 ms · (TTL + 2), then 2 · 40 ms · 35, doubled twice.
+        let expected = [
+            (1, 240),
+            (3, 400),
+            (5, 560),
+            (7, 720),
+            (35, 2800),
+            (35, 5600),
+            (35, 11_200),
+        ];
+        assert_eq!(rings(&Config::rfc()), expected);
+    }
+
+    #[test]
+    fn rings_widen_and_waits_grow_as_in_ns2() {
+        let expected = [
+            (5, 300),
+            (7, 420),
+            (30, 1800),
+            (30, 3600),
+            (30, 5400),
+            (30, 7200),
+        ];
+        assert_eq!(rings(&Config::ns2()), expected);
+    }
+
+    #[test]
+    fn what_follows_from_the_parameters_follows() {
+        let rfc = Config::rfc();
+        assert_eq!(rfc.net_traversal_time(), Duration::from_millis(2800));
+        assert_eq!(rfc.path_discovery_time, rfc.net_traversal_time() * 2);
+        assert_eq!(rfc.my_route_timeout, rfc.active_route_timeout * 2);
+        assert_eq!(rfc.delete_period, rfc.active_route_timeout * 5);
+        assert_eq!(
+            rfc.blacklist_timeout,
+            rfc.net_traversal_time() * u64::from(rfc.rreq_retries)
+        );
+    }
+}

@@ -1,0 +1,477 @@
+//! How a route comes about: requests and replies (RFC 3561 §6.3 to §6.7).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use backlane_net::{Context, NodeId, PacketId};
+use backlane_units::{Duration, SimTime};
+
+use super::message::{Message, RouteReply, RouteRequest};
+use super::table::Offer;
+use super::{Aodv, ON_WAIT_OVER, send};
+
+/// A search for a route that is under way.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// How far the last request went, or the next one goes.
+    ttl: u8,
+    /// Requests that went through the whole network.
+    flood: u32,
+    /// The request has left, and `due` is when the wait for an answer is over; otherwise it is
+    /// when the request may leave.
+    sent: bool,
+    due: SimTime,
+    /// A local repair, and how far the destination was before.
+    pub repairs: Option<u8>,
+}
+
+/// Searches by destination.
+pub(super) type Discoveries = BTreeMap<NodeId, Search>;
+
+/// So many messages in any second.
+#[derive(Debug)]
+pub(super) struct RateLimit {
+    per_second: Option<u32>,
+    /// The last ones.
+    sent: VecDeque<SimTime>,
+}
+
+impl RateLimit {
+    pub fn new(per_second: Option<u32>) -> Self {
+        Self {
+            per_second,
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// When the next one may leave.
+    pub fn earliest(&self, now: SimTime) -> SimTime {
+        match (self.per_second, self.sent.front()) {
+            (Some(limit), Some(first)) if self.sent.len() >= limit as usize => {
+                now.max(first.saturating_add(Duration::from_secs(1)))
+            }
+            _ => now,
+        }
+    }
+
+    /// One leaves now.
+    pub fn note(&mut self, now: SimTime) {
+        if let Some(limit) = self.per_second {
+            while self.sent.len() >= limit.max(1) as usize {
+                self.sent.pop_front();
+            }
+            self.sent.push_back(now);
+        }
+    }
+}
+
+impl Aodv {
+    /// The node where a packet starts looks for a route; while one is sought, packets wait.
+    #[cold]
+    pub(super) fn on_packet_without_route(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        let (exit, is_source) = (packet.exit, packet.hops <= 1);
+        if is_source || self.discoveries.contains_key(&exit) {
+            self.buffer.push(context, exit, id);
+            self.search(context, exit);
+        } else {
+            self.refuse(context, id);
+        }
+    }
+
+    /// Begins to look for a route, if that is not under way.
+    pub(super) fn search(&mut self, context: &mut Context<'_>, destination: NodeId) {
+        if self.discoveries.contains_key(&destination) {
+            return;
+        }
+        let now = context.now();
+        let config = &self.config;
+        // Where a route has been, it is sought a little further than it was (RFC 3561 §6.4).
+        let mut ttl = config.ttl_start;
+        if let Some(known) = self.table.get(now, destination) {
+            ttl = ttl.max(known.hops.saturating_add(config.ttl_increment));
+            // What is waited for is not forgotten meanwhile (RFC 3561 §6.4).
+            known.until = known
+                .until
+                .max(now.saturating_add(config.net_traversal_time() * 2));
+        }
+        if ttl > config.ttl_threshold {
+            ttl = config.net_diameter;
+        }
+        self.begin(context, destination, ttl, None);
+    }
+
+    /// Begins a search with a first request that goes `ttl` hops far.
+    pub(super) fn begin(
+        &mut self,
+        context: &mut Context<'_>,
+        destination: NodeId,
+        ttl: u8,
+        repairs: Option<u8>,
+    ) {
+        self.readings.route_discoveries += 1;
+        let ttl = ttl.min(self.config.net_diameter);
+        let search = Search {
+            ttl,
+            flood: u32::from(ttl >= self.config.net_diameter),
+            sent: false,
+            due: context.now(),
+            repairs,
+        };
+        self.discoveries.insert(destination, search);
+        self.request(context, destination);
+        self.arm_searches(context);
+    }
+
+    fn arm_searches(&self, context: &mut Context<'_>) {
+        let due = self.discoveries.values().map(|search| search.due).min();
+        self.arm(context, ON_WAIT_OVER, due);
+    }
+
+    /// Sends the request of a search, or puts it off as the rate limit says.
+    fn request(&mut self, context: &mut Context<'_>, destination: NodeId) {
+        let now = context.now();
+        let Some(search) = self.discoveries.get_mut(&destination) else {
+            return;
+        };
+        let earliest = self.request_limit.earliest(now);
+        search.sent = earliest <= now;
+        if !search.sent {
+            search.due = earliest;
+            return;
+        }
+        let ttl = search.ttl;
+        search.due = now.saturating_add(self.config.wait(ttl, search.flood));
+        self.request_limit.note(now);
+        // Both grow with each request (RFC 3561 §6.1, §6.3).
+        self.sequence = self.sequence.wrapping_add(1);
+        self.request_id = self.request_id.wrapping_add(1);
+        let known = self.table.get(now, destination);
+        let request = RouteRequest {
+            join: false,
+            repair: false,
+            // Most traffic wants an answer.
+            gratuitous: true,
+            destination_only: false,
+            hops: 0,
+            id: self.request_id,
+            destination,
+            destination_sequence: known.and_then(|route| route.sequence),
+            originator: self.node,
+            originator_sequence: self.sequence,
+            metric: None,
+        };
+        let remembered = now.saturating_add(self.config.path_discovery_time);
+        self.seen
+            .insert((self.node, self.request_id), (0, remembered));
+        self.broadcast(context, ttl, &Message::Request(request));
+    }
+
+    /// The wait for an answer is over, or a request may leave that was put off.
+    pub(super) fn on_wait_over(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let due: Vec<NodeId> = self
+            .discoveries
+            .iter()
+            .filter(|(_, search)| search.due <= now)
+            .map(|(destination, _)| *destination)
+            .collect();
+        for destination in due {
+            let Some(search) = self.discoveries.get_mut(&destination) else {
+                continue;
+            };
+            if search.sent {
+                let over = search.repairs.is_some() || search.flood > self.config.rreq_retries;
+                if over || !self.buffer.waits_for(destination) {
+                    self.give_up(context, destination);
+                    continue;
+                }
+                search.ttl = self.config.next_ttl(search.ttl);
+                search.flood += u32::from(search.ttl >= self.config.net_diameter);
+            }
+            self.request(context, destination);
+        }
+        self.arm_searches(context);
+    }
+
+    fn give_up(&mut self, context: &mut Context<'_>, destination: NodeId) {
+        let search = self.discoveries.remove(&destination);
+        self.buffer.drop_all(context, destination);
+        if search.is_some_and(|search| search.repairs.is_some()) {
+            self.on_repair_failed(context, destination);
+        }
+    }
+
+    /// A route may have come about: what has waited for it leaves.
+    pub(super) fn settle(&mut self, context: &mut Context<'_>, destination: NodeId) {
+        if !self.discoveries.contains_key(&destination) {
+            return;
+        }
+        let Some(route) = self.table.active(context.now(), destination) else {
+            return;
+        };
+        let hops = route.hops;
+        if let Some(Search {
+            repairs: Some(before),
+            ..
+        }) = self.discoveries.remove(&destination)
+        {
+            self.on_repaired(context, destination, before, hops);
+        }
+        for id in self.buffer.take(context, destination) {
+            if !self.forward(context, id) {
+                self.refuse(context, id);
+            }
+        }
+        self.arm_searches(context);
+    }
+
+    /// The way to a neighbour from which a request or a reply came (RFC 3561 §6.5, §6.7).
+    fn meet(&mut self, context: &mut Context<'_>, interface: usize) -> NodeId {
+        let now = context.now();
+        let sender = context.interfaces()[interface].peer;
+        let until = now.saturating_add(self.config.active_route_timeout);
+        self.table.meet(now, sender, interface, 1, until);
+        self.settle(context, sender);
+        sender
+    }
+
+    /// A request (RFC 3561 §6.5).
+    pub(super) fn on_request(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        mut request: RouteRequest,
+    ) {
+        let now = context.now();
+        let sender = context.interfaces()[interface].peer;
+        self.blacklist.retain(|_, until| *until > now);
+        if self.blacklist.contains_key(&sender) {
+            return;
+        }
+        self.meet(context, interface);
+        let name = (request.originator, request.id);
+        request.hops = request.hops.saturating_add(1);
+        let cost = u32::from(request.hops);
+        if request.originator == self.node || !self.is_new(now, name, cost) {
+            return;
+        }
+
+        let hops = u64::from(request.hops);
+        let there_and_back = self.config.net_traversal_time() * 2;
+        let travelled = self.config.node_traversal_time * 2 * hops;
+        let until = now.saturating_add(there_and_back.saturating_sub(travelled));
+        let offer = Offer {
+            sequence: request.originator_sequence,
+            interface,
+            hops: request.hops,
+            cost,
+            until,
+        };
+        if let Some(known) = self.table.active(now, request.originator) {
+            known.until = known.until.max(until);
+            let offer = Offer {
+                until: known.until,
+                ..offer
+            };
+            self.table.offer(now, request.originator, &offer);
+        } else {
+            self.table.offer(now, request.originator, &offer);
+        }
+        self.settle(context, request.originator);
+
+        if request.destination == self.node {
+            self.answer(context, &request);
+        } else if !self.answer_for(context, sender, &request) {
+            self.pass_on(context, request);
+        }
+    }
+
+    /// Whether a request has not been seen, within `PATH_DISCOVERY_TIME`, by a way as good.
+    fn is_new(&mut self, now: SimTime, name: (NodeId, u32), cost: u32) -> bool {
+        let remembered = now.saturating_add(self.config.path_discovery_time);
+        if self.seen.get(&name).is_some_and(|(_, until)| *until > now) {
+            return false;
+        }
+        self.seen.retain(|_, (_, until)| *until > now);
+        self.seen.insert(name, (cost, remembered));
+        true
+    }
+
+    /// The destination itself answers (RFC 3561 §6.6.1). Its number is not smaller than what the
+    /// request names (§6.1).
+    fn answer(&mut self, context: &mut Context<'_>, request: &RouteRequest) {
+        if let Some(asked) = request.destination_sequence
+            && super::table::newer(asked, self.sequence)
+        {
+            self.sequence = asked;
+        }
+        let reply = RouteReply {
+            repair: false,
+            ack_required: false,
+            prefix: 0,
+            hops: 0,
+            destination: self.node,
+            destination_sequence: self.sequence,
+            originator: request.originator,
+            lifetime_ms: millis(self.config.my_route_timeout),
+            metric: None,
+        };
+        let Some(back) = self.table.active(context.now(), request.originator) else {
+            return;
+        };
+        let interface = back.interface;
+        send(context, interface, &Message::Reply(reply));
+    }
+
+    /// A node with a route that is new enough answers for the destination (RFC 3561 §6.6.2), and
+    /// tells the destination the way to the originator (§6.6.3). A route through the very node
+    /// that asks does not count: it can only be older than what that node has lost.
+    fn answer_for(
+        &mut self,
+        context: &mut Context<'_>,
+        sender: NodeId,
+        request: &RouteRequest,
+    ) -> bool {
+        let now = context.now();
+        let Some(back) = self.table.active(now, request.originator) else {
+            return false;
+        };
+        let (back_interface, back_hops, back_until) = (back.interface, back.hops, back.until);
+        let back_sequence = back.sequence;
+        let Some(route) = self.table.active(now, request.destination) else {
+            return false;
+        };
+        let next = context.interfaces()[route.interface].peer;
+        let is_fresh = match (route.sequence, request.destination_sequence) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(known), Some(asked)) => !super::table::newer(asked, known),
+        };
+        let Some(known) = route.sequence.filter(|_| is_fresh) else {
+            return false;
+        };
+        if request.destination_only || next == sender {
+            return false;
+        }
+        let reply = RouteReply {
+            repair: false,
+            ack_required: false,
+            prefix: 0,
+            hops: route.hops,
+            destination: request.destination,
+            destination_sequence: known,
+            originator: request.originator,
+            lifetime_ms: millis(route.until.saturating_since(now)),
+            metric: None,
+        };
+        let interface = route.interface;
+        route.add_precursor(sender);
+        if let Some(back) = self.table.active(now, request.originator) {
+            back.add_precursor(next);
+        }
+        send(context, back_interface, &Message::Reply(reply));
+        if request.gratuitous {
+            let reply = RouteReply {
+                hops: back_hops,
+                destination: request.originator,
+                destination_sequence: back_sequence.unwrap_or(request.originator_sequence),
+                originator: request.destination,
+                lifetime_ms: millis(back_until.saturating_since(now)),
+                ..reply
+            };
+            send(context, interface, &Message::Reply(reply));
+        }
+        true
+    }
+
+    /// Passes a request on, one hop older, with the greatest number of the destination that was
+    /// heard of on the way (RFC 3561 §6.5).
+    fn pass_on(&mut self, context: &mut Context<'_>, mut request: RouteRequest) {
+        let ttl = context.message_ttl();
+        if ttl <= 1 {
+            return;
+        }
+        let known = self
+            .table
+            .get(context.now(), request.destination)
+            .and_then(|route| route.sequence);
+        request.destination_sequence = match (known, request.destination_sequence) {
+            (Some(known), Some(asked)) if super::table::newer(known, asked) => Some(known),
+            (known, asked) => asked.or(known),
+        };
+        self.broadcast_soon(context, ttl - 1, Message::Request(request));
+    }
+
+    /// A reply (RFC 3561 §6.7).
+    pub(super) fn on_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        mut reply: RouteReply,
+    ) {
+        let now = context.now();
+        let sender = self.meet(context, interface);
+        if reply.ack_required {
+            reply.ack_required = false;
+            send(context, interface, &Message::ReplyAck);
+        }
+        if reply.destination == self.node {
+            return;
+        }
+        reply.hops = reply.hops.saturating_add(1);
+        let lifetime = Duration::from_millis(u64::from(reply.lifetime_ms));
+        let offer = Offer {
+            sequence: reply.destination_sequence,
+            interface,
+            hops: reply.hops,
+            cost: u32::from(reply.hops),
+            until: now.saturating_add(lifetime),
+        };
+        let accepted = self.table.offer(now, reply.destination, &offer);
+        self.settle(context, reply.destination);
+        if !accepted || reply.originator == self.node {
+            return;
+        }
+        let until = now.saturating_add(self.config.active_route_timeout);
+        let Some(back) = self.table.active(now, reply.originator) else {
+            return;
+        };
+        back.until = back.until.max(until);
+        let back = back.interface;
+        let previous = context.interfaces()[back].peer;
+        for node in [reply.destination, sender] {
+            if let Some(route) = self.table.active(now, node) {
+                route.add_precursor(previous);
+            }
+        }
+        send(context, back, &Message::Reply(reply));
+    }
+}
+
+/// A span in milliseconds, as messages have it.
+pub(super) fn millis(span: Duration) -> u32 {
+    u32::try_from(span.as_ps() / Duration::from_millis(1).as_ps()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> SimTime {
+        SimTime::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn no_more_than_the_limit_leaves_in_any_second() {
+        let mut limit = RateLimit::new(Some(3));
+        for ms in [0, 100, 200] {
+            assert_eq!(limit.earliest(at(ms)), at(ms));
+            limit.note(at(ms));
+        }
+        assert_eq!(limit.earliest(at(300)), at(1000));
+        limit.note(at(1000));
+        assert_eq!(limit.earliest(at(1000)), at(1100));
+        let unlimited = RateLimit::new(None);
+        assert_eq!(unlimited.earliest(at(5)), at(5));
+    }
+}

@@ -1,0 +1,352 @@
+//! AODV on whole networks: when routes are there, how they break and heal, and that they never
+//! form loops.
+
+mod aodv_net;
+
+use aodv_net::{Flow, Net, Over, at_ms, chain};
+use backlane_engine::Streams;
+use backlane_net::{DropCause, NodeId};
+use backlane_routing::aodv::Config;
+use backlane_routing::aodv::message::{Message, RouteRequest};
+use backlane_units::{Duration, SimTime};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Without HELLOs, by which nodes know their neighbours before anybody asks.
+fn silent() -> Config {
+    Config {
+        hello: None,
+        ..Config::rfc()
+    }
+}
+
+fn once(from: u32, to: u32) -> Flow {
+    Flow {
+        from,
+        to,
+        start: at_ms(1000),
+        every: SECOND,
+        count: 1,
+    }
+}
+
+/// A packet every 100 ms from the first second on.
+fn steady(from: u32, to: u32) -> Flow {
+    Flow {
+        every: Duration::from_millis(100),
+        count: u64::MAX,
+        ..once(from, to)
+    }
+}
+
+fn requests(net: &Net) -> Vec<(SimTime, u32, u32, u8, RouteRequest)> {
+    let heard = net.heard().into_iter();
+    heard
+        .filter_map(|heard| match heard.message {
+            Message::Request(request) => Some((heard.at, heard.by, heard.from, heard.ttl, request)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn the_ring_widens_until_the_destination_answers() {
+    // Six hops: rings of 1, 3 and 5 hops find nothing.
+    let mut net = Net::new(7, &chain(7), Over::Wires, silent(), &[once(0, 6)], 1);
+    net.run(at_ms(10_000));
+    let sent: Vec<(u64, u8)> = requests(&net)
+        .iter()
+        .filter(|(_, by, from, ..)| (*by, *from) == (1, 0))
+        .map(|(at, _, _, ttl, _)| (at.as_micros() / 1000, *ttl))
+        .collect();
+    // Waits of 240, 400 and 560 ms after the packet at 1000 ms, and 1 ms for the wire.
+    assert_eq!(sent, [(1001, 1), (1241, 3), (1641, 5), (2201, 7)]);
+    let &[(arrived, 0, hops)] = &net.simulation.application.arrivals[0][..] else {
+        panic!("one packet arrives");
+    };
+    assert_eq!(hops, 6);
+    // The last ring's round trip: six hops there with jitter, six back, six for the packet.
+    assert!(arrived <= at_ms(2200 + 5 * 10 + 3 * 6 + 2), "{arrived:?}");
+}
+
+#[test]
+fn a_route_is_found_within_the_ring_traversal_time() {
+    let config = silent();
+    for seed in 0..20 {
+        for hops in 1..=8 {
+            let nodes = hops + 1;
+            let flow = once(0, hops);
+            let mut net = Net::new(nodes, &chain(nodes), Over::Wires, config, &[flow], seed);
+            net.run(at_ms(10_000));
+            let &[(arrived, ..)] = &net.simulation.application.arrivals[0][..] else {
+                panic!("{hops} hops");
+            };
+            // The rings before, each waited for in full, then one round trip.
+            let before = [0, 0, 240, 240, 640, 640, 1200, 1200, 1920][hops as usize];
+            let ring = [1, 1, 3, 3, 5, 5, 7, 7, 35][hops as usize] + 2;
+            let bound = at_ms(1000 + before + 2 * 40 * ring);
+            assert!(arrived <= bound, "{hops} hops: {arrived:?}");
+            assert!(arrived > at_ms(1000 + before));
+        }
+    }
+}
+
+#[test]
+fn an_unreachable_destination_is_given_up_after_the_last_doubled_wait() {
+    // Node 2 is cut off.
+    let mut net = Net::new(3, &chain(3), Over::Wires, silent(), &[once(0, 2)], 1);
+    net.cut(1, 2);
+    // 240 + 400 + 560 + 720 + 2800 + 5600 + 11 200 ms.
+    net.run(at_ms(1000 + 21_519));
+    assert_eq!(net.dropped(DropCause::NoRoute), 0);
+    net.run(at_ms(1000 + 21_520));
+    assert_eq!(net.dropped(DropCause::NoRoute), 1);
+    let all = requests(&net);
+    let sent: Vec<u8> = all
+        .iter()
+        .filter(|(_, by, from, ..)| (*by, *from) == (1, 0))
+        .map(|(_, _, _, ttl, _)| *ttl)
+        .collect();
+    assert_eq!(sent, [1, 3, 5, 7, 35, 35, 35]);
+    // Each attempt has a number of its own, and a greater sequence number of the originator.
+    let own: Vec<(u32, u32)> = all
+        .iter()
+        .filter(|(_, by, from, ..)| (*by, *from) == (1, 0))
+        .map(|(.., request)| (request.id, request.originator_sequence))
+        .collect();
+    assert!(own.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1));
+    assert!(own.windows(2).all(|pair| pair[1].1 == pair[0].1 + 1));
+}
+
+#[test]
+fn no_node_passes_a_request_on_twice() {
+    // A full mesh of six with a tail: many copies of each request meet.
+    let mut links = chain(6);
+    for a in 0..6 {
+        for b in a + 2..6 {
+            links.push((a, b));
+        }
+    }
+    links.push((5, 6));
+    links.push((6, 7));
+    let mut net = Net::new(8, &links, Over::Wires, Config::rfc(), &[once(0, 7)], 3);
+    net.run(at_ms(10_000));
+    let mut passed: Vec<(u32, u32, u32, u32)> = requests(&net)
+        .iter()
+        .map(|(_, by, from, _, request)| (*by, *from, request.originator.0, request.id))
+        .collect();
+    passed.sort_unstable();
+    let count = passed.len();
+    passed.dedup();
+    assert_eq!(passed.len(), count);
+    assert_eq!(net.simulation.application.arrivals[0].len(), 1);
+}
+
+#[test]
+fn a_node_with_a_fresh_route_answers_for_the_destination_and_tells_it_the_way_back() {
+    let later = Flow {
+        start: at_ms(4000),
+        ..once(4, 3)
+    };
+    // 0 - 1 - 2 - 3, and 4 at node 1.
+    let links = [(0, 1), (1, 2), (2, 3), (1, 4)];
+    let flows = [steady(0, 3), later];
+    let mut net = Net::new(5, &links, Over::Wires, Config::rfc(), &flows, 1);
+    net.run(at_ms(3999));
+    net.heard();
+    net.run(at_ms(4500));
+    assert_eq!(net.simulation.application.arrivals[1].len(), 1);
+    let heard = net.heard();
+    let asked = |heard: &aodv_net::Heard| matches!(heard.message, Message::Request(_));
+    // Node 1 alone was asked; it answered for node 3 and told 3 of node 4.
+    assert!(heard.iter().filter(|h| asked(h)).all(|h| h.by == 1));
+    assert_eq!(net.way(4, 3), [4, 1, 2, 3]);
+    assert_eq!(net.way(3, 4), [3, 2, 1, 4]);
+}
+
+#[test]
+fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
+    // A ring of eight; the way over 1, 2, 3 is cut next to the destination.
+    let mut links = chain(8);
+    links.push((7, 0));
+    for over in [Over::Wires, Over::Medium(0.0)] {
+        let config = Config {
+            local_repair: backlane_routing::aodv::LocalRepair::Never,
+            ..Config::rfc()
+        };
+        let mut net = Net::new(8, &links, over, config, &[steady(0, 3)], 2);
+        net.run(at_ms(10_000));
+        assert_eq!(net.way(0, 3), [0, 1, 2, 3]);
+        net.heard();
+        net.cut(2, 3);
+        let before = net.simulation.application.arrivals[0].len();
+        // Two HELLO intervals, or the next frame; then rings from the old distance + 2 on: 5.
+        let noticed = if over == Over::Wires { 2000 } else { 110 };
+        net.run(at_ms(10_000 + noticed + 2 * 40 * 7));
+        let errors: Vec<(u32, u32)> = net
+            .heard()
+            .iter()
+            .filter(|heard| matches!(heard.message, Message::Error(_)))
+            .map(|heard| (heard.from, heard.by))
+            .collect();
+        assert!(
+            errors.contains(&(2, 1)) && errors.contains(&(1, 0)),
+            "{errors:?}"
+        );
+        assert_eq!(net.way(0, 3), [0, 7, 6, 5, 4, 3]);
+        let after = &net.simulation.application.arrivals[0][before..];
+        assert!(after.iter().any(|(_, _, hops)| *hops == 5));
+        if over != Over::Wires {
+            // The packet that failed told of it, and what the source had of its own waited.
+            assert!(net.dropped(DropCause::Radio) <= 2);
+        }
+    }
+}
+
+#[test]
+fn the_node_before_a_lost_link_repairs_it_without_the_source() {
+    // 0 - 1 - 2 - 3 - 4, and a way round 3 by 5.
+    let mut links = chain(5);
+    links.extend([(2, 5), (5, 4)]);
+    let mut net = Net::new(
+        6,
+        &links,
+        Over::Medium(0.0),
+        Config::rfc(),
+        &[steady(0, 4)],
+        1,
+    );
+    net.run(at_ms(10_000));
+    let old = net.way(0, 4)[3];
+    net.heard();
+    net.cut(2, old);
+    net.run(at_ms(11_000));
+    assert_eq!(net.way(0, 4), [0, 1, 2, 8 - old, 4]);
+    // Nothing was lost, and only node 2 asked.
+    assert_eq!(net.dropped(DropCause::Radio), 0);
+    assert_eq!(net.dropped(DropCause::NoRoute), 0);
+    let asked: Vec<NodeId> = requests(&net)
+        .iter()
+        .map(|(.., request)| request.originator)
+        .collect();
+    assert!(!asked.is_empty() && asked.iter().all(|node| *node == NodeId(2)));
+    assert_eq!(net.readings(2).route_repairs, 1);
+    assert_eq!(net.readings(0).route_discoveries, 1);
+}
+
+#[test]
+fn a_repair_that_finds_nothing_ends_in_an_error_to_the_source() {
+    // Beyond the cut there is a way only for the source: 0 - 6 - … - 5.
+    let links = [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 5),
+        (0, 6),
+        (6, 7),
+        (7, 8),
+        (8, 9),
+        (9, 5),
+    ];
+    let mut net = Net::new(
+        10,
+        &links,
+        Over::Medium(0.0),
+        Config::rfc(),
+        &[steady(0, 5)],
+        1,
+    );
+    net.run(at_ms(10_000));
+    assert_eq!(net.way(0, 5), [0, 1, 2, 3, 5]);
+    net.cut(3, 5);
+    net.cut(3, 2);
+    net.run(at_ms(13_000));
+    assert_eq!(net.way(0, 5), [0, 6, 7, 8, 9, 5]);
+    assert_eq!(net.readings(2).route_repairs, 0);
+    assert!(
+        net.dropped(DropCause::NoRoute) > 0,
+        "what node 2 kept is lost"
+    );
+}
+
+#[test]
+fn an_unused_route_ends_and_a_used_one_stays() {
+    let mut net = Net::new(
+        4,
+        &chain(4),
+        Over::Medium(0.0),
+        Config::rfc(),
+        &[once(0, 3), steady(1, 2)],
+        1,
+    );
+    net.run(at_ms(3000));
+    assert_eq!(net.way(0, 3), [0, 1, 2, 3]);
+    // MY_ROUTE_TIMEOUT after the reply at the latest, ACTIVE_ROUTE_TIMEOUT after the packet.
+    net.run(at_ms(1000 + 640 + 200 + 6000));
+    assert_eq!(net.next(0, 3), None);
+    assert_eq!(net.next(1, 2), Some(2));
+}
+
+/// A random tree and some more links.
+fn connected(stream: &mut backlane_engine::Stream, nodes: u32) -> Vec<(u32, u32)> {
+    let mut links: Vec<_> = (1..nodes)
+        .map(|node| (stream.below(u64::from(node)) as u32, node))
+        .collect();
+    for _ in 0..nodes {
+        let a = stream.below(u64::from(nodes)) as u32;
+        let b = stream.below(u64::from(nodes)) as u32;
+        if a < b && !links.contains(&(a, b)) {
+            links.push((a, b));
+        }
+    }
+    links
+}
+
+/// Random graphs whose links come and go; after every 20 ms no way runs in a circle, and a
+/// packet crosses no router twice.
+fn watch_for_loops(over: Over, config: Config, graphs: u64) {
+    let mut stream = Streams::new(5).stream("graphs", "shape");
+    let mut carried = 0;
+    for seed in 0..graphs {
+        let nodes = 4 + stream.below(9) as u32;
+        let links = connected(&mut stream, nodes);
+        let flows: Vec<Flow> = (0..4)
+            .map(|_| {
+                let from = stream.below(u64::from(nodes)) as u32;
+                let to = (from + 1 + stream.below(u64::from(nodes) - 1) as u32) % nodes;
+                steady(from, to)
+            })
+            .collect();
+        let mut net = Net::new(nodes, &links, over, config, &flows, seed);
+        let mut up = vec![true; links.len()];
+        for step in 1..1500u64 {
+            net.run(at_ms(20 * step));
+            net.assert_free_of_loops();
+            if step % 10 == 0 {
+                let link = stream.below(links.len() as u64) as usize;
+                let (a, b) = links[link];
+                up[link] = !up[link];
+                if up[link] {
+                    net.mend(a, b);
+                } else {
+                    net.cut(a, b);
+                }
+            }
+        }
+        let arrivals = &net.simulation.application.arrivals;
+        carried += arrivals.iter().map(Vec::len).sum::<usize>();
+    }
+    assert!(carried > 100 * graphs as usize, "{carried}");
+}
+
+#[test]
+fn no_loop_ever_forms_over_a_medium_whose_links_come_and_go() {
+    watch_for_loops(Over::Medium(0.0), Config::rfc(), 30);
+    watch_for_loops(Over::Medium(0.3), Config::rfc(), 15);
+    watch_for_loops(Over::Medium(0.3), Config::ns2(), 15);
+}
+
+#[test]
+fn no_loop_ever_forms_over_wires_watched_by_hellos() {
+    watch_for_loops(Over::Wires, Config::rfc(), 30);
+}
