@@ -350,3 +350,29 @@ fn no_loop_ever_forms_over_a_medium_whose_links_come_and_go() {
 fn no_loop_ever_forms_over_wires_watched_by_hellos() {
     watch_for_loops(Over::Wires, Config::rfc(), 30);
 }
+
+#[test]
+fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
+    // A frame fails in all of its seven attempts with probability 1/128.
+    let flow = Flow {
+        every: Duration::from_millis(20),
+        ..steady(0, 3)
+    };
+    let mut net = Net::new(4, &chain(4), Over::Medium(0.5), Config::ns2(), &[flow], 1);
+    net.run(at_ms(1_001_000));
+    let failures: u64 = (0..4).map(|node| net.readings(node).link_failures).sum();
+    let links = net.simulation.network.links().iter();
+    let frames: u64 = links.map(|link| link.counters().packets).sum();
+    let arrived = net.simulation.application.arrivals[0].len();
+    // So many of the frames are expected to fail; replies that fail are no lost links.
+    let expected = frames as f64 / 127.0;
+    let spread = 4.0 * expected.sqrt();
+    assert!(
+        (failures as f64 - expected).abs() < spread,
+        "{failures} lost links, {frames} frames that came through"
+    );
+    // A broadcast is not repeated: a search crosses three links one time in eight, and most of
+    // what is sent finds no route.
+    assert!(arrived * 10 < 50_000, "{arrived}");
+    assert!(net.dropped(DropCause::Queue) + net.dropped(DropCause::NoRoute) > 40_000);
+}

@@ -11,9 +11,9 @@ pub use crate::protocols::lte::{BufferLimit, Lte};
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity, Metric, Parameter,
-    PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction, Reordering,
-    Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
+    Aodv, AodvProfile, BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity,
+    Metric, Parameter, PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction,
+    Reordering, Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
 };
 
 /// A complete, checked scenario.

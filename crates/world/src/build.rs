@@ -8,6 +8,7 @@ use backlane_engine::{EventQueue, Stream, Streams, Trace};
 use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::TcpAware;
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
@@ -308,6 +309,17 @@ impl Builder<'_> {
                     let jitter = self.streams.stream(&self.id(node), "olsr");
                     Box::new(Olsr::new(node, config, jitter))
                 }),
+                Routing::Aodv(mut config, hello) => {
+                    let routers = (0..network.node_count() as u32).map(NodeId);
+                    let mut interfaces = routers.flat_map(|node| network.mesh_interfaces(node));
+                    // A wire does not tell that its far end is lost.
+                    let wired = interfaces.any(|interface| interface.radio.is_none());
+                    config.hello = hello.unwrap_or(wired).then_some(aodv::Hello::RFC);
+                    Box::new(move |node| {
+                        let jitter = self.streams.stream(&self.id(node), "aodv");
+                        Box::new(Aodv::new(node, config, jitter))
+                    })
+                }
                 Routing::SingleQueue { config, euclidean } => {
                     let shared = self.backpressure(paths, euclidean, |_, _| 1);
                     Box::new(move |node| {

@@ -7,7 +7,7 @@ use backlane_net::{
     RateTrace,
 };
 use backlane_routing::backpressure::tcp_aware::{TcpAwareConfig, Threshold};
-use backlane_routing::{backpressure, olsr, shortest_path};
+use backlane_routing::{aodv, backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_traffic::CodingConfig;
 
@@ -95,6 +95,8 @@ pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
 pub(crate) enum Routing {
     ShortestPath(shortest_path::Config),
     Olsr(olsr::Config),
+    /// With HELLOs or without; `None` does as the links need.
+    Aodv(aodv::Config, Option<bool>),
     SingleQueue {
         config: backpressure::SingleQueueConfig,
         euclidean: bool,
@@ -151,6 +153,7 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             },
             quality_window,
         }),
+        model::Routing::Aodv(model) => Routing::Aodv(aodv(model), model.hello),
         model::Routing::SingleQueue(bp) => single_queue(bp),
         model::Routing::Classic(bp) => {
             let model::Classic {
@@ -171,6 +174,24 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
         model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
         model::Routing::TcpAware(bp) => Routing::TcpAware(tcp_aware(bp)),
     }
+}
+
+fn aodv(model: model::Aodv) -> aodv::Config {
+    let model::Aodv {
+        profile,
+        hello: _,
+        local_repair,
+        buffer_pkts,
+    } = model;
+    let mut config = match profile {
+        model::AodvProfile::Rfc => aodv::Config::rfc(),
+        model::AodvProfile::Ns2 => aodv::Config::ns2(),
+    };
+    if !local_repair {
+        config.local_repair = aodv::LocalRepair::Never;
+    }
+    config.buffer_pkts = buffer_pkts as usize;
+    config
 }
 
 fn queue_info(info: model::QueueInfo) -> backpressure::QueueInfo {

@@ -32,6 +32,14 @@ pub struct Hello {
     pub allowed_loss: u32,
 }
 
+impl Hello {
+    /// The values of RFC 3561 §10.
+    pub const RFC: Self = Self {
+        interval: Duration::from_secs(1),
+        allowed_loss: 2,
+    };
+}
+
 /// Parameters of AODV, under the names of RFC 3561 §10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -107,10 +115,7 @@ impl Config {
             timeout_buffer: 2,
             delete_period: Duration::from_secs(15),
             blacklist_timeout: net_traversal_time * 2,
-            hello: Some(Hello {
-                interval: Duration::from_secs(1),
-                allowed_loss: 2,
-            }),
+            hello: Some(Hello::RFC),
             // 0.3 NET_DIAMETER, rounded down.
             local_repair: LocalRepair::Within(10),
             local_add_ttl: 2,

@@ -85,6 +85,8 @@ pub enum Routing {
         /// Losses are counted over so long.
         quality_window: Duration,
     },
+    /// Ad hoc on-demand distance vector routing (RFC 3561).
+    Aodv(Aodv),
     /// Backpressure routing with one queue per node.
     SingleQueue(SingleQueue),
     /// Classical backpressure routing.
@@ -93,6 +95,28 @@ pub enum Routing {
     BpMr(BpMr),
     /// TCP-aware backpressure routing.
     TcpAware(TcpAware),
+}
+
+/// Parameters of AODV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aodv {
+    /// Whose timers and limits.
+    pub profile: AodvProfile,
+    /// Whether nodes send HELLOs; `None` does where there are wires.
+    pub hello: Option<bool>,
+    /// Whether the node before a lost link looks for a way round it.
+    pub local_repair: bool,
+    /// Packets that wait for routes in one node.
+    pub buffer_pkts: u32,
+}
+
+/// Whose timers and limits AODV has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AodvProfile {
+    /// Those of RFC 3561 §10.
+    Rfc,
+    /// Those of ns-2.35.
+    Ns2,
 }
 
 /// Parameters of backpressure routing with one queue per node.

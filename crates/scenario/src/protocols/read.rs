@@ -3,8 +3,8 @@
 use backlane_units::Duration;
 
 use super::{
-    BpMr, Burst, Classic, Granularity, Metric, PenaltyRule, QueueInfo, Reaction, Routing,
-    SingleQueue, TcpAware,
+    Aodv, AodvProfile, BpMr, Burst, Classic, Granularity, Metric, PenaltyRule, QueueInfo, Reaction,
+    Routing, SingleQueue, TcpAware,
 };
 use crate::tree::Table;
 
@@ -45,6 +45,19 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
                 quality_window: table.quantity("quality_window")?,
             })
         }
+        "aodv" => Some(Routing::Aodv(Aodv {
+            profile: match table.text("profile")? {
+                "ns2" => AodvProfile::Ns2,
+                _ => AodvProfile::Rfc,
+            },
+            hello: match table.text("hello")? {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            },
+            local_repair: table.boolean("local_repair")?,
+            buffer_pkts: table.integer("buffer_pkts")?,
+        })),
         "bp" => {
             let penalty = match table.text("penalty")? {
                 "shadow" => PenaltyRule::Shadow,

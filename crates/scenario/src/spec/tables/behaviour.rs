@@ -6,7 +6,7 @@ use super::{
     CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
     TIME, key, words,
 };
-use super::{lte, tcp_aware, traces};
+use super::{aodv, lte, tcp_aware, traces};
 
 /// The radio network of the UEs.
 pub(crate) static ACCESS: Section = Section {
@@ -224,6 +224,11 @@ pub(crate) static ROUTING: Section = Section {
                         "With \"etx\": losses are counted over so long.",
                     ),
                 ],
+            },
+            Variant {
+                name: "aodv",
+                doc: "Routes found when they are needed (RFC 3561).",
+                keys: aodv::KEYS,
             },
             Variant {
                 name: "bp",

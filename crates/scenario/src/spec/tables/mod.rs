@@ -2,6 +2,7 @@
 //!
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
+mod aodv;
 mod behaviour;
 mod coding;
 mod controls;
