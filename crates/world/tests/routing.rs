@@ -153,3 +153,23 @@ fn a_flow_that_is_sprayed_over_unequal_paths_is_reordered() {
     assert!(ratio(TWO_PATHS) > 0.3);
     assert_eq!(ratio(&TWO_PATHS.replace("spray = [\"near\"]", "")), 0.0);
 }
+
+#[test]
+fn downloads_finish_over_routes_that_aodv_finds_when_they_begin() {
+    for routing in [
+        "protocol = \"aodv\"",
+        "protocol = \"aodv\"\nprofile = \"ns2\"",
+    ] {
+        let outcome = run(&grid(routing, 25), 1, None);
+        assert_eq!(outcome.summary.ended, Ended::FlowsFinished, "{routing}");
+        let hops = floats(&outcome.flows, "hops_mean");
+        let shortest = floats(&run(&grid(ROUTINGS[0], 25), 1, None).flows, "hops_mean");
+        let total = |hops: &[Option<f64>]| hops.iter().flatten().sum::<f64>();
+        // The first answer wins, be it a hop longer.
+        assert!(total(&hops) >= total(&shortest) - 1e-9, "{hops:?}");
+        assert!(
+            total(&hops) < 1.25 * total(&shortest),
+            "{hops:?} {shortest:?}"
+        );
+    }
+}
