@@ -1,0 +1,204 @@
+//! The conflict graph: which links may not send in the same slot.
+
+use crate::config::{Interference, Link};
+
+/// The most links whose sets fit into a word.
+pub const MOST_MASKED: usize = 64;
+
+/// For each link, the links that may not send together with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts {
+    /// In ascending order, without the link itself.
+    neighbours: Vec<Vec<u32>>,
+}
+
+impl Conflicts {
+    /// The conflicts of `links` under an interference model. Pairs that name links that are not
+    /// there are left out; [`crate::Model::new`] refuses them before.
+    pub fn new(links: &[Link], interference: &Interference) -> Self {
+        let mut neighbours = vec![Vec::new(); links.len()];
+        let mut add = |a: usize, b: usize| {
+            if a != b && a < links.len() && b < links.len() {
+                neighbours[a].push(b as u32);
+                neighbours[b].push(a as u32);
+            }
+        };
+        match interference {
+            Interference::None => {}
+            Interference::Conflicts(pairs) => {
+                for &(a, b) in pairs {
+                    add(a, b);
+                }
+            }
+            Interference::Primary | Interference::CollisionDomain => {
+                let all = *interference == Interference::CollisionDomain;
+                for (a, one) in links.iter().enumerate() {
+                    for (b, other) in links.iter().enumerate().skip(a + 1) {
+                        let shared = [one.from, one.to]
+                            .iter()
+                            .any(|node| [other.from, other.to].contains(node));
+                        if all || shared {
+                            add(a, b);
+                        }
+                    }
+                }
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Self { neighbours }
+    }
+
+    /// Number of links.
+    pub fn links(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The links that may not send together with `link`.
+    pub fn of(&self, link: usize) -> &[u32] {
+        &self.neighbours[link]
+    }
+
+    /// The same as words with a bit for each link; `None` if there are more than 64.
+    pub fn masks(&self) -> Option<Vec<u64>> {
+        (self.links() <= MOST_MASKED).then(|| {
+            let mask = |list: &Vec<u32>| list.iter().fold(0, |mask, &link| mask | 1u64 << link);
+            self.neighbours.iter().map(mask).collect()
+        })
+    }
+}
+
+/// All maximal sets of links without a conflict, as words; `None` if there are more than `most`.
+///
+/// This is the enumeration of maximal cliques by Bron and Kerbosch (1973), with a pivot, on the
+/// complement of the conflict graph.
+pub fn maximal_independent_sets(conflicts: &[u64], most: usize) -> Option<Vec<u64>> {
+    let all = match conflicts.len() {
+        0 => return Some(Vec::new()),
+        MOST_MASKED => u64::MAX,
+        links => (1 << links) - 1,
+    };
+    let mut sets = Vec::new();
+    extend(conflicts, 0, all, 0, most, &mut sets).then_some(sets)
+}
+
+/// Adds to `sets` all maximal sets that contain `chosen`, any of `open` and none of `closed`;
+/// whether they are at most `most`.
+fn extend(
+    conflicts: &[u64],
+    chosen: u64,
+    mut open: u64,
+    mut closed: u64,
+    most: usize,
+    sets: &mut Vec<u64>,
+) -> bool {
+    if open | closed == 0 {
+        sets.push(chosen);
+        return sets.len() <= most;
+    }
+    // Every maximal set has the pivot or a link that conflicts with it.
+    let branches = bits(open | closed)
+        .map(|pivot| open & (conflicts[pivot] | 1 << pivot))
+        .min_by_key(|branches| branches.count_ones())
+        .unwrap_or(open);
+    for link in bits(branches) {
+        let compatible = !(conflicts[link] | 1 << link);
+        if !extend(
+            conflicts,
+            chosen | 1 << link,
+            open & compatible,
+            closed & compatible,
+            most,
+            sets,
+        ) {
+            return false;
+        }
+        open &= !(1 << link);
+        closed |= 1 << link;
+    }
+    true
+}
+
+/// The bits of a word that are set, lowest first.
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(from: usize, to: usize) -> Link {
+        Link {
+            from,
+            to,
+            rate_pkts: 1,
+            on: 1.0,
+        }
+    }
+
+    /// A–B, A–C, B–D, C–D.
+    fn diamond() -> Vec<Link> {
+        vec![link(0, 1), link(0, 2), link(1, 3), link(2, 3)]
+    }
+
+    fn sets(links: &[Link], interference: &Interference) -> Vec<u64> {
+        let masks = Conflicts::new(links, interference).masks().unwrap();
+        let mut sets = maximal_independent_sets(&masks, 1000).unwrap();
+        sets.sort_unstable();
+        sets
+    }
+
+    #[test]
+    fn a_diamond_has_the_sets_of_its_interference() {
+        let links = diamond();
+        assert_eq!(sets(&links, &Interference::None), [0b1111]);
+        assert_eq!(sets(&links, &Interference::Primary), [0b0110, 0b1001]);
+        assert_eq!(
+            sets(&links, &Interference::CollisionDomain),
+            [0b0001, 0b0010, 0b0100, 0b1000]
+        );
+        let pairs = Interference::Conflicts(vec![(0, 1), (1, 0), (2, 3)]);
+        assert_eq!(sets(&links, &pairs), [0b0101, 0b0110, 0b1001, 0b1010]);
+    }
+
+    #[test]
+    fn enumeration_finds_the_sets_that_trying_all_subsets_finds() {
+        let mut stream = backlane_engine::Streams::new(3).stream("test", "graphs");
+        for _ in 0..50 {
+            let links = 1 + stream.below(10) as usize;
+            let mut conflicts = vec![0u64; links];
+            for a in 0..links {
+                for b in 0..a {
+                    if stream.chance(0.4) {
+                        conflicts[a] |= 1 << b;
+                        conflicts[b] |= 1 << a;
+                    }
+                }
+            }
+            let free = |set: u64| bits(set).all(|link| conflicts[link] & set == 0);
+            let maximal = |set: u64| {
+                (0..links).all(|link| set >> link & 1 == 1 || conflicts[link] & set != 0)
+            };
+            let mut found = maximal_independent_sets(&conflicts, 2000).unwrap();
+            found.sort_unstable();
+            let expected: Vec<u64> = (0..1 << links)
+                .filter(|&set| free(set) && maximal(set))
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn enumeration_stops_where_there_are_too_many() {
+        // Thirty pairs that exclude each other have 2³⁰ maximal sets.
+        let conflicts: Vec<u64> = (0..60).map(|link| 1 << (link ^ 1)).collect();
+        assert_eq!(maximal_independent_sets(&conflicts, 100), None);
+    }
+}

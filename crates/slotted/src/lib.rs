@@ -1,0 +1,29 @@
+//! The slotted model of backpressure: queues, ON/OFF channels, interference and schedules, one
+//! slot after another.
+//!
+//! It is the model in which backpressure is proved to be stable (Tassiulas and Ephremides 1992)
+//! and in which TCP-aware backpressure is stated (Seferoglu and Modiano 2014, §II and §III): no
+//! packets that travel, no protocols, no clock, only per-flow queues and the rule that moves them.
+//!
+//! - [`config`]: what a network is; [`network`] makes tables of it.
+//! - [`conflicts`]: which links may not send in the same slot.
+//! - [`schedule`]: which of them do: the exact max-weight set, or a greedy maximal one.
+//! - [`source`]: where packets come from: random and constant arrivals, windows as TCP's, and the
+//!   flow control of equation (5) in [`flow_control`].
+//! - [`model`]: the slot; [`statistics`]: what is measured over them.
+//!
+//! Queues are of whole packets. A packet that moves in a slot can move again in the next.
+
+pub mod config;
+pub mod conflicts;
+pub mod flow_control;
+pub mod model;
+pub mod network;
+pub mod schedule;
+pub mod source;
+pub mod statistics;
+
+pub use config::{Config, Flow, Growth, Interference, Link, Rule, Scheduler, Source, Ties, Window};
+pub use model::{Balance, Model};
+pub use network::Problem;
+pub use statistics::{FlowStatistics, Slope};

@@ -1,0 +1,116 @@
+//! Theorem 1: the region of stability does not depend on K.
+//!
+//! The boundaries: a downlink with one user served in a slot carries λ1 + λ2 up to the
+//! probability that a channel is ON (Tassiulas and Ephremides 1993); a diamond carries 1 packet
+//! per slot if nodes take turns, {AB, CD} and {AC, BD}, and 1/2 if links do.
+
+mod common;
+
+use backlane_slotted::{Config, Interference, Slope, Source};
+use common::{diamond, downlink, finished};
+
+const SLOTS: u64 = 1_600_000;
+/// Student's t with 18 degrees of freedom exceeds this by chance once in a thousand cases.
+const T: f64 = 3.92;
+
+/// The three networks, at a share of their boundary, with the boundary and what backlogs grow by
+/// for each packet per slot above it.
+///
+/// In the downlink and where nodes take turns the backlog at the source takes all that is too
+/// much. In one domain all links have equal weights in the end, so U_A = 2 U_B = 2 U_C. With b the
+/// growth at B, λ − 2b packets leave A and λ − 4b reach D, together one in each slot: b = (2λ − 1)/6,
+/// and all queues grow by 4b.
+fn at(share: f64) -> Vec<(&'static str, [f64; 2], Config)> {
+    let each = |rate: f64| Source::Bernoulli(share * rate);
+    vec![
+        (
+            "downlink",
+            [0.75, 1.0],
+            downlink([0.5, 0.5], [each(0.375); 2], SLOTS),
+        ),
+        (
+            "diamond, primary",
+            [1.0, 1.0],
+            diamond(Interference::Primary, each(1.0), SLOTS),
+        ),
+        (
+            "diamond, one domain",
+            [0.5, 4.0 / 3.0],
+            diamond(Interference::CollisionDomain, each(0.5), SLOTS),
+        ),
+    ]
+}
+
+fn slopes(share: f64, judge: impl Fn(&str, [f64; 2], Slope)) {
+    for (name, boundary, config) in at(share) {
+        for k_pkts in [0, 10, 50, 200] {
+            let config = Config {
+                k_pkts,
+                ..config.clone()
+            };
+            let slope = finished(&config, 1).slope().unwrap();
+            judge(&format!("{name}, K {k_pkts}: {slope:?}"), boundary, slope);
+        }
+    }
+}
+
+#[test]
+fn backlogs_are_bounded_at_95_percent_of_the_boundary_for_any_k() {
+    slopes(0.95, |name, [boundary, _], slope| {
+        assert!(slope.slope.abs() < T * slope.standard_error, "{name}");
+        // The trend is told from that of 1 % above the boundary.
+        assert!(
+            slope.slope + T * slope.standard_error < 0.01 * boundary,
+            "{name}"
+        );
+    });
+}
+
+#[test]
+fn backlogs_grow_by_what_is_too_much_at_105_percent_for_any_k() {
+    slopes(1.05, |name, [boundary, growth], slope| {
+        assert!(slope.slope > T * slope.standard_error, "{name}");
+        let expected = 0.05 * boundary * growth;
+        assert!(
+            (slope.slope / expected - 1.0).abs() < 0.1,
+            "{name}, expected {expected}"
+        );
+    });
+}
+
+/// From U(t + 1)² ≤ U² + f² + A² − 2 U (f − A), summed over both users, with the schedule at
+/// least as good for max{K, U} as one that serves each ε more than it needs, and max{K, U} at
+/// most U + K: the mean of ΣU is at most (1 + Σλ + 2K)/2ε.
+#[test]
+fn the_mean_backlog_keeps_its_bound_and_grows_with_k() {
+    let mut before = 0.0;
+    for k_pkts in [0, 10, 50, 200] {
+        for share in [0.8, 0.95] {
+            let rate = share * 0.375;
+            let config = Config {
+                k_pkts,
+                ..downlink([0.5, 0.5], [Source::Bernoulli(rate); 2], SLOTS)
+            };
+            let model = finished(&config, 2);
+            let sum: u128 = model.statistics().iter().map(|f| f.backlog_sum_pkts).sum();
+            let mean = sum as f64 / SLOTS as f64;
+            let epsilon = 0.375 - rate;
+            let bound = (1.0 + 2.0 * rate + 2.0 * f64::from(k_pkts)) / (2.0 * epsilon);
+            assert!(mean > 0.5 && mean < bound, "K {k_pkts}: {mean} of {bound}");
+            if share > 0.9 {
+                assert!(mean >= before, "K {k_pkts}: {mean} after {before}");
+                before = mean;
+            }
+        }
+    }
+}
+
+/// What is outside of the region for one user alone: λ1 < p1 whatever λ2.
+#[test]
+fn a_user_gets_no_more_than_its_channel_carries() {
+    let arrivals = [Source::Bernoulli(0.55), Source::Bernoulli(0.05)];
+    let model = finished(&downlink([0.5, 0.5], arrivals, SLOTS), 1);
+    let slope = model.slope().unwrap().slope;
+    assert!((slope / 0.05 - 1.0).abs() < 0.1, "{slope}");
+    assert!(model.backlog_pkts(1) < 100);
+}
