@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[2]
 
 # What each crate may import of ours. A model never imports another; `routing` implements the
 # trait that `net` defines, and `traffic` joins `net` with `tcp` and `coding`.
-MODELS = {"units", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic"}
+MODELS = {
+    "units", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic", "slotted",
+}  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "engine": {"units"},
@@ -30,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wifi": {"units", "engine", "radio", "net"},
     "routing": {"units", "engine", "net"},
     "traffic": {"units", "engine", "net", "tcp", "coding"},
+    "slotted": {"engine"},
     "record": set(),
     "scenario": {"units"},
     "world": MODELS | {"record", "scenario"},

@@ -33,7 +33,6 @@ fn the_gap_falls_with_m_and_is_within_2_percent_at_500() {
     for (config, best) in [(one_hop, [0.48, 0.4]), (two_hops, [0.5, 0.25])] {
         for k_pkts in [0, 10, 50] {
             let gaps = [5.0, 50.0, 500.0].map(|m| gap(&config, m, k_pkts, &best));
-            println!("{k_pkts} {gaps:?}");
             assert!(gaps[2].abs() <= 0.02, "K {k_pkts}: {gaps:?}");
             assert!(
                 gaps[0] > gaps[1] && gaps[1] > gaps[2],
