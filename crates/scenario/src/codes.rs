@@ -83,6 +83,9 @@ pub(crate) enum Code {
     LossyLink,
     LongRadioLink,
     Partitioned,
+    BadConflict,
+    NoPath,
+    ManySlottedLinks,
 }
 
 /// What is known of a code.
@@ -722,6 +725,30 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "There is no way between some of its nodes. A run takes its time limit and tells what was \
          measured; flows between the pieces get nothing through.",
         None,
+    ),
+    entry(
+        Code::BadConflict,
+        "S140",
+        "A conflict is not between two links",
+        "A conflict of a slotted model is a list of two different links, each named \"A-B\" by the \
+         nodes that it leads from and to.",
+        Some("conflicts = [[\"A-B\", \"C-E\"]]"),
+    ),
+    entry(
+        Code::NoPath,
+        "S141",
+        "A flow has no path",
+        "The links of a slotted model lead in one direction. None of their ways leads from the \
+         source of the flow to its destination.",
+        Some("[[slotted.flow]]\nfrom = \"D\"\nto = \"A\""),
+    ),
+    entry(
+        Code::ManySlottedLinks,
+        "S142",
+        "There are more links than the scheduler takes",
+        "The exact scheduler of a slotted model takes at most 64 links, since its time may double \
+         with each of them; the greedy one takes 1024.",
+        Some("scheduler = \"exact\""),
     ),
 ];
 

@@ -11,6 +11,8 @@
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
 //!    recorded traces; `print` writes the normal form as TOML.
 //!
+//! A file with a section [slotted] describes no network; `slotted` resolves it.
+//!
 //! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign,
 //! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no
 //! input makes any of this panic.
@@ -35,6 +37,7 @@ mod read;
 mod reference;
 mod resolve;
 mod schema;
+mod slotted;
 mod spec;
 mod sweep;
 mod templates;
@@ -47,7 +50,7 @@ mod wifi;
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Remark, Report, Severity};
 pub use files::TableReader;
-pub use model::Scenario;
+pub use model::{Described, Scenario};
 pub use plan::{Cell, Plan, Run, check, check_sites, check_with, plan, plan_with, read_file};
 pub use reference::reference_page;
 pub use schema::schema;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::{BufferLimit, Lte};
+pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
@@ -15,6 +16,41 @@ pub use crate::protocols::{
     Metric, Parameter, PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction,
     Reordering, Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
 };
+
+/// What a file describes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Described {
+    /// A network of packets.
+    Network(Box<Scenario>),
+    /// The slotted model of backpressure.
+    Slotted(Box<slotted::Slotted>),
+}
+
+impl Described {
+    /// The scenario's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Network(scenario) => &scenario.name,
+            Self::Slotted(slotted) => &slotted.name,
+        }
+    }
+
+    /// The seed written in the file.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Self::Network(scenario) => scenario.seed,
+            Self::Slotted(slotted) => slotted.seed,
+        }
+    }
+
+    /// The congestion controls that the simulator does not have.
+    pub fn custom_controls(&self) -> &[CustomControl] {
+        match self {
+            Self::Network(scenario) => &scenario.custom_controls,
+            Self::Slotted(_) => &[],
+        }
+    }
+}
 
 /// A complete, checked scenario.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::MODEL_VERSION;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Problems, Report, Span};
 use crate::files::{Files, TableReader};
-use crate::model::{CustomControl, Scenario};
+use crate::model::{CustomControl, Described, Scenario};
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
@@ -219,10 +219,10 @@ fn plan_within(
             .zip(&choice)
             .map(|(axis, value)| (axis.path.clone(), axis.labels[*value].clone()))
             .collect();
-        for control in scenario.custom_controls {
-            custom_controls.insert(control.name.clone(), control);
+        for control in scenario.custom_controls() {
+            custom_controls.insert(control.name.clone(), control.clone());
         }
-        base.get_or_insert((scenario.name, scenario.seed));
+        base.get_or_insert_with(|| (scenario.name().to_owned(), scenario.seed()));
         cells.push(Cell {
             index,
             parameters,
@@ -339,7 +339,7 @@ pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
     problems.finish().map(|_| count)
 }
 
-impl Scenario {
+impl Described {
     /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
     /// sweep and without references to files will do.
     ///
@@ -347,7 +347,22 @@ impl Scenario {
     ///
     /// A report of every problem found.
     pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        single(text, "scenario.resolved.toml", &mut Files::none())
+        single(text, RESOLVED, &mut Files::none())
+    }
+}
+
+/// What a resolved scenario is called in messages.
+const RESOLVED: &str = "scenario.resolved.toml";
+
+impl Scenario {
+    /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
+    /// sweep and without references to files will do.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, or that it is a slotted model and no network.
+    pub fn from_resolved(text: &str) -> Result<Self, Report> {
+        network(text, RESOLVED, &mut Files::none())
     }
 
     /// Reads a scenario file without a sweep. `path` is the file's name in messages and the place
@@ -355,14 +370,32 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// A report of every problem found.
+    /// A report of every problem found, or that it is a slotted model and no network.
     pub fn parse(text: &str, path: &str) -> Result<Self, Report> {
-        single(text, path, &mut Files::beside(path, None))
+        network(text, path, &mut Files::beside(path, None))
     }
 }
 
-/// The scenario of a text without a sweep.
-fn single(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report> {
+/// The network of a text without a sweep.
+fn network(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report> {
+    match single(text, path, files)? {
+        Described::Network(scenario) => Ok(*scenario),
+        Described::Slotted(_) => {
+            let mut problems = Problems::default();
+            let message = "a slotted model is no network".to_owned();
+            problems.file_error(
+                Code::WrongType,
+                path,
+                message,
+                "remove [slotted]".to_owned(),
+            );
+            Err(report(problems))
+        }
+    }
+}
+
+/// What a text without a sweep describes.
+fn single(text: &str, path: &str, files: &mut Files) -> Result<Described, Report> {
     let mut problems = Problems::default();
     let tree = load(text, path, &[], &mut problems);
     if !problems.is_readable() {

@@ -16,13 +16,14 @@ use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
-    Coding, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
+    Coding, Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
 };
 use crate::normal;
 use crate::phrases::Limit;
 use crate::profile;
 use crate::protocols::read::{read_routing, usual_olsr_times};
 use crate::protocols::tcp;
+use crate::slotted;
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
 use crate::traces::Traces;
@@ -35,7 +36,7 @@ pub(crate) struct Resolved {
     /// The normal form.
     pub(crate) tree: Table,
     /// The same as plain values.
-    pub(crate) scenario: Scenario,
+    pub(crate) scenario: Described,
 }
 
 /// The nodes that flows and UEs refer to.
@@ -66,6 +67,9 @@ impl Names<'_> {
 
 /// Resolves one cell; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
+    if raw.entry("slotted").is_some() {
+        return slotted::resolve(raw, problems);
+    }
     let with_profiles = profile::with_profiles(raw);
     let raw = with_profiles.as_ref().unwrap_or(raw);
     let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
@@ -148,6 +152,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     tree.remove("gateway");
     tree.remove("server");
     traces.write(&mut tree);
+    let scenario = Described::Network(Box::new(scenario));
     Some(Resolved { tree, scenario })
 }
 

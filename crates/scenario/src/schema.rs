@@ -13,6 +13,11 @@ pub fn schema() -> String {
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
         root.insert("title".to_owned(), json!("Backlane scenario"));
+        // What a network needs, a slotted model has not.
+        if let Some(required) = root.remove("required") {
+            let either = json!([{ "required": required }, { "required": ["slotted"] }]);
+            root.insert("anyOf".to_owned(), either);
+        }
     }
     // A map of texts and numbers always serialises.
     serde_json::to_string_pretty(&root).unwrap_or_default()

@@ -46,6 +46,15 @@ fn traces(downlink: &str, uplink: &str, at_end: &str) -> String {
     ))
 }
 
+/// A slotted model of the links A–B and B–C.
+fn slotted(keys: &str, flow: &str) -> String {
+    format!(
+        "[slotted]\nslots = 10\n{keys}\
+         link = [{{ from = \"A\", to = \"B\" }}, {{ from = \"B\", to = \"C\" }}]\n\
+         [[slotted.flow]]\n{flow}"
+    )
+}
+
 /// A scenario for each code, except those that need no text of their own.
 fn cases() -> Vec<(&'static str, String)> {
     let long = "link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }";
@@ -261,6 +270,30 @@ fn cases() -> Vec<(&'static str, String)> {
                  { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" }, { frequency = \"2.1 GHz\" } ]\n",
             ),
         ),
+        (
+            "S140",
+            slotted(
+                "interference = \"conflicts\"\n\
+                 conflicts = [[\"A-B\", \"B-D\"], [\"A-B\", \"A-B\"], [\"A-B\"], [\"B-C\", \"mast\"]]\n",
+                "from = \"A\"\nto = \"C\"\nrate = 0.5\n",
+            ),
+        ),
+        (
+            "S141",
+            slotted(
+                "interference = \"primary\"\n",
+                "from = \"C\"\nto = \"A\"\nrate = 0.5\n",
+            ),
+        ),
+        ("S142", {
+            let link = |n: usize| format!("{{ from = \"n{n}\", to = \"n{}\" }}", n + 1);
+            let links: Vec<_> = (0..65).map(link).collect();
+            format!(
+                "[slotted]\nslots = 10\ninterference = \"none\"\nlink = [{}]\n\
+                 flow = [{{ from = \"n0\", to = \"n9\", rate = 1 }}]\n",
+                links.join(", ")
+            )
+        }),
         (
             "S081",
             chain(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use backlane_scenario::model::{
     AccessKind, Endpoints, FlowKind, Law, NodeKind, Placement, QueueLimit, Routing,
 };
-use backlane_scenario::{Plan, Scenario, check, plan, read_file};
+use backlane_scenario::{Described, Plan, Scenario, check, plan, read_file};
 
 const EXAMPLES: &[&str] = &[
     "grid.toml",
@@ -17,6 +17,7 @@ const EXAMPLES: &[&str] = &[
     "p1_lte.toml",
     "real_backhaul/scenario.toml",
     "trace_access/scenario.toml",
+    "slotted_downlink.toml",
 ];
 
 fn path(example: &str) -> String {
@@ -50,8 +51,10 @@ fn a_resolved_cell_is_a_scenario_that_resolves_to_itself() {
                 .unwrap_or_else(|report| panic!("{example}:\n{report}\n{}", cell.resolved));
             assert_eq!(again.cells[0].resolved, cell.resolved);
             assert_eq!(again.cells[0].hash, cell.hash);
-            let scenario = Scenario::from_resolved(&cell.resolved).unwrap();
-            assert!(!scenario.nodes.is_empty());
+            match Described::from_resolved(&cell.resolved).unwrap() {
+                Described::Network(scenario) => assert!(!scenario.nodes.is_empty()),
+                Described::Slotted(slotted) => assert!(!slotted.nodes.is_empty()),
+            }
         }
     }
 }

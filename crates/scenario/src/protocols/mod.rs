@@ -2,6 +2,7 @@
 
 pub mod lte;
 pub(crate) mod read;
+pub mod slotted;
 pub(crate) mod tcp;
 pub mod wifi;
 

@@ -8,6 +8,7 @@ mod coding;
 mod controls;
 pub(crate) mod lte;
 mod network;
+mod slotted;
 mod tcp;
 mod tcp_aware;
 mod traces;
@@ -19,6 +20,7 @@ pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
 };
+pub(crate) use slotted::{SLOTTED, SLOTTED_FILE, SLOTTED_FLOW, SLOTTED_LINK};
 pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;
@@ -101,18 +103,36 @@ pub(crate) struct ProfileDefault {
     pub(crate) value: &'static str,
 }
 
+const NAME: Key = key(
+    "name",
+    Kind::Text,
+    Default("\"scenario\""),
+    "The name shown in reports.",
+);
+const SEED: Key = key(
+    "seed",
+    Kind::Integer {
+        min: 0,
+        max: i64::MAX,
+    },
+    Default("1"),
+    "The seed of a single run and the first seed of a sweep with `seeds = N`.",
+);
+const SWEEP: Key = key(
+    "sweep",
+    Kind::Sweep,
+    Optional,
+    "Swept keys by their path, each with a list of values, and `seeds`: a number of seeds \
+             or a list. Its presence makes the file a campaign.",
+);
+
 /// The whole file.
 pub(crate) static FILE: Section = Section {
     noun: "",
     doc: "The keys at the top of the file.",
     tag: None,
     keys: &[
-        key(
-            "name",
-            Kind::Text,
-            Default("\"scenario\""),
-            "The name shown in reports.",
-        ),
+        NAME,
         key(
             "duration",
             SPAN,
@@ -120,15 +140,7 @@ pub(crate) static FILE: Section = Section {
             "Hard stop, counted from the end of the warm-up; a run ends earlier when all finite \
              flows have finished.",
         ),
-        key(
-            "seed",
-            Kind::Integer {
-                min: 0,
-                max: i64::MAX,
-            },
-            Default("1"),
-            "The seed of a single run and the first seed of a sweep with `seeds = N`.",
-        ),
+        SEED,
         key(
             "topology",
             Kind::Table(&TOPOLOGY),
@@ -199,11 +211,11 @@ pub(crate) static FILE: Section = Section {
             "The content of traces. Written out in a resolved scenario, so that it names no files.",
         ),
         key(
-            "sweep",
-            Kind::Sweep,
+            "slotted",
+            Kind::Table(&SLOTTED),
             Optional,
-            "Swept keys by their path, each with a list of values, and `seeds`: a number of seeds \
-             or a list. Its presence makes the file a campaign.",
+            "The slotted model of backpressure, in place of all but `name`, `seed` and `sweep`.",
         ),
+        SWEEP,
     ],
 };

@@ -1,0 +1,113 @@
+//! Files with the slotted model.
+
+use backlane_scenario::model::slotted::{Arrivals, Interference, Slotted};
+use backlane_scenario::{Described, Scenario, check, plan};
+
+const DOWNLINK: &str = "[slotted]\nslots = 100\ninterference = \"collision-domain\"\n\
+    link = [{ from = \"I\", to = \"R1\", on = 0.5 }, { from = \"I\", to = \"R2\" }]\n\
+    flow = [{ from = \"I\", to = \"R1\", rate = 0.25 }, { from = \"I\", to = \"R2\", \
+    arrivals = \"utility\" }]\n";
+
+fn read(text: &str) -> Slotted {
+    match Described::from_resolved(text) {
+        Ok(Described::Slotted(slotted)) => *slotted,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The codes of what is wrong with a file, each with its message.
+fn problems(text: &str) -> Vec<(&'static str, String)> {
+    let report = check(text, "s.toml", &[]).unwrap_err();
+    let shown = report.diagnostics.iter();
+    shown
+        .map(|d| {
+            (
+                d.code,
+                format!("{}; {}", d.message, d.label.as_deref().unwrap_or_default()),
+            )
+        })
+        .collect()
+}
+
+fn refused(from: &str, to: &str) -> (&'static str, String) {
+    assert!(DOWNLINK.contains(from));
+    let found = problems(&DOWNLINK.replace(from, to));
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].clone()
+}
+
+#[test]
+fn a_slotted_model_needs_neither_duration_nor_topology() {
+    let slotted = read(DOWNLINK);
+    assert_eq!(slotted.nodes, ["I", "R1", "R2"]);
+    assert_eq!((slotted.links[1].from, slotted.links[1].to), (0, 2));
+    assert_eq!(slotted.flows[0].arrivals, Arrivals::Bernoulli(0.25));
+    assert_eq!(slotted.flows[1].name, "I-R2");
+    assert_eq!((slotted.k_pkts, slotted.buffer_pkts), (0, None));
+    let listed = DOWNLINK.replace(
+        "\"collision-domain\"",
+        "\"conflicts\"\nconflicts = [[\"I-R2\", \"I-R1\"]]",
+    );
+    let expected = Interference::Conflicts(vec![(1, 0)]);
+    assert_eq!(read(&listed).interference, expected);
+}
+
+#[test]
+fn what_belongs_to_a_network_is_refused_beside_it() {
+    let (code, message) = refused("[slotted]", "duration = \"1 s\"\n[slotted]");
+    assert_eq!(code, "S010", "{message}");
+    let report = Scenario::from_resolved(DOWNLINK).unwrap_err();
+    assert_eq!(
+        report.diagnostics[0].message,
+        "a slotted model is no network"
+    );
+}
+
+#[test]
+fn values_out_of_range_and_unknown_names_are_told_with_their_mend() {
+    let negative = refused("slots = 100", "slots = 100\nk_pkts = -1");
+    assert!(negative.1.contains("k_pkts"), "{negative:?}");
+    let certain = refused("on = 0.5", "on = 1.5");
+    assert!(certain.1.contains("from 0 to 1"), "{certain:?}");
+    let (code, message) = refused("to = \"R2\", arrivals", "to = \"R3\", arrivals");
+    assert_eq!(code, "S031");
+    assert!(message.contains("name an end of a link"), "{message}");
+    assert_eq!(
+        refused(
+            "from = \"I\", to = \"R2\" }",
+            "from = \"I\", to = \"R1\" }, { from = \"I\", to = \"R2\" }"
+        )
+        .0,
+        "S036"
+    );
+    assert_eq!(
+        refused(
+            "to = \"R2\" }",
+            "to = \"R2\" }, { from = \"I\", to = \"I\" }"
+        )
+        .0,
+        "S032"
+    );
+    assert_eq!(
+        refused("to = \"R2\", arrivals", "to = \"R1\", arrivals").0,
+        "S030"
+    );
+    assert_eq!(
+        refused("to = \"R2\", arrivals", "to = \"I\", arrivals").0,
+        "S055"
+    );
+}
+
+#[test]
+fn a_sweep_reaches_the_keys_of_one_flow_or_link() {
+    let text = format!(
+        "{DOWNLINK}[sweep]\n\"slotted.flow.0.rate\" = [0.1, 0.2]\n\"slotted.k_pkts\" = [0, 50]\n"
+    );
+    let plan = plan(&text, "s.toml", &[], None).unwrap();
+    let cells: Vec<_> = plan.cells.iter().map(|cell| read(&cell.resolved)).collect();
+    let rates = cells
+        .iter()
+        .map(|cell| (cell.flows[0].arrivals, cell.k_pkts));
+    let expected = [(0.1, 0), (0.1, 50), (0.2, 0), (0.2, 50)];
+    assert!(rates.eq(expected.map(|(rate, k)| (Arrivals::Bernoulli(rate), k))));
+}
