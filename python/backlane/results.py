@@ -2,7 +2,8 @@
 
 Columns carry their units in their names; `docs` of the folder: one row of `runs` is a run,
 of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a node in a run. Runs
-with LTE access have `radio`, a UE in a run, and `mcs`, a UE, direction and MCS in a run.
+with LTE access have `radio`, a UE in a run, and `mcs`, a UE, direction and MCS in a run. Slotted
+models have `slotted`, a flow in a run or all of them; a slot counts as a second in all tables.
 """
 
 from __future__ import annotations

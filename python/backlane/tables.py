@@ -22,7 +22,7 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing", "coding")
+FURTHER = ("wifi", "routing", "coding", "slotted")
 """Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows."""
 
 _TEXT = {
@@ -51,7 +51,7 @@ _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
     "_share",
 )  # fmt: skip
-_FLOAT = {"utilisation", "queue_max_bytes", "mcs"}
+_FLOAT = {"utilisation", "queue_max_bytes", "mcs", "utility"}
 
 
 def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:

@@ -3,9 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use backlane_scenario::Scenario;
 use backlane_world::tcp::congestion::Custom;
-use backlane_world::{Interrupt, Outcome, World};
+use backlane_world::{Described, Interrupt, Outcome, World, slotted};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -59,7 +58,8 @@ pub(crate) fn run(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
-    let scenario = Scenario::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
+    let scenario =
+        Described::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
     let failed = Failed::default();
     let controls = congestion::controls(py, &scenario, &failed)?;
     let wall = Instant::now();
@@ -82,37 +82,47 @@ pub(crate) fn run(
 }
 
 fn carry_out(
-    scenario: &Scenario,
+    scenario: &Described,
     seed: u64,
     controls: &[Custom],
     failed: &Failed,
     progress: Option<&Py<PyAny>>,
 ) -> Result<Outcome, Failure> {
-    let duration_s = (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64();
+    let duration_s = match scenario {
+        Described::Network(scenario) => {
+            (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64()
+        }
+        Described::Slotted(slotted) => (slotted.warm_up_slots + slotted.slots) as f64,
+    };
     let mut stopped = None;
     let mut last = Instant::now();
+    let mut watch = |now_s: f64, events: u64| {
+        if failed.is_set() {
+            return Err(Interrupt);
+        }
+        let Some(progress) = progress else {
+            return Ok(());
+        };
+        if last.elapsed() < REPORT_EVERY {
+            return Ok(());
+        }
+        last = Instant::now();
+        Python::attach(|py| progress.call1(py, (now_s, duration_s, events)))
+            .map(drop)
+            .map_err(|error| {
+                stopped = Some(error);
+                Interrupt
+            })
+    };
     let attempt = catch_unwind(AssertUnwindSafe(|| {
-        let world = World::with_controls(scenario, seed, None, controls)
-            .map_err(|e| Failure::Built(e.to_string()))?;
-        let outcome = world.run(|now, events| {
-            if failed.is_set() {
-                return Err(Interrupt);
+        let outcome = match scenario {
+            Described::Network(scenario) => World::with_controls(scenario, seed, None, controls)
+                .map(|world| world.run(|now, events| watch(now.as_secs_f64(), events))),
+            Described::Slotted(slotted) => {
+                slotted::run(slotted, seed, |slots| watch(slots as f64, slots))
             }
-            let Some(progress) = progress else {
-                return Ok(());
-            };
-            if last.elapsed() < REPORT_EVERY {
-                return Ok(());
-            }
-            last = Instant::now();
-            Python::attach(|py| progress.call1(py, (now.as_secs_f64(), duration_s, events)))
-                .map(drop)
-                .map_err(|error| {
-                    stopped = Some(error);
-                    Interrupt
-                })
-        });
-        Ok(outcome)
+        };
+        outcome.map_err(|e| Failure::Built(e.to_string()))
     }));
     if let Some(failure) = failed.take() {
         return Err(failure.into());

@@ -11,7 +11,7 @@
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
 //!    recorded traces; `print` writes the normal form as TOML.
 //!
-//! A file with a section [slotted] describes no network; `slotted` resolves it.
+//! A file with a section `[slotted]` describes no network; `slotted` resolves it.
 //!
 //! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign,
 //! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no

@@ -16,7 +16,8 @@ use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
-    Coding, Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
+    Coding, Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario,
+    Tcp,
 };
 use crate::normal;
 use crate::phrases::Limit;

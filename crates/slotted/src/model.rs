@@ -64,6 +64,8 @@ pub struct Model {
     /// The slot after the one in which each link and each candidate was last chosen.
     link_chosen: Vec<u64>,
     candidate_chosen: Vec<u64>,
+    /// Packets that each link has carried since the warm-up.
+    carried: Vec<u64>,
     /// What arrives at queues when all links have sent.
     moves: Vec<(u32, u64)>,
     /// Flows under flow control, by source node.
@@ -121,6 +123,7 @@ impl Model {
             chosen: Vec::new(),
             link_chosen: vec![0; config.links.len()],
             candidate_chosen: vec![0; network.candidates.len()],
+            carried: vec![0; config.links.len()],
             moves: Vec::new(),
             controlled,
             rates: vec![0.0; flows],
@@ -163,6 +166,7 @@ impl Model {
             self.step();
             if self.slot == self.config.warm_up_slots {
                 self.statistics.fill(FlowStatistics::default());
+                self.carried.fill(0);
             }
         }
         if self.slot == end && self.slot == self.batches.end {
@@ -208,6 +212,11 @@ impl Model {
     /// The links that sent in the last slot.
     pub fn chosen(&self) -> &[u32] {
         &self.chosen
+    }
+
+    /// The packets that each link has carried since the warm-up.
+    pub fn carried_pkts(&self) -> &[u64] {
+        &self.carried
     }
 
     /// What was measured of each flow since the warm-up.
@@ -364,6 +373,7 @@ impl Model {
                 continue;
             }
             *here -= packets;
+            self.carried[link] += packets;
             let source = self.config.flows[flow].source;
             if candidate.from as usize == queue(source, flow, self.by_flow.len())
                 && self.served_at[flow] != self.slot

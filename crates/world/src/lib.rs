@@ -52,11 +52,12 @@ pub mod outcome;
 mod radio;
 mod remarks;
 mod run;
+pub mod slotted;
 mod starts;
 mod wifi;
 
 pub use backlane_record as record;
-pub use backlane_scenario::Scenario;
+pub use backlane_scenario::{Described, Scenario};
 pub use backlane_tcp as tcp;
 pub use backlane_units as units;
 pub use build::{BuildError, World};

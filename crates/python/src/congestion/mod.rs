@@ -11,7 +11,7 @@ mod values;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use backlane_scenario::Scenario;
+use backlane_scenario::Described;
 use backlane_units::SimTime;
 use backlane_world::tcp::congestion::Custom;
 use pyo3::intern;
@@ -99,11 +99,11 @@ impl Failed {
 /// The Python controls of a scenario. Each file is executed anew, so that runs share nothing.
 pub(crate) fn controls(
     py: Python<'_>,
-    scenario: &Scenario,
+    scenario: &Described,
     failed: &Failed,
 ) -> PyResult<Vec<Custom>> {
     let mut controls = Vec::new();
-    for control in &scenario.custom_controls {
+    for control in scenario.custom_controls() {
         let Some(python) = &control.python else {
             continue;
         };

@@ -1,0 +1,399 @@
+//! A run of the slotted model of backpressure, and its tables.
+//!
+//! The model has no time but its slots. Where a table wants seconds, a slot counts as one.
+
+use backlane_engine::{Digest, Streams};
+use backlane_record::Table;
+use backlane_scenario::model::slotted::{self as file, Slotted};
+use backlane_slotted::{
+    Config, Flow, Growth, Interference, Link, Model, Rule, Scheduler, Source, Ties, Window,
+    config::FlowControl,
+};
+
+use crate::build::BuildError;
+use crate::outcome::{Ended, Outcome, Summary};
+use crate::run::Interrupt;
+
+/// Slots between two calls of the caller's watch.
+const WATCH_SLOTS: u64 = 1 << 16;
+
+/// The row of `slotted` with the sums over all flows.
+pub const ALL: &str = "all";
+
+/// Runs a slotted model to its end. `watch` is called now and then with the number of slots so
+/// far, and may end the run.
+///
+/// # Errors
+/// If the model contradicts itself in a way that its checks should have found. The inner error is
+/// [`Interrupt`], if `watch` returned it.
+///
+/// # Panics
+/// If packets were lost track of: that is a bug, and no result may come of it.
+pub fn run(
+    slotted: &Slotted,
+    seed: u64,
+    mut watch: impl FnMut(u64) -> Result<(), Interrupt>,
+) -> Result<Result<Outcome, Interrupt>, BuildError> {
+    let config = config(slotted);
+    let streams = Streams::new(seed);
+    let mut model = Model::new(&config, &streams).map_err(|e| BuildError(e.to_string()))?;
+    let mut samples = Table::new();
+    let mut digest = Digest::default();
+    while model.slot() < model.end() {
+        let mut slots = WATCH_SLOTS;
+        if let Some(every) = slotted.sample_slots {
+            let since = model.slot() % every;
+            if since == 0 {
+                sample(&model, slotted, &mut samples);
+            }
+            slots = slots.min(every - since);
+        }
+        model.run(slots);
+        for flow in 0..slotted.flows.len() {
+            digest.add(model.backlog_pkts(flow));
+        }
+        if model.slot() % WATCH_SLOTS < slots && watch(model.slot()).is_err() {
+            return Ok(Err(Interrupt));
+        }
+    }
+    assert!(
+        model.balance().holds(),
+        "packets are conserved: {:?}",
+        model.balance()
+    );
+    Ok(Ok(outcome(slotted, &model, samples, digest)))
+}
+
+fn config(slotted: &Slotted) -> Config {
+    let link = |link: &file::Link| Link {
+        from: link.from,
+        to: link.to,
+        rate_pkts: link.rate_pkts,
+        on: link.on,
+    };
+    let flow = |flow: &file::Flow| Flow {
+        source: flow.source,
+        destination: flow.destination,
+        arrivals: source(&flow.arrivals),
+        backlog_pkts: flow.backlog_pkts,
+    };
+    Config {
+        nodes: slotted.nodes.len(),
+        links: slotted.links.iter().map(link).collect(),
+        interference: match &slotted.interference {
+            file::Interference::None => Interference::None,
+            file::Interference::Primary => Interference::Primary,
+            file::Interference::CollisionDomain => Interference::CollisionDomain,
+            file::Interference::Conflicts(pairs) => Interference::Conflicts(pairs.clone()),
+        },
+        flows: slotted.flows.iter().map(flow).collect(),
+        k_pkts: slotted.k_pkts,
+        rule: if slotted.work_conserving {
+            Rule::WorkConserving
+        } else {
+            Rule::Literal
+        },
+        ties: if slotted.random_ties {
+            Ties::Random
+        } else {
+            Ties::RoundRobin
+        },
+        scheduler: if slotted.greedy {
+            Scheduler::Greedy
+        } else {
+            Scheduler::Exact
+        },
+        buffer_pkts: slotted.buffer_pkts,
+        flow_control: FlowControl {
+            m: slotted.m,
+            r_max_pkts: slotted.r_max_pkts,
+        },
+        warm_up_slots: slotted.warm_up_slots,
+        slots: slotted.slots,
+    }
+}
+
+fn source(arrivals: &file::Arrivals) -> Source {
+    match *arrivals {
+        file::Arrivals::Bernoulli(rate) => Source::Bernoulli(rate),
+        file::Arrivals::Constant(rate) => Source::Constant(rate),
+        file::Arrivals::Utility => Source::Utility,
+        file::Arrivals::Window {
+            initial_pkts,
+            growth,
+            most_pkts,
+            ack_delay_slots,
+        } => Source::Window(Window {
+            initial_pkts,
+            growth: match growth {
+                file::Growth::Additive => Growth::Additive,
+                file::Growth::Fixed => Growth::Fixed,
+            },
+            most_pkts,
+            ack_delay_slots,
+        }),
+    }
+}
+
+/// One row for each flow: its window, its queue at the source, and what the network holds of it.
+fn sample(model: &Model, slotted: &Slotted, samples: &mut Table) {
+    for (index, flow) in slotted.flows.iter().enumerate() {
+        samples.push([
+            ("entity", flow.name.as_str().into()),
+            ("time_s", (model.slot() as f64).into()),
+            ("window_pkts", model.window_pkts(index).into()),
+            (
+                "queue_pkts",
+                (model.queue_pkts(flow.source, index) as f64).into(),
+            ),
+            ("backlog_pkts", (model.backlog_pkts(index) as f64).into()),
+        ]);
+    }
+}
+
+fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest) -> Outcome {
+    let balance = model.balance();
+    for flow in model.statistics() {
+        digest.add(flow.delivered_pkts);
+        digest.add(flow.backlog_sum_pkts as u64);
+    }
+    let series = if samples.rows() > 0 {
+        vec![("slotted", samples)]
+    } else {
+        Vec::new()
+    };
+    Outcome {
+        summary: Summary {
+            simulated_s: model.slot() as f64,
+            events: model.slot(),
+            packets_injected: balance.injected_pkts,
+            packets_delivered: balance.delivered_pkts,
+            dropped_by_cause: vec![("queue", balance.dropped_pkts)],
+            packets_in_flight: balance.queued_pkts,
+            packet_hops: model.carried_pkts().iter().sum(),
+            digest: digest.value(),
+            ended: Ended::TimeLimit,
+        },
+        flows: flows(slotted, model),
+        links: links(slotted, model),
+        nodes: nodes(slotted),
+        radio: Table::new(),
+        mcs: Table::new(),
+        more: vec![("slotted", measured(slotted, model))],
+        series,
+    }
+}
+
+/// What a table of flows has of any flow; the model knows neither bytes nor times.
+fn flows(slotted: &Slotted, model: &Model) -> Table {
+    let mut table = Table::new();
+    for (flow, seen) in slotted.flows.iter().zip(model.statistics()) {
+        table.push([
+            ("flow", flow.name.as_str().into()),
+            ("kind", flow.arrivals.name().into()),
+            ("source", slotted.nodes[flow.source].as_str().into()),
+            (
+                "destination",
+                slotted.nodes[flow.destination].as_str().into(),
+            ),
+            ("start_s", 0.0.into()),
+            ("packets_sent", seen.injected_pkts.into()),
+            ("packets_received", seen.delivered_pkts.into()),
+        ]);
+    }
+    table
+}
+
+fn links(slotted: &Slotted, model: &Model) -> Table {
+    let mut table = Table::new();
+    for (link, &packets) in slotted.links.iter().zip(model.carried_pkts()) {
+        let most = slotted.slots as f64 * f64::from(link.rate_pkts);
+        table.push([
+            ("from", slotted.nodes[link.from].as_str().into()),
+            ("to", slotted.nodes[link.to].as_str().into()),
+            ("packets", packets.into()),
+            ("drops", 0.into()),
+            ("utilisation", (packets as f64 / most).into()),
+        ]);
+    }
+    table
+}
+
+fn nodes(slotted: &Slotted) -> Table {
+    let mut table = Table::new();
+    for node in &slotted.nodes {
+        table.push([("id", node.as_str().into()), ("kind", "router".into())]);
+    }
+    table
+}
+
+/// What is measured after the warm-up: a row for each flow and one for all.
+fn measured(slotted: &Slotted, model: &Model) -> Table {
+    let mut table = Table::new();
+    let slots = slotted.slots as f64;
+    let mut sum = Row::default();
+    for (flow, seen) in slotted.flows.iter().zip(model.statistics()) {
+        let throughput = seen.delivered_pkts as f64 / slots;
+        let row = Row {
+            arrived: seen.injected_pkts as f64 / slots,
+            throughput,
+            backlog: seen.backlog_sum_pkts as f64 / slots,
+            source_backlog: seen.source_backlog_sum_pkts as f64 / slots,
+            dropped_at_source: seen.dropped_at_source_pkts,
+            dropped_in_transit: seen.dropped_in_transit_pkts,
+            utility: libm::log(throughput),
+        };
+        sum = sum.plus(&row);
+        let shares = [seen.served_slots, seen.single_slots].map(|count| count as f64 / slots);
+        row.push(&mut table, &flow.name, shares.map(Some), [None; 2]);
+    }
+    let slope = model.slope();
+    let trend = [slope.map(|s| s.slope), slope.map(|s| s.standard_error)];
+    sum.push(&mut table, ALL, [None; 2], trend);
+    table
+}
+
+#[derive(Default)]
+struct Row {
+    arrived: f64,
+    throughput: f64,
+    backlog: f64,
+    source_backlog: f64,
+    dropped_at_source: u64,
+    dropped_in_transit: u64,
+    utility: f64,
+}
+
+impl Row {
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            arrived: self.arrived + other.arrived,
+            throughput: self.throughput + other.throughput,
+            backlog: self.backlog + other.backlog,
+            source_backlog: self.source_backlog + other.source_backlog,
+            dropped_at_source: self.dropped_at_source + other.dropped_at_source,
+            dropped_in_transit: self.dropped_in_transit + other.dropped_in_transit,
+            utility: self.utility + other.utility,
+        }
+    }
+
+    fn push(
+        &self,
+        table: &mut Table,
+        flow: &str,
+        [served, single]: [Option<f64>; 2],
+        [slope, error]: [Option<f64>; 2],
+    ) {
+        table.push([
+            ("flow", flow.into()),
+            ("arrived_pkts", self.arrived.into()),
+            ("throughput_pkts", self.throughput.into()),
+            ("backlog_mean_pkts", self.backlog.into()),
+            ("source_backlog_mean_pkts", self.source_backlog.into()),
+            ("drops_at_source", self.dropped_at_source.into()),
+            ("drops_in_transit", self.dropped_in_transit.into()),
+            ("served_ratio", served.into()),
+            ("single_ratio", single.into()),
+            // Nothing delivered has no logarithm.
+            (
+                "utility",
+                Some(self.utility).filter(|u| u.is_finite()).into(),
+            ),
+            ("backlog_slope_pkts", slope.into()),
+            ("backlog_slope_error_pkts", error.into()),
+        ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use backlane_scenario::Described;
+
+    use super::*;
+
+    fn read(text: &str) -> Slotted {
+        match Described::from_resolved(text) {
+            Ok(Described::Slotted(slotted)) => *slotted,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn finished(text: &str, seed: u64) -> Outcome {
+        run(&read(text), seed, |_| Ok(())).unwrap().unwrap()
+    }
+
+    const STARVATION: &str = "[slotted]\nslots = 1000\ninterference = \"collision-domain\"\n\
+        buffer_pkts = 100\nsample_slots = 100\n\
+        link = [{ from = \"I\", to = \"R1\" }, { from = \"I\", to = \"R2\", on = 0.9 }]\n\
+        flow = [{ from = \"I\", to = \"R1\", arrivals = \"constant\", rate = 0.5 },\n\
+        { from = \"I\", to = \"R2\", arrivals = \"window\", window_pkts = 3 }]\n";
+
+    #[test]
+    fn a_run_has_a_row_for_each_flow_and_one_for_all() {
+        let outcome = finished(STARVATION, 1);
+        let [(name, table)] = &outcome.more[..] else {
+            panic!()
+        };
+        assert_eq!((*name, table.rows()), ("slotted", 3));
+        let of = |column: &str| {
+            let values = table.floats(column).unwrap().iter();
+            values.map(|value| value.unwrap()).collect::<Vec<_>>()
+        };
+        let throughput = of("throughput_pkts");
+        assert!((throughput[0] + throughput[1] - throughput[2]).abs() < 1e-12);
+        let summary = &outcome.summary;
+        let received: u64 = (outcome.flows.integers("packets_received").unwrap().iter())
+            .map(|count| count.unwrap())
+            .sum();
+        assert_eq!(summary.packets_delivered, received);
+        assert_eq!(summary.packet_hops, received, "over one hop");
+        assert_eq!(outcome.series[0].1.rows(), 20);
+        let times = outcome.series[0].1.floats("time_s").unwrap();
+        assert_eq!((times[0], times[19]), (Some(0.0), Some(900.0)));
+    }
+
+    #[test]
+    fn samples_and_the_watch_change_nothing_and_seeds_do() {
+        let without = STARVATION.replace("sample_slots = 100\n", "");
+        let table = |text: &str, seed| finished(text, seed).more;
+        assert_eq!(table(STARVATION, 1), table(&without, 1));
+        assert_ne!(table(STARVATION, 1), table(STARVATION, 2));
+        let digest = |seed| finished(STARVATION, seed).summary.digest;
+        assert_eq!(digest(1), digest(1));
+        assert_ne!(digest(1), digest(2));
+        let mut calls = 0;
+        let long = STARVATION.replace("slots = 1000", "slots = 500000");
+        let stopped = run(&read(&long), 1, |_| {
+            calls += 1;
+            if calls == 3 { Err(Interrupt) } else { Ok(()) }
+        });
+        assert_eq!(stopped.unwrap().unwrap_err(), Interrupt);
+    }
+
+    /// The largest values that a file may have are those that the model takes.
+    #[test]
+    fn what_a_file_may_say_the_model_takes() {
+        let flows = "arrivals = \"bernoulli\", rate = 100";
+        let text = STARVATION
+            .replace(
+                "slots = 1000\n",
+                "slots = 1\nk_pkts = 1000000\nr_max_pkts = 100.0\nm = 1e9\n",
+            )
+            .replace("arrivals = \"constant\", rate = 0.5", flows)
+            .replace("on = 0.9", "rate_pkts = 100");
+        assert_eq!(finished(&text, 1).summary.events, 1);
+        let mut longest = read(&text);
+        (longest.slots, longest.warm_up_slots) = (500_000_000, 500_000_000);
+        assert!(Model::new(&config(&longest), &Streams::new(1)).is_ok());
+        let link = |n: usize| format!("{{ from = \"n{n}\", to = \"n{}\" }}", n + 1);
+        for (scheduler, count) in [("exact", 64), ("greedy", 1024)] {
+            let links: Vec<_> = (0..count).map(link).collect();
+            let text = format!(
+                "[slotted]\nslots = 9\ninterference = \"primary\"\nscheduler = \"{scheduler}\"\n\
+                 link = [{}]\nflow = [{{ from = \"n0\", to = \"n9\", rate = 1 }}]\n",
+                links.join(", ")
+            );
+            assert_eq!(finished(&text, 1).summary.events, 9);
+        }
+    }
+}
