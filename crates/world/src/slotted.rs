@@ -184,9 +184,10 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
     }
 }
 
-/// What a table of flows has of any flow; the model knows neither bytes nor times.
+/// The columns of flows of packets; the model knows neither bytes nor times.
 fn flows(slotted: &Slotted, model: &Model) -> Table {
     let mut table = Table::new();
+    let (no_text, no_count, no_number) = (None::<String>, None::<u64>, None::<f64>);
     for (flow, seen) in slotted.flows.iter().zip(model.statistics()) {
         table.push([
             ("flow", flow.name.as_str().into()),
@@ -196,9 +197,27 @@ fn flows(slotted: &Slotted, model: &Model) -> Table {
                 "destination",
                 slotted.nodes[flow.destination].as_str().into(),
             ),
+            ("congestion_control", no_text.clone().into()),
+            ("size_bytes", no_count.into()),
             ("start_s", 0.0.into()),
+            ("finish_s", no_number.into()),
+            ("finish_time_s", no_number.into()),
+            ("goodput_bps", no_number.into()),
+            ("delivered_bytes", no_count.into()),
+            ("rtt_min_s", no_number.into()),
+            ("rtt_mean_s", no_number.into()),
+            ("rtt_p50_s", no_number.into()),
+            ("rtt_p95_s", no_number.into()),
+            ("segments_sent", no_count.into()),
+            ("retransmits", no_count.into()),
+            ("fast_retransmits", no_count.into()),
+            ("rtos", no_count.into()),
+            ("spurious_retransmits", no_count.into()),
             ("packets_sent", seen.injected_pkts.into()),
             ("packets_received", seen.delivered_pkts.into()),
+            ("reordered_ratio", no_number.into()),
+            ("path_changes", no_count.into()),
+            ("hops_mean", no_number.into()),
         ]);
     }
     table
@@ -206,14 +225,21 @@ fn flows(slotted: &Slotted, model: &Model) -> Table {
 
 fn links(slotted: &Slotted, model: &Model) -> Table {
     let mut table = Table::new();
+    let (no_count, no_number) = (None::<u64>, None::<f64>);
     for (link, &packets) in slotted.links.iter().zip(model.carried_pkts()) {
         let most = slotted.slots as f64 * f64::from(link.rate_pkts);
         table.push([
             ("from", slotted.nodes[link.from].as_str().into()),
             ("to", slotted.nodes[link.to].as_str().into()),
+            ("rate_bps", no_count.into()),
+            ("delay_s", no_number.into()),
+            ("bytes", no_count.into()),
             ("packets", packets.into()),
             ("drops", 0.into()),
+            ("marks", 0.into()),
             ("utilisation", (packets as f64 / most).into()),
+            ("queue_mean_bytes", no_number.into()),
+            ("queue_max_bytes", no_count.into()),
         ]);
     }
     table
@@ -221,8 +247,15 @@ fn links(slotted: &Slotted, model: &Model) -> Table {
 
 fn nodes(slotted: &Slotted) -> Table {
     let mut table = Table::new();
+    let no_number = None::<f64>;
     for node in &slotted.nodes {
-        table.push([("id", node.as_str().into()), ("kind", "router".into())]);
+        table.push([
+            ("id", node.as_str().into()),
+            ("kind", "router".into()),
+            ("x_m", no_number.into()),
+            ("y_m", no_number.into()),
+            ("attach", None::<String>.into()),
+        ]);
     }
     table
 }
