@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 # What each crate may import of ours. A model never imports another; `routing` implements the
 # trait that `net` defines, and `traffic` joins `net` with `tcp` and `coding`.
 MODELS = {
-    "units", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic", "slotted",
+    "units", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic",
+    "slotted",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
