@@ -23,7 +23,8 @@ ALWAYS = ("flows", "links", "nodes")
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
 FURTHER = ("wifi", "routing", "coding", "slotted")
-"""Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows."""
+"""Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
+and of flows of slotted models."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
@@ -45,7 +46,7 @@ _INTEGER = {
     "generations", "originals", "coded_packets", "repairs", "probes", "requests",
     "coded_received", "non_innovative", "masked_losses", "edge_drops", "edge_drops_answered",
     "repair_drops", "needless_retransmits", "duplicate_acks_given", "bytes_compared",
-    "bytes_unequal",
+    "bytes_unequal", "packets_received", "drops_at_source", "drops_in_transit",
 }  # fmt: skip
 _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
