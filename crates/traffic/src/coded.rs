@@ -33,8 +33,8 @@ pub struct CodingReadings {
     pub edge: EdgeReadings,
     /// At the destination.
     pub receiver: ReceiverReadings,
-    /// Drops at the edge that TCP was in recovery for already, or entered it (or shrank its window
-    /// otherwise) within two round trips.
+    /// Drops at the edge that found TCP shrinking its window already, or made it do so within two
+    /// of the round trips that it then knows of.
     pub edge_drops_answered: u64,
     /// Application bytes compared after decoding.
     pub bytes_compared: u64,
@@ -71,8 +71,8 @@ pub(crate) struct Coding {
     header: Segment,
     /// The window that the sender was told last, and the receiver's latest clock.
     told: (u32, u32),
-    /// Until when the drops at the edge that are not yet answered are to be.
-    open_drops: VecDeque<SimTime>,
+    /// When the drops at the edge happened that are not yet answered.
+    open_drops: Vec<SimTime>,
     edge_drops_answered: u64,
     /// The sequence number of the next byte to be compared.
     next_seq: u64,
@@ -97,7 +97,7 @@ impl Coding {
             answers: VecDeque::new(),
             header: Segment::default(),
             told: (0, 0),
-            open_drops: VecDeque::new(),
+            open_drops: Vec::new(),
             edge_drops_answered: 0,
             next_seq: 1,
             bytes_compared: 0,
@@ -263,11 +263,10 @@ impl Coding {
             return;
         }
         if reduces(connection) {
-            self.edge_drops_answered += self.open_drops.len() as u64;
+            let span = connection.readings().srtt * 2;
+            let in_time = self.open_drops.iter().filter(|&&at| now - at <= span);
+            self.edge_drops_answered += in_time.count() as u64;
             self.open_drops.clear();
-        }
-        while self.open_drops.front().is_some_and(|&until| until < now) {
-            self.open_drops.pop_front();
         }
     }
 
@@ -279,8 +278,7 @@ impl Coding {
         if reduces(connection) {
             self.edge_drops_answered += 1;
         } else {
-            let until = now.saturating_add(connection.readings().srtt * 2);
-            self.open_drops.push_back(until);
+            self.open_drops.push(now);
         }
     }
 
