@@ -1,8 +1,11 @@
-//! CPU time of single functions that radio access calls for each user and subframe.
+//! CPU time of single functions: those that radio access calls for each user and subframe, and
+//! the arithmetic of network coding.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
+use backlane_coding::generation::{Decoder, combine, draw_coefficients};
+use backlane_coding::gf256::multiply_add;
 use backlane_engine::Streams;
 use backlane_radio::path_loss::{Kun2600, UrbanMacro};
 use backlane_radio::{
@@ -12,11 +15,14 @@ use backlane_radio::{
 use backlane_units::Frequency;
 use cpu_time::ThreadTime;
 
+/// Bytes of a full packet.
+const PACKET_BYTES: usize = 1500;
 const REPEATS: usize = 5;
 const CARRIER: Frequency = Frequency::from_hz(2_600_000_000);
 
 /// Prints the functions whose name contains `filter`.
 pub fn measure(filter: &str) {
+    coding(filter);
     for blocks_to_a_group in [4, 1] {
         let offsets = group_offsets_hz(100, blocks_to_a_group, 180e3);
         let name = format!("fading, EVA, {} frequencies", offsets.len());
@@ -55,9 +61,49 @@ pub fn measure(filter: &str) {
     }
 }
 
-fn time(filter: &str, name: &str, calls: u32, mut function: impl FnMut(u32)) {
+/// The arithmetic of network coding: over one packet, and over a generation of 64.
+fn coding(filter: &str) {
+    let from: Vec<u8> = (0..PACKET_BYTES).map(|i| (i * 7 + 3) as u8).collect();
+    let mut to = vec![0; PACKET_BYTES];
+    let name = "GF(256) multiply-add, 1500 bytes";
+    let call_s = time(filter, name, 200_000, |call| {
+        // Neither 0 nor 1, which are quicker.
+        multiply_add(black_box(&mut to), black_box(&from), 2 + (call % 254) as u8);
+    });
+    if let Some(call_s) = call_s {
+        println!(
+            "{:<36} {:>8.1} GB/s",
+            "",
+            PACKET_BYTES as f64 / call_s / 1e9
+        );
+    }
+    let originals: Vec<u8> = from
+        .iter()
+        .copied()
+        .cycle()
+        .take(64 * PACKET_BYTES)
+        .collect();
+    let mut decoder = Decoder::new(64, PACKET_BYTES);
+    let (mut coefficients, mut symbol) = ([0; 64], Vec::new());
+    time(
+        filter,
+        "coded and decoded, 64 packets mixed",
+        64_000,
+        |call| {
+            if call % 64 == 0 {
+                decoder.reset(64, PACKET_BYTES);
+            }
+            draw_coefficients(1, call / 64, call as u16, &mut coefficients);
+            combine(&originals, PACKET_BYTES, &coefficients, &mut symbol);
+            black_box(decoder.add(&coefficients, &symbol));
+        },
+    );
+}
+
+/// Prints the least CPU time of a call over some repeats, in seconds, and gives it.
+fn time(filter: &str, name: &str, calls: u32, mut function: impl FnMut(u32)) -> Option<f64> {
     if !name.contains(filter) {
-        return;
+        return None;
     }
     let mut least_s = f64::INFINITY;
     for _ in 0..REPEATS {
@@ -67,8 +113,7 @@ fn time(filter: &str, name: &str, calls: u32, mut function: impl FnMut(u32)) {
         }
         least_s = least_s.min(start.elapsed().as_secs_f64());
     }
-    println!(
-        "{name:<36} {:>8.0} ns a call",
-        least_s * 1e9 / f64::from(calls)
-    );
+    let call_s = least_s / f64::from(calls);
+    println!("{name:<36} {:>8.0} ns a call", call_s * 1e9);
+    Some(call_s)
 }
