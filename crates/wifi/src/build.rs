@@ -248,6 +248,7 @@ pub fn links_in_range(
     channel: u8,
 ) -> Result<Vec<(usize, usize)>, WifiError> {
     let rules = Rules::new(config)?;
+    let gains = gains(config.fading);
     let mut pairs = Vec::new();
     for (a, first) in stations.iter().enumerate() {
         for (b, second) in stations.iter().enumerate().skip(a + 1) {
@@ -261,7 +262,7 @@ pub fn links_in_range(
                 mean_mw(config, first.position, second.position),
                 mean_mw(config, second.position, first.position),
             );
-            if decoded_share(&rules, there.min(back)) >= 0.01 {
+            if decoded_share(&rules, &gains, there.min(back)) >= 0.01 {
                 pairs.push((a, b));
             }
         }
@@ -269,29 +270,34 @@ pub fn links_in_range(
     Ok(pairs)
 }
 
-/// The probability that a data frame of 1000 bytes is decoded at this mean power.
-fn decoded_share(rules: &Rules, mean_mw: f64) -> f64 {
-    const BITS: f64 = 8000.0;
-    let at = |gain: f64| {
-        let power_mw = mean_mw * gain;
-        if power_mw < rules.hearing.sensitivity_mw() {
-            return 0.0;
-        }
-        match &rules.hearing {
-            Hearing::ErrorRate {
-                noise_mw, rates, ..
-            } => rates.success(rules.data_mode, power_mw / noise_mw, BITS),
-            _ => 1.0,
-        }
-    };
-    match rules.fading {
-        FrameFading::None => at(1.0),
-        fading => {
-            // A mean over a fixed sample of gains, fine enough to tell 1 %.
-            const DRAWS: u32 = 2000;
-            let mut stream = Streams::new(0).stream("links in range", "gain");
-            let sum: f64 = (0..DRAWS).map(|_| at(fading.gain(&mut stream))).sum();
-            sum / f64::from(DRAWS)
-        }
+/// The gains of fading, each standing for an equal share of all, in ascending order.
+fn gains(fading: FrameFading) -> Vec<f64> {
+    const DRAWS: usize = 10_000;
+    const SHARES: usize = 500;
+    if fading == FrameFading::None {
+        return vec![1.0];
     }
+    // The same sample for all pairs and seeds: which links there are is not left to chance.
+    let mut stream = Streams::new(0).stream("links in range", "gain");
+    let mut draws: Vec<f64> = (0..DRAWS).map(|_| fading.gain(&mut stream)).collect();
+    draws.sort_by(f64::total_cmp);
+    let step = DRAWS / SHARES;
+    draws.into_iter().skip(step / 2).step_by(step).collect()
+}
+
+/// The probability that a data frame of 1000 bytes is decoded at this mean power.
+fn decoded_share(rules: &Rules, gains: &[f64], mean_mw: f64) -> f64 {
+    const BITS: f64 = 8000.0;
+    let strong_enough = rules.hearing.sensitivity_mw() / mean_mw;
+    let first = gains.partition_point(|&gain| gain < strong_enough);
+    let decoded: f64 = match &rules.hearing {
+        Hearing::ErrorRate {
+            noise_mw, rates, ..
+        } => gains[first..]
+            .iter()
+            .map(|gain| rates.success(rules.data_mode, mean_mw * gain / noise_mw, BITS))
+            .sum(),
+        _ => (gains.len() - first) as f64,
+    };
+    decoded / gains.len() as f64
 }

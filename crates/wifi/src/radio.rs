@@ -334,6 +334,10 @@ impl Radio {
         if self.phase != Phase::Transmit {
             self.phase = Phase::Contend;
             agenda.clear(me);
+        } else if let Some(frame) = &mut self.frame {
+            // What is still on the air says nothing to anybody.
+            frame.kind = Kind::Ack;
+            frame.to = NONE;
         }
     }
 

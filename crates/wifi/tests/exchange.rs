@@ -345,6 +345,24 @@ fn over_a_link_that_is_down_nothing_comes_and_a_dead_node_is_silent() {
     assert_eq!(world.readings(2).attempts, 0);
 }
 
+/// What a node sends as it dies is heard by nobody, though it lives again before its end.
+#[test]
+fn a_frame_of_a_node_that_dies_is_not_taken_for_the_next_one() {
+    let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
+    setting.sources = vec![Source::at(0, 1, &[0, 3000])];
+    let mut world = setting.build();
+    world.run_until(1000);
+    world.simulation.set_node_up(NodeId(0), false);
+    world.run_until(2000);
+    world.simulation.set_node_up(NodeId(0), true);
+    world.run_until(100_000);
+    let arrivals = world.simulation.application.arrivals.clone();
+    assert_eq!(arrivals.len(), 1);
+    let (_, number, us) = arrivals[0];
+    assert_eq!(number, 1);
+    assert!(us >= 2 * DATA_US, "{us}");
+}
+
 #[test]
 fn airtime_is_counted_by_link_and_by_radio() {
     let mut setting = Setting::line(b_at_2(), &[0.0, 10.0, 20.0]);

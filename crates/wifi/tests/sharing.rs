@@ -271,6 +271,20 @@ fn a_fading_frame_is_decoded_as_often_as_it_is_strong_enough() {
     assert!((heard - expected).abs() < error, "{heard} {expected}");
 }
 
+/// Rayleigh at 250 m decodes exp(−1) = 37 % and 1 % at 250 · ln(100)^¼ = 366 m.
+#[test]
+fn neighbours_are_those_of_whom_one_frame_in_a_hundred_is_decoded() {
+    let mut config = WifiConfig::ns2(mbps(2.0));
+    let neighbours = |config: &WifiConfig, metres: f64| {
+        !Setting::line(config.clone(), &[0.0, metres])
+            .links
+            .is_empty()
+    };
+    assert!(neighbours(&config, 250.0) && !neighbours(&config, 250.1));
+    config.fading = FrameFading::Rayleigh;
+    assert!(neighbours(&config, 360.0) && !neighbours(&config, 372.0));
+}
+
 #[test]
 fn a_later_and_stronger_frame_is_taken_up_only_where_receivers_do_that() {
     let heard = |recapture: Option<i64>| {
