@@ -9,6 +9,7 @@
 
 mod functions;
 mod lte;
+mod wifi;
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_scenario::Scenario;
@@ -237,7 +238,7 @@ fn main() {
             scenario(&text)
         });
     }
-    for (name, text) in lte::scenes() {
+    for (name, text) in lte::scenes().into_iter().chain(wifi::scenes()) {
         measure(&filter, name, || scenario(&text));
     }
     functions::measure(&filter);

@@ -13,8 +13,8 @@ use backlane_units::{Decibels, Duration, Frequency, Power, Rate};
 
 use crate::phy::{Preamble, Standard};
 
-/// Bytes of a data frame beyond the IP packet: MAC header 24, frame check sequence 4
-/// (IEEE 802.11-2020 §9.2.3), LLC and SNAP 8 (RFC 1042).
+/// Bytes of a data frame beyond the IP packet: MAC header 24 and frame check sequence 4
+/// (IEEE 802.11), LLC and SNAP 8 (RFC 1042).
 pub const DATA_OVERHEAD_BYTES: u32 = 36;
 /// An RTS threshold that no frame exceeds.
 pub const RTS_NEVER: u32 = u32::MAX;

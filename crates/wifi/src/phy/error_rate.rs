@@ -68,8 +68,8 @@ const MOST_DB: f64 = 36.0;
 const STEPS_PER_DB: f64 = 10.0;
 /// A bit that is wrong this often carries nothing, and a bound above it says nothing.
 const MOST_ERROR: f64 = 0.5;
-/// Below this no frame is long enough to meet an error (a byte of 10³⁰ would).
-const LEAST_EXPONENT: f64 = -70.0;
+/// An error that is rarer than one in 10¹⁵ bits is never met: a frame has 10⁴ and a run 10⁷ frames.
+const LEAST_EXPONENT: f64 = -35.0;
 
 /// The error rates of a standard's modes, tabulated.
 #[derive(Clone, Debug)]

@@ -16,6 +16,8 @@ use super::standard::Mode;
 
 /// The least ratio at which a preamble is found: 4 dB.
 const PREAMBLE_SINR: f64 = 2.511_886_431_509_58;
+/// A frame that comes through less often than once in e⁵⁰ runs is lost.
+const HOPELESS: f64 = 50.0;
 /// How much of the preamble it takes.
 const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
@@ -119,6 +121,9 @@ impl SinrReception {
         let payload = now.saturating_since(self.since.max(self.payload_begins));
         let header_bits = header.as_secs_f64() * self.header_bits_per_s;
         let payload_bits = payload.as_secs_f64() * self.payload_bits_per_s;
+        if self.hazard > HOPELESS {
+            return;
+        }
         if header_bits > 0.0 {
             self.hazard += rates.hazard(self.mode.header_mode(), sinr, header_bits);
         }

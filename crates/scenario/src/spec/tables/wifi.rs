@@ -96,7 +96,7 @@ pub(crate) static WIFI: Section = Section {
             "overhead",
             Kind::Bytes { min: 0, max: 1000 },
             Default("\"36 B\""),
-            "What a data frame has beyond the IP packet: MAC header and checksum of 28 bytes (IEEE 802.11-2020 §9.2.3), LLC and SNAP of 8 (RFC 1042).",
+            "What a data frame has beyond the IP packet: MAC header and checksum of 28 bytes (IEEE 802.11), LLC and SNAP of 8 (RFC 1042).",
         ),
         key(
             "rts_threshold",
