@@ -83,6 +83,7 @@ pub(crate) enum Code {
     LossyLink,
     LongRadioLink,
     Partitioned,
+    BadRadio,
     BadConflict,
     NoPath,
     ManySlottedLinks,
@@ -725,6 +726,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "There is no way between some of its nodes. A run takes its time limit and tells what was \
          measured; flows between the pieces get nothing through.",
         None,
+    ),
+    entry(
+        Code::BadRadio,
+        "S116",
+        "The radios contradict themselves",
+        "What can be decoded must be sensed too: `carrier_sense` is not above the sensitivity. The \
+         first contention window, `cw_min`, is not above the largest, `cw_max`.",
+        Some("[wifi]\ncarrier_sense = \"-60 dBm\""),
     ),
     entry(
         Code::BadConflict,

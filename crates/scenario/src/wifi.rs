@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backlane_units::Rate;
+use backlane_units::{Power, Rate};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
@@ -22,14 +22,7 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
     };
     profile::NS2.mark_defaults(table);
     rates(table, span, names, problems);
-    let window = |key: &str| table.integer::<u32>(key);
-    if let (Some(min), Some(max)) = (window("cw_min"), window("cw_max"))
-        && min > max
-    {
-        let message = format!("wifi cw_min is {min}, more than cw_max");
-        let label = format!("write at most {max}, or raise cw_max");
-        problems.error(Code::Range, table.place("cw_min", span), message, label);
-    }
+    bounds(table, span, problems);
     let Some(queue) = topology::queue_without_rate(table) else {
         if table.get("queue").is_some() {
             let message = "a bandwidth-delay product needs a wire";
@@ -41,6 +34,37 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
     let lossy = lossy_links(table, names, problems);
     stations(table, span, names, problems);
     wifi::read(table, queue, lossy)
+}
+
+/// Bounds must be in their order.
+fn bounds(table: &Table, span: Span, problems: &mut Problems) {
+    let standard = wifi::standard(table).unwrap_or(Standard::A);
+    let (usual_min, usual_max) = standard.contention_windows();
+    let min = table.integer::<u16>("cw_min").unwrap_or(usual_min);
+    let max = table.integer::<u16>("cw_max").unwrap_or(usual_max);
+    if min > max {
+        let message = format!("wifi cw_min is {min}, more than cw_max, {max}");
+        let label = "the first contention window is not above the largest";
+        let key = if table.integer::<u16>("cw_min").is_some() {
+            "cw_min"
+        } else {
+            "cw_max"
+        };
+        problems.error(Code::BadRadio, table.place(key, span), message, label);
+    }
+    let reception = table.table("reception");
+    let sensitivity: Option<Power> = reception.and_then(|table| table.quantity("sensitivity"));
+    let sensed: Option<Power> = table.quantity("carrier_sense");
+    if let (Some(sensitivity), Some(sensed)) = (sensitivity, sensed)
+        && sensed.as_mdbm() > sensitivity.as_mdbm()
+    {
+        let message = format!(
+            "a frame could be decoded from {sensitivity} on and sensed only from {sensed} on"
+        );
+        let label = format!("write at most \"{sensitivity}\", or raise the sensitivity");
+        let place = table.place("carrier_sense", span);
+        problems.error(Code::BadRadio, place, message, label);
+    }
 }
 
 /// Refuses what needs radios, where there are none.

@@ -104,3 +104,73 @@ fn free_space_db(law: Friis, distance: Length) -> f64 {
     };
     PathLoss::Friis(law).loss_db(Position::default(), there, Sight::Clear)
 }
+
+#[cfg(test)]
+mod tests {
+    use backlane_scenario::Scenario;
+    use backlane_units::Rate;
+    use backlane_wifi::phy::Mode;
+
+    use super::*;
+
+    fn config(keys: &str) -> WifiConfig {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
+             link = {{ medium = \"wifi\" }}\n[wifi]\n{keys}"
+        );
+        let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
+        wifi(&scenario.wifi.unwrap())
+    }
+
+    /// The same but for the loss at the reference distance, which the file reckons with more
+    /// digits.
+    fn alike(a: &WifiConfig, b: &WifiConfig) {
+        let (PathLoss::LogDistance(of_a), PathLoss::LogDistance(of_b)) = (a.path_loss, b.path_loss)
+        else {
+            panic!("{a:?}")
+        };
+        assert!((of_a.reference_loss_db - of_b.reference_loss_db).abs() < 0.01);
+        let path_loss = b.path_loss;
+        let a = WifiConfig {
+            path_loss,
+            ..a.clone()
+        };
+        assert_eq!(a, *b);
+    }
+
+    #[test]
+    fn the_defaults_of_the_standards_are_those_of_the_model() {
+        for (name, standard) in [
+            ("802.11a", Standard::A),
+            ("802.11b", Standard::B),
+            ("802.11g", Standard::G),
+            ("802.11-dsss", Standard::Dsss),
+        ] {
+            let highest = standard.modes().last().unwrap().rate();
+            let read = config(&format!("standard = \"{name}\""));
+            alike(&read, &WifiConfig::new(standard, highest));
+        }
+    }
+
+    #[test]
+    fn the_profile_of_ns_2_is_that_of_the_model() {
+        assert_eq!(
+            config("profile = \"ns2\""),
+            WifiConfig::ns2(Rate::from_bps(2_000_000))
+        );
+    }
+
+    #[test]
+    fn the_rates_of_the_file_are_those_of_the_standards() {
+        for (of_file, standard) in [
+            (wifi::Standard::A, Standard::A),
+            (wifi::Standard::B, Standard::B),
+            (wifi::Standard::G, Standard::G),
+            (wifi::Standard::Dsss, Standard::Dsss),
+        ] {
+            let modes = standard.modes().iter().copied();
+            let rates: Vec<u64> = modes.map(Mode::rate).map(Rate::as_bps).collect();
+            assert_eq!(rates, of_file.rates_bps());
+        }
+    }
+}

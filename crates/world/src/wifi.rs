@@ -214,3 +214,41 @@ impl World {
         (0..pieces.len()).map(|node| root(&pieces, node)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use backlane_scenario::Scenario;
+
+    use super::*;
+
+    /// The losses of the links of twelve cells.
+    fn losses(wifi: &str, seed: u64) -> Vec<Option<f64>> {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 3\ncolumns = 4\n\
+             link = {{ medium = \"wifi\" }}\n[wifi]\n{wifi}"
+        );
+        let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
+        let world = World::new(&scenario, seed, None).unwrap();
+        let links = world.wifi.unwrap().links;
+        links.iter().map(|link| link.loss).collect()
+    }
+
+    #[test]
+    fn a_share_of_the_links_is_lossy_and_each_run_draws_which() {
+        let half = "loss = 0.3\nlossy_share = 0.5";
+        let first = losses(half, 1);
+        let count =
+            |losses: &[Option<f64>], loss| losses.iter().filter(|l| **l == Some(loss)).count();
+        // 17 links join neighbouring cells, and half of them is rounded up.
+        assert_eq!((count(&first, 0.3), count(&first, 0.0)), (9, 8));
+        assert_eq!(losses(half, 1), first);
+        assert_ne!(losses(half, 2), first);
+    }
+
+    #[test]
+    fn named_links_are_lossy_and_without_a_given_loss_propagation_decides() {
+        let named = losses("loss = 0.2\nlossy_links = [\"n2-n1\"]", 1);
+        assert_eq!((named[0], named[1]), (Some(0.2), Some(0.0)));
+        assert!(losses("", 1).iter().all(Option::is_none));
+    }
+}

@@ -2,10 +2,11 @@
 
 mod common;
 
+use backlane_record::Table;
 use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
 use backlane_world::units::SimTime;
-use backlane_world::{Outcome, World};
-use common::{floats, resolve, run};
+use backlane_world::{Ended, Outcome, World, remarks};
+use common::{floats, integers, resolve, run};
 
 /// A chain of routers 100 m apart that all hear each other, up to three of them, under ns-2's radio.
 fn chain(nodes: usize, wifi: &str, more: &str) -> String {
@@ -185,4 +186,203 @@ fn one_tcp_flow_fills_the_air() {
             assert!(allowed.contains(&ratio), "{} {hops}: {ratio}", way.wifi);
         }
     }
+}
+
+/// A graph of routers with these places, links and radios.
+fn graph(nodes: &str, links: &str, more: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nnode = [{nodes}]\nlink = [{links}]\n{more}"
+    )
+}
+
+fn node(id: &str, x_m: u32, more: &str) -> String {
+    format!("{{ id = \"{id}\", kind = \"router\", x = \"{x_m} m\", y = \"0 m\"{more} }},")
+}
+
+fn udp(from: &str, to: &str, rate: &str) -> String {
+    format!("[[flow]]\nkind = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\n")
+}
+
+fn further<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
+    let found = outcome.more.iter().find(|(table, _)| *table == name);
+    &found.unwrap_or_else(|| panic!("no table {name}")).1
+}
+
+#[test]
+fn a_given_loss_is_that_of_each_attempt_however_long_the_link_is() {
+    let nodes = node("a", 0, "") + &node("b", 5000, "");
+    let links = "{ a = \"a\", b = \"b\", medium = \"wifi\" }";
+    let wifi = "[wifi]\nprofile = \"ns2\"\nloss = 0.3\n";
+    let outcome = run(
+        &graph(
+            &nodes,
+            links,
+            &(wifi.to_owned() + &udp("a", "b", "400 kbit/s")),
+        ),
+        1,
+        None,
+    );
+    let radios = further(&outcome, "wifi");
+    let [attempts, failures, given_up] =
+        ["attempts", "failures", "given_up"].map(|name| integers(radios, name)[0].unwrap() as f64);
+    // 1000 packets in 20 s, an attempt in three more; three standard deviations.
+    assert!(
+        (failures / attempts - 0.3).abs() < 0.037,
+        "{failures} of {attempts}"
+    );
+    // Long frames are tried four times: one in 123 is given up.
+    assert!((1.0..=17.0).contains(&given_up), "{given_up}");
+    let received = integers(&outcome.flows, "packets_received")[0].unwrap() as f64;
+    assert!((received + given_up - 1000.0).abs() <= 1.0, "{received}");
+}
+
+#[test]
+fn what_is_out_of_range_or_cut_off_is_told_and_the_run_measures_the_rest() {
+    let nodes =
+        node("a", 0, "") + &node("b", 200, "") + &node("c", 9000, "") + &node("d", 9100, "");
+    let links =
+        "{ a = \"a\", b = \"b\", medium = \"wifi\" }, { a = \"c\", b = \"d\", medium = \"wifi\" }";
+    let wifi = "[wifi]\nprofile = \"ns2\"\nneighbours = \"in-range\"\n";
+    let flows = endless("a", "b") + &endless("a", "d");
+    let text = graph(&nodes, links, &(wifi.to_owned() + &flows));
+    let told = remarks(&resolve(&text), 1, "mesh.toml").unwrap();
+    let told: Vec<_> = told
+        .iter()
+        .map(|remark| (remark.code, remark.message.as_str()))
+        .collect();
+    let cut_off =
+        "there is no way from \"a\" to \"c\", and one other; 1 of 2 flows get nothing through";
+    assert_eq!(told, [("S115", cut_off)]);
+    let outcome = run(&text, 1, None);
+    assert_eq!(outcome.summary.ended, Ended::TimeLimit);
+    let delivered = integers(&outcome.flows, "delivered_bytes");
+    assert!(delivered[0].unwrap() > 1_000_000, "{delivered:?}");
+    assert_eq!(delivered[1], Some(0));
+
+    let long = text
+        .replace("200 m", "300 m")
+        .replace("neighbours = \"in-range\"\n", "");
+    let told = remarks(&resolve(&long), 1, "mesh.toml").unwrap();
+    assert_eq!(told[0].code, "S114");
+    assert_eq!(told[0].message, "the radio link a-b is out of range");
+}
+
+#[test]
+fn neighbours_in_range_are_those_that_decode_each_other() {
+    let nodes: String = (0..6)
+        .map(|i| node(&format!("n{i}"), 100 * i, ""))
+        .collect();
+    let wifi = "[wifi]\nprofile = \"ns2\"\nneighbours = \"in-range\"\n";
+    let text = graph(
+        &nodes,
+        "",
+        &(wifi.to_owned() + &udp("n0", "n5", "100 kbit/s")),
+    );
+    let outcome = run(&text, 1, None);
+    // 250 m: five links over one step and four over two, each in two directions.
+    assert_eq!(outcome.links.rows(), 18);
+    assert_eq!(floats(&outcome.flows, "hops_mean"), [Some(3.0)]);
+}
+
+#[test]
+fn two_channels_carry_twice_as_much_over_two_hops() {
+    let on = |a: &str, b: &str, c: &str| {
+        let channels = |list: &str| format!(", channels = [{list}]");
+        let nodes = node("a", 0, &channels(a))
+            + &node("b", 100, &channels(b))
+            + &node("c", 200, &channels(c));
+        let links = "{ a = \"a\", b = \"b\", medium = \"wifi\" }, { a = \"b\", b = \"c\", medium = \"wifi\" }";
+        let wifi = format!("[wifi]\nprofile = \"ns2\"\n{}", udp("a", "c", "2 Mbit/s"));
+        let outcome = run(&graph(&nodes, links, &wifi), 1, None);
+        assert_eq!(
+            further(&outcome, "wifi").rows(),
+            a.split(',').count() + b.split(',').count() + c.split(',').count()
+        );
+        goodput_bps(&outcome)
+    };
+    // With one channel two stations share the air and each packet crosses it twice.
+    let ratio = on("1", "1, 6", "6") / on("1", "1", "1");
+    assert!((1.9..2.2).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn every_protocol_brings_tcp_over_a_mesh_of_radios() {
+    for protocol in [
+        "shortest-path",
+        "olsr",
+        "bp",
+        "bs",
+        "bp-classic",
+        "bp-mr",
+        "aodv",
+    ] {
+        let text = format!(
+            "duration = \"60 s\"\n[topology]\nkind = \"grid\"\nrows = 3\ncolumns = 3\nspacing = \"200 m\"\n\
+             link = {{ medium = \"wifi\" }}\n[wifi]\nprofile = \"ns2\"\nrate = \"11 Mbit/s\"\n\
+             [routing]\nprotocol = \"{protocol}\"\nwarm_up = \"15 s\"\n\
+             [[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = [\"enb9\", \"enb6\"]\nsize = \"300 kB\"\n"
+        );
+        let outcome = run(&text, 1, None);
+        let delivered = integers(&outcome.flows, "delivered_bytes");
+        assert_eq!(delivered, [Some(300_000); 2], "{protocol}");
+        let again = run(&text, 1, None);
+        assert_eq!(again.summary.digest, outcome.summary.digest, "{protocol}");
+    }
+}
+
+#[test]
+fn a_radio_link_that_fails_is_silent_until_it_is_mended() {
+    let nodes = node("a", 0, "") + &node("b", 100, "");
+    let links = "{ a = \"a\", b = \"b\", medium = \"wifi\" }";
+    let more = format!(
+        "[wifi]\nprofile = \"ns2\"\n{}[[failure]]\nlink = \"a-b\"\nat = \"5 s\"\nuntil = \"10 s\"\n\
+         [record]\nseries = [\"goodput\"]\ninterval = \"1 s\"\n",
+        udp("a", "b", "400 kbit/s")
+    );
+    let outcome = run(&graph(&nodes, links, &more), 1, None);
+    let (_, series) = outcome
+        .series
+        .iter()
+        .find(|(name, _)| *name == "goodput")
+        .unwrap();
+    let bytes: Vec<u64> = integers(series, "delivered_bytes")
+        .into_iter()
+        .flatten()
+        .collect();
+    assert_eq!(bytes.len(), 19);
+    let grown = |second: usize| bytes[second] - bytes[second - 1];
+    // 50 packets of 1000 bytes a second.
+    assert!((49_000..=51_000).contains(&grown(3)), "{bytes:?}");
+    assert_eq!(grown(8), 0);
+    assert!((49_000..=51_000).contains(&grown(15)), "{bytes:?}");
+}
+
+#[test]
+fn two_hundred_saturated_stations_end_by_the_time_limit() {
+    let mut nodes = node("ap", 0, "");
+    let mut links = String::new();
+    let mut flows = String::new();
+    for number in 0..200 {
+        nodes += &node(&format!("s{number}"), 1 + number % 50, "");
+        links += &format!("{{ a = \"ap\", b = \"s{number}\", medium = \"wifi\" }},");
+        flows += &udp(&format!("s{number}"), "ap", "1 Mbit/s");
+    }
+    let text = graph(
+        &nodes,
+        &links,
+        &format!("[wifi]\nstandard = \"802.11a\"\nrate = \"24 Mbit/s\"\n{flows}"),
+    );
+    let outcome = run(&text.replace("20 s", "5 s"), 1, None);
+    assert_eq!(outcome.summary.ended, Ended::TimeLimit);
+    let delivered: u64 = integers(&outcome.flows, "delivered_bytes")
+        .into_iter()
+        .flatten()
+        .sum();
+    // Most of the air goes to collisions; what is left is far from nothing and below the rate.
+    assert!((1_000_000..15_000_000).contains(&delivered), "{delivered}");
+    let drops: u64 = integers(further(&outcome, "wifi"), "drops")
+        .into_iter()
+        .flatten()
+        .sum();
+    assert!(drops > 0);
 }

@@ -107,6 +107,14 @@ impl Standard {
         }
     }
 
+    /// The first contention window and the largest.
+    pub(crate) const fn contention_windows(self) -> (u16, u16) {
+        match self {
+            Self::A | Self::G => (15, 1023),
+            Self::B | Self::Dsss => (31, 1023),
+        }
+    }
+
     /// The rate of broadcasts where nothing else is said: the lowest of its own kind.
     const fn lowest_bps(self) -> u64 {
         match self {

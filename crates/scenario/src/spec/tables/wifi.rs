@@ -454,4 +454,5 @@ pub(crate) const NS2: &[ProfileDefault] = &[
     ns2("reception", "model", "\"pairwise\""),
     ns2("reception", "sensitivity", "\"-64.375 dBm\""),
     ns2("", "carrier_sense", "\"-78.072 dBm\""),
+    ns2("", "queue", "\"50 packets\""),
 ];
