@@ -8,7 +8,7 @@ use backlane_net::{
     Application, DropCause, Ecn, Event, FlowId, LinkConfig, LinkId, Network, NodeId, Packet,
     PacketId, QueueConfig, QueueLimit, Router, RouterReadings, Simulation,
 };
-use backlane_routing::backpressure::tcp_aware::{TcpAware, TcpAwareConfig, Threshold};
+use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware, TcpAwareConfig, Threshold};
 use backlane_units::{Duration, Rate, SimTime};
 
 const SIZE_BYTES: u32 = 1000;
@@ -87,12 +87,12 @@ fn world(
     for &(a, b) in wires {
         network.connect(&mut events, NodeId(a), NodeId(b), &link);
     }
-    let no_transit: Rc<[bool]> = vec![false; nodes as usize].into();
+    let links = Rc::new(FlowLinks::all(&network, &[]));
     let streams = Streams::new(1);
     let routers = (0..nodes)
         .map(|node| -> Option<Box<dyn Router>> {
             let jitter = streams.stream(&format!("n{node}"), "hello");
-            Some(Box::new(TcpAware::new(config, no_transit.clone(), jitter)))
+            Some(Box::new(TcpAware::new(config, links.clone(), jitter)))
         })
         .collect();
     let flows: Vec<_> = flows

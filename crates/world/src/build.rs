@@ -9,7 +9,7 @@ use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::aodv::{self, Aodv};
-use backlane_routing::backpressure::tcp_aware::TcpAware;
+use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware};
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
@@ -250,7 +250,7 @@ impl Builder<'_> {
     fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
         let (infos, specs) = self.flows()?;
         let paths = self.paths(&specs);
-        let routers = self.routers(&paths);
+        let routers = self.routers(&specs, &paths);
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let record = &self.scenario.record;
         let radio = RadioSeries::new(record, self.radio.as_ref(), &self.nodes);
@@ -297,7 +297,11 @@ impl Builder<'_> {
     }
 
     /// `paths` are the routers where packets enter the mesh and leave it.
-    fn routers(&self, paths: &BTreeSet<(NodeId, NodeId)>) -> Vec<Option<Box<dyn Router>>> {
+    fn routers(
+        &self,
+        specs: &[FlowSpec],
+        paths: &BTreeSet<(NodeId, NodeId)>,
+    ) -> Vec<Option<Box<dyn Router>>> {
         let network = &self.network;
         let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
             match convert::routing(&self.scenario.routing) {
@@ -351,16 +355,18 @@ impl Builder<'_> {
                         ))
                     })
                 }
-                Routing::TcpAware(config) => {
-                    let nodes = &self.scenario.nodes;
-                    let mut no_transit = vec![false; network.node_count()];
-                    for (index, node) in nodes.iter().enumerate() {
-                        no_transit[index] = node.kind == NodeKind::Epc;
+                Routing::TcpAware {
+                    config,
+                    simple_paths,
+                } => {
+                    let mut links = FlowLinks::all(network, &self.gateways());
+                    if simple_paths {
+                        links = links.on_simple_paths(network, self.flow_ends(specs));
                     }
-                    let no_transit: Rc<[bool]> = no_transit.into();
+                    let links = Rc::new(links);
                     Box::new(move |node| {
                         let [_, reports] = self.backpressure_streams(node);
-                        Box::new(TcpAware::new(config, no_transit.clone(), reports))
+                        Box::new(TcpAware::new(config, links.clone(), reports))
                     })
                 }
             };
@@ -394,16 +400,32 @@ impl Builder<'_> {
         } else {
             Distances::new(&Graph::of(network, |_, _| 1), exits)
         };
-        let gateways: Vec<NodeId> = (0..nodes.len() as u32)
-            .map(NodeId)
-            .filter(|node| nodes[node.index()].kind == NodeKind::Epc)
-            .collect();
-        let mut shared = Shared::new(network.node_count(), distances, &gateways);
+        let mut shared = Shared::new(network.node_count(), distances, &self.gateways());
         let destinations = shared.destinations();
         for node in (0..network.node_count() as u32).map(NodeId) {
             shared.add_node(node, queues(node, destinations));
         }
         Rc::new(shared)
+    }
+
+    /// The nodes of core networks, through which nobody else's packets go.
+    fn gateways(&self) -> Vec<NodeId> {
+        let nodes = &self.scenario.nodes;
+        (0..nodes.len() as u32)
+            .map(NodeId)
+            .filter(|node| nodes[node.index()].kind == NodeKind::Epc)
+            .collect()
+    }
+
+    /// Source, its router and the router of the destination, of both directions of each flow.
+    fn flow_ends(&self, specs: &[FlowSpec]) -> Vec<(NodeId, NodeId, NodeId)> {
+        let exit = |node: NodeId| self.network.exit_of(node);
+        specs
+            .iter()
+            .map(|spec| [spec.source, spec.destination])
+            .flat_map(|[from, to]| [(from, to), (to, from)])
+            .map(|(source, destination)| (source, exit(source), exit(destination)))
+            .collect()
     }
 
     /// The streams for ties and for HELLOs.

@@ -6,7 +6,7 @@ use backlane_net::{
     AtEnd, Capacity, NodeId, Opportunities, OpportunityTrace, QueueConfig, QueueLimit, RateStep,
     RateTrace,
 };
-use backlane_routing::backpressure::tcp_aware::{TcpAwareConfig, Threshold};
+use backlane_routing::backpressure::tcp_aware::{Counted, TcpAwareConfig, Threshold};
 use backlane_routing::{aodv, backpressure, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_traffic::CodingConfig;
@@ -103,7 +103,11 @@ pub(crate) enum Routing {
     },
     Classic(backpressure::ClassicConfig),
     BpMr(backpressure::Config),
-    TcpAware(TcpAwareConfig),
+    TcpAware {
+        config: TcpAwareConfig,
+        /// Flows keep to the links on their simple paths.
+        simple_paths: bool,
+    },
 }
 
 impl Routing {
@@ -114,7 +118,7 @@ impl Routing {
             Self::SingleQueue { config, .. } => Some(config.device_queue_pkts),
             Self::Classic(config) => Some(config.device_queue_pkts),
             Self::BpMr(config) => Some(config.device_queue_pkts),
-            Self::TcpAware(_) => Some(1),
+            Self::TcpAware { .. } => Some(1),
             _ => None,
         }
     }
@@ -172,7 +176,7 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             })
         }
         model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
-        model::Routing::TcpAware(bp) => Routing::TcpAware(tcp_aware(bp)),
+        model::Routing::TcpAware(bp) => tcp_aware(bp),
     }
 }
 
@@ -264,7 +268,7 @@ fn bp_mr(bp: model::BpMr) -> backpressure::Config {
     }
 }
 
-fn tcp_aware(bp: model::TcpAware) -> TcpAwareConfig {
+fn tcp_aware(bp: model::TcpAware) -> Routing {
     let model::TcpAware {
         buffer_pkts,
         k_pkts,
@@ -276,11 +280,18 @@ fn tcp_aware(bp: model::TcpAware) -> TcpAwareConfig {
         retry,
         ack_priority,
         empty_flows_compete,
+        simple_paths,
+        count_attempts,
     } = bp;
-    TcpAwareConfig {
+    let config = TcpAwareConfig {
         buffer_pkts,
         threshold: k_pkts.map_or(Threshold::Share, Threshold::Fixed),
         flow_idle,
+        counted: if count_attempts {
+            Counted::Attempts
+        } else {
+            Counted::Packets
+        },
         window: quality_window,
         report_idle,
         report_interval,
@@ -288,6 +299,10 @@ fn tcp_aware(bp: model::TcpAware) -> TcpAwareConfig {
         retry,
         ack_priority,
         empty_flows_compete,
+    };
+    Routing::TcpAware {
+        config,
+        simple_paths,
     }
 }
 

@@ -228,6 +228,10 @@ pub struct TcpAware {
     pub ack_priority: bool,
     /// Whether flows without a packet take part in the choice.
     pub empty_flows_compete: bool,
+    /// Whether flows keep to the links on their simple paths.
+    pub simple_paths: bool,
+    /// Whether a link's failures are counted in attempts, or else in packets.
+    pub count_attempts: bool,
 }
 
 /// What a next-hop decision holds for.

@@ -141,6 +141,8 @@ fn tcp_aware(table: &Table) -> Option<TcpAware> {
         retry: table.quantity("retry")?,
         ack_priority: table.boolean("ack_priority")?,
         empty_flows_compete: table.boolean("empty_flows_compete")?,
+        simple_paths: table.text("links")? == "simple-paths",
+        count_attempts: table.text("quality")? == "attempts",
     })
 }
 

@@ -18,17 +18,20 @@
 //! - `report`: what a node tells its neighbours, riding on data or alone.
 //! - `flows`: the queues of a node and what is known of each flow.
 //! - `quality`: how often frames on a link fail, and at which rate they go.
+//! - `links`: which links a flow may take.
 //! - `neighbour`: what is known of a neighbour.
 //! - `router`: who sends what when.
 
 use backlane_units::Duration;
 
 mod flows;
+mod links;
 mod neighbour;
 mod quality;
 mod report;
 mod router;
 
+pub use links::FlowLinks;
 pub use report::{Entry, Report};
 pub use router::TcpAware;
 
@@ -42,6 +45,16 @@ pub enum Threshold {
     Fixed(u32),
 }
 
+/// What p̃ is the share of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Packets that the MAC gave up, among those that it was given.
+    #[default]
+    Packets,
+    /// Attempts that were not acknowledged, among all; most are collisions where the air is full.
+    Attempts,
+}
+
 /// Configuration of TCP-aware backpressure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpAwareConfig {
@@ -51,6 +64,8 @@ pub struct TcpAwareConfig {
     pub threshold: Threshold,
     /// A flow of which no packet waits crosses a node until none has come for this long.
     pub flow_idle: Duration,
+    /// What failures of a link are counted in.
+    pub counted: Counted,
     /// The time over which failures and rates of a link are looked at.
     pub window: Duration,
     /// A node that told nothing for this long sends a message, if its queues have changed.
@@ -74,6 +89,7 @@ impl Default for TcpAwareConfig {
             buffer_pkts: 100,
             threshold: Threshold::Share,
             flow_idle: Duration::from_secs(10),
+            counted: Counted::Packets,
             window: Duration::from_secs(1),
             report_idle: Duration::from_millis(50),
             report_interval: Duration::from_millis(500),

@@ -11,19 +11,17 @@ const CLOSED: i32 = i32::MAX / 2;
 /// A neighbour, the link to it, and what it told of its queues.
 pub(super) struct Neighbour {
     pub(super) node: NodeId,
-    /// Whether it passes on what is not for itself.
-    pub(super) transit: bool,
     pub(super) valid_until: SimTime,
     pub(super) quality: Quality,
-    /// Backlog as last told, by slot of the flow; 0 where it is the flow's destination.
+    /// Backlog as last told, by slot of the flow; 0 where it is the flow's destination, and
+    /// [`CLOSED`] where the flow may not go.
     told_pkts: Vec<i32>,
 }
 
 impl Neighbour {
-    pub(super) fn new(node: NodeId, transit: bool, valid_until: SimTime, quality: Quality) -> Self {
+    pub(super) fn new(node: NodeId, valid_until: SimTime, quality: Quality) -> Self {
         Self {
             node,
-            transit,
             valid_until,
             quality,
             told_pkts: Vec::new(),
@@ -35,29 +33,32 @@ impl Neighbour {
         if slot >= self.told_pkts.len() {
             self.told_pkts.resize(slot + 1, 0);
         }
-        self.told_pkts[slot] = if self.transit { 0 } else { CLOSED };
+        self.told_pkts[slot] = 0;
     }
 
-    /// A flow leaves the mesh at `exit`.
-    pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId) {
-        if self.node == exit {
-            self.told_pkts[slot] = 0;
-        } else if !self.transit {
-            self.told_pkts[slot] = CLOSED;
+    /// A flow leaves the mesh at `exit`, and may come this way or not.
+    pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId, open: bool) {
+        let told = &mut self.told_pkts[slot];
+        if !open {
+            *told = CLOSED;
+        } else if self.node == exit || *told == CLOSED {
+            *told = 0;
         }
     }
 
     /// It tells of a flow that leaves the mesh at `exit`.
     pub(super) fn tell(&mut self, slot: usize, exit: NodeId, pkts: u32) {
-        if self.transit && self.node != exit {
+        if self.node != exit && self.told_pkts[slot] != CLOSED {
             self.told_pkts[slot] = pkts as i32;
         }
     }
 
     /// It tells that it holds nothing but what it tells next.
     pub(super) fn tell_empty(&mut self) {
-        if self.transit {
-            self.told_pkts.fill(0);
+        for told in &mut self.told_pkts {
+            if *told != CLOSED {
+                *told = 0;
+            }
         }
     }
 

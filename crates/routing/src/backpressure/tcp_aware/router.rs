@@ -11,7 +11,7 @@ use backlane_units::{Duration, Rate, SimTime};
 use super::flows::{Flows, Waiting};
 use super::neighbour::Neighbour;
 use super::quality::Quality;
-use super::{Entry, Report, TcpAwareConfig};
+use super::{Entry, FlowLinks, Report, TcpAwareConfig};
 
 const RETRY: u32 = 0;
 const REPORT: u32 = 1;
@@ -50,7 +50,7 @@ struct Outlet {
 /// TCP-aware backpressure on one node.
 pub struct TcpAware {
     config: TcpAwareConfig,
-    no_transit: Rc<[bool]>,
+    links: Rc<FlowLinks>,
     jitter: Stream,
     flows: Flows,
     neighbours: Vec<Neighbour>,
@@ -75,12 +75,12 @@ pub struct TcpAware {
 }
 
 impl TcpAware {
-    /// A router. `no_transit` tells of each node whether it passes on only what is for itself;
-    /// `jitter` keeps reports of several nodes out of step.
-    pub fn new(config: TcpAwareConfig, no_transit: Rc<[bool]>, jitter: Stream) -> Self {
+    /// A router. `links` tells which links a flow may take; `jitter` keeps reports of several
+    /// nodes out of step.
+    pub fn new(config: TcpAwareConfig, links: Rc<FlowLinks>, jitter: Stream) -> Self {
         Self {
             config,
-            no_transit,
+            links,
             jitter,
             flows: Flows::new(
                 config.threshold,
@@ -140,7 +140,7 @@ impl TcpAware {
                 None => self.flows.most(told, acks_only),
             };
             let Some(fall) = fall else { continue };
-            let weight = f64::from(fall) * neighbour.quality.rate_bps(now);
+            let weight = f64::from(fall) * neighbour.quality.effective_bps(now);
             let longer_ago = |best: &Option<(usize, i32)>| {
                 best.is_none_or(|(other, _)| self.served[interface] < self.served[other])
             };
@@ -277,9 +277,8 @@ impl Router for TcpAware {
             let rate_bps = interface.rate.as_bps() as f64;
             self.neighbours.push(Neighbour::new(
                 interface.peer,
-                !self.no_transit[interface.peer.index()],
                 valid_until,
-                Quality::new(self.config.window, rate_bps),
+                Quality::new(self.config.counted, self.config.window, rate_bps),
             ));
             let same = |outlet: &Outlet| outlet.radio.is_some() && outlet.radio == interface.radio;
             let outlet = self.outlets.iter().position(same).unwrap_or_else(|| {
@@ -307,11 +306,14 @@ impl Router for TcpAware {
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         let now = context.now();
         let packet = context.packet(id);
-        let (key, exit, size_bytes) = (packet.flow_key(), packet.exit, packet.size_bytes);
+        let (key, source, exit) = (packet.flow_key(), packet.source, packet.exit);
+        let size_bytes = packet.size_bytes;
         let slot = self.slot(key, now);
         if self.flows.get(slot).exit != exit {
+            let here = context.node();
             for neighbour in &mut self.neighbours {
-                neighbour.set_exit(slot, exit);
+                let open = self.links.may_take((source, exit), here, neighbour.node);
+                neighbour.set_exit(slot, exit, open);
             }
         }
         self.flows.push(slot, id, context.packet(id), now);

@@ -2,7 +2,7 @@
 
 use super::super::Presence::Default;
 use super::super::{Key, Kind};
-use super::{INTERVAL, SPAN, key};
+use super::{INTERVAL, SPAN, key, words};
 
 /// The keys of `protocol = "tcp-aware-bp"`.
 pub(super) const KEYS: &[Key] = &[
@@ -34,10 +34,22 @@ pub(super) const KEYS: &[Key] = &[
         "A flow crosses a node until it has had no packet there for this long; the paper has no number.",
     ),
     key(
+        "links",
+        words(&["all", "simple-paths"]),
+        Default("\"all\""),
+        "Links that a flow may take: all, or those on its paths that pass no node twice. The paper's rule has a set of links for each flow and does not say which.",
+    ),
+    key(
+        "quality",
+        words(&["packets", "attempts"]),
+        Default("\"packets\""),
+        "What a radio link's failures are counted in: packets that the MAC gave up, which is what a router sees of ns-2's, or single attempts, most of which are collisions where the air is full.",
+    ),
+    key(
         "quality_window",
         INTERVAL,
         Default("\"1 s\""),
-        "Time over which failed attempts and rates of a radio link are looked at: many frames, and shorter than TCP's patience; the paper has no number.",
+        "Time over which failures and rates of a radio link are looked at: many frames, and shorter than TCP's patience; the paper has no number.",
     ),
     key(
         "report_idle",

@@ -1,0 +1,263 @@
+//! Which links a flow may take.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use backlane_net::{Network, NodeId};
+
+/// A search for a path through a link is given up after so many steps; the link then counts as
+/// being on one.
+const MOST_STEPS: u32 = 10_000;
+
+/// The source of a flow and the router where it leaves the mesh.
+type Ends = (NodeId, NodeId);
+
+/// Which links the flows of a network may take: all, or those on their simple paths.
+///
+/// A packet never passes through a node that passes on nothing but its own.
+#[derive(Debug)]
+pub struct FlowLinks {
+    no_transit: Vec<bool>,
+    /// Of flows that keep to their simple paths, the directed links on them.
+    kept_to: BTreeMap<Ends, BTreeSet<(NodeId, NodeId)>>,
+}
+
+impl FlowLinks {
+    /// Every flow may take any link. Nobody else's packets go through the nodes in `no_transit`.
+    pub fn all(network: &Network, no_transit: &[NodeId]) -> Self {
+        let mut closed = vec![false; network.node_count()];
+        for node in no_transit {
+            closed[node.index()] = true;
+        }
+        Self {
+            no_transit: closed,
+            kept_to: BTreeMap::new(),
+        }
+    }
+
+    /// The flows between these ends keep to links on paths that visit no node twice: the source
+    /// (a host or a router), the router where it is attached, and the router where the flow
+    /// leaves. Flows between other ends may take any link.
+    #[must_use]
+    pub fn on_simple_paths(
+        mut self,
+        network: &Network,
+        ends: impl IntoIterator<Item = (NodeId, NodeId, NodeId)>,
+    ) -> Self {
+        let mut between = BTreeMap::new();
+        for (source, entry, exit) in ends {
+            let links = between.entry((entry, exit)).or_insert_with(|| {
+                Search {
+                    network,
+                    no_transit: &self.no_transit,
+                    entry,
+                    exit,
+                    visited: vec![false; network.node_count()],
+                }
+                .links()
+            });
+            self.kept_to.insert((source, exit), links.clone());
+        }
+        self
+    }
+
+    /// Whether a flow from `source` that leaves the mesh at `exit` may go from one router to the
+    /// next.
+    pub(super) fn may_take(&self, (source, exit): Ends, from: NodeId, to: NodeId) -> bool {
+        if self.no_transit[to.index()] && to != exit {
+            return false;
+        }
+        let kept_to = self.kept_to.get(&(source, exit));
+        kept_to.is_none_or(|links| links.contains(&(from, to)))
+    }
+}
+
+/// The links on simple paths from one router to another.
+struct Search<'a> {
+    network: &'a Network,
+    no_transit: &'a [bool],
+    entry: NodeId,
+    exit: NodeId,
+    visited: Vec<bool>,
+}
+
+impl Search<'_> {
+    fn links(mut self) -> BTreeSet<(NodeId, NodeId)> {
+        let mut found = BTreeSet::new();
+        for from in (0..self.network.node_count() as u32).map(NodeId) {
+            for to in self.neighbours(from) {
+                if found.contains(&(from, to)) || from == self.exit || to == self.entry {
+                    continue;
+                }
+                self.visited.fill(false);
+                self.visited[self.entry.index()] = true;
+                let mut path = vec![self.entry];
+                let mut steps = MOST_STEPS;
+                if self.through((from, to), &mut path, &mut steps) {
+                    found.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
+                    found.insert((from, to));
+                }
+            }
+        }
+        found
+    }
+
+    fn neighbours(&self, node: NodeId) -> Vec<NodeId> {
+        let interfaces = self.network.mesh_interfaces(node);
+        let peers = interfaces.iter().map(|interface| interface.peer);
+        peers
+            .filter(|&peer| !self.no_transit[peer.index()] || peer == self.exit)
+            .collect()
+    }
+
+    /// Lengthens `path` to one over the link that ends at the exit. Steps left are counted down;
+    /// without any, the answer is yes.
+    fn through(&mut self, link: (NodeId, NodeId), path: &mut Vec<NodeId>, steps: &mut u32) -> bool {
+        let (from, to) = link;
+        let at = path[path.len() - 1];
+        if *steps == 0 {
+            return true;
+        }
+        *steps -= 1;
+        if self.visited[to.index()] {
+            return false;
+        }
+        let Some(rest) = self.shortest(to, self.exit, None) else {
+            return false;
+        };
+        if at == from {
+            path.extend(rest);
+            return true;
+        }
+        if self.shortest(at, from, Some(to)).is_none() {
+            return false;
+        }
+        for next in self.neighbours(at) {
+            if self.visited[next.index()] || next == to || next == self.exit {
+                continue;
+            }
+            self.visited[next.index()] = true;
+            path.push(next);
+            if self.through(link, path, steps) {
+                return true;
+            }
+            path.pop();
+            self.visited[next.index()] = false;
+        }
+        false
+    }
+
+    /// A shortest way over nodes not visited, both ends included, and round `but`.
+    fn shortest(&self, from: NodeId, to: NodeId, but: Option<NodeId>) -> Option<Vec<NodeId>> {
+        let mut came_from = vec![NodeId::NONE; self.visited.len()];
+        came_from[from.index()] = from;
+        let mut ahead = VecDeque::from([from]);
+        while let Some(at) = ahead.pop_front() {
+            if at == to {
+                let mut way = vec![to];
+                while way[way.len() - 1] != from {
+                    way.push(came_from[way[way.len() - 1].index()]);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            for next in self.neighbours(at) {
+                let seen = came_from[next.index()] != NodeId::NONE || self.visited[next.index()];
+                if !seen && Some(next) != but {
+                    came_from[next.index()] = at;
+                    ahead.push_back(next);
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use backlane_engine::EventQueue;
+    use backlane_net::{LinkConfig, QueueConfig, QueueLimit};
+    use backlane_units::{Duration, Rate};
+
+    use super::*;
+
+    fn network(nodes: u32, wires: &[(u32, u32)]) -> Network {
+        let mut network = Network::new();
+        for _ in 0..nodes {
+            network.add_router();
+        }
+        let link = LinkConfig {
+            rate: Rate::from_bps(1_000_000),
+            delay: Duration::ZERO,
+            queue: QueueConfig::DropTail(QueueLimit::Packets(10)),
+        };
+        for &(a, b) in wires {
+            network.connect(&mut EventQueue::new(), NodeId(a), NodeId(b), &link);
+        }
+        network
+    }
+
+    /// The links that a flow from 0 to `exit` may take.
+    fn links(network: &Network, exit: u32, no_transit: &[NodeId]) -> Vec<(u32, u32)> {
+        let (source, exit) = (NodeId(0), NodeId(exit));
+        let links =
+            FlowLinks::all(network, no_transit).on_simple_paths(network, [(source, source, exit)]);
+        let nodes = (0..network.node_count() as u32).map(NodeId);
+        nodes
+            .flat_map(|from| {
+                let peers = network.mesh_interfaces(from).iter().map(|i| i.peer);
+                peers.map(move |to| (from, to))
+            })
+            .filter(|&(from, to)| links.may_take((source, exit), from, to))
+            .map(|(from, to)| (from.0, to.0))
+            .collect()
+    }
+
+    /// All simple paths, one by one.
+    fn by_enumeration(network: &Network, exit: u32) -> BTreeSet<(u32, u32)> {
+        fn go(network: &Network, path: &mut Vec<u32>, exit: u32, on: &mut BTreeSet<(u32, u32)>) {
+            let at = path[path.len() - 1];
+            if at == exit {
+                on.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
+                return;
+            }
+            for interface in network.mesh_interfaces(NodeId(at)) {
+                if !path.contains(&interface.peer.0) {
+                    path.push(interface.peer.0);
+                    go(network, path, exit, on);
+                    path.pop();
+                }
+            }
+        }
+        let mut on = BTreeSet::new();
+        go(network, &mut vec![0], exit, &mut on);
+        on
+    }
+
+    #[test]
+    fn in_a_tree_a_flow_has_one_path() {
+        let tree = network(4, &[(0, 1), (0, 2), (2, 3)]);
+        assert_eq!(links(&tree, 1, &[]), [(0, 1)]);
+        assert_eq!(links(&tree, 3, &[]), [(0, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn in_a_diamond_a_flow_goes_both_ways_round_and_not_back() {
+        let diamond = network(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
+        assert_eq!(links(&diamond, 1, &[]), [(0, 1), (0, 2), (2, 3), (3, 1)]);
+        assert_eq!(links(&diamond, 3, &[]), [(0, 1), (0, 2), (1, 3), (2, 3)]);
+        assert_eq!(links(&diamond, 3, &[NodeId(2)]), [(0, 1), (1, 3)]);
+    }
+
+    #[test]
+    fn the_search_finds_what_trying_every_path_finds() {
+        let grid: Vec<_> = (0..12)
+            .flat_map(|node| [(node, node + 1), (node, node + 4)])
+            .filter(|&(a, b)| b < 12 && (b - a == 4 || b % 4 != 0))
+            .collect();
+        let grid = network(12, &grid);
+        for exit in 1..12 {
+            let found: BTreeSet<_> = links(&grid, exit, &[]).into_iter().collect();
+            assert_eq!(found, by_enumeration(&grid, exit), "to {exit}");
+        }
+    }
+}
