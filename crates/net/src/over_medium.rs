@@ -181,7 +181,8 @@ impl Network {
         Some(radio.mac)
     }
 
-    /// A router sends a packet over a link of one of its radios.
+    /// A router sends a packet over a link of one of its radios. Out of the way of wires.
+    #[inline(never)]
     pub(crate) fn give_to_radio(&mut self, link: LinkId, id: PacketId) {
         if let Some(medium) = self.links[link.index()].medium()
             && let Some(radio) = self.radio(medium.near.0, medium.radio)

@@ -264,25 +264,36 @@ impl<A: Application> Simulation<A> {
             if self.take_message(node, interface, id) {
                 return;
             }
+            return self.come_to(node, id);
         }
-        self.come_to(node, id);
-    }
-
-    /// A packet has come to a node: to its destination, or to a router that passes it on.
-    #[inline]
-    fn come_to(&mut self, node: NodeId, id: PacketId) {
-        if self.network.packets[id].destination == node {
-            self.application
-                .on_packet(&mut self.network, &mut self.events, id);
-            self.network.deliver(id);
-            self.forward_born();
+        if packet.destination == node {
+            self.hand_over(id);
         } else {
             self.forward(node, id);
         }
     }
 
+    /// A packet has come to a node: to its destination, or to a router that passes it on.
+    fn come_to(&mut self, node: NodeId, id: PacketId) {
+        if self.network.packets[id].destination == node {
+            self.hand_over(id);
+        } else {
+            self.forward(node, id);
+        }
+    }
+
+    /// A packet is where it was meant to go.
+    #[inline]
+    fn hand_over(&mut self, id: PacketId) {
+        self.application
+            .on_packet(&mut self.network, &mut self.events, id);
+        self.network.deliver(id);
+        self.forward_born();
+    }
+
     /// Takes the message off a packet that came in on an interface, and gives it to the router.
     /// True if there was nothing else to the packet, which is freed then.
+    #[cold]
     fn take_message(&mut self, node: NodeId, interface: Option<usize>, id: PacketId) -> bool {
         let packet = &mut self.network.packets[id];
         let Some(message) = packet.message.take() else {
