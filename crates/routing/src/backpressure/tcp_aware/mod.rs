@@ -49,9 +49,10 @@ pub enum Threshold {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counted {
     /// Packets that the MAC gave up, among those that it was given.
-    #[default]
     Packets,
-    /// Attempts that were not acknowledged, among all; most are collisions where the air is full.
+    /// Attempts that were not acknowledged, among all: shows a bad link whose packets arrive in the
+    /// end, and collisions too.
+    #[default]
     Attempts,
 }
 
@@ -89,7 +90,7 @@ impl Default for TcpAwareConfig {
             buffer_pkts: 100,
             threshold: Threshold::Share,
             flow_idle: Duration::from_secs(10),
-            counted: Counted::Packets,
+            counted: Counted::Attempts,
             window: Duration::from_secs(1),
             report_idle: Duration::from_millis(50),
             report_interval: Duration::from_millis(500),

@@ -36,14 +36,14 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "links",
         words(&["all", "simple-paths"]),
-        Default("\"all\""),
-        "Links that a flow may take: all, or those on its paths that pass no node twice. The paper's rule has a set of links for each flow and does not say which.",
+        Default("\"simple-paths\""),
+        "Links that a flow may take: those on its paths that pass no node twice, or all. The paper's rule has a set of links for each flow and does not say which; over all, packets wander while queues are short.",
     ),
     key(
         "quality",
         words(&["packets", "attempts"]),
-        Default("\"packets\""),
-        "What a radio link's failures are counted in: packets that the MAC gave up, which is what a router sees of ns-2's, or single attempts, most of which are collisions where the air is full.",
+        Default("\"attempts\""),
+        "What a radio link's failures are counted in: single attempts, which show a bad link whose packets arrive in the end (and collisions), or packets that the MAC gave up.",
     ),
     key(
         "quality_window",
