@@ -1,4 +1,4 @@
-"""Compare LTE access with ns-3's LENA: `python -m validation.ns3`."""
+"""Compare LTE access and 802.11 with ns-3: `python -m validation.ns3`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING
 from validation.ns3 import ours, page, peer, speed, truth
 from validation.ns3.compare import pairs
 from validation.ns3.figures import draw_streams, draw_transfers
+from validation.ns3.wifi import page as wifi_page
+from validation.ns3.wifi import routes
+from validation.ns3.wifi import truth as wifi_truth
+from validation.ns3.wifi.figures import draw_saturation
+from validation.ns3.wifi.ours import measured
+from validation.ns3.wifi.works import works
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BUILT = Path("results") / "ns3"
 DETAILS = truth.HERE / "details.csv"
+WIFI_DETAILS = truth.HERE / "wifi" / "details.csv"
 
 
 def main() -> int:
@@ -26,6 +33,7 @@ def main() -> int:
     )
     parser.add_argument("--record", action="store_true", help="run ns-3 anew before")
     parser.add_argument("--speed", action="store_true", help="measure anew what both cost")
+    parser.add_argument("--only", choices=("lte", "wifi"), help="leave out the other")
     arguments = parser.parse_args()
     if arguments.record or arguments.speed:
         try:
@@ -33,10 +41,27 @@ def main() -> int:
         except peer.Missing as missing:
             print(missing, file=sys.stderr)
             return 1
-        if arguments.record:
+        if arguments.record and arguments.only != "wifi":
             truth.record(programs)
-        if arguments.speed:
+        if arguments.record and arguments.only != "lte":
+            wifi_truth.record(programs)
+            routes.record(programs)
+        if arguments.speed and arguments.only != "wifi":
             speed.record(speed.measure(programs))
+        if arguments.speed and arguments.only != "lte":
+            speed.record(speed.measure_wifi(programs), speed.WIFI_FILE)
+    lost = []
+    if arguments.only != "wifi":
+        lost += _lte(only_check=arguments.check)
+    if arguments.only != "lte":
+        lost += _wifi(only_check=arguments.check)
+    for name in lost:
+        print(f"no longer as in ns-3: {name}", file=sys.stderr)
+    return int(bool(lost))
+
+
+def _lte(*, only_check: bool) -> list[str]:
+    """The cell of LTE; the streams that were as in LENA and are no longer."""
     recorded, found = truth.streams(), ours.streams()
     both = {
         scheduler: (_of(scheduler, recorded), _of(scheduler, found))
@@ -53,15 +78,37 @@ def main() -> int:
     }
     print("\n\n".join(parts.values()))
     before = page.reached(DETAILS)
-    lost = [pair.name for pair in pairs(recorded, found) if pair.name in before and not pair.holds]
-    for name in lost:
-        print(f"no longer as in LENA: {name}", file=sys.stderr)
-    if not arguments.check:
+    if not only_check:
         page.write_details(both, transfers, DETAILS)
         page.replace(truth.HERE / "README.md", parts)
         draw_streams(both, truth.HERE / "streams.png")
         draw_transfers(transfers, truth.HERE / "transfers.png")
-    return int(bool(lost))
+    return [pair.name for pair in pairs(recorded, found) if pair.name in before and not pair.holds]
+
+
+def _wifi(*, only_check: bool) -> list[str]:
+    """The stations of 802.11; the runs that were as in ns-3 and are no longer."""
+    on_record = wifi_truth.recorded()
+    both = {
+        group: [
+            wifi_page.Pair(work, wifi_truth.found(work, on_record), measured(work))
+            for work in group_works
+        ]
+        for group, group_works in works().items()
+    }
+    parts = {
+        **wifi_page.tables(both),
+        "wifi routes": routes.table(routes.recorded(), routes.measured()),
+        "wifi timings": page.timings(speed.recorded(speed.WIFI_FILE)),
+    }
+    print("\n\n".join(parts.values()))
+    before = page.reached(WIFI_DETAILS)
+    if not only_check:
+        wifi_page.write_details(both, WIFI_DETAILS)
+        page.replace(truth.HERE / "wifi" / "README.md", parts)
+        draw_saturation(both["saturation"], truth.HERE / "wifi" / "saturation.png")
+    every = [pair for compared in both.values() for pair in compared]
+    return [pair.work.name for pair in every if pair.work.name in before and not pair.holds]
 
 
 def _of(scheduler: str, streams: Sequence[truth.Stream]) -> list[truth.Stream]:

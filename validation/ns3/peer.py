@@ -20,6 +20,8 @@ LIBRARIES = (
     "point-to-point",
     "mobility",
     "wifi",
+    "aodv",
+    "olsr",
     "propagation",
     "network",
     "spectrum",

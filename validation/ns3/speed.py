@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING
 
 from validation.ns3 import ours
 from validation.ns3.truth import BUFFER_BYTES, HERE, TRUTH
+from validation.ns3.wifi.ours import timed
+from validation.ns3.wifi.works import saturated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from validation.ns3.peer import Peer
 
 FILE = TRUTH / "speed.csv"
+WIFI_FILE = TRUTH / "wifi_speed.csv"
+
+#: How often stations run in both.
+WIFI_PAIRS = 3
 
 
 @dataclass(frozen=True)
@@ -108,25 +115,55 @@ def _paired(
     ]
 
 
-def record(rows: Sequence[Timing]) -> None:
+def measure_wifi(programs: Peer) -> list[Timing]:
+    """Run saturated stations in both, in turn.
+
+    Raises:
+        subprocess.CalledProcessError: when a program of ns-3 fails.
+    """
+    rows = []
+    for stations in (1, 10):
+        work = saturated("a", 54.0, stations, rts=False)
+        load = os.getloadavg()[0]
+        theirs, own = [], []
+        for _ in range(WIFI_PAIRS):
+            found = programs.run("wifi", *work.options)
+            theirs.append((found["cpu_s"], found["goodput_bps"] / 8 * work.seconds))
+            own.append(timed(work))
+        rows.append(
+            Timing(
+                f"802.11a at 54 Mbit/s, {stations} saturated stations",
+                work.seconds + 1,
+                min(theirs)[0],
+                min(own)[0],
+                theirs[0][1],
+                own[0][1],
+                WIFI_PAIRS,
+                load,
+            )
+        )
+    return rows
+
+
+def record(rows: Sequence[Timing], file: Path = FILE) -> None:
     """Keep the timings.
 
     Raises:
         OSError: when the file cannot be written.
     """
-    with FILE.open("w", newline="", encoding="utf-8") as target:
+    with file.open("w", newline="", encoding="utf-8") as target:
         table = csv.writer(target, lineterminator="\n")
         table.writerow([field.name for field in fields(Timing)])
         table.writerows(astuple(row) for row in rows)
 
 
-def recorded() -> list[Timing]:
+def recorded(file: Path = FILE) -> list[Timing]:
     """The timings on record.
 
     Raises:
         OSError: when there are none.
     """
-    with FILE.open(newline="", encoding="utf-8") as source:
+    with file.open(newline="", encoding="utf-8") as source:
         return [
             Timing(
                 work=row["work"],
