@@ -2,13 +2,14 @@
 //! acknowledgments.
 //!
 //! A generation has as many originals as TCP's window has packets when it opens. What the
-//! receiver says is a rank: so many independent packets came. The edge keeps the order in which
-//! originals were put on the way, and tells TCP in this order of as many of each generation as
-//! its rank covers. A packet lost in the network only makes the rank rise later, so that TCP sees
-//! neither a loss nor a packet out of order. A packet that the edge's own queue dropped is another
-//! matter: its original leaves the order, the answers that follow become duplicate acknowledgments
-//! around it, and it comes back into the order, at the end, when TCP sends it again. To TCP the
-//! network is a queue that drops at its entrance and nowhere else.
+//! receiver says is a rank: so many independent packets came. Each is an acknowledgment: the edge
+//! keeps the order in which originals were put on the way, and tells TCP of as many of the first
+//! ones as the ranks of all generations add up to. TCP so has as many packets in the network as
+//! it believes, and sees neither a loss nor a packet out of order: one that is lost only makes a
+//! rank rise later, by its repair. A packet that the edge's own queue dropped is another matter:
+//! its original leaves the order, the answers that follow become duplicate acknowledgments around
+//! it, and it comes back into the order, at the end, when TCP sends it again. To TCP the network
+//! is a queue that drops at its entrance and nowhere else.
 
 use std::collections::VecDeque;
 
@@ -121,6 +122,8 @@ struct Sent {
     at: SimTime,
     /// The original that it brought on its way, or [`REPAIR`].
     index: u8,
+    /// It is not on its way any more: answered, or dropped by the edge's own queue.
+    is_gone: bool,
 }
 
 #[derive(Debug, Default)]
@@ -131,8 +134,6 @@ struct Generation {
     symbols: Vec<u8>,
     /// Originals that the edge's queue dropped, and that TCP has not sent again.
     dropped: usize,
-    /// Originals that TCP was told of.
-    told: usize,
     rank: u8,
     /// One more than the highest number of a packet that was answered.
     answered: u16,
@@ -145,12 +146,26 @@ impl Generation {
         self.entries.clear();
         self.symbols.clear();
         self.sent.clear();
-        (self.dropped, self.told, self.rank, self.answered) = (0, 0, 0, 0);
+        (self.dropped, self.rank, self.answered) = (0, 0, 0);
     }
 
     /// Originals that were put on their way, and not dropped since.
     fn on_way(&self) -> usize {
         self.entries.len() - self.dropped
+    }
+
+    /// How many of its packets are known to have come and told something.
+    fn arrived(&self) -> usize {
+        self.entries.len().min(usize::from(self.rank))
+    }
+
+    /// Repairs that may still come: no packet that left after them, but for a little reordering,
+    /// was answered.
+    fn repairs_on_way(&self, answered_to: SimTime, reordering: Duration) -> usize {
+        let may_come = |sent: &&Sent| {
+            sent.index == REPAIR && !sent.is_gone && answered_to < sent.at + reordering
+        };
+        self.sent.iter().filter(may_come).count()
     }
 }
 
@@ -181,7 +196,11 @@ pub struct Edge {
     /// Originals that were put on their way and that TCP was not told of, by generation and place
     /// in it, in the order in which they were.
     order: VecDeque<(u32, u8)>,
+    /// Originals that TCP was told of, of generations that are still kept.
+    told: usize,
     acknowledgments: VecDeque<Acknowledgment>,
+    /// When the packet left that left last among those answered.
+    answered_to: SimTime,
     /// Smoothed, of packets to their answers; repairs take no part in it. Zero: not measured.
     round_trip: Duration,
     flush_at: SimTime,
@@ -207,7 +226,9 @@ impl Edge {
             next_start: 0,
             acked: (0, 0),
             order: VecDeque::new(),
+            told: 0,
             acknowledgments: VecDeque::new(),
+            answered_to: SimTime::ZERO,
             round_trip: Duration::ZERO,
             flush_at: SimTime::MAX,
             flushes: 0,
@@ -228,10 +249,6 @@ impl Edge {
         if original.start < self.next_start {
             self.send_again(original);
         } else {
-            // Unless the network is silent, and its next probe is not to be put off.
-            if self.flushes == 0 {
-                self.flush_at = now.saturating_add(self.wait());
-            }
             if self.readings.originals == 0 {
                 self.acked.0 = original.start;
             }
@@ -256,6 +273,13 @@ impl Edge {
             fill(&mut generation.symbols[at..]);
             self.is_open = index + 1 < generation.size;
             self.pending.push_back((number, index));
+            // Where the network is silent its next probe is not put off.
+            if self.flushes == 0 {
+                self.flush_at = SimTime::MAX;
+            }
+        }
+        if self.flush_at == SimTime::MAX && !self.order.is_empty() {
+            self.flush_at = now.saturating_add(self.wait());
         }
     }
 
@@ -350,6 +374,7 @@ impl Edge {
                 sequence,
                 at: now,
                 index,
+                is_gone: false,
             });
             self.readings.packets += 1;
             self.coefficients.resize(usize::from(covered), 0);
@@ -382,15 +407,19 @@ impl Edge {
             }
             generation.rank = generation.rank.max(answer.rank);
             if answer.kind == AnswerKind::Request {
-                let rank = usize::from(generation.rank);
-                for _ in rank..generation.on_way() {
+                let reordering = self.config.request_timer;
+                let coming = generation.repairs_on_way(self.answered_to, reordering);
+                let missing = generation.on_way().saturating_sub(generation.arrived());
+                for _ in coming..missing {
                     self.pending.push_back((number, REPAIR));
                     self.readings.repairs += 1;
                 }
                 continue;
             }
             generation.answered = generation.answered.max(answer.number.saturating_add(1));
-            if let Some(sent) = generation.sent.get(usize::from(answer.number)) {
+            if let Some(sent) = generation.sent.get_mut(usize::from(answer.number)) {
+                sent.is_gone = true;
+                self.answered_to = self.answered_to.max(sent.at);
                 let sample = now.saturating_since(sent.at);
                 self.round_trip = if self.round_trip == Duration::ZERO {
                     sample
@@ -423,43 +452,51 @@ impl Edge {
         self.acknowledgments.pop_front()
     }
 
-    /// Tells TCP of what the ranks cover, in order; whether there was anything.
+    /// Tells TCP of as many originals as packets arrived, in order; whether there was news.
     fn tell(&mut self) -> bool {
         let before = self.order.len();
-        while let Some(&(number, index)) = self.order.front() {
+        let arrived: usize = self.generations.iter().map(Generation::arrived).sum();
+        while self.told < arrived
+            && let Some(&(number, index)) = self.order.front()
+        {
             let generation = &mut self.generations[(number - self.first) as usize];
             let entry = &mut generation.entries[usize::from(index)];
-            // The rank may have risen for other packets before this one was sent again.
+            // The ranks may have risen for other packets before this one was sent again.
             let answered = generation.answered;
-            let is_early = matches!(entry.state, State::Resent(packet) if packet >= answered);
-            if generation.told >= usize::from(generation.rank) || is_early {
+            if matches!(entry.state, State::Resent(packet) if packet >= answered) {
                 break;
             }
             entry.state = State::Told;
-            generation.told += 1;
+            self.told += 1;
             self.order.pop_front();
         }
         self.order.len() < before
     }
 
-    /// Moves the acknowledged part up and lets go of generations that TCP knows all of; gives the
-    /// timestamp of the first segment that is newly acknowledged.
+    /// Moves the acknowledged part up; gives the timestamp of the first segment that is newly
+    /// acknowledged. Lets go of generations that the receiver and TCP have done with.
     fn advance(&mut self) -> Option<u32> {
         let mut stamp = None;
-        while let Some(generation) = self.generations.front() {
-            let from = generation
-                .entries
-                .partition_point(|entry| entry.original.end <= self.acked.0);
-            for entry in &generation.entries[from..] {
-                if entry.state != State::Told {
-                    return stamp;
-                }
-                stamp = stamp.or(Some(entry.original.stamp));
-                self.acked = (entry.original.end, entry.original.stamp);
+        for entry in self.generations.iter().flat_map(|g| &g.entries) {
+            if entry.original.end <= self.acked.0 {
+                continue;
             }
-            if self.is_open && self.generations.len() == 1 {
+            if entry.state != State::Told {
                 break;
             }
+            stamp = stamp.or(Some(entry.original.stamp));
+            self.acked = (entry.original.end, entry.original.stamp);
+        }
+        while let Some(generation) = self.generations.front() {
+            let is_open = self.is_open && self.generations.len() == 1;
+            let end = generation
+                .entries
+                .last()
+                .map_or(0, |entry| entry.original.end);
+            if is_open || end > self.acked.0 || generation.arrived() < generation.entries.len() {
+                break;
+            }
+            self.told -= generation.entries.len();
             self.first += 1;
             if let Some(generation) = self.generations.pop_front() {
                 self.last_size = generation.size;
@@ -471,10 +508,10 @@ impl Edge {
 
     /// The state of the first original that TCP was not told of, if the edge dropped it.
     fn hole(&self) -> Option<State> {
-        let generation = self.generations.front()?;
-        let entries = &generation.entries;
-        let at = entries.partition_point(|entry| entry.original.end <= self.acked.0);
-        let state = entries.get(at)?.state;
+        let mut entries = self.generations.iter().flat_map(|g| &g.entries);
+        let state = entries
+            .find(|entry| entry.original.end > self.acked.0)?
+            .state;
         matches!(state, State::Dropped | State::Resent(_)).then_some(state)
     }
 
@@ -521,10 +558,11 @@ impl Edge {
     /// learn of it: the packet brought an original on its way that TCP was not told of.
     pub fn on_drop(&mut self, sequence: u64) -> bool {
         for (number, generation) in (self.first..).zip(&mut self.generations) {
-            let sent = &generation.sent;
+            let sent = &mut generation.sent;
             let Ok(place) = sent.binary_search_by_key(&sequence, |sent| sent.sequence) else {
                 continue;
             };
+            sent[place].is_gone = true;
             let index = sent[place].index;
             if index == REPAIR {
                 self.readings.repair_drops += 1;
@@ -550,7 +588,7 @@ impl Edge {
 
     /// Nothing was sent or told for a round trip and a request timer: an open generation is
     /// closed, so that the receiver can be told its size, and if TCP waits for anything, a
-    /// combination of its generation asks for an answer. Does nothing before the timeout.
+    /// combination of the first generation that is short asks for an answer. Does nothing before the timeout.
     pub fn on_timer(&mut self, now: SimTime) {
         if now < self.flush_at {
             return;
@@ -562,7 +600,10 @@ impl Edge {
             self.is_open = false;
         }
         self.flush_at = SimTime::MAX;
-        if let Some(&(number, _)) = self.order.front() {
+        if let Some(&(front, _)) = self.order.front() {
+            let is_short = |g: &Generation| g.arrived() < g.on_way();
+            let short = self.generations.iter().position(is_short);
+            let number = short.map_or(front, |place| self.first + place as u32);
             self.pending.push_back((number, REPAIR));
             self.readings.probes += 1;
             self.flushes += 1;

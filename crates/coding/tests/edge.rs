@@ -138,30 +138,48 @@ fn the_kth_rank_acknowledges_the_kth_original() {
     assert_eq!(edge.readings().duplicate_acks, 0);
 }
 
+/// Two generations of three. The last packet of the first is lost: each that comes acknowledges
+/// one segment all the same, and the last acknowledgment waits for the repair.
 #[test]
-fn the_next_generation_waits_for_one_that_is_short_and_gives_no_duplicates() {
+fn a_loss_delays_the_last_acknowledgment_alone_and_gives_no_duplicates() {
     let mut edge = edge();
     (0..6).for_each(|index| drop(send(&mut edge, at(0), index, 3)));
-    assert_eq!(ranks(&mut edge, at(100), 2, 2)[0].ack, 201);
+    assert_eq!(ranks(&mut edge, at(100), 2, 1)[0].ack, 201);
     for rank in 1..=3 {
         let number = u16::from(rank) - 1;
-        edge.on_answer(
-            at(101),
-            &answer(AnswerKind::Innovative, 0, 2, 1, rank, number),
-        );
-        assert_eq!(edge.poll_acknowledgment(), None);
+        let arrival = answer(AnswerKind::Innovative, 0, 2, 1, rank, number);
+        edge.on_answer(at(101), &arrival);
+        let acked = edge.poll_acknowledgment().map(|ack| ack.ack);
+        assert_eq!(acked, Some(201 + 100 * u64::from(rank)));
     }
-    edge.on_answer(at(150), &answer(AnswerKind::Request, 0, 2, 0, 2, 2));
+    edge.on_answer(at(150), &answer(AnswerKind::Request, 0, 2, 0, 2, 1));
     let repairs = leave(&mut edge, at(150));
     assert_eq!(repairs.len(), 1);
     assert!(repairs[0].header.is_repair && repairs[0].header.covered == 3);
-    // It fills the first generation, and the second is full.
     edge.on_answer(
         at(250),
         &answer(AnswerKind::Innovative, 2, 0, 0, u8::MAX, 3),
     );
     assert_eq!(edge.poll_acknowledgment().map(|ack| ack.ack), Some(601));
+    assert_eq!(edge.readings().duplicate_acks, 0);
     assert_eq!(edge.next_timeout(), SimTime::MAX, "nothing is outstanding");
+}
+
+#[test]
+fn a_repair_that_may_still_come_is_not_sent_again() {
+    let mut edge = edge();
+    (0..3).for_each(|index| drop(send(&mut edge, at(0), index, 3)));
+    ranks(&mut edge, at(100), 1, 0);
+    let request = answer(AnswerKind::Request, 0, 1, 0, 1, 0);
+    edge.on_answer(at(150), &request);
+    assert_eq!(leave(&mut edge, at(150)).len(), 2);
+    edge.on_answer(at(300), &request);
+    assert_eq!(leave(&mut edge, at(300)), [], "the queue may be long");
+    // A packet that left 60 ms after the repairs was answered, and they were not.
+    send(&mut edge, at(210), 3, 3);
+    edge.on_answer(at(320), &answer(AnswerKind::Innovative, 0, 1, 1, 1, 0));
+    edge.on_answer(at(330), &request);
+    assert_eq!(leave(&mut edge, at(330)).len(), 2);
 }
 
 /// Ten originals, of which the edge's queue drops the third.

@@ -207,8 +207,9 @@ impl World {
             self.now = timer.min(resume).min(waits).min(next);
             assert!(
                 self.now < SimTime::ZERO + Duration::from_secs(7200),
-                "it ends: {:?}",
-                self.outcome
+                "it ends: {} of {} acknowledged",
+                self.acked,
+                self.total
             );
             if next == self.now {
                 match self.queue.pop_first().expect("there is one").1 {
