@@ -11,6 +11,7 @@ use crate::agenda::Agenda;
 use crate::config::{StationConfig, WifiConfig, WifiError, WifiLinkConfig};
 use crate::frame::NONE;
 use crate::medium::{Hearer, Wifi};
+use crate::queues::Queues;
 use crate::radio::{Direction, Draws, Radio};
 use crate::readings::LinkReadings;
 use crate::rules::{Hearing, Rules};
@@ -61,8 +62,18 @@ impl Wifi {
                     errors: stream("frame errors"),
                     fading: stream("frame fading"),
                 };
-                let queue = config.queue.build(config.data_rate, Duration::ZERO);
-                radios.push(Radio::new(station.node, number as u8, queue, draws, &rules));
+                let queue = || config.queue.build(config.data_rate, Duration::ZERO);
+                let queues = Queues {
+                    messages: config.routing_first.then(queue),
+                    packets: queue(),
+                };
+                radios.push(Radio::new(
+                    station.node,
+                    number as u8,
+                    queues,
+                    draws,
+                    &rules,
+                ));
                 owners.push((index, channel));
             }
         }

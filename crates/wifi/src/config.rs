@@ -79,6 +79,9 @@ pub struct WifiConfig {
     /// The queue before each radio; the frame in service does not count. A bandwidth-delay
     /// product has no meaning here.
     pub queue: QueueConfig,
+    /// Routing messages have a queue of their own before each radio, of the same kind, and it is
+    /// served first.
+    pub routing_first: bool,
 }
 
 /// Which frames a station decodes.
@@ -184,12 +187,14 @@ impl WifiConfig {
             control_loss: false,
             promiscuous: true,
             queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
+            routing_first: false,
         }
     }
     /// A network as ns-2.35's `Mac/802_11` and `Phy/WirelessPhy` have it by default, but for the
     /// data rate (`tcl/lib/ns-default.tcl`): RTS before every unicast frame, two-ray ground at
     /// 914 MHz with antennas of 1.5 m and 0.28183815 W, frames decoded to 250 m and sensed to
-    /// 550 m, capture at 10 dB, no LLC header, control frames and broadcasts at 1 Mbit/s.
+    /// 550 m, capture at 10 dB, no LLC header, control frames and broadcasts at 1 Mbit/s; and with
+    /// the queue that its wireless scripts use, `PriQueue` with `Prefer_Routing_Protocols`.
     pub fn ns2(data_rate: Rate) -> Self {
         let frequency = Frequency::from_hz(914_000_000);
         Self {
@@ -207,6 +212,7 @@ impl WifiConfig {
                 capture: Decibels::from_mdb(10_000),
             },
             queue: QueueConfig::DropTail(QueueLimit::Packets(50)),
+            routing_first: true,
             ..Self::new(Standard::Dsss, data_rate)
         }
     }

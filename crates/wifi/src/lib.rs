@@ -13,6 +13,7 @@ pub mod config;
 mod frame;
 mod medium;
 pub mod phy;
+mod queues;
 mod radio;
 pub mod readings;
 mod rules;

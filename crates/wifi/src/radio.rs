@@ -6,12 +6,13 @@
 //! slots later. If the channel becomes busy before, the slots that have passed are taken off.
 
 use backlane_engine::Stream;
-use backlane_net::{LinkId, NodeId, PacketId, QueueDiscipline};
+use backlane_net::{LinkId, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
 
 use crate::agenda::{Agenda, Order};
 use crate::frame::{Frame, Kind, NONE};
 use crate::phy::{Mode, SinrReception};
+use crate::queues::Queues;
 use crate::readings::RadioReadings;
 use crate::rules::{Hearing, Rules};
 
@@ -97,7 +98,7 @@ pub(crate) struct Radio {
     pub(crate) frame: Option<Frame>,
     pub(crate) answer: Option<Answer>,
     pub(crate) service: Option<Service>,
-    pub(crate) queue: Box<dyn QueueDiscipline>,
+    pub(crate) queue: Queues,
     pub(crate) draws: Draws,
     pub(crate) readings: RadioReadings,
 
@@ -138,7 +139,7 @@ impl Radio {
     pub(crate) fn new(
         node: NodeId,
         number: u8,
-        queue: Box<dyn QueueDiscipline>,
+        queue: Queues,
         draws: Draws,
         rules: &Rules,
     ) -> Self {

@@ -318,6 +318,25 @@ fn what_the_queue_does_not_hold_is_dropped() {
     assert_eq!(dropped[DropCause::Queue as usize], 14);
 }
 
+/// One packet is in service and five wait when the message comes.
+#[test]
+fn routing_messages_go_before_packets_that_wait_where_they_have_a_queue_of_their_own() {
+    for (routing_first, before) in [(true, 1), (false, 6)] {
+        let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
+        setting.config.routing_first = routing_first;
+        setting.config.queue = QueueConfig::DropTail(QueueLimit::Packets(6));
+        setting.sources = vec![Source::at(0, 1, &[0; 6])];
+        setting.broadcasts = vec![(0, 10, 40)];
+        let mut world = setting.build();
+        let arrivals = world.run_until(200_000).arrivals_us();
+        assert_eq!(arrivals.len(), 6);
+        let told = world.told();
+        let heard_us = told.iter().find(|told| told.0 == 1).unwrap().1;
+        let earlier = arrivals.iter().filter(|&&us| us < heard_us).count();
+        assert_eq!(earlier, before);
+    }
+}
+
 #[test]
 fn over_a_link_that_is_down_nothing_comes_and_a_dead_node_is_silent() {
     let mut setting = Setting::line(b_at_2(), &[0.0, 10.0, 20.0]);

@@ -94,6 +94,7 @@ pub(crate) fn wifi(wifi: &wifi::Wifi) -> WifiConfig {
         control_loss: wifi.control_loss,
         promiscuous: wifi.promiscuous,
         queue: convert::queue(wifi.queue),
+        routing_first: wifi.routing_first,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Wifi {
     pub eifs: bool,
     /// The queue before each radio.
     pub queue: QueueConfig,
+    /// Routing messages have a queue of their own, served first.
+    pub routing_first: bool,
     /// Whether messages on data frames for others are heard.
     pub promiscuous: bool,
     /// Transmit power.
@@ -223,6 +225,7 @@ pub(crate) fn read(
         short_preamble: table.text("preamble")? == "short",
         eifs: table.boolean("eifs")?,
         queue,
+        routing_first: table.boolean("routing_first")?,
         promiscuous: table.boolean("promiscuous")?,
         power: table.quantity("power")?,
         antenna_gain: table.quantity("antenna_gain")?,

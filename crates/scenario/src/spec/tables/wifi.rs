@@ -177,6 +177,12 @@ pub(crate) static WIFI: Section = Section {
             "The queue before each radio.",
         ),
         key(
+            "routing_first",
+            Kind::Boolean,
+            Default("false"),
+            "Whether routing messages have a queue of their own before each radio, served first.",
+        ),
+        key(
             "promiscuous",
             Kind::Boolean,
             Default("true"),
@@ -455,4 +461,6 @@ pub(crate) const NS2: &[ProfileDefault] = &[
     ns2("reception", "sensitivity", "\"-64.375 dBm\""),
     ns2("", "carrier_sense", "\"-78.072 dBm\""),
     ns2("", "queue", "\"50 packets\""),
+    // Queue/DropTail/PriQueue with Prefer_Routing_Protocols, as its wireless scripts have it.
+    ns2("", "routing_first", "true"),
 ];
