@@ -18,6 +18,8 @@ pub(crate) struct Radios {
     pub(crate) config: WifiConfig,
     pub(crate) stations: Vec<StationConfig>,
     pub(crate) links: Vec<WifiLinkConfig>,
+    /// The first direction of the first link; the others follow, in pairs.
+    first_link: LinkId,
 }
 
 impl Builder<'_> {
@@ -42,6 +44,7 @@ impl Builder<'_> {
         let links = self.radio_links(wifi, &config, &stations)?;
         let medium = Wifi::new(&config, &stations, &links, &self.streams)
             .map_err(|error| BuildError(error.to_string()))?;
+        let first_link = LinkId(self.links.len() as u32);
         let mac = medium.attach(&mut self.network, &mut self.events);
         for link in &links {
             let [a, b] = [link.a, link.b].map(|station| stations[station].name.clone());
@@ -54,6 +57,7 @@ impl Builder<'_> {
             config,
             stations,
             links,
+            first_link,
         });
         Ok(())
     }
@@ -167,6 +171,12 @@ fn pair(link: &WifiLinkConfig) -> (usize, usize, u8) {
 }
 
 impl Radios {
+    /// The channel of a link of the network, if it leads over radios.
+    pub(crate) fn channel(&self, link: LinkId) -> Option<u8> {
+        let number = link.0.checked_sub(self.first_link.0)? / 2;
+        Some(self.links.get(number as usize)?.channel)
+    }
+
     /// The ends of links that decode next to nothing, though nothing says what they lose.
     pub(crate) fn out_of_range(&self) -> Result<Vec<[String; 2]>, BuildError> {
         let mut in_range = BTreeSet::new();

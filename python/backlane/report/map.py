@@ -22,8 +22,8 @@ _MOST_MAPS = 9
 _TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Upper ends of the colour scale; the maps of one network share the least that suffices."""
 
-_Link = tuple[str, str, float, float]
-"""(a, b, utilisation a→b, utilisation b→a)."""
+_Link = tuple[str, str, float, float, int | None]
+"""(a, b, utilisation a→b, utilisation b→a, channel of a link over radios)."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,23 @@ def maps(network: Network, condition: str) -> list[Drawn]:
 
 
 def _mean_utilisation(cell: CellData, names: set[str]) -> list[_Link]:
-    """Means over seeds for the links between named nodes."""
+    """Means over seeds for the links between named nodes; over radios, of the time on the air."""
     import polars as pl
 
     links = cell.results.links.filter(pl.col("run_id").is_in(list(cell.run_ids.values())))
-    means = links.group_by("from", "to", maintain_order=True).agg(pl.col("utilisation").mean())
-    directed = {(a, b): float(u or 0.0) for a, b, u in means.rows() if a in names and b in names}
+    if "channel" not in links.columns:
+        links = links.with_columns(pl.lit(None, dtype=pl.Int64).alias("channel"))
+    ends = ["from", "to", "channel"]
+    means = links.group_by(ends, maintain_order=True).agg(pl.col("utilisation").mean())
+    directed = {
+        (a, b, channel): float(u or 0.0)
+        for a, b, channel, u in means.rows()
+        if a in names and b in names
+    }
     return [
-        (a, b, forth, directed.get((b, a), 0.0))
-        for (a, b), forth in directed.items()
-        if (b, a) not in directed or a < b
+        (a, b, forth, directed.get((b, a, channel), 0.0), channel)
+        for (a, b, channel), forth in directed.items()
+        if (b, a, channel) not in directed or a < b
     ]
 
 
@@ -111,15 +118,15 @@ def _map(
     epcs = {name for name, place in places.items() if place.kind == "epc"}
     gateways = {
         other
-        for a, b, _, _ in links
+        for a, b, *_ in links
         for hub, other in ((a, b), (b, a))
         if hub in epcs and places[other].kind in ("enodeb", "router")
     }
     rows: list[list[Any]] = [["a", "b", "utilisation_a_to_b", "utilisation_b_to_a", "a_x_m",
-                              "a_y_m", "b_x_m", "b_y_m"]]  # fmt: skip
-    for a, b, forth, back in links:
+                              "a_y_m", "b_x_m", "b_y_m", "channel"]]  # fmt: skip
+    for a, b, forth, back, channel in links:
         pa, pb = places[a], places[b]
-        rows.append([a, b, forth, back, pa.x_m, pa.y_m, pb.x_m, pb.y_m])
+        rows.append([a, b, forth, back, pa.x_m, pa.y_m, pb.x_m, pb.y_m, channel])
     across_m, height_m = (
         max(values) - min(values)
         for values in ([p.x_m for p in places.values()], [p.y_m for p in places.values()])
@@ -127,6 +134,8 @@ def _map(
     scale, unit = (1e-3, "km") if max(across_m, height_m) >= 3000 else (1.0, "m")
 
     def paint(figure: Figure, axes: Axes) -> None:
+        channels = sorted({link[4] for link in links if link[4] is not None})
+        _paint_channels(axes, links, places, scale, channels)
         _paint_links(axes, links, places, scale, top)
         _paint_nodes(axes, places, gateways, scale)
         axes.set_aspect("equal", anchor="N")
@@ -134,7 +143,7 @@ def _map(
         axes.set_ylabel(f"y in {unit}", labelpad=6)
         axes.grid(False)
         axes.margins(0.06)
-        _legends(figure, top)
+        _legends(figure, top, channels)
 
     tall = height_m / max(across_m, 1.0)
     where = f", {cell.condition}" if cell.condition else ""
@@ -152,6 +161,32 @@ def _level(share: float) -> int:
     return min(int(max(share, 0.0) * len(LEVELS)), len(LEVELS) - 1)
 
 
+def _paint_channels(
+    axes: Axes,
+    links: list[_Link],
+    places: dict[str, _Place],
+    scale: float,
+    channels: list[int],
+) -> None:
+    """A broad band below each link over radios, in the colour of its channel."""
+    for a, b, _, _, channel in links:
+        if channel is not None:
+            ends = places[a], places[b]
+            axes.plot(
+                [place.x_m * scale for place in ends],
+                [place.y_m * scale for place in ends],
+                color=_channel_color(channels.index(channel)),
+                linewidth=6,
+                alpha=0.25,
+                solid_capstyle="round",
+                zorder=0.5,
+            )
+
+
+def _channel_color(number: int) -> str:
+    return PALETTE[number % len(PALETTE)]
+
+
 def _paint_links(
     axes: Axes,
     links: list[_Link],
@@ -159,7 +194,7 @@ def _paint_links(
     scale: float,
     top: float,
 ) -> None:
-    for a, b, forth, back in sorted(links, key=lambda link: max(link[2], link[3])):
+    for a, b, forth, back, _ in sorted(links, key=lambda link: max(link[2], link[3])):
         level = _level(max(forth, back) / top)
         pa, pb = places[a], places[b]
         axes.plot(
@@ -216,7 +251,7 @@ def _paint_nodes(axes: Axes, places: dict[str, _Place], gateways: set[str], scal
             )
 
 
-def _legends(figure: Figure, top: float) -> None:
+def _legends(figure: Figure, top: float, channels: list[int]) -> None:
     from matplotlib.lines import Line2D
 
     bounds = [top * 100 * step / len(LEVELS) for step in range(len(LEVELS) + 1)]
@@ -226,9 +261,17 @@ def _legends(figure: Figure, top: float) -> None:
                markersize=6.5, linewidth=0)
         for mark, color, _ in _MARKS.values()
     ]  # fmt: skip
+    bands = [
+        Line2D([], [], color=_channel_color(number), linewidth=6, alpha=0.25)
+        for number in range(len(channels))
+    ]
     figure.legend(
-        [*steps, *marks],
-        [*(f"{low:g}–{high:g} %" for low, high in pairwise(bounds)), *_MARKS],
+        [*steps, *marks, *bands],
+        [
+            *(f"{low:g}–{high:g} %" for low, high in pairwise(bounds)),
+            *_MARKS,
+            *(f"channel {channel}" for channel in channels),
+        ],
         loc="outside upper left",
         ncols=3,
         handlelength=1.3,
@@ -241,10 +284,10 @@ def _legends(figure: Figure, top: float) -> None:
 
 def _reading(contender: str, links: list[_Link]) -> str:
     directed = [
-        (a, b, u) for a, b, forth, back in links for a, b, u in ((a, b, forth), (b, a, back))
+        (a, b, u) for a, b, forth, back, _ in links for a, b, u in ((a, b, forth), (b, a, back))
     ]
     a, b, most = max(directed, key=lambda link: link[2])
-    busier = sorted(max(forth, back) for _, _, forth, back in links)
+    busier = sorted(max(forth, back) for _, _, forth, back, _ in links)
     median = busier[len(busier) // 2]
     return (
         f"With {contender} the busiest link is {a} → {b} at {number(most * 100)} %; half of the "

@@ -9,7 +9,7 @@ from backlane.report import figures
 from backlane.report.html import Page, Table
 from backlane.report.judge import seconds_interval
 from backlane.report.map import maps
-from backlane.report.series import queues, windows
+from backlane.report.series import goodputs, queues, windows
 from backlane.stats import ENOUGH_SEEDS, RESAMPLES, mean_candlestick, mean_interval
 from backlane.text import number, rate, seconds, span
 
@@ -114,7 +114,11 @@ def _network(
         (
             f"Over time{at}",
             "",
-            [*steps.take(windows(network, heaviest)), *steps.take(queues(network, heaviest))],
+            [
+                *steps.take(windows(network, heaviest)),
+                *steps.take(goodputs(network, heaviest)),
+                *steps.take(queues(network, heaviest)),
+            ],
         ),
     ]
     page.heading(f"{network.name}: all cells")
@@ -139,6 +143,15 @@ def _network(
             mute=True,
         )
         page.table(_radio_table(network))
+    if network.results.has("wifi"):
+        page.heading(f"{network.name}: air")
+        page.text(
+            "802.11 by channel, means over seeds. Busy: the share of time in which a radio sends "
+            "or senses frames. Attempts without an answer were lost or collided; a frame is given "
+            "up after the last one.",
+            mute=True,
+        )
+        page.table(_air_table(network))
     return drawn
 
 
@@ -274,6 +287,50 @@ def _radio_table(network: Network) -> Table:
     return Table(
         ["condition", "choice", "SINR, dB", "CQI", "MCS", "first BLER, %", "delay, ms",
          "delay p95, ms", "RLC drops", "blocks lost", "handovers", "link failures"],
+        rows,
+        text_columns=2,
+    )  # fmt: skip
+
+
+def _air_table(network: Network) -> Table:
+    import polars as pl
+
+    wifi = network.results.wifi
+    counts = ["attempts", "failures", "given_up", "drops", "received"]
+    rows = []
+    for condition in network.conditions:
+        for cell in network.at(condition):
+            radios = wifi.filter(pl.col("run_id").is_in(list(cell.run_ids.values())))
+            by_run = radios.group_by("run_id", "channel", maintain_order=True).agg(
+                pl.len(),
+                pl.col("busy_share").mean().alias("busy"),
+                pl.col("busy_share").max().alias("busiest"),
+                *(pl.col(name).sum() for name in counts),
+            )
+            unanswered = pl.col("failures") / pl.col("attempts")
+            means = (
+                by_run.with_columns(
+                    pl.when(pl.col("attempts") > 0).then(unanswered).alias("unanswered")
+                )
+                .group_by("channel")
+                .agg(pl.all().exclude("run_id").mean())
+                .sort("channel")
+            )
+            for row in means.iter_rows(named=True):
+                shares = (row[name] for name in ("busy", "busiest", "unanswered"))
+                rows.append(
+                    [
+                        condition or "–",
+                        cell.contender,
+                        str(row["channel"]),
+                        f"{row['len']:.0f}",
+                        *("–" if share is None else number(100 * share) for share in shares),
+                        *(f"{row[name]:.1f}" for name in ("received", "given_up", "drops")),
+                    ]
+                )
+    return Table(
+        ["condition", "choice", "channel", "radios", "busy, %", "busiest radio, %",
+         "attempts without answer, %", "frames received", "given up", "dropped by queues"],
         rows,
         text_columns=2,
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Congestion windows and queues over time, for one seed of each contender."""
+"""Congestion windows, goodput and queues over time, for one seed of each contender."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import PALETTE, Drawn, draw, legend, slug
@@ -22,6 +23,12 @@ def windows(network: Network, condition: str) -> list[Drawn]:
     """The congestion window of up to three recorded flows, one figure per contender."""
     return _figures(network, condition, "cwnd", "cwnd_pkts", "congestion window in packets",
                     "Congestion window", "flow")  # fmt: skip
+
+
+def goodputs(network: Network, condition: str) -> list[Drawn]:
+    """The goodput between samples of up to three recorded flows, one figure per contender."""
+    return _figures(network, condition, "goodput", "delivered_bytes", "goodput in Mbit/s",
+                    "Goodput", "flow")  # fmt: skip
 
 
 def queues(network: Network, condition: str) -> list[Drawn]:
@@ -48,7 +55,9 @@ def _figures(
     for cell in cells:
         seed = min(cell.run_ids)
         lines = {
-            name: (times, [value * scale for value in values])
+            name: rates(times, values)
+            if probe == "goodput"
+            else (times, [value * scale for value in values])
             for name, (times, values) in _read(cell, seed, probe, column, shared).items()
         }
         if not lines:
@@ -66,11 +75,17 @@ def _figures(
     return drawn
 
 
+def rates(times: list[float], values: list[float]) -> tuple[list[float], list[float]]:
+    """How fast bytes grew up to each sample but the first, in Mbit/s."""
+    steps = list(pairwise(zip(times, values, strict=True)))
+    return times[1:], [(v - u) * 8e-6 / (t - s) for (s, u), (t, v) in steps]
+
+
 def _chosen(network: Network, cells: list[CellData], probe: str) -> list[str] | None:
-    """Entities to draw: for windows the first recorded flows, the same for each contender."""
+    """Entities to draw: of flows the first that are recorded, the same for each contender."""
     import polars as pl
 
-    if probe != "cwnd" or not cells:
+    if probe == "queue" or not cells:
         return None
     run_id = cells[0].run_ids[min(cells[0].run_ids)]
     scan = network.results.scan(f"series/{probe}").filter(pl.col("run_id") == run_id)
@@ -129,7 +144,7 @@ def _figure(
     axis: str,
     what: str,
 ) -> Drawn:
-    unit = "kB" if axis.endswith("kB") else "packets"
+    unit = axis.rpartition(" ")[2]
     rows: list[list[Any]] = [[what, "time_s", unit]]
     for name, (times, values) in lines.items():
         rows += [[name, t, v] for t, v in zip(times, values, strict=True)]

@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use backlane_net::{DropCause, NodeId, Router};
+use backlane_net::{DropCause, LinkId, NodeId, Router};
 use backlane_record::Table;
 use backlane_tcp::SlowStartExit;
 use backlane_traffic::{Flow, Transport};
@@ -294,6 +294,8 @@ fn links(world: &mut World, now: SimTime) -> Table {
             None if link.is_over_medium() => mesh::airtime_share(carried.airtime_ps, span_s),
             None => mean(carried.bytes as f64 * 8.0 / rate_bps as f64),
         };
+        let radios = world.wifi.as_ref();
+        let channel = radios.and_then(|radios| radios.channel(LinkId(number as u32)));
         table.push([
             ("from", info.from.as_str().into()),
             ("to", info.to.as_str().into()),
@@ -309,6 +311,7 @@ fn links(world: &mut World, now: SimTime) -> Table {
                 mean(carried.queue_area as f64 / 1e12).into(),
             ),
             ("queue_max_bytes", carried.queue_max_bytes.into()),
+            ("channel", channel.map(u64::from).into()),
         ]);
     }
     let ttis = now.as_secs_f64() * 1e3;

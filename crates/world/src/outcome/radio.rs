@@ -159,6 +159,7 @@ pub(super) fn cells(world: &World, span_s: f64, ttis: f64, table: &mut Table) {
                     if span_s > 0.0 { area / span_s } else { 0.0 }.into(),
                 ),
                 ("queue_max_bytes", None::<u64>.into()),
+                ("channel", None::<u64>.into()),
             ]);
         }
     }
