@@ -45,7 +45,7 @@ struct Generation {
     /// When each rank was reached.
     ranked_at: Vec<SimTime>,
     request_at: Option<SimTime>,
-    /// Requests since the rank last rose.
+    /// Requests since anything new came, of this generation or another.
     tries: u32,
     /// The number of the packet that came last.
     number: u16,
@@ -156,12 +156,19 @@ impl Receiver {
         let is_innovative = generation.decoder.add(&self.coefficients, symbol);
         if is_innovative {
             generation.ranked_at.push(now);
-            generation.tries = 0;
         }
         if generation.is_complete() {
             generation.request_at = None;
         } else if generation.has_ended && (is_innovative || generation.request_at.is_none()) {
             generation.request_at = Some(now.saturating_add(wait));
+        }
+        if is_innovative {
+            // Packets come through: no request waits for longer than for an answer.
+            let soon = now.saturating_add(self.round_trip + wait);
+            for generation in &mut self.generations {
+                generation.tries = 0;
+                generation.request_at = generation.request_at.map(|at| at.min(soon));
+            }
         }
         is_innovative
     }
@@ -207,7 +214,8 @@ impl Receiver {
         times.min().unwrap_or(SimTime::MAX)
     }
 
-    /// The next request that is due. It is repeated after a round trip and a wait that doubles.
+    /// The next request that is due. It is repeated after a round trip and a wait, which doubles
+    /// while nothing new comes at all.
     pub fn poll_request(&mut self, now: SimTime) -> Option<Answer> {
         let wait = self.request_wait();
         let is_due = |g: &Generation| g.request_at.is_some_and(|at| at <= now);
