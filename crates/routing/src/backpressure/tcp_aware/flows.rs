@@ -1,12 +1,14 @@
 //! The queues of a node, one for each flow and direction, and what is known of each flow.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use backlane_net::{FlowId, NodeId, Packet, PacketId};
 use backlane_units::{Duration, SimTime};
 
 use super::{Entry, Threshold};
 
+/// No slot.
+const UNKNOWN: u32 = u32::MAX;
 /// The level of a flow that takes no part in the choice.
 const NEVER: i32 = i32::MIN / 2;
 
@@ -40,7 +42,8 @@ pub(super) struct Flows {
     threshold: Threshold,
     buffer_pkts: u32,
     empty_compete: bool,
-    slots: BTreeMap<u64, usize>,
+    /// By key; [`UNKNOWN`] where there is none. Flows are numbered from zero.
+    slots: Vec<u32>,
     known: Vec<Flow>,
     /// By slot: max{K, U}, or [`NEVER`].
     levels: Vec<i32>,
@@ -57,7 +60,7 @@ impl Flows {
             threshold,
             buffer_pkts,
             empty_compete,
-            slots: BTreeMap::new(),
+            slots: Vec::new(),
             known: Vec::new(),
             levels: Vec::new(),
             free: Vec::new(),
@@ -72,8 +75,12 @@ impl Flows {
 
     /// The slot of a flow, and whether it is a new one.
     pub(super) fn slot(&mut self, key: u64, now: SimTime) -> (usize, bool) {
-        if let Some(&slot) = self.slots.get(&key) {
-            return (slot, false);
+        let index = key as usize;
+        if index >= self.slots.len() {
+            self.slots.resize(index + 1, UNKNOWN);
+        }
+        if self.slots[index] != UNKNOWN {
+            return (self.slots[index] as usize, false);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.known.push(Flow {
@@ -98,7 +105,7 @@ impl Flows {
         flow.seen_at = now;
         flow.told_at = now;
         flow.served = 0;
-        self.slots.insert(key, slot);
+        self.slots[index] = slot as u32;
         (slot, true)
     }
 
@@ -160,7 +167,9 @@ impl Flows {
                 flow.crosses = false;
                 self.crossing -= 1;
             }
-            if now >= flow.told_at.saturating_add(idle) && self.slots.remove(&flow.key).is_some() {
+            let known_by = &mut self.slots[flow.key as usize];
+            if now >= flow.told_at.saturating_add(idle) && *known_by != UNKNOWN {
+                *known_by = UNKNOWN;
                 self.free.push(slot);
                 self.levels[slot] = NEVER;
             }
@@ -255,36 +264,34 @@ impl Flows {
         self.known.iter().flat_map(|flow| &flow.queue)
     }
 
-    /// Adds the backlogs of at most `most` flows that cross the node, in the order of their
-    /// keys from `from_key` on and round. Gives whether that is all of them, and the key to begin
-    /// with next.
+    /// Adds the backlogs of at most `most` flows that cross the node, from a slot on and round.
+    /// Gives whether that is all of them, and the slot to begin with next.
     pub(super) fn backlogs(
         &self,
-        from_key: u64,
+        from: usize,
         most: usize,
         entries: &mut Vec<Entry>,
-    ) -> (bool, u64) {
-        let later = self.slots.range(from_key..);
-        let earlier = self.slots.range(..from_key);
-        let mut crossing = later
-            .chain(earlier)
-            .map(|(&key, &slot)| (key, &self.known[slot]))
-            .filter(|&(key, flow)| flow.crosses && Entry::can_tell(key));
-        for (key, flow) in crossing.by_ref().take(most) {
+    ) -> (bool, usize) {
+        let from = from.min(self.known.len());
+        let mut crossing = (from..self.known.len())
+            .chain(0..from)
+            .map(|slot| (slot, &self.known[slot]))
+            .filter(|(_, flow)| flow.crosses && Entry::can_tell(flow.key));
+        for (_, flow) in crossing.by_ref().take(most) {
             entries.push(Entry {
-                key: key as u32,
+                key: flow.key as u32,
                 pkts: flow.queue.len() as u32,
             });
         }
         match crossing.next() {
-            Some((key, _)) => (false, key),
+            Some((slot, _)) => (false, slot),
             None => (true, 0),
         }
     }
 
     /// Whether any flow is known.
     pub(super) fn any(&self) -> bool {
-        !self.slots.is_empty()
+        self.free.len() < self.known.len()
     }
 
     /// Packets in all queues.

@@ -1,12 +1,12 @@
 //! Which links a flow may take.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_net::{Network, NodeId};
 
 /// A search for a path through a link is given up after so many steps; the link then counts as
 /// being on one.
-const MOST_STEPS: u32 = 10_000;
+const MOST_STEPS: u32 = 1_000;
 
 /// The source of a flow and the router where it leaves the mesh.
 type Ends = (NodeId, NodeId);
@@ -45,16 +45,9 @@ impl FlowLinks {
     ) -> Self {
         let mut between = BTreeMap::new();
         for (source, entry, exit) in ends {
-            let links = between.entry((entry, exit)).or_insert_with(|| {
-                Search {
-                    network,
-                    no_transit: &self.no_transit,
-                    entry,
-                    exit,
-                    visited: vec![false; network.node_count()],
-                }
-                .links()
-            });
+            let links = between
+                .entry((entry, exit))
+                .or_insert_with(|| Search::new(network, &self.no_transit, entry, exit).links());
             self.kept_to.insert((source, exit), links.clone());
         }
         self
@@ -72,19 +65,43 @@ impl FlowLinks {
 }
 
 /// The links on simple paths from one router to another.
-struct Search<'a> {
-    network: &'a Network,
-    no_transit: &'a [bool],
+struct Search {
     entry: NodeId,
     exit: NodeId,
+    /// Of each node, those that a packet may go to next.
+    neighbours: Vec<Vec<NodeId>>,
     visited: Vec<bool>,
+    /// Scratch of [`Search::reaches`].
+    seen: Vec<bool>,
+    ahead: Vec<NodeId>,
 }
 
-impl Search<'_> {
+impl Search {
+    fn new(network: &Network, no_transit: &[bool], entry: NodeId, exit: NodeId) -> Self {
+        let nodes = (0..network.node_count() as u32).map(NodeId);
+        let neighbours = nodes
+            .map(|node| {
+                let interfaces = network.mesh_interfaces(node).iter();
+                interfaces
+                    .map(|interface| interface.peer)
+                    .filter(|&peer| !no_transit[peer.index()] || peer == exit)
+                    .collect()
+            })
+            .collect();
+        Self {
+            entry,
+            exit,
+            neighbours,
+            visited: vec![false; network.node_count()],
+            seen: Vec::new(),
+            ahead: Vec::new(),
+        }
+    }
+
     fn links(mut self) -> BTreeSet<(NodeId, NodeId)> {
         let mut found = BTreeSet::new();
-        for from in (0..self.network.node_count() as u32).map(NodeId) {
-            for to in self.neighbours(from) {
+        for from in (0..self.neighbours.len() as u32).map(NodeId) {
+            for to in self.neighbours[from.index()].clone() {
                 if found.contains(&(from, to)) || from == self.exit || to == self.entry {
                     continue;
                 }
@@ -93,23 +110,17 @@ impl Search<'_> {
                 let mut path = vec![self.entry];
                 let mut steps = MOST_STEPS;
                 if self.through((from, to), &mut path, &mut steps) {
-                    found.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
                     found.insert((from, to));
+                    if steps > 0 {
+                        found.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
+                    }
                 }
             }
         }
         found
     }
 
-    fn neighbours(&self, node: NodeId) -> Vec<NodeId> {
-        let interfaces = self.network.mesh_interfaces(node);
-        let peers = interfaces.iter().map(|interface| interface.peer);
-        peers
-            .filter(|&peer| !self.no_transit[peer.index()] || peer == self.exit)
-            .collect()
-    }
-
-    /// Lengthens `path` to one over the link that ends at the exit. Steps left are counted down;
+    /// Lengthens `path` to the begin of the link, such that a way is left from its end to the exit. Steps left are counted down;
     /// without any, the answer is yes.
     fn through(&mut self, link: (NodeId, NodeId), path: &mut Vec<NodeId>, steps: &mut u32) -> bool {
         let (from, to) = link;
@@ -118,20 +129,16 @@ impl Search<'_> {
             return true;
         }
         *steps -= 1;
-        if self.visited[to.index()] {
+        if self.visited[to.index()] || !self.reaches(to, self.exit, None) {
             return false;
         }
-        let Some(rest) = self.shortest(to, self.exit, None) else {
-            return false;
-        };
         if at == from {
-            path.extend(rest);
             return true;
         }
-        if self.shortest(at, from, Some(to)).is_none() {
+        if !self.reaches(at, from, Some(to)) {
             return false;
         }
-        for next in self.neighbours(at) {
+        for next in self.neighbours[at.index()].clone() {
             if self.visited[next.index()] || next == to || next == self.exit {
                 continue;
             }
@@ -146,29 +153,26 @@ impl Search<'_> {
         false
     }
 
-    /// A shortest way over nodes not visited, both ends included, and round `but`.
-    fn shortest(&self, from: NodeId, to: NodeId, but: Option<NodeId>) -> Option<Vec<NodeId>> {
-        let mut came_from = vec![NodeId::NONE; self.visited.len()];
-        came_from[from.index()] = from;
-        let mut ahead = VecDeque::from([from]);
-        while let Some(at) = ahead.pop_front() {
+    /// Whether there is a way over nodes not visited, round `but`.
+    fn reaches(&mut self, from: NodeId, to: NodeId, but: Option<NodeId>) -> bool {
+        self.seen.clone_from(&self.visited);
+        if let Some(but) = but {
+            self.seen[but.index()] = true;
+        }
+        self.ahead.clear();
+        self.ahead.push(from);
+        while let Some(at) = self.ahead.pop() {
             if at == to {
-                let mut way = vec![to];
-                while way[way.len() - 1] != from {
-                    way.push(came_from[way[way.len() - 1].index()]);
-                }
-                way.reverse();
-                return Some(way);
+                return true;
             }
-            for next in self.neighbours(at) {
-                let seen = came_from[next.index()] != NodeId::NONE || self.visited[next.index()];
-                if !seen && Some(next) != but {
-                    came_from[next.index()] = at;
-                    ahead.push_back(next);
+            for &next in &self.neighbours[at.index()] {
+                if !self.seen[next.index()] {
+                    self.seen[next.index()] = true;
+                    self.ahead.push(next);
                 }
             }
         }
-        None
+        false
     }
 }
 

@@ -21,6 +21,9 @@ const FORGET: u32 = 2;
 const FORGET_INTERVAL: Duration = Duration::from_secs(1);
 /// Entries of a report that rides on a packet. A node that more flows cross tells of all in turn.
 const RIDING_ENTRIES: usize = 16;
+/// On a link so fast that several packets leave within this time, only one of them carries a
+/// report.
+const RIDING_INTERVAL: Duration = Duration::from_millis(1);
 /// Entries of a report alone: what an Ethernet frame holds.
 const MOST_ENTRIES: usize = 350;
 /// A packet that waits for longer than this at one node is trapped.
@@ -43,8 +46,8 @@ struct Outlet {
     told_version: u64,
     /// The part of a report's interval that is left out, so that nodes do not tell in step.
     jitter: f64,
-    /// The flow that the next report begins with.
-    next_key: u64,
+    /// The slot of the flow that the next report begins with.
+    next: usize,
 }
 
 /// TCP-aware backpressure on one node.
@@ -176,8 +179,13 @@ impl TcpAware {
             self.count_out(context, waiting);
             self.publish(context, slot);
             let outlet = self.outlet_of[interface];
-            let message = self.tell(context.now(), outlet, RIDING_ENTRIES);
-            context.transmit_with(interface, waiting.id, message);
+            let now = context.now();
+            if now >= self.outlets[outlet].told_at.saturating_add(RIDING_INTERVAL) {
+                let message = self.tell(now, outlet, RIDING_ENTRIES);
+                context.transmit_with(interface, waiting.id, message);
+            } else {
+                context.transmit(interface, waiting.id);
+            }
             context.call_when_ready(interface, 0);
             self.outlets[outlet].busy = true;
         }
@@ -216,8 +224,8 @@ impl TcpAware {
         outlet.jitter = self.jitter.uniform() / 4.0;
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
-        let (complete, next_key) = self.flows.backlogs(outlet.next_key, most, &mut entries);
-        outlet.next_key = next_key;
+        let (complete, next) = self.flows.backlogs(outlet.next, most, &mut entries);
+        outlet.next = next;
         let report = Report { complete, entries };
         let message = report.encode();
         self.entries = report.entries;
@@ -289,7 +297,7 @@ impl Router for TcpAware {
                     told_at: now,
                     told_version: 0,
                     jitter: self.jitter.uniform(),
-                    next_key: 0,
+                    next: 0,
                 });
                 self.outlets.len() - 1
             });
