@@ -2,6 +2,7 @@
 
 use backlane_engine::EventQueue;
 
+use crate::capture::TransportHeader;
 use crate::network::Network;
 use crate::packet::{Packet, PacketId};
 use crate::simulation::Event;
@@ -20,6 +21,11 @@ pub trait Application {
         id: u32,
         token: u32,
     );
+
+    /// The transport header of a packet of its own that is under way, for captures.
+    fn transport_header(&self, _id: PacketId, _packet: &Packet) -> TransportHeader {
+        TransportHeader::default()
+    }
 
     /// A packet was dropped for [`crate::DropCause::Queue`] before it left its first router: its
     /// own node refused it. It is already freed, and this is a copy. Called after the hook that

@@ -8,6 +8,7 @@
 //! - [`router`]: the trait that a routing protocol implements.
 //! - [`mac`]: the trait that a shared medium implements, such as a radio access network.
 //! - `over_medium`: interfaces between routers that share a medium, and what emerges from it.
+//! - [`capture`]: what passes at chosen nodes, for whoever writes it down.
 //! - [`application`]: the trait that sources and sinks implement.
 //! - [`simulation`]: the event loop over all of these.
 //!
@@ -17,6 +18,7 @@
 
 pub mod application;
 pub mod capacity;
+pub mod capture;
 pub mod link;
 pub mod mac;
 pub mod network;
@@ -29,6 +31,7 @@ mod traced;
 
 pub use application::Application;
 pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
+pub use capture::{AirFrame, Capture, FrameKind, Port, Seen, TransportHeader};
 pub use link::{Link, LinkCounters};
 pub use mac::{Mac, MacContext, MediumCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network, TracedConfig};

@@ -103,6 +103,14 @@ impl<'a> MacContext<'a> {
         }
     }
 
+    pub(crate) fn network(&self) -> &Network {
+        self.network
+    }
+
+    pub(crate) fn network_mut(&mut self) -> &mut Network {
+        self.network
+    }
+
     /// The simulated time.
     #[inline]
     pub fn now(&self) -> SimTime {

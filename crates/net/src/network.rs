@@ -7,6 +7,7 @@ use backlane_engine::{EventQueue, Stream};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
+use crate::capture::Notes;
 use crate::link::{Enqueued, Link, Marking};
 use crate::mac::{Mac, MediumCounters};
 use crate::over_medium::{Emerged, MessageCounters, Radio};
@@ -163,6 +164,8 @@ pub struct Network {
     pub(crate) source_backlogs: Vec<u32>,
     /// What a link gave up in the present call.
     given_up: Vec<PacketId>,
+    /// What was seen in the present call, for a capture.
+    pub(crate) notes: Notes,
 }
 
 impl Network {
@@ -418,7 +421,7 @@ impl Network {
     ) {
         let link = &mut self.links[link_id.index()];
         match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
-            Enqueued::Accepted => {}
+            Enqueued::Accepted => self.note_sent(events, link_id, id),
             Enqueued::ForMedium => {
                 self.give_to_radio(link_id, id);
                 return;

@@ -4,6 +4,7 @@ use backlane_engine::{Digest, EventQueue, Trace, TraceEntry};
 use backlane_units::SimTime;
 
 use crate::application::Application;
+use crate::capture::{Port, Seen};
 use crate::link::Arrival;
 use crate::mac::{Mac, MacContext};
 use crate::network::{DropCause, Network};
@@ -233,8 +234,32 @@ impl<A: Application> Simulation<A> {
                 self.with_mac(mac, |mac, context| mac.on_timer(context, token));
             }
         }
+        self.tell_capture();
         if !self.network.emerged.is_empty() {
             self.pass_emerged();
+        }
+    }
+
+    /// Tells a capture what was seen in the last hook.
+    #[inline]
+    fn tell_capture(&mut self) {
+        if !self.network.notes.notes.is_empty() {
+            self.network.tell_capture(&self.application);
+        }
+    }
+
+    /// A packet has come to a node that may be captured.
+    #[inline]
+    fn note_received(&mut self, node: NodeId, port: impl FnOnce(&Network) -> Port, id: PacketId) {
+        if self.network.notes.asks(node) {
+            let seen = Seen {
+                at: self.events.now(),
+                node,
+                port: port(&self.network),
+                sent: false,
+            };
+            self.network.note_packet(seen, id);
+            self.tell_capture();
         }
     }
 
@@ -258,7 +283,10 @@ impl<A: Application> Simulation<A> {
         } else {
             to
         };
-        if packet.message.is_some() {
+        let has_message = packet.message.is_some();
+        let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
+        self.note_received(node, from, id);
+        if has_message {
             let mut interfaces = self.network.mesh_interfaces(node).iter();
             let interface = interfaces.position(|interface| interface.incoming == link_id);
             if self.take_message(node, interface, id) {
@@ -364,6 +392,13 @@ impl<A: Application> Simulation<A> {
         match self.network.mac_of(host) {
             Some(mac) => {
                 self.network.packets[id].queued_at = self.events.now();
+                let seen = Seen {
+                    at: self.events.now(),
+                    node,
+                    port: Port::Medium,
+                    sent: true,
+                };
+                self.network.note_packet(seen, id);
                 self.with_mac(mac, |mac, context| mac.on_packet(context, node, id));
             }
             None => self.network.drop_packet(id, DropCause::NoRoute),
@@ -374,8 +409,12 @@ impl<A: Application> Simulation<A> {
     /// more may come meanwhile.
     fn pass_emerged(&mut self) {
         while let Some(emerged) = self.network.emerged.pop_front() {
+            self.tell_capture();
             match emerged {
-                Emerged::Out(node, id) => self.come_to(node, id),
+                Emerged::Out(node, id) => {
+                    self.note_received(node, |_| Port::Medium, id);
+                    self.come_to(node, id);
+                }
                 Emerged::Arrived(link, id) => {
                     let Some(medium) = self.network.links()[link.index()].medium() else {
                         continue;
@@ -453,6 +492,7 @@ impl<A: Application> Simulation<A> {
                 }
             }
         }
+        self.tell_capture();
     }
 
     /// Calls the router at the near or the far end of a link over a medium.

@@ -1,8 +1,9 @@
-//! Results as columns.
+//! Results as columns, and captures as files of bytes.
 //!
-//! A [`Table`] is a list of named columns of equal length. Files are written elsewhere: whoever
-//! runs the simulation takes the columns over.
+//! A [`Table`] is a list of named columns of equal length, a [`pcapng::Pcapng`] what passed at one
+//! node. Files are written elsewhere: whoever runs the simulation takes both over.
 
+pub mod pcapng;
 mod table;
 
 pub use table::{Column, Table, Value};

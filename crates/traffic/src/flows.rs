@@ -1,7 +1,7 @@
 //! All flows of a run behind one [`Application`].
 
 use backlane_engine::{EventQueue, Streams, TimerId};
-use backlane_net::{Application, Event, FlowId, Network, Packet, PacketId};
+use backlane_net::{Application, Event, FlowId, Network, Packet, PacketId, TransportHeader};
 use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
@@ -105,6 +105,10 @@ impl Flows {
         }
     }
 
+    pub(crate) fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
     /// Every flow, by number.
     pub fn flows(&self) -> &[Flow] {
         &self.all
@@ -170,6 +174,10 @@ impl Flows {
 }
 
 impl Application for Flows {
+    fn transport_header(&self, id: PacketId, packet: &Packet) -> TransportHeader {
+        self.header_of(id, packet)
+    }
+
     #[inline]
     fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
         let packet = &network.packets[id];

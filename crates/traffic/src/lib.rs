@@ -5,6 +5,7 @@
 //! ([`coded`]), or a load over UDP ([`udp`]), which may be controlled by what waits at its source
 //! ([`Utility`]); [`delivery`] is what its sink measures on the packets that arrive.
 
+mod capture;
 pub mod coded;
 pub mod delivery;
 mod flows;

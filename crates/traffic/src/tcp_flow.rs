@@ -18,6 +18,15 @@ pub struct Segments {
 }
 
 impl Segments {
+    /// The segment of a packet under way; none if the packet belongs to the coding layer.
+    pub(crate) fn plain(&self, id: PacketId, coded: bool) -> Option<&Segment> {
+        let content = self.contents.get(id.index()).filter(|_| coded);
+        match content {
+            None | Some((Content::Plain, _)) => self.headers.get(id.index()),
+            Some(_) => None,
+        }
+    }
+
     #[inline]
     fn store(&mut self, id: PacketId, segment: Segment) {
         let index = id.index();

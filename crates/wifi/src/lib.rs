@@ -9,6 +9,7 @@
 
 mod agenda;
 mod build;
+mod capture;
 pub mod config;
 mod frame;
 mod medium;

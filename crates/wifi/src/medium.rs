@@ -173,6 +173,7 @@ impl Wifi {
             readings.airtime_ps += u128::from(airtime.as_ps());
         }
         self.radios[me].begin(me, frame, &self.rules, &mut self.agenda);
+        self.note(context, me, &frame, self.content(me, &frame));
         for (index, hearer) in self.reach[me].iter().enumerate() {
             let to = hearer.radio as usize;
             let power_mw = match self.rules.fading {
@@ -205,6 +206,7 @@ impl Wifi {
             return;
         };
         let by_others = self.heard_by_others(context, me, &frame);
+        let content = self.content(me, &frame);
         let reach = std::mem::take(&mut self.reach[me]);
         for (index, hearer) in reach.iter().enumerate() {
             let to = hearer.radio as usize;
@@ -217,6 +219,7 @@ impl Wifi {
                 heard = Heard::Error;
             }
             if heard == Heard::Decoded {
+                self.note(context, to, &frame, content);
                 self.on_decoded(context, hearer, &frame, by_others);
             }
             if power_mw >= self.rules.carrier_sense_mw {
