@@ -30,6 +30,8 @@ class RunResult:
     more: dict[str, dict[str, list[Any]]]
     """Further tables, by name."""
     series: dict[str, dict[str, list[Any]]]
+    captures: dict[str, bytes]
+    """Files by the node's name."""
 
 class Window:
     """The congestion window and the slow-start threshold, as the endpoint lends them to a hook.

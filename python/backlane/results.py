@@ -30,11 +30,14 @@ class Results:
     Attributes:
         manifest: what was computed, by which version, from which scenario.
         folder: where it lies, or None when it is in memory only.
+        captures: what passed at a node, as pcapng files by the node's name; only of a run that
+            was just carried out.
     """
 
     manifest: dict[str, Any]
     folder: Path | None = None
     tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    captures: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> Results:

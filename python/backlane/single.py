@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import native, tables
 from backlane.campaign.assemble import columns, manifest_of, run_row
 from backlane.errors import BacklaneError, write_error
-from backlane.files import make_folder, read_json, write_json, write_text
+from backlane.files import make_folder, read_json, write_bytes, write_json, write_text
 from backlane.results import Results
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def simulate(work: Work, progress: Callable[[float, float, int], None] | None = 
     series = {f"series/{probe}": plain for probe, plain in result.series.items()}
     for name, plain in (tables.of_run(result) | series).items():
         found[name] = tables.with_run_id(tables.frame(plain), run_id)
-    return Results(manifest_of("run", work.plan, [row]), tables=found)
+    manifest = manifest_of("run", work.plan, [row])
+    return Results(manifest, tables=found, captures=result.captures)
 
 
 def claim(folder: Path, work: Work) -> None:
@@ -108,7 +109,7 @@ def save(
     path = folder / "manifest.json"
     try:
         path.unlink(missing_ok=True)
-        for stale in (folder / "series").glob("*.parquet"):
+        for stale in (*(folder / "series").glob("*.parquet"), *folder.glob("capture/*.pcapng")):
             stale.unlink()
     except OSError as error:
         raise write_error(error, path) from error
@@ -116,6 +117,9 @@ def save(
         target = folder / f"{name}.parquet"
         make_folder(target.parent)
         tables.write(target, table)
+    for node, capture in results.captures.items():
+        make_folder(folder / "capture")
+        write_bytes(folder / "capture" / f"{node}.pcapng", capture)
     more: dict[str, Any] = {"overrides": [f"{key}={value}" for key, value in overrides]}
     results.manifest |= more
     write_json(path, results.manifest)

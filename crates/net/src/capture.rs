@@ -6,8 +6,6 @@
 //! decoded ([`crate::MacContext::note_frame`]). Telling changes nothing in the run. Where nobody
 //! asked, it costs one comparison.
 
-use std::any::Any;
-
 use backlane_engine::EventQueue;
 use backlane_units::{Duration, SimTime};
 
@@ -70,7 +68,7 @@ pub struct AirFrame {
 }
 
 /// What is seen goes here.
-pub trait Capture: Any {
+pub trait Capture {
     /// A packet on a wire, or in a medium whose frames are not told of. `transport` are the IP
     /// protocol number of what the packet carries and the transport header's bytes, as far as
     /// they are known ([`Application::transport_header`]).
@@ -106,7 +104,7 @@ pub(crate) struct Note {
 pub(crate) struct Notes {
     /// By node; empty: nobody asked.
     nodes: Vec<bool>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) untold: Vec<Note>,
     capture: Option<Box<dyn Capture>>,
 }
 
@@ -128,17 +126,11 @@ impl Network {
         self.notes.capture = Some(capture);
     }
 
-    /// The capture that was set, which is told of nothing more.
-    pub fn take_capture(&mut self) -> Option<Box<dyn Capture>> {
-        self.notes.nodes.clear();
-        self.notes.capture.take()
-    }
-
     #[inline]
     pub(crate) fn note_packet(&mut self, seen: Seen, id: PacketId) {
         if self.notes.asks(seen.node) {
             let packet = self.packets[id].clone();
-            self.notes.notes.push(Note {
+            self.notes.untold.push(Note {
                 seen,
                 packet: Some((id, packet)),
                 frame: None,
@@ -171,7 +163,7 @@ impl Network {
     /// gone by now, and whose place another has, are not known any more.
     #[cold]
     pub(crate) fn tell_capture(&mut self, application: &impl Application) {
-        let mut notes = std::mem::take(&mut self.notes.notes);
+        let mut notes = std::mem::take(&mut self.notes.untold);
         for note in notes.drain(..) {
             let Some(capture) = &mut self.notes.capture else {
                 break;
@@ -199,7 +191,7 @@ impl Network {
                 (None, None) => {}
             }
         }
-        self.notes.notes = notes;
+        self.notes.untold = notes;
     }
 }
 
@@ -224,7 +216,7 @@ impl MacContext<'_> {
         let at = self.now();
         let network = self.network_mut();
         let packet = packet.map(|id| (id, network.packets[id].clone()));
-        network.notes.notes.push(Note {
+        network.notes.untold.push(Note {
             seen: Seen {
                 at,
                 node,

@@ -243,7 +243,7 @@ impl<A: Application> Simulation<A> {
     /// Tells a capture what was seen in the last hook.
     #[inline]
     fn tell_capture(&mut self) {
-        if !self.network.notes.notes.is_empty() {
+        if !self.network.notes.untold.is_empty() {
             self.network.tell_capture(&self.application);
         }
     }

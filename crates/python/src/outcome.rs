@@ -3,7 +3,7 @@
 use backlane_record::{Column, Table};
 use backlane_world::Outcome;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 /// What one run measured: dictionaries of columns.
 #[pyclass(frozen, get_all)]
@@ -16,6 +16,7 @@ pub(crate) struct RunResult {
     mcs: Py<PyDict>,
     more: Py<PyDict>,
     series: Py<PyDict>,
+    captures: Py<PyDict>,
 }
 
 impl RunResult {
@@ -36,8 +37,18 @@ impl RunResult {
             mcs: table(py, &outcome.mcs)?.unbind(),
             more: by_name(&outcome.more)?,
             series: by_name(&outcome.series)?,
+            captures: captures(py, outcome)?.unbind(),
         })
     }
+}
+
+/// Files by the node's name.
+fn captures<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let files = PyDict::new(py);
+    for (node, bytes) in &outcome.captures {
+        files.set_item(node, PyBytes::new(py, bytes))?;
+    }
+    Ok(files)
 }
 
 fn summary<'py>(

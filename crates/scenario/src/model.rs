@@ -563,4 +563,6 @@ pub struct Record {
     pub flows: Vec<String>,
     /// Names of the links sampled (`enb1-enb2`); empty is all.
     pub links: Vec<String>,
+    /// Names of the nodes whose packets are captured.
+    pub capture: Vec<String>,
 }

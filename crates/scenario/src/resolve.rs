@@ -297,7 +297,23 @@ fn record(
         interval: table.quantity("interval")?,
         flows: Vec::new(),
         links: Vec::new(),
+        capture: Vec::new(),
     };
+    for (name, span) in table.texts("capture") {
+        if !names.ids.contains_key(name) && ue_index(name, names.ues).is_none() {
+            let label = match nearest(name, names.ids.keys().copied()) {
+                Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                None => "name a node of the topology, a server, or a UE such as \"ue1\"".to_owned(),
+            };
+            problems.error(
+                Code::UnknownRecorded,
+                span,
+                format!("there is no node \"{name}\""),
+                label,
+            );
+        }
+        record.capture.push(name.to_owned());
+    }
     // Names are only gathered where they are asked for: there may be millions.
     let asks = |key: &str| !table.texts(key).is_empty();
     let ends = if asks("flows") {

@@ -14,11 +14,12 @@ use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
-use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
 use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
+use crate::capture::{Captures, MessagePort};
 use crate::convert::{self, Routing};
 use crate::convert_tcp;
 use crate::failures::Failures;
@@ -81,6 +82,7 @@ pub struct World {
     pub(crate) failures: Failures,
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
+    pub(crate) captures: Option<Captures>,
 }
 
 impl World {
@@ -247,6 +249,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Captures, if the scenario asks for some.
+    fn captures(&mut self) -> Option<Captures> {
+        let wanted = &self.scenario.record.capture;
+        if wanted.is_empty() {
+            return None;
+        }
+        let asked = |(_, node): &(usize, &NodeInfo)| wanted.contains(&node.id);
+        let nodes = self.nodes.iter().enumerate().filter(asked);
+        let nodes: Vec<_> = nodes.map(|(number, _)| NodeId(number as u32)).collect();
+        let names = self.nodes.iter().map(|node| node.id.clone()).collect();
+        let port = match self.scenario.routing {
+            model::Routing::Olsr { .. } => MessagePort::Olsr,
+            model::Routing::Aodv(_) => MessagePort::Aodv,
+            _ => MessagePort::Other,
+        };
+        Some(Captures::set(&mut self.network, &nodes, names, port))
+    }
+
     fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
         let (infos, specs) = self.flows()?;
         let paths = self.paths(&specs);
@@ -261,11 +281,13 @@ impl Builder<'_> {
             self.network.links(),
             warm_up,
         );
+        let captures = self.captures();
         let flows = Flows::new(&mut self.events, self.streams, specs);
         Ok(World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
             nodes: self.nodes,
             links: self.links,
+            captures,
             flows: infos,
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,

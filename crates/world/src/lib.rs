@@ -42,6 +42,7 @@
 
 mod access;
 pub mod build;
+mod capture;
 mod convert;
 mod convert_lte;
 mod convert_tcp;

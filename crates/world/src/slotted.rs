@@ -181,6 +181,7 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
         mcs: Table::new(),
         more: vec![("slotted", measured(slotted, model))],
         series,
+        captures: Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from backlane import __version__, native, tables
-from backlane.files import make_folder, replacing, write_json, write_text
+from backlane.files import make_folder, replacing, write_bytes, write_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,6 +136,12 @@ def assemble(
         if parts:
             tables.write(folder / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
     _write_series(folder, finished, store)
+    for run in finished:
+        for node, path in store.captures(run.run_id).items():
+            make_folder(folder / "capture" / run.run_id)
+            target = folder / "capture" / run.run_id / f"{node}.pcapng"
+            if not target.is_file():
+                write_bytes(target, path.read_bytes())
     failed = [found for run in plan.runs if (found := store.failure(run.run_id)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:

@@ -117,6 +117,10 @@ class Store:
                 path = temporary / f"{name}.parquet"
                 tables.write_plain(path, tables.frame(columns), ComputeError)
                 sync_file(path)
+            for node, capture in result.captures.items():
+                path = temporary / f"capture-{node}.pcapng"
+                path.write_bytes(capture)
+                sync_file(path)
             record = {"run_id": run.run_id, "seed": run.seed, "summary": result.summary}
             path = temporary / "run.json"
             path.write_text(json.dumps(record, indent=1))
@@ -200,6 +204,11 @@ class Store:
     def has_table(self, run_id: str, name: str) -> bool:
         """Whether a finished run has a table."""
         return (self.runs / run_id / f"{name}.parquet").is_file()
+
+    def captures(self, run_id: str) -> dict[str, Path]:
+        """The captures of a finished run, by the node's name."""
+        found = (self.runs / run_id).glob("capture-*.pcapng")
+        return {path.stem.removeprefix("capture-"): path for path in sorted(found)}
 
     def series_names(self, run_id: str) -> list[str]:
         """The probes that were recorded."""

@@ -7,6 +7,7 @@ use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, SimTime};
 
 use crate::build::World;
+use crate::capture::Captures;
 
 pub(crate) mod carried;
 mod coding;
@@ -78,6 +79,8 @@ pub struct Outcome {
     pub more: Vec<(&'static str, Table)>,
     /// What was sampled: name of the probe, and one row for each sample.
     pub series: Vec<(&'static str, Table)>,
+    /// What passed at a node, by its name, as a pcapng file.
+    pub captures: Vec<(String, Vec<u8>)>,
 }
 
 impl Outcome {
@@ -124,6 +127,10 @@ impl Outcome {
             mcs: radio::mcs(&world),
             more: further(&world, now),
             series: world.sampler.take(),
+            captures: world
+                .captures
+                .as_ref()
+                .map_or_else(Vec::new, Captures::take),
         }
     }
 }

@@ -623,7 +623,7 @@ pub(crate) static FAILURE: Section = Section {
 /// What is sampled during the run.
 pub(crate) static RECORD: Section = Section {
     noun: "record",
-    doc: "Series that are sampled during the run.",
+    doc: "Series that are sampled, and packets that are captured, during the run.",
     tag: None,
     keys: &[
         key(
@@ -649,6 +649,12 @@ pub(crate) static RECORD: Section = Section {
             Kind::List(&Kind::Text),
             Default("[]"),
             "Links \"a-b\" whose queues are sampled, in both directions; none named is all.",
+        ),
+        key(
+            "capture",
+            Kind::List(&Kind::Text),
+            Default("[]"),
+            "Nodes whose packets are captured, each in a file of its own for Wireshark (`capture/<node>.pcapng`): headers and routing messages, no payload.",
         ),
     ],
 };

@@ -195,7 +195,7 @@ pub(crate) static FILE: Section = Section {
             "record",
             Kind::Table(&RECORD),
             Filled,
-            "Series that are sampled during the run.",
+            "Series that are sampled, and packets that are captured, during the run.",
         ),
         key(
             "python",

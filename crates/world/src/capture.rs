@@ -1,0 +1,346 @@
+//! Captures: what passes at a node as the bytes that it would have on a real link, in a pcapng
+//! file of its own.
+//!
+//! Packets have no bytes in the simulation; here their headers are made from their fields. A
+//! file keeps headers, and routing messages whole; payload is left out and its size told. Node
+//! number n has the address 10.0.0.0 + n, as in the messages of routing protocols, and its radio
+//! r the MAC address 02:r:n.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
+use backlane_net::{
+    AirFrame, Capture, Ecn, FlowId, FrameKind, Network, NodeId, Packet, Port, Seen, TransportHeader,
+};
+use backlane_record::pcapng::{LinkType, Pcapng};
+use backlane_units::Duration;
+
+const UDP: u8 = 17;
+const BROADCAST: u32 = u32::MAX;
+/// LLC and SNAP before an IPv4 packet (RFC 1042).
+const LLC_SNAP: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+const MAC_HEADER_BYTES: u32 = 24;
+
+/// The UDP port of routing messages: OLSR's is assigned (RFC 3626 §18), AODV's too (RFC 3561 §5);
+/// what has none gets one of those that nobody shall use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessagePort {
+    Olsr = 698,
+    Aodv = 654,
+    Other = 49_151,
+}
+
+/// Files by node, shared with the network that fills them.
+#[derive(Clone)]
+pub(crate) struct Captures(Rc<RefCell<Files>>);
+
+struct Files {
+    names: Vec<String>,
+    message_port: u16,
+    /// By node: the file, and the numbers of the ports in it.
+    by_node: BTreeMap<NodeId, (Pcapng, BTreeMap<Port, u32>)>,
+}
+
+impl Captures {
+    /// Captures at these nodes; `names` are those of all nodes.
+    pub(crate) fn set(
+        network: &mut Network,
+        nodes: &[NodeId],
+        names: Vec<String>,
+        port: MessagePort,
+    ) -> Self {
+        let files = nodes
+            .iter()
+            .map(|&node| {
+                let name = &names[node.index()];
+                let comment = format!(
+                    "What passed at {name}. Node n of the scenario is 10.0.0.0 + n; sizes are \
+                     those on the link, payload is not kept."
+                );
+                let application = concat!("backlane ", env!("CARGO_PKG_VERSION"));
+                let mut file = Pcapng::new(application, &comment);
+                let named = names.iter().enumerate();
+                file.names(named.map(|(node, name)| (address(NodeId(node as u32)), name.as_str())));
+                (node, (file, BTreeMap::new()))
+            })
+            .collect();
+        let captures = Self(Rc::new(RefCell::new(Files {
+            names,
+            message_port: port as u16,
+            by_node: files,
+        })));
+        network.set_capture(nodes, Box::new(captures.clone()));
+        captures
+    }
+
+    /// The files, by the node's name.
+    pub(crate) fn take(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = self.0.borrow_mut();
+        let taken = std::mem::take(&mut files.by_node);
+        taken
+            .into_iter()
+            .map(|(node, (file, _))| (files.names[node.index()].clone(), file.into_bytes()))
+            .collect()
+    }
+}
+
+impl Capture for Captures {
+    fn on_packet(&mut self, seen: &Seen, packet: &Packet, transport: &TransportHeader) {
+        let mut files = self.0.borrow_mut();
+        let (bytes, size) = ip_bytes(packet, transport, files.message_port);
+        files.write(seen, LinkType::Raw, &bytes, size);
+    }
+
+    fn on_frame(
+        &mut self,
+        seen: &Seen,
+        frame: &AirFrame,
+        packet: Option<(&Packet, &TransportHeader)>,
+    ) {
+        let mut files = self.0.borrow_mut();
+        let mut bytes = mac_header(frame, packet.map(|(packet, _)| packet.sequence));
+        let mut size = bytes.len() as u32;
+        if let Some((packet, transport)) = packet {
+            let (ip, ip_size) = ip_bytes(packet, transport, files.message_port);
+            bytes.extend_from_slice(&LLC_SNAP);
+            bytes.extend_from_slice(&ip);
+            size = MAC_HEADER_BYTES + LLC_SNAP.len() as u32 + ip_size;
+        }
+        files.write(seen, LinkType::Dot11, &bytes, size);
+    }
+}
+
+impl Files {
+    fn write(&mut self, seen: &Seen, link: LinkType, bytes: &[u8], size: u32) {
+        let Some((file, ports)) = self.by_node.get_mut(&seen.node) else {
+            return;
+        };
+        let port = *ports.entry(seen.port).or_insert_with(|| {
+            let name = match seen.port {
+                Port::Wire(NodeId::NONE) => "cell".to_owned(),
+                Port::Wire(peer) => format!("to {}", self.names[peer.index()]),
+                Port::Radio(radio) => format!("radio {radio}"),
+                Port::Medium => "radio access".to_owned(),
+            };
+            file.interface(&name, link)
+        });
+        let nanoseconds = seen.at.as_ps() / 1000;
+        file.packet(port, nanoseconds, seen.sent, bytes, size);
+    }
+}
+
+fn address(node: NodeId) -> u32 {
+    (10 << 24) | (node.0 & 0x00ff_ffff)
+}
+
+/// IP and transport headers, a routing message whole, and the packet's size. A message that rides
+/// on a packet is not of the packet's own length; it is kept behind a packet without payload.
+fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> (Vec<u8>, u32) {
+    let message = packet.message.as_deref().unwrap_or_default();
+    let is_message = packet.flow == FlowId::NONE;
+    let riding = if is_message { 0 } else { message.len() as u32 };
+    let length = packet.size_bytes - riding;
+    let (protocol, mut header) = if is_message {
+        (UDP, message_header(message_port, message.len()))
+    } else {
+        (transport.protocol, transport.header.clone())
+    };
+    let destination = if packet.destination == NodeId::NONE {
+        BROADCAST
+    } else {
+        address(packet.destination)
+    };
+    let source = address(packet.source);
+
+    let ecn = match packet.ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    let mut bytes = vec![0x45, ecn];
+    bytes.extend_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
+    bytes.extend_from_slice(&(packet.sequence as u16).to_be_bytes());
+    // Not to be cut into fragments: nothing here would.
+    bytes.extend_from_slice(&[0x40, 0, packet.ttl, protocol, 0, 0]);
+    bytes.extend_from_slice(&source.to_be_bytes());
+    bytes.extend_from_slice(&destination.to_be_bytes());
+    let sum = checksum(&[&bytes]);
+    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+
+    let own_message: &[u8] = if is_message { message } else { &[] };
+    let place = match protocol {
+        6 => Some(16),
+        UDP => Some(6),
+        _ => None,
+    };
+    if let Some(place) = place.filter(|place| header.len() >= place + 2) {
+        // The payload is zeros, which add nothing to the sum.
+        let transport_bytes = (length - IPV4_HEADER_BYTES) as u16;
+        let [hi, lo] = transport_bytes.to_be_bytes();
+        let pseudo = [0, protocol, hi, lo];
+        let parts: [&[u8]; 4] = [&bytes[12..20], &pseudo, &header, own_message];
+        let sum = match checksum(&parts) {
+            // Zero would say that there is none (RFC 768).
+            0 if protocol == UDP => u16::MAX,
+            sum => sum,
+        };
+        header[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+    }
+    bytes.append(&mut header);
+    // What comes after payload that is not kept would be taken for it.
+    if is_message || bytes.len() == length as usize {
+        bytes.extend_from_slice(message);
+    }
+    (bytes, packet.size_bytes)
+}
+
+fn message_header(port: u16, message_bytes: usize) -> Vec<u8> {
+    let length = (UDP_HEADER_BYTES as usize + message_bytes) as u16;
+    let fields = [port, port, length, 0];
+    fields
+        .iter()
+        .flat_map(|field| field.to_be_bytes())
+        .collect()
+}
+
+/// The Internet checksum over parts of even length, but for the last (RFC 1071).
+fn checksum(parts: &[&[u8]]) -> u16 {
+    let mut sum = 0u32;
+    for part in parts {
+        for pair in part.chunks(2) {
+            let low = pair.get(1).copied().unwrap_or(0);
+            sum += u32::from(u16::from_be_bytes([pair[0], low]));
+        }
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// An 802.11 header of an independent network, without the check sequence
+/// (IEEE 802.11-2020 §9.3.1, §9.3.2).
+fn mac_header(frame: &AirFrame, sequence: Option<u64>) -> Vec<u8> {
+    let kind = match frame.kind {
+        FrameKind::Data => 0x08,
+        FrameKind::Rts => 0xb4,
+        FrameKind::Cts => 0xc4,
+        FrameKind::Ack => 0xd4,
+    };
+    let retry = if frame.retry { 0x08 } else { 0 };
+    let mut bytes = vec![kind, retry];
+    // In microseconds, rounded up.
+    let microseconds = frame
+        .reserves
+        .as_ps()
+        .div_ceil(Duration::from_micros(1).as_ps());
+    let reserves = microseconds.min(0x7fff) as u16;
+    bytes.extend_from_slice(&reserves.to_le_bytes());
+    let receiver = frame.to.map_or([0xff; 6], mac_address);
+    bytes.extend_from_slice(&receiver);
+    if matches!(frame.kind, FrameKind::Data | FrameKind::Rts) {
+        bytes.extend_from_slice(&mac_address(frame.from));
+    }
+    if frame.kind == FrameKind::Data {
+        // The network that all belong to.
+        bytes.extend_from_slice(&[2, 0xff, 0xff, 0xff, 0xff, 0xff]);
+        let number = (sequence.unwrap_or(0) as u16) << 4;
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
+fn mac_address((node, radio): (NodeId, u8)) -> [u8; 6] {
+    let [a, b, c, d] = node.0.to_be_bytes();
+    [2, radio, a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backlane_net::packet::INITIAL_TTL;
+    use backlane_units::SimTime;
+
+    fn packet() -> Packet {
+        Packet {
+            flow: FlowId(0),
+            reverse: false,
+            ttl: INITIAL_TTL,
+            hops: 1,
+            ecn: Ecn::NotCapable,
+            size_bytes: 48,
+            source: NodeId(1),
+            destination: NodeId(2),
+            exit: NodeId(2),
+            previous: NodeId(1),
+            path: 0,
+            sequence: 7,
+            queued_at: SimTime::ZERO,
+            message: None,
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_rfc_1071() {
+        // The example of its §3: the sum is ddf2.
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(checksum(&[&bytes]), !0xddf2);
+        assert_eq!(checksum(&[&bytes[..4], &bytes[4..]]), !0xddf2);
+    }
+
+    #[test]
+    fn headers_sum_to_zero_and_tell_the_size() {
+        let transport = TransportHeader {
+            protocol: UDP,
+            header: vec![0xc0, 0, 0x13, 0x89, 0, 28, 0, 0],
+        };
+        let (bytes, size) = ip_bytes(&packet(), &transport, 654);
+        assert_eq!((bytes.len(), size), (28, 48));
+        assert_eq!(bytes[2..4], [0, 48]);
+        assert_eq!(checksum(&[&bytes[..20]]), 0);
+        let pseudo = [0, UDP, 0, 28];
+        assert_eq!(checksum(&[&bytes[12..20], &pseudo, &bytes[20..]]), 0);
+    }
+
+    #[test]
+    fn a_message_on_a_packet_is_not_of_its_length() {
+        let mut packet = packet();
+        packet.size_bytes += 5;
+        packet.message = Some([1u8, 2, 3, 4, 5].as_slice().into());
+        let transport = TransportHeader {
+            protocol: UDP,
+            header: vec![0xc0, 0, 0x13, 0x89, 0, 28, 0, 0],
+        };
+        let (bytes, size) = ip_bytes(&packet, &transport, 654);
+        assert_eq!(
+            (bytes.len(), size),
+            (28, 53),
+            "the payload is left out before it"
+        );
+        assert_eq!(bytes[2..4], [0, 48]);
+        packet.size_bytes -= 20;
+        let (bytes, size) = ip_bytes(&packet, &transport, 654);
+        assert_eq!((bytes.len(), size), (33, 33));
+        assert_eq!(bytes[2..4], [0, 28]);
+        assert_eq!(bytes[28..], [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn frames_have_the_headers_of_their_kinds() {
+        let frame = |kind| AirFrame {
+            kind,
+            from: (NodeId(1), 0),
+            to: Some((NodeId(2), 1)),
+            reserves: Duration::from_nanos(44_100),
+            retry: true,
+        };
+        let data = mac_header(&frame(FrameKind::Data), Some(3));
+        assert_eq!(data.len() as u32, MAC_HEADER_BYTES);
+        assert_eq!(data[..10], [8, 8, 45, 0, 2, 1, 0, 0, 0, 2]);
+        assert_eq!(data[22..], [0x30, 0]);
+        assert_eq!(mac_header(&frame(FrameKind::Rts), None).len(), 16);
+        assert_eq!(mac_header(&frame(FrameKind::Ack), None).len(), 10);
+    }
+}
