@@ -284,6 +284,7 @@ impl<A: Application> Simulation<A> {
             to
         };
         let has_message = packet.message.is_some();
+        let has_arrived = packet.destination == node;
         let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
         self.note_received(node, from, id);
         if has_message {
@@ -294,7 +295,7 @@ impl<A: Application> Simulation<A> {
             }
             return self.come_to(node, id);
         }
-        if packet.destination == node {
+        if has_arrived {
             self.hand_over(id);
         } else {
             self.forward(node, id);
