@@ -108,7 +108,7 @@ impl ErrorRate {
     pub fn hazard(&self, mode: Mode, sinr: f64, bits: f64) -> f64 {
         let table = &self.tables[mode.index()];
         assert!(!table.is_empty(), "{mode:?} is of another standard");
-        if sinr >= self.certain[mode.index()] {
+        if self.is_certain(mode, sinr) {
             return 0.0;
         }
         let last = table.len() - 1;
@@ -119,6 +119,12 @@ impl ErrorRate {
             return 0.0;
         }
         bits * exp(exponent)
+    }
+
+    /// Whether any number of bits in `mode` comes through at the ratio `sinr`.
+    #[inline]
+    pub fn is_certain(&self, mode: Mode, sinr: f64) -> bool {
+        sinr >= self.certain[mode.index()]
     }
 
     /// The probability that `bits` bits in `mode` come through at the ratio `sinr`.

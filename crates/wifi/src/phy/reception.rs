@@ -38,8 +38,8 @@ pub struct SinrReception {
     preamble_found: bool,
     payload_begins: SimTime,
     ends: SimTime,
-    header_bits_per_s: f64,
-    payload_bits_per_s: f64,
+    begins: SimTime,
+    payload_bits: f64,
     hazard: f64,
 }
 
@@ -58,10 +58,6 @@ impl SinrReception {
         ends: SimTime,
         bytes: u32,
     ) -> Self {
-        let header_bits = if mode.is_ofdm() { 24.0 } else { 48.0 };
-        let per_second =
-            |bits: f64, from: SimTime, to: SimTime| bits / to.saturating_since(from).as_secs_f64();
-        let sinr = signal_mw / (noise_mw + interference_mw);
         Self {
             mode,
             signal_mw,
@@ -69,11 +65,11 @@ impl SinrReception {
             interference_mw,
             since: now,
             preamble_found_at: now.saturating_add(PREAMBLE_DETECTION),
-            preamble_found: sinr >= PREAMBLE_SINR,
+            preamble_found: signal_mw >= PREAMBLE_SINR * (noise_mw + interference_mw),
             payload_begins,
             ends,
-            header_bits_per_s: per_second(header_bits, now, payload_begins),
-            payload_bits_per_s: per_second(8.0 * f64::from(bytes), payload_begins, ends),
+            begins: now,
+            payload_bits: 8.0 * f64::from(bytes),
             hazard: 0.0,
         }
     }
@@ -116,22 +112,33 @@ impl SinrReception {
 
     fn advance(&mut self, now: SimTime, rates: &ErrorRate) {
         let now = now.min(self.ends);
-        let sinr = self.sinr();
-        let header = now.min(self.payload_begins).saturating_since(self.since);
-        let payload = now.saturating_since(self.since.max(self.payload_begins));
-        let header_bits = header.as_secs_f64() * self.header_bits_per_s;
-        let payload_bits = payload.as_secs_f64() * self.payload_bits_per_s;
-        if self.hazard > HOPELESS {
+        let since = self.since;
+        if now <= since {
             return;
         }
-        if header_bits > 0.0 {
-            self.hazard += rates.hazard(self.mode.header_mode(), sinr, header_bits);
+        self.since = now;
+        let sinr = self.sinr();
+        // What is certain for the payload is so for the header, whose mode is no faster.
+        if rates.is_certain(self.mode, sinr) || self.hazard > HOPELESS {
+            return;
         }
-        if payload_bits > 0.0 {
-            self.hazard += rates.hazard(self.mode, sinr, payload_bits);
+        if since < self.payload_begins {
+            let to = now.min(self.payload_begins);
+            let share = share(since, to, self.begins, self.payload_begins);
+            let bits = if self.mode.is_ofdm() { 24.0 } else { 48.0 };
+            self.hazard += rates.hazard(self.mode.header_mode(), sinr, bits * share);
         }
-        self.since = self.since.max(now);
+        if now > self.payload_begins {
+            let from = since.max(self.payload_begins);
+            let share = share(from, now, self.payload_begins, self.ends);
+            self.hazard += rates.hazard(self.mode, sinr, self.payload_bits * share);
+        }
     }
+}
+
+/// How much of the time from `begin` to `end` lies between `from` and `to`.
+fn share(from: SimTime, to: SimTime, begin: SimTime, end: SimTime) -> f64 {
+    to.saturating_since(from).as_ps() as f64 / end.saturating_since(begin).as_ps() as f64
 }
 
 #[cfg(test)]
