@@ -22,7 +22,7 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing", "coding", "slotted")
+FURTHER = ("wifi", "routing", "coding", "slotted", "region")
 """Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
 and of flows of slotted models."""
 

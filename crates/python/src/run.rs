@@ -92,7 +92,7 @@ fn carry_out(
         Described::Network(scenario) => {
             (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64()
         }
-        Described::Slotted(slotted) => (slotted.warm_up_slots + slotted.slots) as f64,
+        Described::Slotted(slotted) => slotted.total_slots() as f64,
     };
     let mut stopped = None;
     let mut last = Instant::now();

@@ -87,6 +87,7 @@ pub(crate) enum Code {
     BadConflict,
     NoPath,
     ManySlottedLinks,
+    BadRegion,
 }
 
 /// What is known of a code.
@@ -758,6 +759,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "The exact scheduler of a slotted model takes at most 64 links, since its time may double \
          with each of them; the greedy one takes 1024.",
         Some("scheduler = \"exact\""),
+    ),
+    entry(
+        Code::BadRegion,
+        "S143",
+        "A region is not that of two flows",
+        "A map of stability is drawn over the rates of two different flows, both with `arrivals` \
+         \"bernoulli\" or \"constant\". Windows and the flow control have no rate to vary.",
+        Some("[slotted.region]\nflows = [\"A-B\"]"),
     ),
 ];
 

@@ -55,6 +55,7 @@ pub fn reference_page() -> String {
         ("[[failure]]", &tables::FAILURE),
         ("[record]", &tables::RECORD),
         ("[slotted]", &tables::SLOTTED),
+        ("[slotted.region]", &tables::SLOTTED_REGION),
         ("[[slotted.link]]", &tables::SLOTTED_LINK),
         ("[[slotted.flow]]", &tables::SLOTTED_FLOW),
         ("[[python]]", &tables::PYTHON),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::Described;
-use crate::model::slotted::{Arrivals, Flow, Growth, Interference, Link, Slotted};
+use crate::model::slotted::{Arrivals, Flow, Growth, Interference, Link, Region, Slotted};
 use crate::normal;
 use crate::resolve::Resolved;
 use crate::spec::{nearest, tables};
@@ -14,6 +14,8 @@ use crate::tree::{Table, Value};
 /// The most links of the two schedulers, as the model has them.
 const MOST_EXACT_LINKS: usize = 64;
 const MOST_LINKS: usize = 1024;
+/// The row of tables that has the sums over all flows.
+const ALL: &str = "all";
 
 /// Resolves a file with a section [slotted]; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, problems: &mut Problems) -> Option<Resolved> {
@@ -36,6 +38,7 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
     let links = links(table, &mut nodes, &mut by_name, problems);
     let interference = interference(table, &nodes, &links, problems);
     let flows = flows(table, &by_name, &links, problems);
+    let region = region(table, &flows, problems);
     let is_exact = table.text("scheduler")? == "exact";
     let most = if is_exact {
         MOST_EXACT_LINKS
@@ -66,10 +69,55 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
         m: table.number("m")?,
         r_max_pkts: table.number("r_max_pkts")?,
         sample_slots: table.integer("sample_slots"),
+        region: match table.get("region") {
+            Some(_) => Some(region?),
+            None => None,
+        },
         nodes,
         links,
         interference: interference?,
         flows,
+    })
+}
+
+/// The two flows of a map must be there and have a rate.
+fn region(table: &Table, flows: &[Flow], problems: &mut Problems) -> Option<Region> {
+    let region = table.table("region")?;
+    let names = region.texts("flows");
+    let mut found = Vec::new();
+    for &(name, span) in &names {
+        let (message, label) = match flows.iter().position(|flow| flow.name == name) {
+            None => {
+                let known = flows.iter().map(|flow| flow.name.as_str());
+                let label = match nearest(name, known) {
+                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                    None => "name a flow of this model".to_owned(),
+                };
+                (format!("there is no flow \"{name}\""), label)
+            }
+            Some(index) => match flows[index].arrivals {
+                Arrivals::Bernoulli(_) | Arrivals::Constant(_) => {
+                    found.push(index);
+                    continue;
+                }
+                _ => (
+                    format!("flow \"{name}\" has no rate"),
+                    "name a flow with a rate".to_owned(),
+                ),
+            },
+        };
+        problems.error(Code::BadRegion, span, message, label);
+    }
+    let is_pair = names.len() == 2 && names[0].0 != names[1].0;
+    if !is_pair {
+        let message = "a region is over two different flows";
+        let place = region.place("flows", Span::default());
+        problems.error(Code::BadRegion, place, message, "name two flows");
+    }
+    Some(Region {
+        flows: <[usize; 2]>::try_from(found).ok()?,
+        points: region.integer("points")?,
+        most_rate: region.number("most_rate")?,
     })
 }
 
@@ -206,7 +254,11 @@ fn flows(
         let name = row
             .text("name")
             .map_or_else(|| format!("{from}-{to}"), str::to_owned);
-        if flows.iter().any(|flow| flow.name == name) {
+        if name == ALL {
+            let message = format!("\"{ALL}\" is what tables call the sum of all flows");
+            let place = row.place("name", span);
+            problems.error(Code::BadName, place, message, "write another name");
+        } else if flows.iter().any(|flow| flow.name == name) {
             let message = format!("two flows are called \"{name}\"");
             problems.error(
                 Code::DuplicateId,

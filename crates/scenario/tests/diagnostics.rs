@@ -285,6 +285,13 @@ fn cases() -> Vec<(&'static str, String)> {
                 "from = \"C\"\nto = \"A\"\nrate = 0.5\n",
             ),
         ),
+        (
+            "S143",
+            slotted(
+                "interference = \"none\"\nregion = { flows = [\"A-C\"] }\n",
+                "from = \"A\"\nto = \"C\"\nrate = 0.5\n",
+            ),
+        ),
         ("S142", {
             let link = |n: usize| format!("{{ from = \"n{n}\", to = \"n{}\" }}", n + 1);
             let links: Vec<_> = (0..65).map(link).collect();

@@ -99,6 +99,31 @@ fn values_out_of_range_and_unknown_names_are_told_with_their_mend() {
 }
 
 #[test]
+fn a_region_is_over_two_flows_with_a_rate() {
+    let with = |region: &str| DOWNLINK.replace("flow = [", &format!("{region}\nflow = ["));
+    let text = with("region = { flows = [\"I-R2\", \"I-R1\"], points = 10 }")
+        .replace("arrivals = \"utility\"", "rate = 0.1");
+    let slotted = read(&text);
+    assert_eq!(slotted.region.unwrap().flows, [1, 0]);
+    assert_eq!(slotted.total_slots(), 100 * 101);
+    for (names, expected) in [
+        ("\"I-R1\"", "two different flows"),
+        ("\"I-R1\", \"I-R1\"", "two different flows"),
+        ("\"I-R1\", \"I-R2\"", "has no rate"),
+        ("\"I-R1\", \"I-R\"", "did you mean"),
+    ] {
+        let found = problems(&with(&format!("region = {{ flows = [{names}] }}")));
+        assert_eq!((found.len(), found[0].0), (1, "S143"), "{found:?}");
+        assert!(found[0].1.contains(expected), "{found:?}");
+    }
+    let all = refused(
+        "from = \"I\", to = \"R1\", rate",
+        "name = \"all\", from = \"I\", to = \"R1\", rate",
+    );
+    assert_eq!(all.0, "S024");
+}
+
+#[test]
 fn a_sweep_reaches_the_keys_of_one_flow_or_link() {
     let text = format!(
         "{DOWNLINK}[sweep]\n\"slotted.flow.0.rate\" = [0.1, 0.2]\n\"slotted.k_pkts\" = [0, 50]\n"

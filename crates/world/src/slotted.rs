@@ -61,7 +61,67 @@ pub fn run(
         "packets are conserved: {:?}",
         model.balance()
     );
-    Ok(Ok(outcome(slotted, &model, samples, digest)))
+    let mut outcome = outcome(slotted, &model, samples, digest);
+    if let Some(region) = &slotted.region {
+        let mut digest = Digest::default();
+        digest.add(outcome.summary.digest);
+        match map(region, config, &streams, &mut digest, &mut watch)? {
+            Ok(table) => outcome.more.push(("region", table)),
+            Err(Interrupt) => return Ok(Err(Interrupt)),
+        }
+        outcome.summary.events = slotted.total_slots();
+        outcome.summary.digest = digest.value();
+    }
+    Ok(Ok(outcome))
+}
+
+/// One row for each pair of rates: how the sum of all queues grows there. The rates are those of
+/// the middles of equal parts of both sides.
+fn map(
+    region: &file::Region,
+    mut config: Config,
+    streams: &Streams,
+    digest: &mut Digest,
+    watch: &mut impl FnMut(u64) -> Result<(), Interrupt>,
+) -> Result<Result<Table, Interrupt>, BuildError> {
+    let mut table = Table::new();
+    let rate = |part: u32| region.most_rate * (f64::from(part) + 0.5) / f64::from(region.points);
+    let mut slots = config.warm_up_slots + config.slots;
+    for x in 0..region.points {
+        for y in 0..region.points {
+            for (flow, part) in region.flows.into_iter().zip([x, y]) {
+                let arrivals = &mut config.flows[flow].arrivals;
+                *arrivals = match arrivals {
+                    Source::Constant(_) => Source::Constant(rate(part)),
+                    _ => Source::Bernoulli(rate(part)),
+                };
+            }
+            let mut model = Model::new(&config, streams).map_err(|e| BuildError(e.to_string()))?;
+            slots += model.run(u64::MAX);
+            let seen = model.statistics();
+            let per_slot = |sum: f64| sum / config.slots as f64;
+            let delivered: u64 = seen.iter().map(|flow| flow.delivered_pkts).sum();
+            let backlog: u128 = seen.iter().map(|flow| flow.backlog_sum_pkts).sum();
+            digest.add(delivered);
+            digest.add(backlog as u64);
+            let slope = model.slope();
+            table.push([
+                ("x_rate_pkts", rate(x).into()),
+                ("y_rate_pkts", rate(y).into()),
+                ("throughput_pkts", per_slot(delivered as f64).into()),
+                ("backlog_mean_pkts", per_slot(backlog as f64).into()),
+                ("backlog_slope_pkts", slope.map(|s| s.slope).into()),
+                (
+                    "backlog_slope_error_pkts",
+                    slope.map(|s| s.standard_error).into(),
+                ),
+            ]);
+            if watch(slots).is_err() {
+                return Ok(Err(Interrupt));
+            }
+        }
+    }
+    Ok(Ok(table))
 }
 
 fn config(slotted: &Slotted) -> Config {
@@ -402,6 +462,29 @@ mod tests {
             if calls == 3 { Err(Interrupt) } else { Ok(()) }
         });
         assert_eq!(stopped.unwrap().unwrap_err(), Interrupt);
+    }
+
+    /// Two channels that are ON in half of the slots carry λ1 + λ2 up to 3/4.
+    #[test]
+    fn a_map_tells_rates_inside_the_region_from_those_outside() {
+        let text = "[slotted]\nslots = 20000\ninterference = \"collision-domain\"\nk_pkts = 10\n\
+            link = [{ from = \"I\", to = \"R1\", on = 0.5 }, { from = \"I\", to = \"R2\", on = 0.5 }]\n\
+            flow = [{ from = \"I\", to = \"R1\", rate = 0.1 }, { from = \"I\", to = \"R2\", rate = 0.1 }]\n\
+            [slotted.region]\nflows = [\"I-R1\", \"I-R2\"]\npoints = 6\nmost_rate = 0.6\n";
+        let outcome = finished(text, 1);
+        let (name, table) = &outcome.more[1];
+        assert_eq!((*name, table.rows()), ("region", 36));
+        let column = |name: &str| table.floats(name).unwrap().iter().map(|v| v.unwrap());
+        let rates = column("x_rate_pkts").zip(column("y_rate_pkts"));
+        for ((x, y), slope) in rates.zip(column("backlog_slope_pkts")) {
+            let excess = (x + y - 0.75).max(x - 0.5).max(y - 0.5);
+            if excess < -0.03 {
+                assert!(slope.abs() < 0.01, "({x}, {y}): {slope}");
+            } else if excess > 0.03 {
+                assert!(slope > 0.02, "({x}, {y}): {slope}");
+            }
+        }
+        assert_eq!(outcome.summary.events, 20_000 * 37);
     }
 
     /// The largest values that a file may have are those that the model takes.

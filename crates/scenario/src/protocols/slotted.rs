@@ -27,6 +27,8 @@ pub struct Slotted {
     pub r_max_pkts: f64,
     /// Slots between two samples; `None` is never.
     pub sample_slots: Option<u64>,
+    /// Over what a map of stability is drawn, if there is one.
+    pub region: Option<Region>,
     /// The names of the nodes; links and flows refer to them by index.
     pub nodes: Vec<String>,
     /// The links, in the order of the file.
@@ -35,6 +37,27 @@ pub struct Slotted {
     pub interference: Interference,
     /// The flows, in the order of the file.
     pub flows: Vec<Flow>,
+}
+
+impl Slotted {
+    /// Slots of the whole run, those of a map included.
+    pub fn total_slots(&self) -> u64 {
+        let points = self
+            .region
+            .map_or(0, |region| u64::from(region.points).pow(2));
+        (self.warm_up_slots + self.slots).saturating_mul(1 + points)
+    }
+}
+
+/// A map of stability over the rates of two flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Region {
+    /// Indices of two flows with a rate.
+    pub flows: [usize; 2],
+    /// Points along each side.
+    pub points: u32,
+    /// Where both sides end, in packets per slot.
+    pub most_rate: f64,
 }
 
 /// A link in one direction.

@@ -20,7 +20,7 @@ pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
 };
-pub(crate) use slotted::{SLOTTED, SLOTTED_FILE, SLOTTED_FLOW, SLOTTED_LINK};
+pub(crate) use slotted::{SLOTTED, SLOTTED_FILE, SLOTTED_FLOW, SLOTTED_LINK, SLOTTED_REGION};
 pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;

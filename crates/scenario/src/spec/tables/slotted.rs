@@ -123,6 +123,12 @@ pub(crate) static SLOTTED: Section = Section {
             Optional,
             "Slots between two samples of windows and queues, from the first slot on.",
         ),
+        key(
+            "region",
+            Kind::Table(&SLOTTED_REGION),
+            Optional,
+            "A map of stability over the rates of two flows.",
+        ),
         key("link", Kind::Tables(&SLOTTED_LINK), Required, "The links."),
         key("flow", Kind::Tables(&SLOTTED_FLOW), Required, "The flows."),
     ],
@@ -158,6 +164,38 @@ pub(crate) static SLOTTED: Section = Section {
             },
         ],
     }),
+};
+
+/// A map of stability.
+pub(crate) static SLOTTED_REGION: Section = Section {
+    noun: "region",
+    doc: "Besides the run, the model is run anew with each pair of rates on a square grid, for \
+          `warm_up_slots` and `slots` each, with the same channels; `region.parquet` has a row \
+          for each pair.",
+    tag: None,
+    keys: &[
+        key(
+            "flows",
+            Kind::List(&Kind::Id),
+            Required,
+            "The names of two flows with a rate.",
+        ),
+        key(
+            "points",
+            Kind::Integer { min: 2, max: 500 },
+            Default("100"),
+            "Points along each side, in the middle of as many equal parts.",
+        ),
+        key(
+            "most_rate",
+            Kind::Number {
+                min: 0.001,
+                max: 100.0,
+            },
+            Default("1.0"),
+            "Where both sides end, in packets per slot; they begin at 0.",
+        ),
+    ],
 };
 
 /// A link of the slotted model.
