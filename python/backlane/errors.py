@@ -154,6 +154,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A run of an experiment ended with an error, so that its claims cannot be judged. "
         "`backlane campaign status DIR` lists the failures; runs that finished are kept.",
     ),
+    "R024": (
+        "no report over both",
+        "A slotted model has neither bytes nor seconds, so that its results cannot stand beside "
+        "those of a network. `backlane report` takes folders of one kind at a time.",
+    ),
     "R103": (
         "congestion control raised an error",
         "A hook of a Python congestion control raised, or returned what has no meaning there "

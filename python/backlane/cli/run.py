@@ -101,6 +101,20 @@ def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> 
             ]
         )
     row = results.runs.row(0, named=True)
+    if results.has("slotted"):
+        from backlane.report import slots
+
+        output.print_table(
+            f"{results.name}, seed {row['seed']}",
+            slots.HEADER[1:],
+            [found[1:] for found in slots.rows(results)],
+        )
+        output.say(
+            f"{row['events']} slots in {seconds(row['wall_s'])}; "
+            f"{row['packets_dropped']} packets dropped; digest {row['digest']}"
+        )
+        print(folder)
+        return
     output.print_table(
         f"{results.name}, seed {row['seed']}",
         ["flows", "count", "finished", "finish time", "P20", "P80", "max", "goodput", "RTT",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backlane.errors import BacklaneError
 from backlane.files import make_folder, write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from backlane.report.data import Network
     from backlane.report.figures import Drawn
     from backlane.report.judge import Verdict
+    from backlane.results import Results
 
 __all__ = ["Summary", "show", "write"]
 
@@ -28,12 +30,14 @@ class Summary:
         networks: the data behind it.
         verdicts: a ranking per network and condition.
         sentences: the answer, one per network.
+        slotted: the table of slotted models.
     """
 
     path: Path
     networks: list[Network]
     verdicts: list[Verdict]
     sentences: list[str]
+    slotted: list[list[str]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -59,11 +63,15 @@ def write(
     Raises:
         BacklaneError: when results are missing or damaged, or the page cannot be written.
     """
-    from backlane.report import data, judge
+    from backlane.report import data, judge, slots
     from backlane.report.page import build
+    from backlane.results import Results
 
     paths = [Path(folder) for folder in folders]
     path = Path(out) if out is not None else paths[0] / "report.html"
+    opened = [Results.open(folder) for folder in paths]
+    if any(slots.is_slotted(results) for results in opened):
+        return _write_slotted(opened, path)
     networks = data.load(paths)
     verdicts = {network.name: judge.judge(network) for network in networks}
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
@@ -73,6 +81,23 @@ def write(
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
     return Summary(path, networks, every, sentences)
+
+
+def _write_slotted(opened: Sequence[Results], path: Path) -> Summary:
+    from backlane.report import slots
+
+    networks = [results for results in opened if not slots.is_slotted(results)]
+    if networks:
+        raise BacklaneError(
+            "R024", f"{networks[0].name} is no slotted model, others are", networks[0].folder,
+            "make a report of each kind",
+        )  # fmt: skip
+    page, drawn, sentences = slots.build(opened)
+    make_folder(path.parent)
+    write_text(path, page)
+    _write_figures(path.parent / "figures", drawn)
+    slotted = [row for results in opened for row in slots.rows(results)]
+    return Summary(path, [], [], sentences, slotted)
 
 
 def figure_count(folders: Sequence[str | Path]) -> int:
@@ -106,5 +131,10 @@ def show(summary: Summary) -> None:
     for sentence in summary.sentences:
         print(sentence)
     print()
+    if summary.slotted:
+        from backlane.report.slots import HEADER
+
+        print_table("Means over seeds with 95 % intervals", HEADER, summary.slotted, text_columns=2)
+        return
     title = f"{best_title(summary.networks)}, mean over seeds with 95 % interval"
     print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)
