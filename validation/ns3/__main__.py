@@ -97,6 +97,7 @@ def _wifi(*, only_check: bool) -> list[str]:
         for group, group_works in works().items()
     }
     parts = {
+        "wifi runs": page.measured_by(truth.HERE),
         **wifi_page.tables(both),
         "wifi routes": routes.table(routes.recorded(), routes.measured()),
         "wifi timings": page.timings(speed.recorded(speed.WIFI_FILE)),

@@ -27,11 +27,18 @@ END = "<!-- end of {part} -->"
 SHOWN_M = (50, 200, 350, 400, 500, 600, 700, 800, 1000, 1200, 1400, 1600, 1800, 2000, 2500)
 
 
+def measured_by(root: Path) -> str:
+    """When our side ran, and what; `root` is the repository that the commit is of."""
+    return (
+        f"Our side measured on {today()} with Backlane {backlane.__version__} "
+        f"(model version {native.module().model_version()}, sources at commit {commit(root)})."
+    )
+
+
 def streams(both: Pairs, root: Path) -> str:
     """The table of the streams, in Markdown; `root` is the repository that the commit is of."""
     lines = [
-        f"Our side measured on {today()} with Backlane {backlane.__version__} "
-        f"(model version {native.module().model_version()}, sources at commit {commit(root)}).",
+        measured_by(root),
         "",
         "| scheduler | distance (m) | SINR (dB) | mean MCS | goodput (Mbit/s) | difference |",
         "|---|---|---|---|---|---|",
