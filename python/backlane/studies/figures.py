@@ -25,7 +25,7 @@ from backlane.report.figures import (
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import curves, metrics
+from backlane.studies import curves, flows, metrics
 from backlane.studies.metrics import METRICS, STICKS
 from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, labels, where_of
 from backlane.studies.study import take
@@ -65,7 +65,7 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
     """
-    needs = {"load": ("by", "x"), "traces": ("by", "flow")}.get(spec.kind, ("by",))
+    needs = {"load": ("by", "x"), "lines": ("by", "x"), "traces": ("by", "flow")}.get(spec.kind, ("by",))
     for key in needs:
         take(spec.options, key, str, f"figure {spec.id}")
     for key in ("x", "by"):
@@ -74,7 +74,7 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
             raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
     if spec.kind == "sticks":
         _named(spec, list(STICKS))
-    elif spec.kind == "bars":
+    elif spec.kind in ("bars", "lines"):
         for name in chosen(spec, next(iter(METRICS))):
             metrics.require(name, f"figure {spec.id}")
     elif spec.kind in curves.FORMS:
@@ -90,6 +90,7 @@ def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         "traces": _traces,
         "maps": _maps,
         **curves.FORMS,
+        **flows.FORMS,
     }
     return forms[spec.kind](spec, runs)
 

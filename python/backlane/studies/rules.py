@@ -21,7 +21,7 @@
 ``trend``
     Over the numbers of the swept key ``along``: the least-squares slope is positive and the rise
     from the first to the last is at most ``within`` of the first; with ``rank = true`` only
-    Spearman's ρ is positive.
+    Spearman's ρ is above ``least`` (0 unless given).
 ``effect``
     Of two swept keys ``factors`` the first explains more of the variance (η² of a two-way layout
     of cell means by seed).
@@ -212,7 +212,7 @@ def _trend(part: Part, stated: Sequence[Mapping[str, Any]], data: Data) -> Case:
     text = f"{_show(points[0][2], ys[0])} → {_show(points[-1][2], ys[-1])}"
     if part.options.get("rank"):
         rho = float(stats.spearmanr(xs, ys).statistic)
-        return Case(rho > 0, f"{text} (ρ = {rho:.2f})")
+        return Case(rho > part.options.get("least", 0.0), f"{text} (ρ = {rho:.2f})")
     slope = float(stats.linregress(xs, ys).slope)
     rise = (ys[-1] - ys[0]) / ys[0]
     return Case(slope > 0 and rise <= part.options.get("within", math.inf), f"{text} ({rise:+.0%})")

@@ -23,7 +23,10 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KINDS = ("sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops")
+KINDS = (
+    "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
+    "rates", "lines",
+)  # fmt: skip
 """The forms of figures; `backlane.studies.figures` draws them."""
 
 

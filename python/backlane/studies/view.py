@@ -45,9 +45,12 @@ class RunView:
         cell: its index in the plan.
         seed: its seed.
         run: its row of ``runs``.
+        everything: all flows, in the order of the run.
         flows: the TCP flows.
         udp: the UDP flows.
         links: all link directions.
+        routing: what the routers count, by node.
+        coding: what the coded flows count.
         backhaul: names of eNodeBs and gateways.
         measures: the statistics over the TCP flows.
         recorded: the series of all runs of the folder.
@@ -57,9 +60,12 @@ class RunView:
     cell: int
     seed: int
     run: dict[str, Any]
+    everything: list[dict[str, Any]]
     flows: list[dict[str, Any]]
     udp: list[dict[str, Any]]
     links: list[dict[str, Any]]
+    routing: list[dict[str, Any]]
+    coding: list[dict[str, Any]]
     backhaul: set[str]
     measures: FlowMeasures
     recorded: Recorded
@@ -114,6 +120,8 @@ def views(results: Results) -> list[RunView]:
     flows = _by_run(results, "flows")
     links = _by_run(results, "links")
     nodes = _by_run(results, "nodes")
+    routing = _by_run(results, "routing")
+    coding = _by_run(results, "coding")
     recorded = Recorded(results)
     found = []
     for row in results.runs.iter_rows(named=True):
@@ -126,9 +134,12 @@ def views(results: Results) -> list[RunView]:
                 cell=int(row["cell"]),
                 seed=int(row["seed"]),
                 run=row,
+                everything=flows.get(run_id, []),
                 flows=tcp,
                 udp=udp,
                 links=links.get(run_id, []),
+                routing=routing.get(run_id, []),
+                coding=coding.get(run_id, []),
                 backhaul={
                     node["id"]
                     for node in nodes.get(run_id, [])

@@ -1,0 +1,129 @@
+"""Figures of a few flows: the goodput of each over time, and numbers over a swept one.
+
+``rates`` draws one panel per contender with a line per flow; ``lines`` a mean with its interval
+over the numbers of the swept key ``x``, a line per contender and a picture per metric.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from backlane.report.figures import draw, legend
+from backlane.stats import mean_interval
+from backlane.studies import metrics, timed
+from backlane.studies.painting import WIDE_IN, chosen, colors, where_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.report.figures import Drawn
+    from backlane.studies.painting import Runs
+    from backlane.studies.study import FigureSpec
+    from backlane.studies.view import RunView
+
+STEP_S = 5.0
+"""Goodput over time is the mean over so long."""
+
+
+def _contenders(spec: FigureSpec, runs: Runs) -> list[Any]:
+    levels = runs.levels(spec.options["by"], where_of(spec))
+    only = spec.options.get("only")
+    return [level for level in levels if only is None or level in only]
+
+
+def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
+    """Each flow's name, the ends of the steps, and its goodput in kbit/s."""
+    end_s = float(view.run["simulated_s"])
+    ends = [STEP_S * step for step in range(1, int(end_s / STEP_S + 1e-9) + 1)]
+    found = []
+    for flow in view.everything:
+        arrived = view.samples("goodput", str(flow["flow"]), "delivered_bytes")
+        rises = [timed.at(arrived, end) - timed.at(arrived, end - STEP_S) for end in ends]
+        found.append((str(flow["flow"]), ends, [rise * 8e-3 / STEP_S for rise in rises]))
+    return found
+
+
+def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The goodput of each flow over time, a panel per contender, first seed."""
+    where, by = where_of(spec), spec.options["by"]
+    contenders = _contenders(spec, runs)
+    rows: list[list[Any]] = [[by, "flow", "time_s", "goodput_kbps"]]
+    panels_of = []
+    for contender in contenders:
+        first = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
+        lines = _rates(first)
+        panels_of.append(lines)
+        rows += [[contender, flow, t, v] for flow, ts, vs in lines
+                 for t, v in zip(ts, vs, strict=True)]  # fmt: skip
+    flows = list(dict.fromkeys(flow for lines in panels_of for flow, _, _ in lines))
+    shade = colors(flows)
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        axes.remove()
+        panels = figure.subplots(len(contenders), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        handles: dict[str, Any] = {}
+        for panel, contender, lines in zip(panels, contenders, panels_of, strict=True):
+            for flow, times, values in lines:
+                handles[flow] = panel.plot(times, values, color=shade[flow], linewidth=1.2)[0]
+            panel.set_title(str(contender), loc="left", fontsize=9)
+            panel.set_ylabel("goodput\nin kbit/s")
+            panel.set_ylim(bottom=0)
+        panels[-1].set_xlabel("time in s")
+        legend(figure, list(handles.values()), list(handles))
+
+    return [draw(spec.id, spec.title, f"Means over {STEP_S:g} s, first seed.", rows, paint,
+                 height_in=0.9 + 1.6 * len(contenders), width_in=WIDE_IN)]  # fmt: skip
+
+
+def lines(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """A picture for each metric: means and 95 % intervals over a swept number."""
+    return [_line(spec, runs, metric) for metric in chosen(spec, "total_goodput")]
+
+
+def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
+    where, x, by = where_of(spec), spec.options["x"], spec.options["by"]
+    known = metrics.get(metric)
+    contenders = _contenders(spec, runs)
+    shade = colors(runs.levels(by, where))
+    rows: list[list[Any]] = [[by, x, "seeds", metric, "low", "high"]]
+    curves = []
+    for contender in contenders:
+        points = []
+        for level in runs.levels(x, where | {by: contender}):
+            views = runs.at(where | {by: contender, x: level})
+            values = [known.of(view) * known.scale for view in views]
+            around = mean_interval([value for value in values if not math.isnan(value)])
+            rows.append([contender, level, around.count, around.mean, around.low, around.high])
+            points.append((float(level), around))
+        curves.append((contender, sorted(points, key=lambda point: point[0])))
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        handles = []
+        for contender, points in curves:
+            ats = [at for at, _ in points]
+            color = shade[contender]
+            handles.append(
+                axes.plot(ats, [i.mean for _, i in points], color=color, marker="o",
+                          markersize=4, linewidth=1.3)[0]
+            )  # fmt: skip
+            if all(i.known for _, i in points):
+                axes.fill_between(ats, [i.low for _, i in points], [i.high for _, i in points],
+                                  color=color, alpha=0.18, linewidth=0)  # fmt: skip
+        axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
+        axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)
+        axes.set_ylim(bottom=0)
+        if known.words.startswith("Jain"):
+            axes.set_ylim(0, 1.02)
+        legend(figure, handles, [str(contender) for contender, _ in curves])
+
+    suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
+    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}; bands are 95 % intervals.",
+                rows, paint, width_in=WIDE_IN)  # fmt: skip
+
+
+FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {"rates": rates, "lines": lines}
+"""The forms of this module."""

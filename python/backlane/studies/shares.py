@@ -1,0 +1,163 @@
+"""Numbers of a run about who gets how much, and about routers and coded flows.
+
+Flows count in the order of the scenario, from 1, TCP and UDP alike: ``flow_goodput@2`` is that of
+the second. A fair share is what all flows together have, divided by their number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from backlane.stats import jain
+from backlane.studies.timed import at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from backlane.studies.view import RunView
+
+SURVIVES = 0.05
+"""A flow with more than this part of a fair share survives."""
+STARVES = 0.01
+"""A window in which a flow gets less than this part of a fair share starves it."""
+WINDOW_S = 5.0
+"""The length of these windows."""
+
+
+def goodput_bps(view: RunView, flow: Mapping[str, Any]) -> float:
+    """Application bits per second, from the flow's start to the end of the run or its own."""
+    known = flow.get("goodput_bps")
+    if known is not None:
+        return float(known)
+    active_s = float(view.run["simulated_s"]) - float(flow.get("start_s") or 0.0)
+    return float(flow.get("delivered_bytes") or 0) * 8 / active_s if active_s > 0 else 0.0
+
+
+def goodputs_bps(view: RunView) -> list[float]:
+    """Of every flow, in order."""
+    return [goodput_bps(view, flow) for flow in view.everything]
+
+
+def total_bps(view: RunView) -> float:
+    """Of all flows together."""
+    return math.fsum(goodputs_bps(view))
+
+
+def shares(view: RunView) -> list[float]:
+    """What each flow has, over a fair share."""
+    found = goodputs_bps(view)
+    fair = math.fsum(found) / len(found) if found else 0.0
+    return [value / fair if fair else math.nan for value in found]
+
+
+def surviving(view: RunView) -> float:
+    """Flows that have more than a twentieth of a fair share."""
+    return float(sum(share > SURVIVES for share in shares(view)))
+
+
+def least_share(view: RunView) -> float:
+    """The smallest part of a fair share that a flow has."""
+    return min(shares(view), default=math.nan)
+
+
+def of_flow(found: list[float], number: float) -> float:
+    """The value of a flow by its number, from 1."""
+    index = int(number) - 1
+    return found[index] if 0 <= index < len(found) else math.nan
+
+
+def starved_windows(view: RunView, number: float) -> float:
+    """The share of windows of 5 s, from the last start on, in which a flow starves.
+
+    The fair share is that of the window: what arrived of all flows, divided by their number.
+    """
+    index = int(number) - 1
+    if not 0 <= index < len(view.everything) or not view.entities("goodput"):
+        return math.nan
+    arrived = [
+        view.samples("goodput", str(flow["flow"]), "delivered_bytes") for flow in view.everything
+    ]
+    begin = max(float(flow.get("start_s") or 0.0) for flow in view.everything)
+    windows = int((float(view.run["simulated_s"]) - begin) / WINDOW_S + 1e-9)
+    starved = 0
+    for window in range(windows):
+        low = begin + window * WINDOW_S
+        got = [at(series, low + WINDOW_S) - at(series, low) for series in arrived]
+        starved += got[index] <= STARVES * math.fsum(got) / len(got)
+    return starved / windows if windows else math.nan
+
+
+def detour(view: RunView, number: float) -> float:
+    """The share of a flow's packets that took three hops where there is one.
+
+    From the mean number of routers passed, the source among them: 1 on the direct way, 3 on the
+    way around a diamond.
+    """
+    index = int(number) - 1
+    if not 0 <= index < len(view.everything):
+        return math.nan
+    hops = view.everything[index].get("hops_mean")
+    return (float(hops) - 1) / 2 if hops is not None else math.nan
+
+
+def _total(rows: list[dict[str, Any]], name: str) -> float:
+    return math.fsum(float(row.get(name) or 0) for row in rows)
+
+
+def overflow_at_source(view: RunView) -> float:
+    """Of the packets dropped by full buffers, those dropped at their own source."""
+    source = _total(view.routing, "overflow_at_source")
+    dropped = source + _total(view.routing, "overflow_in_transit")
+    return source / dropped if dropped else math.nan
+
+
+def trapped_pkts(view: RunView) -> float:
+    """Packets that have been at one router for more than 10 s, mean over time."""
+    return _total(view.routing, "trapped_mean_pkts") if view.routing else math.nan
+
+
+def troubles_per_mb(view: RunView) -> float:
+    """Duplicate acknowledgments and timeouts at the TCP senders, per megabyte delivered."""
+    delivered = _total(view.flows, "delivered_bytes")
+    troubles = _total(view.flows, "duplicate_acks") + _total(view.flows, "rtos")
+    return troubles / (delivered / 1e6) if delivered else math.nan
+
+
+def wrong_bytes(view: RunView) -> float:
+    """Decoded bytes that were not those sent, or out of order."""
+    compared = _total(view.coding, "bytes_compared")
+    return _total(view.coding, "bytes_unequal") if compared else math.nan
+
+
+def edge_drops_answered(view: RunView) -> float:
+    """Of the drops in the queue at the edge, those that TCP answered within two RTTs."""
+    drops = _total(view.coding, "edge_drops")
+    return _total(view.coding, "edge_drops_answered") / drops if drops else math.nan
+
+
+Found = tuple[str, float, str, "Callable[[RunView], float]"]
+
+PLAIN: dict[str, Found] = {
+    "total_goodput": ("kbit/s", 1e-3, "goodput of all flows together", total_bps),
+    "jain_all": ("", 1, "Jain's index of goodput, all flows", lambda v: jain(goodputs_bps(v))),
+    "surviving": ("", 1, "flows that survive", surviving),
+    "least_share": ("", 1, "smallest part of a fair share", least_share),
+    "overflow_at_source": ("%", 100, "overflow drops at the source", overflow_at_source),
+    "trapped": ("packets", 1, "packets trapped for more than 10 s", trapped_pkts),
+    "troubles_per_mb": (
+        "per MB", 1, "duplicate acknowledgments and timeouts at TCP", troubles_per_mb),
+    "wrong_bytes": ("B", 1, "decoded bytes that differ", wrong_bytes),
+    "edge_drops_answered": ("%", 100, "edge drops that TCP answered", edge_drops_answered),
+}  # fmt: skip
+"""Metrics by name: unit, scale, words, how it is taken."""
+
+OF_A_FLOW: dict[str, tuple[str, float, str, Callable[[RunView, float], float]]] = {
+    "flow_goodput": ("kbit/s", 1e-3, "goodput of flow {:g}",
+                     lambda v, n: of_flow(goodputs_bps(v), n)),
+    "flow_share": ("", 1, "part of a fair share that flow {:g} has",
+                   lambda v, n: of_flow(shares(v), n)),
+    "starved_windows": ("%", 100, "windows of 5 s in which flow {:g} starves", starved_windows),
+    "detour": ("%", 100, "packets of flow {:g} that took the detour", detour),
+}  # fmt: skip
+"""Metrics that take the number of a flow after an ``@``."""
