@@ -65,7 +65,9 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
     """
-    needs = {"load": ("by", "x"), "lines": ("by", "x"), "traces": ("by", "flow")}.get(spec.kind, ("by",))
+    needs = {"load": ("by", "x"), "lines": ("by", "x"), "traces": ("by", "flow")}.get(
+        spec.kind, ("by",)
+    )
     for key in needs:
         take(spec.options, key, str, f"figure {spec.id}")
     for key in ("x", "by"):

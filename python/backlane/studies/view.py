@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.measures import FlowMeasures, measure
+from backlane.tables import FURTHER
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,6 +155,8 @@ def views(results: Results) -> list[RunView]:
 
 def _by_run(results: Results, table: str) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
+    if table in FURTHER and not results.has(table):
+        return groups
     for row in results.table(table).iter_rows(named=True):
         groups.setdefault(row["run_id"], []).append(row)
     return groups
