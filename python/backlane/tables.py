@@ -45,6 +45,7 @@ _INTEGER = {
     "overflow_in_transit", "route_discoveries", "route_repairs", "link_failures",
     "generations", "originals", "coded_packets", "repairs", "probes", "requests",
     "coded_received", "non_innovative", "masked_losses", "edge_drops", "edge_drops_answered",
+    "edge_drops_open",
     "repair_drops", "needless_retransmits", "duplicate_acks_given", "bytes_compared",
     "bytes_unequal", "packets_received", "drops_at_source", "drops_in_transit",
 }  # fmt: skip

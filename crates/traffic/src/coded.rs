@@ -36,6 +36,8 @@ pub struct CodingReadings {
     /// Drops at the edge that found TCP shrinking its window already, or made it do so within two
     /// of the round trips that it then knows of.
     pub edge_drops_answered: u64,
+    /// Drops at the edge of the last two round trips that TCP has not answered yet.
+    pub edge_drops_open: u64,
     /// Application bytes compared after decoding.
     pub bytes_compared: u64,
     /// Of these, such that were wrong or not in order.
@@ -106,11 +108,15 @@ impl Coding {
         }
     }
 
-    pub(crate) fn readings(&self) -> CodingReadings {
+    /// `connection` is the sender.
+    pub(crate) fn readings(&self, now: SimTime, connection: &Connection) -> CodingReadings {
+        let span = connection.readings().srtt * 2;
+        let open = self.open_drops.iter().filter(|&&at| now - at <= span);
         CodingReadings {
             edge: *self.edge.readings(),
             receiver: *self.receiver.readings(),
             edge_drops_answered: self.edge_drops_answered,
+            edge_drops_open: open.count() as u64,
             bytes_compared: self.bytes_compared,
             bytes_unequal: self.bytes_unequal,
         }

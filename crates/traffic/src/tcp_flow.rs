@@ -144,9 +144,10 @@ impl TcpFlow {
         self.coding = Some(Box::new(Coding::new(coding, config.mss_bytes, keys)));
     }
 
-    /// What the coding layer counted; `None` for a flow without.
-    pub fn coding(&self) -> Option<CodingReadings> {
-        self.coding.as_ref().map(|coding| coding.readings())
+    /// What the coding layer counted until now; `None` for a flow without.
+    pub fn coding(&self, now: SimTime) -> Option<CodingReadings> {
+        let coding = self.coding.as_ref()?;
+        Some(coding.readings(now, &self.sender.connection))
     }
 
     /// The sending endpoint.

@@ -2,17 +2,18 @@
 
 use backlane_record::Table;
 use backlane_traffic::Transport;
+use backlane_units::SimTime;
 
 use crate::build::World;
 
 /// One row for each coded flow that has started.
-pub(super) fn flows(world: &World) -> Table {
+pub(super) fn flows(world: &World, now: SimTime) -> Table {
     let mut table = Table::new();
     for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
         let Some(Transport::Tcp(tcp)) = &flow.transport else {
             continue;
         };
-        let Some(readings) = tcp.coding() else {
+        let Some(readings) = tcp.coding(now) else {
             continue;
         };
         let (edge, receiver) = (&readings.edge, &readings.receiver);
@@ -34,6 +35,7 @@ pub(super) fn flows(world: &World) -> Table {
             ("masked_losses", receiver.masked_losses.into()),
             ("edge_drops", edge.edge_drops.into()),
             ("edge_drops_answered", readings.edge_drops_answered.into()),
+            ("edge_drops_open", readings.edge_drops_open.into()),
             ("repair_drops", edge.repair_drops.into()),
             ("needless_retransmits", edge.spurious_retransmits.into()),
             ("duplicate_acks_given", edge.duplicate_acks.into()),

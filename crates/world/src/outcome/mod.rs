@@ -140,7 +140,7 @@ fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
     [
         ("wifi", mesh::radios(world, now)),
         ("routing", mesh::routers(world, now)),
-        ("coding", coding::flows(world)),
+        ("coding", coding::flows(world, now)),
     ]
     .into_iter()
     .filter(|(_, table)| table.rows() > 0)
