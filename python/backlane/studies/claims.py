@@ -33,7 +33,7 @@ WEIGHTS = ("A", "B", "C", "MECH")
 _PART_KEYS = {
     "experiment", "rule", "metric", "where", "for_each", "at_least", "along", "terms", "strict",
     "within", "low", "high", "rank", "factors", "levels", "largest", "against", "seeds",
-    "distribution", "all_of", "least",
+    "distribution", "all_of", "least", "sign", "level",
 }  # fmt: skip
 _CLAIM_KEYS = {"id", "place", "says", "weight", "cause", "part"}
 

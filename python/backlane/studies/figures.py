@@ -25,7 +25,7 @@ from backlane.report.figures import (
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import curves, flows, metrics
+from backlane.studies import curves, flows, metrics, slots
 from backlane.studies.metrics import METRICS, STICKS
 from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, labels, where_of
 from backlane.studies.study import take
@@ -70,6 +70,8 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     )
     for key in needs:
         take(spec.options, key, str, f"figure {spec.id}")
+    if spec.kind == "region":
+        take(spec.options, "boundary", list, f"figure {spec.id}")
     for key in ("x", "by"):
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
@@ -93,6 +95,7 @@ def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         "maps": _maps,
         **curves.FORMS,
         **flows.FORMS,
+        **slots.FORMS,
     }
     return forms[spec.kind](spec, runs)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.stats import percentile
-from backlane.studies import shares, timed
+from backlane.studies import shares, slots, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,10 +159,14 @@ METRICS: dict[str, Metric] = {
     "peak_variation": Metric("", 1, "variation of the window at cuts", _peak_variation),
     **{name: Metric(*found) for name, found in timed.PLAIN.items()},
     **{name: Metric(*found) for name, found in shares.PLAIN.items()},
+    **{name: Metric(*found) for name, found in slots.PLAIN.items()},
 }  # fmt: skip
 """Every metric of a whole run by its name."""
 
-WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in shares.OF_A_FLOW)]
+OF_A_FLOW = shares.OF_A_FLOW | slots.OF_A_FLOW
+"""Metrics of one flow, which take its number."""
+
+WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_FLOW)]
 """Names that take numbers after an ``@``; those of `timed.OVER_TIME` may do without."""
 
 
@@ -181,8 +185,8 @@ def find(name: str) -> Metric | None:
             return Metric(unit, scale, words, lambda v: of(v, (0.0, float(v.run["simulated_s"]))))
         words = f"{words} from {low:g} to {high:g} s"
         return Metric(unit, scale, words, lambda v: of(v, (low, high))) if low < high else None
-    if base in shares.OF_A_FLOW and low is not None and high is None:
-        unit, scale, words, of_flow = shares.OF_A_FLOW[base]
+    if base in OF_A_FLOW and low is not None and high is None:
+        unit, scale, words, of_flow = OF_A_FLOW[base]
         return Metric(unit, scale, words.format(low), lambda v: of_flow(v, low))
     if base == "reach" and low is not None and high is None:
         return Metric("s", 1, f"time until {low:g} Mbit/s are held",

@@ -25,6 +25,10 @@
 ``effect``
     Of two swept keys ``factors`` the first explains more of the variance (η² of a two-way layout
     of cell means by seed).
+``sign``
+    With ``sign = "positive"`` the interval of the mean of each term lies above zero, with
+    ``sign = "none"`` it contains zero. It is Student's, at ``level`` (0.95 unless given), which a
+    claim with many cases sets higher.
 ``share``
     Terms ascend in at least ``within`` of the seeds.
 """
@@ -38,7 +42,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.stats import mean_interval, paired_difference
+from backlane.stats import LEVEL, mean_interval, paired_difference
 from backlane.studies import metrics
 from backlane.studies.terms import leaves, terms, value
 from backlane.studies.timed import DISTRIBUTIONS
@@ -51,7 +55,8 @@ if TYPE_CHECKING:
 NEEDS = {
     "order": ["terms"], "share": ["terms", "within"], "equal": ["terms", "within"],
     "band": ["terms", "low", "high"], "spread": ["terms", "within"],
-    "span": ["terms", "within"], "rank": ["terms"], "distance": ["terms", "distribution"],
+    "span": ["terms", "within"], "sign": ["terms", "sign"],
+    "rank": ["terms"], "distance": ["terms", "distribution"],
     "trend": ["along", "terms"], "effect": ["factors"], "claims": ["all_of"],
 }  # fmt: skip
 """Every rule, with the options that it cannot do without."""
@@ -98,6 +103,8 @@ def decide(part: Part, case: Mapping[str, Any], data: Data) -> Case:
         around = [mean_interval(list(found.values())) for found in values]
         straddles = any(i.known and (i.low < low < i.high or i.low < high < i.high) for i in around)
         return Case(all(low <= mean <= high for mean in means), text, unsettled=straddles)
+    if part.rule == "sign":
+        return _sign(values, text, str(options["sign"]), float(options.get("level", LEVEL)))
     if part.rule == "spread":
         centre = math.fsum(means) / len(means)
         spread = (max(means) - min(means)) / centre if centre else math.nan
@@ -144,6 +151,27 @@ def _band_by_seed(
     held = [all(low <= found[s] <= high for found in values) for s in seeds]
     share = sum(held) / len(held) if held else math.nan
     return Case(share >= needed, f"{text} (in {share:.0%} of the seeds)")
+
+
+def _sign(values: Sequence[BySeed], text: str, sign: str, level: float) -> Case:
+    ends = [_student(list(found.values()), level) for found in values]
+    if any(math.isnan(low) for low, _ in ends):
+        return Case(None, f"{text} (one seed)")
+    positive = sign == "positive"
+    holds = all(low > 0 if positive else low <= 0 <= high for low, high in ends)
+    return Case(holds, text)
+
+
+def _student(values: Sequence[float], level: float) -> tuple[float, float]:
+    """The ends of Student's interval of a mean; NaN of one value."""
+    from scipy import stats
+
+    if len(values) < 2:
+        return math.nan, math.nan
+    mean = math.fsum(values) / len(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * math.sqrt(variance / len(values))
+    return mean - half, mean + half
 
 
 def _distance(part: Part, stated: Sequence[Mapping[str, Any]], data: Data) -> Case:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
-    "rates", "lines",
+    "rates", "lines", "paths", "region",
 )  # fmt: skip
 """The forms of figures; `backlane.studies.figures` draws them."""
 
@@ -318,7 +318,9 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         for key, value in table.items()
         if key not in {"id", "title", "kind", "experiment"}
     }
-    refuse_unknown(options, {"metric", "x", "by", "where", "flow", "labels", "only"}, place)
+    refuse_unknown(
+        options, {"metric", "x", "by", "where", "flow", "labels", "only", "boundary"}, place
+    )
     kind = take(table, "kind", str, place)
     if kind not in KINDS:
         raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")

@@ -52,6 +52,7 @@ class RunView:
         links: all link directions.
         routing: what the routers count, by node.
         coding: what the coded flows count.
+        slotted: what a slotted model measures, by flow and of all.
         backhaul: names of eNodeBs and gateways.
         measures: the statistics over the TCP flows.
         recorded: the series of all runs of the folder.
@@ -67,6 +68,7 @@ class RunView:
     links: list[dict[str, Any]]
     routing: list[dict[str, Any]]
     coding: list[dict[str, Any]]
+    slotted: list[dict[str, Any]]
     backhaul: set[str]
     measures: FlowMeasures
     recorded: Recorded
@@ -123,6 +125,7 @@ def views(results: Results) -> list[RunView]:
     nodes = _by_run(results, "nodes")
     routing = _by_run(results, "routing")
     coding = _by_run(results, "coding")
+    slotted = _by_run(results, "slotted")
     recorded = Recorded(results)
     found = []
     for row in results.runs.iter_rows(named=True):
@@ -141,6 +144,7 @@ def views(results: Results) -> list[RunView]:
                 links=links.get(run_id, []),
                 routing=routing.get(run_id, []),
                 coding=coding.get(run_id, []),
+                slotted=slotted.get(run_id, []),
                 backhaul={
                     node["id"]
                     for node in nodes.get(run_id, [])

@@ -1,0 +1,195 @@
+"""Numbers and figures of slotted models: who is served, what grows, and where.
+
+Flows count in the order of the scenario, from 1: ``served@2`` is that of the second. ``paths``
+draws windows and queues over the slots, a column per contender; ``region`` maps of stability, one
+per contender, with the boundary that the figure states.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from backlane.report.figures import draw, legend
+from backlane.studies.painting import WIDE_IN, colors, where_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.report.figures import Drawn
+    from backlane.studies.painting import Runs
+    from backlane.studies.study import FigureSpec
+    from backlane.studies.view import RunView
+
+STABLE = 0.01
+"""A map calls a point stable where less than this part of what arrives stays in the queues."""
+
+
+def _all(view: RunView, column: str) -> float:
+    """A number of all flows together."""
+    found = [row[column] for row in view.slotted if row["flow"] == "all"]
+    return float(found[0]) if found and found[0] is not None else math.nan
+
+
+def _of_flow(view: RunView, number: float, *columns: str) -> float:
+    """The sum of numbers of a flow."""
+    rows = [row for row in view.slotted if row["flow"] != "all"]
+    index = int(number) - 1
+    if not 0 <= index < len(rows):
+        return math.nan
+    values = [rows[index][column] for column in columns]
+    return math.nan if None in values else math.fsum(values)
+
+
+def growth(view: RunView) -> float:
+    """The trend of all queues together, as a part of what arrives."""
+    arrived = _all(view, "arrived_pkts")
+    return _all(view, "backlog_slope_pkts") / arrived if arrived else math.nan
+
+
+def lost_track_of(view: RunView) -> float:
+    """Packets that neither arrived nor were dropped nor wait."""
+    run = view.run
+    known = ("packets_delivered", "packets_dropped", "packets_in_flight")
+    return float(abs(int(run["packets_injected"]) - sum(int(run[name]) for name in known)))
+
+
+PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
+    "growth": ("%", 100, "arriving packets by which the queues grow", growth),
+    "backlog": ("packets", 1, "mean of all queues", lambda v: _all(v, "backlog_mean_pkts")),
+    "utility": ("", 1, "sum of the logarithms of throughput", lambda v: _all(v, "utility")),
+    "lost_track_of": ("packets", 1, "packets lost track of", lost_track_of),
+}
+"""By name: unit, scale, words, and the number of a run."""
+
+OF_A_FLOW: dict[str, tuple[str, float, str, Callable[[RunView, float], float]]] = {
+    "served": (
+        "%", 100, "slots in which flow {:g} is served",
+        lambda v, n: _of_flow(v, n, "served_ratio")),
+    "single": (
+        "%", 100, "slots in which flow {:g} has one packet at its source",
+        lambda v, n: _of_flow(v, n, "single_ratio")),
+    "overflows": (
+        "packets", 1, "packets of flow {:g} dropped by full buffers",
+        lambda v, n: _of_flow(v, n, "drops_at_source", "drops_in_transit")),
+}  # fmt: skip
+"""The same of a flow by its number."""
+
+
+def paths(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """Windows above and queues below, over the slots, a column per contender, first seed."""
+    where, by = where_of(spec), spec.options["by"]
+    contenders = runs.levels(by, where)
+    drawn = [("window_pkts", "window\nin packets"), ("queue_pkts", "queue\nin packets")]
+    rows: list[list[Any]] = [[by, "flow", "slot", *(column for column, _ in drawn)]]
+    curves: dict[tuple[Any, str, str], tuple[Any, Any]] = {}
+    flows: list[str] = []
+    for contender in contenders:
+        view = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
+        flows = view.entities("slotted")
+        for flow in flows:
+            for column, _ in drawn:
+                curves[contender, flow, column] = view.samples("slotted", flow, column)
+            slots, windows = curves[contender, flow, "window_pkts"]
+            queues = curves[contender, flow, "queue_pkts"][1]
+            rows += [
+                [contender, flow, *found] for found in zip(slots, windows, queues, strict=True)
+            ]
+    shade = colors(flows)
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        axes.remove()
+        grid = figure.subplots(2, len(contenders), sharex=True, sharey="row", squeeze=False)
+        handles: dict[str, Any] = {}
+        for place, contender in enumerate(contenders):
+            for row, (column, words) in enumerate(drawn):
+                panel = grid[row][place]
+                for flow in flows:
+                    slots, values = curves[contender, flow, column]
+                    handles[flow] = panel.plot(slots, values, color=shade[flow], linewidth=1.2)[0]
+                panel.set_ylim(bottom=0)
+                if place == 0:
+                    panel.set_ylabel(words)
+            name = f"{by.rsplit('.', 1)[-1]} = {contender}"
+            grid[0][place].set_title(name.replace("k_pkts", "K"), loc="left", fontsize=9)
+            grid[1][place].set_xlabel("slot")
+        legend(figure, list(handles.values()), list(handles))
+
+    note = "Windows (above) and queues at the source (below) of both flows."
+    return [draw(spec.id, spec.title, note, rows, paint, height_in=3.8, width_in=WIDE_IN)]
+
+
+def region(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """Where queues grow, by the rates of two flows, a map per contender, first seed."""
+    where, by = where_of(spec), spec.options["by"]
+    contenders = runs.levels(by, where)
+    boundary = [(float(x), float(y)) for x, y in spec.options["boundary"]]
+    rows: list[list[Any]] = [[by, "x_rate_pkts", "y_rate_pkts", "growth"]]
+    table = runs.results.table("region").partition_by("run_id", as_dict=True)
+    maps = []
+    for contender in contenders:
+        view = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
+        found = table[view.run_id,]
+        xs, ys, slopes = (
+            found[name].to_list() for name in ("x_rate_pkts", "y_rate_pkts", "backlog_slope_pkts")
+        )
+        grown = [slope / (x + y) for x, y, slope in zip(xs, ys, slopes, strict=True)]
+        rows += [[contender, round(x, 6), round(y, 6), round(part, 5)]
+                 for x, y, part in zip(xs, ys, grown, strict=True)]  # fmt: skip
+        maps.append((xs, ys, grown))
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        axes.remove()
+        panels = figure.subplots(1, len(contenders), sharey=True, squeeze=False)[0]
+        mesh: Any = None
+        for panel, contender, (xs, ys, grown) in zip(panels, contenders, maps, strict=True):
+            side = round(math.sqrt(len(xs)))
+            cells = [grown[index : index + side] for index in range(0, len(grown), side)]
+            mesh = panel.pcolormesh(
+                xs[::side], ys[:side], [list(line) for line in zip(*cells, strict=True)],
+                vmin=0.0, vmax=0.2, cmap="YlOrRd", shading="nearest", rasterized=True,
+            )  # fmt: skip
+            panel.plot(*zip(*boundary, strict=True), color="#1b2a38", linewidth=1.4)
+            panel.set_aspect("equal")
+            name = f"{by.rsplit('.', 1)[-1]} = {contender}"
+            panel.set_title(name.replace("k_pkts", "K"), loc="left", fontsize=9)
+            panel.set_xlabel("rate of flow 1, packets per slot")
+        panels[0].set_ylabel("rate of flow 2, packets per slot")
+        figure.colorbar(mesh, ax=list(panels), label="part of arrivals that stays", shrink=0.8)
+
+    points = len(maps[0][0])
+    note = (
+        f"{points:,} pairs of rates; the line is the boundary in theory. "
+        f"{_agreement(maps, boundary)}"
+    )
+    return [draw(spec.id, spec.title, note.replace(",", " ", 1), rows, paint, height_in=3.6,
+                 width_in=WIDE_IN + 1)]  # fmt: skip
+
+
+def _agreement(maps: list[Any], boundary: list[tuple[float, float]]) -> str:
+    """How many points the map puts on the side of the boundary where theory has them."""
+    right = total = 0
+    for xs, ys, grown in maps:
+        for x, y, growth_there in zip(xs, ys, grown, strict=True):
+            right += (growth_there < STABLE) == _inside(x, y, boundary)
+            total += 1
+    return f"Measured and theory agree at {right / total:.1%} of the points."
+
+
+def _inside(x: float, y: float, boundary: list[tuple[float, float]]) -> bool:
+    """Whether a point lies below a boundary that leads from the y axis to the x axis.
+
+    The region is convex: the point is inside when it is left of every piece of the boundary, seen
+    from its end at the y axis.
+    """
+    return all(
+        (bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0 for (ax, ay), (bx, by) in pairwise(boundary)
+    )
+
+
+FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {"paths": paths, "region": region}
+"""The forms of this module."""
