@@ -23,6 +23,113 @@ pub fn etx(forward: f64, reverse: f64) -> Option<f64> {
     (both > 0.0).then(|| 1.0 / both)
 }
 
+/// What makes a route short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// Links.
+    #[default]
+    Hops,
+    /// The sum of the links' ETX. Every node must use it.
+    Etx,
+}
+
+/// The quality of a link in both directions, as messages carry it: 255 where everything arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quality {
+    /// What arrives of the neighbour's probes at the node that tells (olsrd's LQ).
+    pub heard: u8,
+    /// What arrives at the neighbour of the probes of the node that tells (olsrd's NLQ).
+    pub reached: u8,
+}
+
+/// The cost of a link over which every transmission succeeds.
+const WHOLE: u64 = u8::MAX as u64 * u8::MAX as u64;
+/// Costs are counted in this part of a transmission.
+const PARTS: u64 = 1024;
+
+impl Quality {
+    /// Every probe arrives, both ways.
+    pub const PERFECT: Self = Self {
+        heard: u8::MAX,
+        reached: u8::MAX,
+    };
+
+    /// The bytes in OLSR's messages; two are left free.
+    pub(crate) const BYTES: usize = 4;
+
+    pub(crate) fn encode(self) -> [u8; Self::BYTES] {
+        [self.heard, self.reached, 0, 0]
+    }
+
+    /// The link's ETX, in parts of 1024; `None` where nothing gets through one way.
+    pub fn cost(self) -> Option<u64> {
+        let both = u64::from(self.heard) * u64::from(self.reached);
+        (PARTS * WHOLE).checked_div(both)
+    }
+}
+
+/// What is known of one neighbour's link.
+#[derive(Debug)]
+struct Measured {
+    ratio: DeliveryRatio,
+    /// The longest time between two of its probes.
+    interval: Duration,
+    reached: u8,
+}
+
+/// The links of one node, by interface.
+#[derive(Debug)]
+pub(crate) struct LinkQualities {
+    window: Duration,
+    links: Vec<Option<Measured>>,
+}
+
+impl LinkQualities {
+    /// Ratios are taken over a window of this length.
+    pub(crate) fn new(window: Duration) -> Self {
+        Self {
+            window,
+            links: Vec::new(),
+        }
+    }
+
+    fn link(&mut self, interface: usize) -> &mut Measured {
+        if self.links.len() <= interface {
+            self.links.resize_with(interface + 1, || None);
+        }
+        self.links[interface].get_or_insert_with(|| Measured {
+            ratio: DeliveryRatio::new(self.window),
+            interval: self.window,
+            reached: 0,
+        })
+    }
+
+    /// A probe with this number arrived.
+    pub(crate) fn on_probe(&mut self, now: SimTime, interface: usize, sequence: u16) {
+        self.link(interface).ratio.on_probe(now, sequence);
+    }
+
+    /// The neighbour on an interface tells how often it sends probes at least, and what arrives
+    /// of those of this node.
+    pub(crate) fn on_told(&mut self, interface: usize, interval: Duration, reached: u8) {
+        let link = self.link(interface);
+        link.interval = interval;
+        link.reached = reached;
+    }
+
+    /// The quality of an interface's link.
+    pub(crate) fn of(&self, now: SimTime, interface: usize) -> Quality {
+        let Some(Some(link)) = self.links.get(interface) else {
+            return Quality::default();
+        };
+        let heard = link.ratio.ratio(now, link.interval) * f64::from(u8::MAX);
+        Quality {
+            heard: heard as u8,
+            reached: link.reached,
+        }
+    }
+}
+
 /// A jump in the sequence numbers as large as this is a sender that started anew, not a loss.
 const LARGEST_GAP: u16 = 256;
 
@@ -126,6 +233,18 @@ mod tests {
         assert_eq!(etx(1.0, 1.0), Some(1.0));
         assert_eq!(etx(0.5, 0.8), Some(2.5));
         assert_eq!(etx(0.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_cost_is_the_etx_in_parts_of_1024() {
+        assert_eq!(Quality::PERFECT.cost(), Some(1024));
+        let half = Quality {
+            heard: 127,
+            reached: 255,
+        };
+        // 1024 · 255 / 127 = 2056.06.
+        assert_eq!(half.cost(), Some(2056));
+        assert_eq!(Quality::default().cost(), None);
     }
 
     #[test]

@@ -6,8 +6,8 @@ mod aodv_net;
 use aodv_net::{Flow, Net, Over, at_ms, chain};
 use backlane_engine::Streams;
 use backlane_net::{DropCause, NodeId};
-use backlane_routing::aodv::Config;
 use backlane_routing::aodv::message::{Message, RouteRequest};
+use backlane_routing::aodv::{Config, Metric};
 use backlane_units::{Duration, SimTime};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -344,6 +344,11 @@ fn no_loop_ever_forms_over_a_medium_whose_links_come_and_go() {
     watch_for_loops(Over::Medium(0.0), Config::rfc(), 30);
     watch_for_loops(Over::Medium(0.3), Config::rfc(), 15);
     watch_for_loops(Over::Medium(0.3), Config::ns2(), 15);
+    let etx = Config {
+        metric: Metric::Etx,
+        ..Config::rfc()
+    };
+    watch_for_loops(Over::Medium(0.3), etx, 15);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, DropCause, Event, FlowId, Network, NodeId, Packet, PacketId, Router, Simulation,
 };
+use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::{
     BpMr, Classic, ClassicConfig, Config as BpMrConfig, NodeV, PenaltyRule, QueueInfo, Shared,
     SingleQueue, SingleQueueConfig,
@@ -237,6 +238,40 @@ fn etx_finds_the_cheapest_way_through_a_mesh_that_relays_do_not_advertise() {
     let peer = simulation.network.mesh_interfaces(NodeId(0))[first.unwrap()].peer;
     assert_eq!(peer, NodeId(5));
     assert_eq!(simulation.application.arrived[&0], (500, 3));
+}
+
+#[test]
+fn aodv_by_etx_asks_for_the_cheapest_way_and_by_hops_for_the_shortest() {
+    let etx = aodv::Config {
+        metric: Metric::Etx,
+        ..aodv::Config::rfc()
+    };
+    // Two links without loss cost 2; one of delivery 0.6 costs 2.8, of 0.9 1.2.
+    for (config, direct, fewest, most) in [
+        (aodv::Config::rfc(), 0.6, 1.0, 1.5),
+        (etx, 0.6, 1.8, 2.0),
+        (etx, 0.9, 1.0, 1.2),
+    ] {
+        // In thirty runs the flow begins after 20, 40, … 600 s.
+        let (mut hops, mut looks) = (0, 0);
+        for start in (20..620).step_by(20) {
+            let links = triangle(direct);
+            let flows = [(0, 2)];
+            let mut simulation = simulation(3, &links, &flows, secs(start), |_, streams| {
+                let streams = streams.clone();
+                Box::new(move |node| {
+                    let jitter = streams.stream(&format!("n{}-{start}", node.0), "aodv");
+                    Box::new(Aodv::new(node, config, jitter))
+                })
+            });
+            run(&mut simulation, secs(start + 1));
+            hops += u32::from(simulation.application.arrived[&0].1);
+            looks += 1;
+        }
+        let mean = f64::from(hops) / f64::from(looks);
+        println!("direct delivery {direct}: {mean:.2} hops");
+        assert!((fewest..=most).contains(&mean), "{direct}: {mean}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use backlane_net::{
     RateTrace,
 };
 use backlane_routing::backpressure::tcp_aware::{Counted, TcpAwareConfig, Threshold};
-use backlane_routing::{aodv, backpressure, olsr, shortest_path};
+use backlane_routing::{aodv, backpressure, etx, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_traffic::CodingConfig;
 
@@ -150,11 +150,7 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
             jitter,
             neighbour_hold,
             topology_hold,
-            metric: if etx {
-                olsr::Metric::Etx
-            } else {
-                olsr::Metric::Hops
-            },
+            metric: metric(etx),
             quality_window,
         }),
         model::Routing::Aodv(model) => Routing::Aodv(aodv(model), model.hello),
@@ -180,12 +176,22 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
     }
 }
 
+fn metric(etx: bool) -> etx::Metric {
+    if etx {
+        etx::Metric::Etx
+    } else {
+        etx::Metric::Hops
+    }
+}
+
 fn aodv(model: model::Aodv) -> aodv::Config {
     let model::Aodv {
         profile,
         hello: _,
         local_repair,
         buffer_pkts,
+        etx,
+        quality_window,
     } = model;
     let mut config = match profile {
         model::AodvProfile::Rfc => aodv::Config::rfc(),
@@ -195,6 +201,8 @@ fn aodv(model: model::Aodv) -> aodv::Config {
         config.local_repair = aodv::LocalRepair::Never;
     }
     config.buffer_pkts = buffer_pkts as usize;
+    config.metric = metric(etx);
+    config.quality_window = quality_window;
     config
 }
 

@@ -126,6 +126,21 @@ fn etx_measures_a_lossy_link_and_goes_round_it() {
 }
 
 #[test]
+fn aodv_by_etx_goes_round_a_lossy_link_too() {
+    let hops = |metric: &str, loss: f64| {
+        let routing = format!("protocol = \"aodv\"\nmetric = \"{metric}\"");
+        let outcome = load(&triangle(loss), &routing, "A", "B", "");
+        floats(&outcome.flows, "hops_mean")[0].unwrap()
+    };
+    let round = hops("etx", 0.6);
+    let direct = hops("etx", 0.05);
+    let shortest = hops("hops", 0.6);
+    println!("hops: ETX at 0.6 {round:.2}, at a twentieth {direct:.2}; without {shortest:.2}");
+    // What loses six of ten attempts costs 6, and is given up once in 36 packets.
+    assert!(round > 1.9 && direct < 1.1 && shortest < 1.9);
+}
+
+#[test]
 fn a_failed_link_lets_nothing_through_and_its_sender_gives_up() {
     let failure = "[[failure]]\nlink = \"A-B\"\nat = \"10 s\"\nuntil = \"40 s\"";
     let routing = "protocol = \"shortest-path\"";

@@ -2,6 +2,8 @@
 
 use backlane_units::Duration;
 
+use crate::etx::Metric;
+
 /// How long a node waits for an answer grows with each flood of the whole network in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backoff {
@@ -76,7 +78,8 @@ pub struct Config {
     /// `BLACKLIST_TIMEOUT`: for how long requests of a neighbour are ignored that does not
     /// acknowledge.
     pub blacklist_timeout: Duration,
-    /// HELLO messages, if they are sent.
+    /// HELLO messages, if they are sent to notice lost neighbours. With ETX they are sent anyway,
+    /// as probes.
     pub hello: Option<Hello>,
     /// Local repair.
     pub local_repair: LocalRepair,
@@ -90,11 +93,15 @@ pub struct Config {
     pub jitter: Duration,
     /// Packets that wait for routes in one node; the oldest makes room for a new one.
     pub buffer_pkts: usize,
+    /// What makes a route short.
+    pub metric: Metric,
+    /// For ETX: losses are counted over so long.
+    pub quality_window: Duration,
 }
 
 impl Config {
     /// The values of RFC 3561 §10. The RFC leaves the buffer and the jitter open: 64 packets
-    /// and 10 ms are those of ns-2.
+    /// and 10 ms are those of ns-2. The window of ETX is that of De Couto et al. (2003).
     pub fn rfc() -> Self {
         let node_traversal_time = Duration::from_millis(40);
         let net_traversal_time = node_traversal_time * 2 * 35;
@@ -122,6 +129,8 @@ impl Config {
             keeps_undelivered: true,
             jitter: Duration::from_millis(10),
             buffer_pkts: 64,
+            metric: Metric::Hops,
+            quality_window: Duration::from_secs(10),
         }
     }
 
@@ -152,6 +161,8 @@ impl Config {
             keeps_undelivered: false,
             jitter: Duration::from_millis(10),
             buffer_pkts: 64,
+            metric: Metric::Hops,
+            quality_window: Duration::from_secs(10),
         }
     }
 

@@ -7,7 +7,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::message::{Message, RouteReply, RouteRequest};
 use super::table::Offer;
-use super::{Aodv, ON_WAIT_OVER, send};
+use super::{Aodv, Metric, ON_WAIT_OVER, send};
 
 /// A search for a route that is under way.
 #[derive(Debug)]
@@ -94,7 +94,8 @@ impl Aodv {
                 .until
                 .max(now.saturating_add(config.net_traversal_time() * 2));
         }
-        if ttl > config.ttl_threshold {
+        // With ETX a nearer answer may be the dearer one: there are no rings.
+        if ttl > config.ttl_threshold || config.metric == Metric::Etx {
             ttl = config.net_diameter;
         }
         self.begin(context, destination, ttl, None);
@@ -151,14 +152,15 @@ impl Aodv {
             repair: false,
             // Most traffic wants an answer.
             gratuitous: true,
-            destination_only: false,
+            // What the rest of a known way costs by now, only the search tells.
+            destination_only: self.config.metric == Metric::Etx,
             hops: 0,
             id: self.request_id,
             destination,
             destination_sequence: known.and_then(|route| route.sequence),
             originator: self.node,
             originator_sequence: self.sequence,
-            metric: None,
+            metric: self.told(0),
         };
         let remembered = now.saturating_add(self.config.path_discovery_time);
         self.seen
@@ -226,11 +228,11 @@ impl Aodv {
     }
 
     /// The way to a neighbour from which a request or a reply came (RFC 3561 §6.5, §6.7).
-    fn meet(&mut self, context: &mut Context<'_>, interface: usize) -> NodeId {
+    fn meet(&mut self, context: &mut Context<'_>, interface: usize, cost: u32) -> NodeId {
         let now = context.now();
         let sender = context.interfaces()[interface].peer;
         let until = now.saturating_add(self.config.active_route_timeout);
-        self.table.meet(now, sender, interface, 1, until);
+        self.table.meet(now, sender, interface, cost, until);
         self.settle(context, sender);
         sender
     }
@@ -248,10 +250,14 @@ impl Aodv {
         if self.blacklist.contains_key(&sender) {
             return;
         }
-        self.meet(context, interface);
+        let Some(link) = self.link_cost(now, interface) else {
+            return;
+        };
+        self.meet(context, interface, link);
         let name = (request.originator, request.id);
         request.hops = request.hops.saturating_add(1);
-        let cost = u32::from(request.hops);
+        let (cost, told) = self.path_cost(request.hops, request.metric, link);
+        request.metric = told;
         if request.originator == self.node || !self.is_new(now, name, cost) {
             return;
         }
@@ -286,11 +292,19 @@ impl Aodv {
         }
     }
 
-    /// Whether a request has not been seen, within `PATH_DISCOVERY_TIME`, by a way as good.
+    /// Whether a request has not been seen, within `PATH_DISCOVERY_TIME`; with ETX, not by a way
+    /// as cheap.
     fn is_new(&mut self, now: SimTime, name: (NodeId, u32), cost: u32) -> bool {
         let remembered = now.saturating_add(self.config.path_discovery_time);
-        if self.seen.get(&name).is_some_and(|(_, until)| *until > now) {
-            return false;
+        let etx = self.config.metric == Metric::Etx;
+        if let Some((least, until)) = self.seen.get_mut(&name)
+            && *until > now
+        {
+            let cheaper = etx && cost < *least;
+            if cheaper {
+                *least = cost;
+            }
+            return cheaper;
         }
         self.seen.retain(|_, (_, until)| *until > now);
         self.seen.insert(name, (cost, remembered));
@@ -314,7 +328,7 @@ impl Aodv {
             destination_sequence: self.sequence,
             originator: request.originator,
             lifetime_ms: millis(self.config.my_route_timeout),
-            metric: None,
+            metric: self.told(0),
         };
         let Some(back) = self.table.active(context.now(), request.originator) else {
             return;
@@ -333,10 +347,12 @@ impl Aodv {
         request: &RouteRequest,
     ) -> bool {
         let now = context.now();
+        let etx = self.config.metric == Metric::Etx;
         let Some(back) = self.table.active(now, request.originator) else {
             return false;
         };
         let (back_interface, back_hops, back_until) = (back.interface, back.hops, back.until);
+        let back_cost = back.cost;
         let back_sequence = back.sequence;
         let Some(route) = self.table.active(now, request.destination) else {
             return false;
@@ -362,7 +378,7 @@ impl Aodv {
             destination_sequence: known,
             originator: request.originator,
             lifetime_ms: millis(route.until.saturating_since(now)),
-            metric: None,
+            metric: etx.then_some(route.cost),
         };
         let interface = route.interface;
         route.add_precursor(sender);
@@ -377,6 +393,7 @@ impl Aodv {
                 destination_sequence: back_sequence.unwrap_or(request.originator_sequence),
                 originator: request.destination,
                 lifetime_ms: millis(back_until.saturating_since(now)),
+                metric: etx.then_some(back_cost),
                 ..reply
             };
             send(context, interface, &Message::Reply(reply));
@@ -410,7 +427,10 @@ impl Aodv {
         mut reply: RouteReply,
     ) {
         let now = context.now();
-        let sender = self.meet(context, interface);
+        let Some(link) = self.link_cost(now, interface) else {
+            return;
+        };
+        let sender = self.meet(context, interface, link);
         if reply.ack_required {
             reply.ack_required = false;
             send(context, interface, &Message::ReplyAck);
@@ -419,12 +439,14 @@ impl Aodv {
             return;
         }
         reply.hops = reply.hops.saturating_add(1);
+        let (cost, told) = self.path_cost(reply.hops, reply.metric, link);
+        reply.metric = told;
         let lifetime = Duration::from_millis(u64::from(reply.lifetime_ms));
         let offer = Offer {
             sequence: reply.destination_sequence,
             interface,
             hops: reply.hops,
-            cost: u32::from(reply.hops),
+            cost,
             until: now.saturating_add(lifetime),
         };
         let accepted = self.table.offer(now, reply.destination, &offer);

@@ -1,6 +1,7 @@
 //! How a route ends: lost neighbours, errors, local repair, HELLOs (RFC 3561 §6.9 to §6.12).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use backlane_net::{Context, DropCause, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
@@ -8,7 +9,7 @@ use backlane_units::{Duration, SimTime};
 use super::discovery::millis;
 use super::message::{Message, RouteError, RouteReply};
 use super::table::Offer;
-use super::{Aodv, LocalRepair, ON_HELLO, ON_SILENCE, send};
+use super::{Aodv, LocalRepair, Metric, ON_HELLO, ON_SILENCE, send};
 
 /// What was heard of a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +46,9 @@ impl Aodv {
         self.neighbours.at(interface).heard = context.now();
     }
 
-    /// A HELLO (RFC 3561 §6.9): the neighbour is there, and this is its number.
+    /// A HELLO (RFC 3561 §6.9): the neighbour is there, and this is its number. With ETX that
+    /// makes no route: the way to a neighbour over others may be cheaper, and only a request
+    /// finds it.
     pub(super) fn on_hello(
         &mut self,
         context: &mut Context<'_>,
@@ -55,6 +58,11 @@ impl Aodv {
         let now = context.now();
         let sender = context.interfaces()[interface].peer;
         if hello.destination != sender {
+            return;
+        }
+        if self.config.metric == Metric::Etx {
+            self.neighbours.at(interface).greets = true;
+            self.arm_silence(context);
             return;
         }
         let until = now.saturating_add(Duration::from_millis(u64::from(hello.lifetime_ms)));
@@ -111,14 +119,16 @@ impl Aodv {
     /// have only nodes greet that are on an active route; but where traffic goes one way, the
     /// destination would fall silent, and be taken for lost.
     pub(super) fn send_hello(&mut self, context: &mut Context<'_>) {
-        let (Some(hello), Some(patience)) = (self.config.hello, self.patience()) else {
+        let Some(hello) = self.greeting() else {
             return;
         };
+        let patience = hello.interval * u64::from(hello.allowed_loss);
         let now = context.now();
         let quiet = self
             .last_broadcast
             .is_none_or(|last| now.saturating_since(last) >= hello.interval);
-        if quiet {
+        // Probes come at a steady pace.
+        if quiet || self.qualities.is_some() {
             let greeting = RouteReply {
                 repair: false,
                 ack_required: false,
@@ -130,7 +140,12 @@ impl Aodv {
                 lifetime_ms: millis(patience),
                 metric: None,
             };
-            self.broadcast(context, 1, &Message::Reply(greeting));
+            let mut bytes = Message::Reply(greeting).encode();
+            if let Some(probe) = self.next_probe(context) {
+                probe.encode(&mut bytes);
+            }
+            self.last_broadcast = Some(now);
+            context.broadcast(1, &Arc::from(bytes));
         }
         self.arm(context, ON_HELLO, Some(now.saturating_add(hello.interval)));
     }

@@ -262,21 +262,33 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*word))
 }
 
-fn node(bytes: &[u8], at: usize) -> Option<NodeId> {
+pub(super) fn node(bytes: &[u8], at: usize) -> Option<NodeId> {
     let address = word(bytes, at)?;
     (address >> 24 == NETWORK >> 24).then_some(NodeId(address & 0x00ff_ffff))
 }
 
-/// The metric among the extensions, if it is there and whole.
-fn metric(mut extensions: &[u8]) -> Option<u32> {
-    while let Some((&[kind, length], rest)) = extensions.split_first_chunk() {
+/// Type and value of each extension that is whole.
+fn extensions(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&[kind, length], rest) = bytes.split_first_chunk()?;
         let (value, following) = rest.split_at_checked(usize::from(length))?;
-        if kind == METRIC_EXTENSION && value.len() == METRIC_BYTES - 2 {
-            return word(value, 0);
-        }
-        extensions = following;
-    }
-    None
+        bytes = following;
+        Some((kind, value))
+    })
+}
+
+/// The extensions that follow an RREP.
+pub(super) fn extensions_of_reply(message: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    extensions(message.get(RREP_BYTES..).unwrap_or_default())
+}
+
+/// The metric among the extensions, if it is there and whole.
+fn metric(bytes: &[u8]) -> Option<u32> {
+    let is_metric =
+        |kind: u8, value: &[u8]| kind == METRIC_EXTENSION && value.len() == METRIC_BYTES - 2;
+    let mut extensions = extensions(bytes);
+    let (_, value) = extensions.find(|(kind, value)| is_metric(*kind, value))?;
+    word(value, 0)
 }
 
 #[cfg(test)]

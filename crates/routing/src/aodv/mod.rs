@@ -5,6 +5,7 @@
 //! - `table`: routes, which one is taken over, and how long it lives.
 //! - `buffer`: packets that wait for a route.
 //! - `discovery`: requests and replies: how a route comes about.
+//! - `probe`: HELLOs as probes, where routes are to be short in ETX and not in hops.
 //! - `maintenance`: lost neighbours, local repair, errors, HELLOs: how it ends.
 //!
 //! A node that has a packet and no route floods a request, first a few hops wide, then wider.
@@ -31,6 +32,7 @@ mod config;
 mod discovery;
 mod maintenance;
 pub mod message;
+mod probe;
 mod table;
 
 pub use config::{Backoff, Config, Hello, LocalRepair};
@@ -39,7 +41,11 @@ use buffer::Buffer;
 use discovery::{Discoveries, RateLimit};
 use maintenance::Neighbours;
 use message::Message;
+use probe::Probe;
 use table::Table;
+
+use crate::etx::LinkQualities;
+pub use crate::etx::Metric;
 
 /// Timers, and what they do.
 const ON_WAIT_OVER: u32 = 0;
@@ -68,6 +74,10 @@ pub struct Aodv {
     /// Neighbours whose requests are ignored, each with the time until which they are.
     blacklist: BTreeMap<NodeId, SimTime>,
     neighbours: Neighbours,
+    /// With ETX.
+    qualities: Option<LinkQualities>,
+    /// Of the last probe.
+    probe_number: u16,
     /// Broadcasts that wait out their jitter, by time.
     pending: VecDeque<(SimTime, u8, Message)>,
     last_broadcast: Option<SimTime>,
@@ -97,6 +107,9 @@ impl Aodv {
             error_limit: RateLimit::new(config.rerr_rate_limit),
             blacklist: BTreeMap::new(),
             neighbours: Neighbours::default(),
+            qualities: (config.metric == Metric::Etx)
+                .then(|| LinkQualities::new(config.quality_window)),
+            probe_number: 0,
             pending: VecDeque::new(),
             last_broadcast: None,
             suspects: Vec::new(),
@@ -154,6 +167,31 @@ impl Aodv {
         self.arm_forward(context);
     }
 
+    /// What the link on an interface costs; `None` if nothing is known to come through.
+    fn link_cost(&self, now: SimTime, interface: usize) -> Option<u32> {
+        match &self.qualities {
+            None => Some(1),
+            Some(qualities) => u32::try_from(qualities.of(now, interface).cost()?).ok(),
+        }
+    }
+
+    /// What a path costs that is `hops` long and was told to cost `told` up to a link that costs
+    /// `link`; and what is told on.
+    fn path_cost(&self, hops: u8, told: Option<u32>, link: u32) -> (u32, Option<u32>) {
+        match self.config.metric {
+            Metric::Hops => (u32::from(hops), None),
+            Metric::Etx => {
+                let cost = told.unwrap_or(0).saturating_add(link);
+                (cost, Some(cost))
+            }
+        }
+    }
+
+    /// What a message says of a path that costs so much.
+    fn told(&self, cost: u32) -> Option<u32> {
+        (self.config.metric == Metric::Etx).then_some(cost)
+    }
+
     fn interface_to(context: &Context<'_>, peer: NodeId) -> Option<usize> {
         let mut interfaces = context.interfaces().iter();
         interfaces.position(|interface| interface.peer == peer)
@@ -190,7 +228,7 @@ impl Router for Aodv {
     fn start(&mut self, context: &mut Context<'_>) {
         let timers = [ON_WAIT_OVER, ON_FORWARD, ON_HELLO, ON_SILENCE, ON_SUSPICION];
         self.timers = timers.map(|what| context.timer(what)).to_vec();
-        if let Some(hello) = self.config.hello {
+        if let Some(hello) = self.greeting() {
             // Not all nodes at once.
             let first = context.now().saturating_add(self.draw(hello.interval));
             self.arm(context, ON_HELLO, Some(first));
@@ -212,7 +250,12 @@ impl Router for Aodv {
         self.hear(context, interface);
         match message {
             Message::Request(request) => self.on_request(context, interface, request),
-            Message::Reply(reply) if reply.is_hello() => self.on_hello(context, interface, &reply),
+            Message::Reply(reply) if reply.is_hello() => {
+                if let Some(probe) = Probe::decode(bytes) {
+                    self.on_probe(context, interface, &probe);
+                }
+                self.on_hello(context, interface, &reply);
+            }
             Message::Reply(reply) => self.on_reply(context, interface, reply),
             Message::Error(error) => self.on_error(context, interface, &error),
             Message::ReplyAck => {}

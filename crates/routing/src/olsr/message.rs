@@ -6,8 +6,8 @@
 use backlane_net::NodeId;
 
 pub use super::link_code::{LinkCode, LinkType, NeighbourType};
-pub use super::quality::Quality;
 pub use super::time_code::TimeCode;
+pub use crate::etx::Quality;
 
 /// Bytes of a packet's header: length and sequence number (RFC 3626 §3.3).
 pub const PACKET_HEADER_BYTES: usize = 4;

@@ -55,15 +55,7 @@ use quality::Qualities;
 use table::Table;
 use topology::{Seen, Topology};
 
-/// What makes a route short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metric {
-    /// Links.
-    #[default]
-    Hops,
-    /// The sum of the links' ETX. Every node must use it.
-    Etx,
-}
+pub use crate::etx::Metric;
 
 /// What OLSR is set to. The defaults of the timers are those of RFC 3626 §18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

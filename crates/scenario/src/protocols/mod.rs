@@ -109,6 +109,10 @@ pub struct Aodv {
     pub local_repair: bool,
     /// Packets that wait for routes in one node.
     pub buffer_pkts: u32,
+    /// Whether routes are short in expected transmissions, or else in links.
+    pub etx: bool,
+    /// Losses are counted over so long.
+    pub quality_window: Duration,
 }
 
 /// Whose timers and limits AODV has.

@@ -57,6 +57,8 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
             },
             local_repair: table.boolean("local_repair")?,
             buffer_pkts: table.integer("buffer_pkts")?,
+            etx: table.text("metric")? == "etx",
+            quality_window: table.quantity("quality_window")?,
         })),
         "bp" => {
             let penalty = match table.text("penalty")? {

@@ -2,7 +2,7 @@
 
 use super::super::Presence::Default;
 use super::super::{Key, Kind};
-use super::{key, words};
+use super::{SPAN, key, words};
 
 /// The keys of `protocol = "aodv"`.
 pub(super) const KEYS: &[Key] = &[
@@ -32,5 +32,17 @@ pub(super) const KEYS: &[Key] = &[
         },
         Default("64"),
         "Packets that wait for routes in one node (ns-2: 64); the oldest makes room for a new one.",
+    ),
+    key(
+        "metric",
+        words(&["hops", "etx"]),
+        Default("\"hops\""),
+        "What is shortest: links, or the expected number of transmissions, measured by HELLOs as probes. With \"etx\" requests go through the whole network, and only the destination answers.",
+    ),
+    key(
+        "quality_window",
+        SPAN,
+        Default("\"10 s\""),
+        "With \"etx\": losses are counted over so long (De Couto et al.: 10 s).",
     ),
 ];
