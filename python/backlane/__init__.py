@@ -73,13 +73,13 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
     from backlane import native
     from backlane.campaign.plan import make_plan
     from backlane.files import read_scenario
-    from backlane.single import Work, remarks
+    from backlane.single import Work, may_have_radios, remarks
 
     text = read_scenario(Path(file))
     warnings: list[dict[str, Any]] = native.module().check(text, str(file), list(overrides))
     if any(form in text + str(overrides) for form in ("python:", "custom:")):
         make_plan(Path(file), overrides)
-    if "lte" in text + str(overrides):
+    if may_have_radios(text + str(overrides)):
         first = make_plan(Path(file), overrides)
         work = Work(first, first.cells[0], first.runs[0])
         warnings += remarks(work, file)

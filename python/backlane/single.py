@@ -43,9 +43,17 @@ def only_run(plan: Plan, file: str | Path) -> Work:
     return Work(plan, plan.cells[plan.runs[0].cell], plan.runs[0])
 
 
+def may_have_radios(text: str) -> bool:
+    """Whether the text of a scenario speaks of radios; a network without any has no remarks."""
+    return "lte" in text or "wifi" in text
+
+
 def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
-    """Warnings that only the network of the run can give: UEs out of reach, extrapolated laws."""
-    if "lte" not in work.cell.resolved:
+    """Warnings that only the network of the run can give.
+
+    UEs and links out of reach, networks in pieces, extrapolated laws.
+    """
+    if not may_have_radios(work.cell.resolved):
         return []
     found: list[dict[str, Any]] = native.module().remarks(
         work.cell.resolved, work.run.seed, str(file)

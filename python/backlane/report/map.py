@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from backlane.report.data import CellData, Network
 
 _WIDTHS = (1.1, 1.7, 2.4, 3.2, 4.2)
+_BAND_WIDTH = 4.5
+_BAND_ALPHA = 0.25
+_LEGEND_COLUMNS = 3
+_LEGEND_ROW_IN = 0.19
 _MOST_NAMED = 30
 _MOST_MAPS = 9
 _TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -133,8 +137,11 @@ def _map(
     )
     scale, unit = (1e-3, "km") if max(across_m, height_m) >= 3000 else (1.0, "m")
 
+    channels = sorted({link[4] for link in links if link[4] is not None})
+    legend_rows = -(-(len(LEVELS) + len(_MARKS) + len(channels)) // _LEGEND_COLUMNS)
+    usual_rows = -(-(len(LEVELS) + len(_MARKS)) // _LEGEND_COLUMNS)
+
     def paint(figure: Figure, axes: Axes) -> None:
-        channels = sorted({link[4] for link in links if link[4] is not None})
         _paint_channels(axes, links, places, scale, channels)
         _paint_links(axes, links, places, scale, top)
         _paint_nodes(axes, places, gateways, scale)
@@ -153,7 +160,8 @@ def _map(
         _reading(cell.contender, links),
         rows,
         paint,
-        height_in=min(max(3.45 * tall + 1.3, 2.6), 4.9),
+        height_in=min(max(3.45 * tall + 1.3, 2.6), 4.9)
+        + _LEGEND_ROW_IN * (legend_rows - usual_rows),
     )
 
 
@@ -176,8 +184,8 @@ def _paint_channels(
                 [place.x_m * scale for place in ends],
                 [place.y_m * scale for place in ends],
                 color=_channel_color(channels.index(channel)),
-                linewidth=6,
-                alpha=0.25,
+                linewidth=_BAND_WIDTH,
+                alpha=_BAND_ALPHA,
                 solid_capstyle="round",
                 zorder=0.5,
             )
@@ -262,7 +270,7 @@ def _legends(figure: Figure, top: float, channels: list[int]) -> None:
         for mark, color, _ in _MARKS.values()
     ]  # fmt: skip
     bands = [
-        Line2D([], [], color=_channel_color(number), linewidth=6, alpha=0.25)
+        Line2D([], [], color=_channel_color(number), linewidth=_BAND_WIDTH, alpha=_BAND_ALPHA)
         for number in range(len(channels))
     ]
     figure.legend(
@@ -273,7 +281,7 @@ def _legends(figure: Figure, top: float, channels: list[int]) -> None:
             *(f"channel {channel}" for channel in channels),
         ],
         loc="outside upper left",
-        ncols=3,
+        ncols=_LEGEND_COLUMNS,
         handlelength=1.3,
         columnspacing=1.2,
         fontsize=8.5,
