@@ -84,3 +84,43 @@ fn listed_coefficients_cost_a_byte_for_each_packet_mixed() {
     let more = bytes("explicit") - bytes("seed");
     assert!((4.0..5.3).contains(&more), "{more}");
 }
+
+/// One way that is cut from the second on, for 20 s or for good.
+fn cut(until: &str) -> Outcome {
+    let text = format!(
+        "duration = \"300 s\"\n\
+         [topology]\nkind = \"chain\"\nnodes = 3\n\
+         link = {{ rate = \"10 Mbit/s\", delay = \"4 ms\", queue = \"100 packets\" }}\n\
+         [coding]\npayload = true\n\
+         [[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = \"enb3\"\nsize = \"5 MB\"\n\
+         [[failure]]\nlink = \"enb2-enb3\"\nat = \"1 s\"\n{until}"
+    );
+    run(&text, 1, None)
+}
+
+#[test]
+fn a_transfer_survives_a_cut_and_a_cut_for_good_ends_by_the_time_limit() {
+    let mended = cut("until = \"21 s\"\n");
+    assert_eq!(
+        integers(&mended.flows, "delivered_bytes"),
+        [Some(5_000_000)]
+    );
+    let finish_s = floats(&mended.flows, "finish_s")[0].unwrap();
+    assert!((21.0..60.0).contains(&finish_s), "{finish_s}");
+    let cut = cut("");
+    assert_eq!(cut.summary.ended.name(), "time limit");
+    let delivered_bytes = integers(&cut.flows, "delivered_bytes")[0].unwrap();
+    assert!(
+        (500_000..1_250_000).contains(&delivered_bytes),
+        "{delivered_bytes}"
+    );
+    // Probes and requests grow rarer: a packet each 4.5 s at the end, and TCP's own.
+    let table = &cut
+        .more
+        .iter()
+        .find(|(name, _)| *name == "coding")
+        .unwrap()
+        .1;
+    let probes = integers(table, "probes")[0].unwrap();
+    assert!((20..100).contains(&probes), "{probes}");
+}
