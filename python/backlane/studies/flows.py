@@ -7,11 +7,12 @@ over the numbers of the swept key ``x``, a line per contender and a picture per 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import draw, legend
 from backlane.stats import mean_interval
-from backlane.studies import metrics, timed
+from backlane.studies import metrics, shares
 from backlane.studies.painting import WIDE_IN, chosen, colors, where_of
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
     ends = [STEP_S * step for step in range(1, int(end_s / STEP_S + 1e-9) + 1)]
     found = []
     for flow in view.everything:
-        arrived = view.samples("goodput", str(flow["flow"]), "delivered_bytes")
-        rises = [timed.at(arrived, end) - timed.at(arrived, end - STEP_S) for end in ends]
+        arrived = [shares.arrived_bytes(view, flow, end) for end in [0.0, *ends]]
+        rises = [after - before for before, after in pairwise(arrived)]
         found.append((str(flow["flow"]), ends, [rise * 8e-3 / STEP_S for rise in rises]))
     return found
 

@@ -67,6 +67,13 @@ def of_flow(found: list[float], number: float) -> float:
     return found[index] if 0 <= index < len(found) else math.nan
 
 
+def arrived_bytes(view: RunView, flow: Mapping[str, Any], time_s: float) -> float:
+    """What had arrived of a flow by a time; the series ends before the run does."""
+    if time_s >= float(view.run["simulated_s"]):
+        return float(flow.get("delivered_bytes") or 0)
+    return at(view.samples("goodput", str(flow["flow"]), "delivered_bytes"), time_s)
+
+
 def starved_windows(view: RunView, number: float) -> float:
     """The share of windows of 5 s, from the last start on, in which a flow starves.
 
@@ -75,15 +82,15 @@ def starved_windows(view: RunView, number: float) -> float:
     index = int(number) - 1
     if not 0 <= index < len(view.everything) or not view.entities("goodput"):
         return math.nan
-    arrived = [
-        view.samples("goodput", str(flow["flow"]), "delivered_bytes") for flow in view.everything
-    ]
     begin = max(float(flow.get("start_s") or 0.0) for flow in view.everything)
     windows = int((float(view.run["simulated_s"]) - begin) / WINDOW_S + 1e-9)
     starved = 0
     for window in range(windows):
         low = begin + window * WINDOW_S
-        got = [at(series, low + WINDOW_S) - at(series, low) for series in arrived]
+        got = [
+            arrived_bytes(view, flow, low + WINDOW_S) - arrived_bytes(view, flow, low)
+            for flow in view.everything
+        ]
         starved += got[index] <= STARVES * math.fsum(got) / len(got)
     return starved / windows if windows else math.nan
 
