@@ -154,7 +154,8 @@ impl Config {
             ttl_threshold: 7,
             timeout_buffer: 0,
             delete_period: Duration::from_secs(50),
-            blacklist_timeout: Duration::from_secs(3),
+            // It drops a reply that was not delivered, and draws no conclusion.
+            blacklist_timeout: Duration::from_ps(0),
             hello: None,
             local_repair: LocalRepair::PastTheMiddle,
             local_add_ttl: 2,
