@@ -14,6 +14,9 @@ use crate::tree::{Table, Value};
 /// The most links of the two schedulers, as the model has them.
 const MOST_EXACT_LINKS: usize = 64;
 const MOST_LINKS: usize = 1024;
+const MOST_FLOWS: usize = 1024;
+/// Rows of sampled series that fit into memory.
+const MOST_SAMPLES: u64 = 20_000_000;
 /// The row of tables that has the sums over all flows.
 const ALL: &str = "all";
 
@@ -56,7 +59,13 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
         };
         problems.error(Code::ManySlottedLinks, place, message, label);
     }
-    Some(Slotted {
+    if flows.len() > MOST_FLOWS {
+        let place = table.place("flow", Span::default());
+        let message = format!("the model has {} flows", flows.len());
+        let label = format!("write at most {MOST_FLOWS}");
+        problems.error(Code::TooManyFlows, place, message, label);
+    }
+    let slotted = Slotted {
         name: tree.text("name")?.to_owned(),
         seed: tree.integer("seed")?,
         slots: table.integer("slots")?,
@@ -77,7 +86,27 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
         links,
         interference: interference?,
         flows,
-    })
+    };
+    samples(&slotted, table, problems);
+    Some(slotted)
+}
+
+/// What is sampled is kept until the end of the run.
+fn samples(slotted: &Slotted, table: &Table, problems: &mut Problems) {
+    let Some(every) = slotted.sample_slots else {
+        return;
+    };
+    let slots = slotted.warm_up_slots + slotted.slots;
+    let rows = slots
+        .div_ceil(every)
+        .saturating_mul(slotted.flows.len() as u64);
+    if rows > MOST_SAMPLES {
+        let place = table.place("sample_slots", Span::default());
+        let message = format!("the series has {rows} rows");
+        let least = (slots * slotted.flows.len() as u64).div_ceil(MOST_SAMPLES) + 1;
+        let label = format!("at most {MOST_SAMPLES} are kept; write {least} or more");
+        problems.error(Code::Range, place, message, label);
+    }
 }
 
 /// The two flows of a map must be there and have a rate.

@@ -2,7 +2,7 @@
 //!
 //! The texts are mutations of the examples, drawn from a fixed seed; `fuzz/` searches further.
 
-use backlane_scenario::{Scenario, check_sites, plan};
+use backlane_scenario::{Described, check_sites, plan};
 use backlane_units::{Bytes, Duration, Length, Rate, Speed};
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -184,6 +184,7 @@ fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
         TRACED,
         include_str!("../../../examples/chain.toml"),
         include_str!("../../../examples/graph.toml"),
+        include_str!("../../../examples/slotted_downlink.toml"),
     ];
     let mut draws = Draws(1);
     let (mut resolved, mut refused) = (0, 0);
@@ -209,7 +210,7 @@ fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
 
 /// The resolved form of a resolved cell.
 fn super_plan(resolved: &str, original: &str) -> String {
-    Scenario::from_resolved(resolved)
+    Described::from_resolved(resolved)
         .unwrap_or_else(|report| panic!("{report}\nof\n{resolved}\nof\n{original}"));
     match plan(resolved, "resolved.toml", &[], None) {
         Ok(plan) => plan.cells[0].resolved.clone(),
@@ -332,6 +333,6 @@ fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
         ),
     ];
     for text in deep {
-        assert!(Scenario::from_resolved(&text).is_err());
+        assert!(Described::from_resolved(&text).is_err());
     }
 }

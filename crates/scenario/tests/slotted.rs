@@ -99,6 +99,23 @@ fn values_out_of_range_and_unknown_names_are_told_with_their_mend() {
 }
 
 #[test]
+fn what_would_not_fit_into_memory_is_refused() {
+    let often = refused("slots = 100", "slots = 500_000_000\nsample_slots = 10");
+    assert_eq!(often.0, "S017");
+    assert!(often.1.contains("write 51 or more"), "{often:?}");
+    let seldom = "slots = 500_000_000\nsample_slots = 51";
+    assert_eq!(
+        read(&DOWNLINK.replace("slots = 100", seldom)).sample_slots,
+        Some(51)
+    );
+    let flow = |n: usize| format!("{{ name = \"f{n}\", from = \"I\", to = \"R1\", rate = 0 }}");
+    let flows: Vec<_> = (0..1025).map(flow).collect();
+    let text = DOWNLINK.split("flow = [").next().unwrap();
+    let found = problems(&format!("{text}flow = [{}]\n", flows.join(", ")));
+    assert_eq!((found.len(), found[0].0), (1, "S059"), "{found:?}");
+}
+
+#[test]
 fn a_region_is_over_two_flows_with_a_rate() {
     let with = |region: &str| DOWNLINK.replace("flow = [", &format!("{region}\nflow = ["));
     let text = with("region = { flows = [\"I-R2\", \"I-R1\"], points = 10 }")

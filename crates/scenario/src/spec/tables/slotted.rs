@@ -288,7 +288,7 @@ pub(crate) static SLOTTED_FLOW: Section = Section {
                         "ack_delay_slots",
                         Kind::Integer {
                             min: 0,
-                            max: 1_000_000,
+                            max: 10_000,
                         },
                         Default("0"),
                         "Slots until the source knows of a delivery; with 0 it knows before the \
