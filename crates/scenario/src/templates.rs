@@ -6,6 +6,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("chain", include_str!("../../../examples/chain.toml")),
     ("graph", include_str!("../../../examples/graph.toml")),
     ("lte", include_str!("../../../examples/lte_cell.toml")),
+    ("wifi", include_str!("../../../examples/wifi_cells.toml")),
 ];
 
 /// The names of the templates.

@@ -17,6 +17,7 @@ const EXAMPLES: &[&str] = &[
     "p1_lte.toml",
     "real_backhaul/scenario.toml",
     "trace_access/scenario.toml",
+    "wifi_cells.toml",
     "wifi_mesh/scenario.toml",
     "slotted_downlink.toml",
 ];

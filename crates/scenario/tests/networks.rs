@@ -239,3 +239,45 @@ fn rules_for_sites_nest_as_geometry_says() {
         of("{ rule = \"k-nearest\", k = 3 }").len() > of("{ rule = \"k-nearest\", k = 2 }").len()
     );
 }
+
+#[test]
+fn cells_hold_a_router_each_and_neighbours_are_linked() {
+    let cells = |more: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 3\ncolumns = 4\n{more}\
+             link = {{ medium = \"wifi\" }}\n[wifi]\n"
+        );
+        Scenario::parse(&text, "cells.toml").unwrap_or_else(|report| panic!("{report}"))
+    };
+    let four = cells("");
+    for (index, node) in four.nodes.iter().enumerate() {
+        assert_eq!(node.id, format!("n{}", index + 1));
+        let (x, y) = node.position_m.unwrap();
+        let cell = ((x / 200.0) as usize, (y / 200.0) as usize);
+        assert_eq!(cell, (index % 4, index / 4), "{}", node.id);
+    }
+    // Three rows of three links to the right, two of four downwards; twice two of three corners.
+    assert_eq!(four.links.len(), 9 + 8);
+    assert_eq!(cells("joined = 8\n").links.len(), 9 + 8 + 12);
+    assert_ne!(cells("placement_seed = 2\n").nodes, four.nodes);
+    assert_eq!(cells("placement_seed = 1\n").nodes, four.nodes);
+}
+
+#[test]
+fn sites_may_be_joined_by_radios_alone() {
+    let sites = |more: &str| {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let path = folder.join("tests/diagnostics/scenario.toml");
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"sites\"\nfile = \"files/good.csv\"\n{more}\
+             [wifi]\nneighbours = \"in-range\"\n"
+        );
+        plan(&text, &path.to_string_lossy(), &[], None)
+    };
+    let plan = sites("links = \"none\"\n").unwrap_or_else(|report| panic!("{report}"));
+    let scenario = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    assert!(scenario.links.is_empty());
+    assert!(scenario.nodes.iter().all(|node| node.channels == [1]));
+    let report = sites("links = \"gabriel\"\n").unwrap_err();
+    assert_eq!(report.diagnostics[0].message, "topology link is missing");
+}

@@ -358,6 +358,40 @@ fn a_radio_link_that_fails_is_silent_until_it_is_mended() {
 }
 
 #[test]
+fn a_mesh_of_a_hundred_routers_brings_its_packets_across() {
+    let flows: String = (0..10)
+        .map(|row| {
+            udp(
+                &format!("enb{}", 10 * row + 1),
+                &format!("enb{}", 10 * row + 10),
+                "50 kbit/s",
+            )
+        })
+        .collect();
+    let text = format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"grid\"\nrows = 10\ncolumns = 10\nspacing = \"200 m\"\n\
+         link = {{ medium = \"wifi\" }}\n[wifi]\nprofile = \"ns2\"\nrate = \"11 Mbit/s\"\n\
+         [routing]\nprotocol = \"olsr\"\nwarm_up = \"30 s\"\n{flows}"
+    );
+    let outcome = run(&text, 1, None);
+    assert_eq!(further(&outcome, "wifi").rows(), 100);
+    let sent: u64 = integers(&outcome.flows, "packets_sent")
+        .into_iter()
+        .flatten()
+        .sum();
+    let received: u64 = integers(&outcome.flows, "packets_received")
+        .into_iter()
+        .flatten()
+        .sum();
+    let share = received as f64 / sent as f64;
+    assert!((0.5..=1.0).contains(&share), "{received} of {sent}");
+    // Nine steps to the right; OLSR may go around.
+    for hops in floats(&outcome.flows, "hops_mean") {
+        assert!((9.0..16.0).contains(&hops.unwrap()), "{hops:?}");
+    }
+}
+
+#[test]
 fn two_hundred_saturated_stations_end_by_the_time_limit() {
     let mut nodes = node("ap", 0, "");
     let mut links = String::new();
