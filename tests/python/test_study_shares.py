@@ -96,7 +96,13 @@ def test_routers_and_coded_flows_are_summed() -> None:
     ]
     coded = [
         {"bytes_compared": 10, "bytes_unequal": 0, "edge_drops": 3, "edge_drops_answered": 3},
-        {"bytes_compared": 10, "bytes_unequal": 2, "edge_drops": 1, "edge_drops_answered": 0},
+        {
+            "bytes_compared": 10,
+            "bytes_unequal": 2,
+            "edge_drops": 3,
+            "edge_drops_answered": 0,
+            "edge_drops_open": 2,
+        },
     ]
     sums = view(flow("a", 2_000_000, duplicate_acks=5, rtos=1), routing=nodes, coding=coded)
     assert number("overflow_at_source", sums) == pytest.approx(0.9)

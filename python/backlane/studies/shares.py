@@ -138,8 +138,11 @@ def wrong_bytes(view: RunView) -> float:
 
 
 def edge_drops_answered(view: RunView) -> float:
-    """Of the drops in the queue at the edge, those that TCP answered within two RTTs."""
-    drops = _total(view.coding, "edge_drops")
+    """Of the drops in the queue at the edge, those that TCP answered within two RTTs.
+
+    Those of the last two RTTs of the run that TCP has not answered yet do not count.
+    """
+    drops = _total(view.coding, "edge_drops") - _total(view.coding, "edge_drops_open")
     return _total(view.coding, "edge_drops_answered") / drops if drops else math.nan
 
 
