@@ -89,3 +89,66 @@ fn tcp_in_a_full_buffer_loses_packets_at_its_source_only() {
     assert!(drops[0] > Some(0), "{drops:?}");
     assert_eq!(drops[1..4], [Some(0); 3]);
 }
+
+/// Four stations at 2 Mbit/s: B, and D behind C, get data from A over the coding layer.
+fn radio_tree(routing: &str) -> String {
+    format!(
+        r#"
+duration = "200 s"
+[topology]
+kind = "graph"
+node = [
+  {{ id = "A", x = "250 m", y = "450 m" }},
+  {{ id = "B", x = "80 m", y = "350 m" }},
+  {{ id = "C", x = "350 m", y = "280 m" }},
+  {{ id = "D", x = "430 m", y = "80 m" }},
+]
+link = [
+  {{ a = "A", b = "B", medium = "wifi" }},
+  {{ a = "A", b = "C", medium = "wifi" }},
+  {{ a = "C", b = "D", medium = "wifi" }},
+]
+[wifi]
+profile = "ns2"
+rate = "2 Mbit/s"
+rts_threshold = "off"
+[coding]
+[tcp]
+profile = "ns3"
+congestion_control = "reno"
+mss = "1000 B"
+receive_buffer = "1 MB"
+initial_receive_window = "1 MB"
+send_buffer = "1 MB"
+[routing]
+protocol = "tcp-aware-bp"
+quality = "packets"
+{routing}
+[[flow]]
+kind = "transfer"
+size = "endless"
+from = "A"
+to = "B"
+[[flow]]
+kind = "transfer"
+size = "endless"
+from = "A"
+to = "D"
+start = "5 s"
+"#
+    )
+}
+
+/// Means over three seeds.
+#[test]
+fn over_radios_a_flow_that_comes_late_gets_its_part_unless_k_is_zero() {
+    let mean = |routing: &str| -> [f64; 2] {
+        let runs = [1, 2, 3].map(|seed| goodputs_bps(&run(&radio_tree(routing), seed, None)));
+        [0, 1].map(|flow| runs.iter().map(|goodputs| goodputs[flow]).sum::<f64>() / 3.0)
+    };
+    let [aware, classical] = [mean(""), mean("k = 0")];
+    assert!(aware[1] / aware[0] > 0.4, "{aware:?}");
+    assert!(classical[1] / classical[0] < 0.25, "{classical:?}");
+    // Two hops take twice the air, so that fairness costs.
+    assert!(aware[1] > 280_000.0, "{aware:?}");
+}
