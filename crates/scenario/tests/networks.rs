@@ -106,6 +106,28 @@ fn a_marking_threshold_that_cannot_be_read_is_refused_with_a_mend() {
 }
 
 #[test]
+fn parameters_of_tcp_aware_backpressure_out_of_range_are_refused_with_a_mend() {
+    for (key, code, message) in [
+        ("k = -1", "S018", "routing k is negative"),
+        ("k = \"half\"", "S013", "not a known routing k"),
+        ("buffer_pkts = 0", "S020", "routing buffer_pkts is zero"),
+        ("links = \"shortest\"", "S013", "not a known routing links"),
+    ] {
+        let text = format!(
+            "duration = \"10 s\"\n[topology]\nkind = \"grid\"\nrows = 1\ncolumns = 2\n{LINK}\n\
+             [routing]\nprotocol = \"tcp-aware-bp\"\n{key}\n"
+        );
+        let report = plan(&text, "scenario.toml", &[], None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            report.contains(code) && report.contains(message),
+            "{report}"
+        );
+    }
+}
+
+#[test]
 fn a_binary_tree_of_depth_two_has_seven_nodes_with_parents_above_their_children() {
     let tree = built(&format!(
         "kind = \"tree\"\nbranching = 2\ndepth = 2\n{LINK}"
