@@ -3,6 +3,7 @@
 mod common;
 
 use backlane_testkit::first_difference;
+use backlane_world::Outcome;
 use common::{ROUTINGS, floats, grid, integers, run, texts};
 
 /// Download over one LTE cell or two, 500 m apart.
@@ -41,6 +42,47 @@ fn two_cells() -> String {
     )
 }
 
+/// The diamond of P2: two flows from A over ns-2's radios, one of whose links loses three attempts
+/// in ten, under TCP-aware backpressure and network coding.
+fn lossy_diamond() -> String {
+    let node = |id: &str, x: u32, y: u32| {
+        format!("{{ id = \"{id}\", kind = \"router\", x = \"{x} m\", y = \"{y} m\" }},")
+    };
+    let link = |a: &str, b: &str| format!("{{ a = \"{a}\", b = \"{b}\", medium = \"wifi\" }},");
+    format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nnode = [{}{}{}{}]\nlink = [{}{}{}{}]\n\
+         [wifi]\nprofile = \"ns2\"\nrts_threshold = \"off\"\nloss = 0.3\nlossy_links = [\"A-B\"]\n\
+         [routing]\nprotocol = \"tcp-aware-bp\"\n[coding]\n\
+         [[flow]]\nkind = \"transfer\"\nfrom = \"A\"\nto = [\"B\", \"D\"]\nsize = \"endless\"\n",
+        node("A", 250, 430),
+        node("B", 110, 250),
+        node("C", 390, 250),
+        node("D", 250, 70),
+        link("A", "B"),
+        link("A", "C"),
+        link("B", "D"),
+        link("C", "D"),
+    )
+}
+
+/// Routers with two radios each that find their neighbours in fading, and routes by ETX.
+fn fading_mesh() -> String {
+    let nodes: String = (0..8)
+        .map(|number| {
+            let (x, y) = (130 * (number % 4), 110 * (number / 4));
+            format!("{{ id = \"n{number}\", kind = \"router\", x = \"{x} m\", y = \"{y} m\" }},")
+        })
+        .collect();
+    format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nnode = [{nodes}]\n\
+         [wifi]\nstandard = \"802.11g\"\nrate = \"12 Mbit/s\"\nantenna_gain = \"8 dB\"\n\
+         fading = \"rayleigh\"\nneighbours = \"in-range\"\nchannels = [1, 6]\n\
+         [routing]\nprotocol = \"olsr\"\nmetric = \"etx\"\nwarm_up = \"15 s\"\n\
+         [[flow]]\nkind = \"transfer\"\nfrom = \"n0\"\nto = [\"n3\", \"n7\"]\nsize = \"1 MB\"\n\
+         [[flow]]\nkind = \"udp\"\nfrom = \"n4\"\nto = \"n2\"\nrate = \"500 kbit/s\"\n"
+    )
+}
+
 #[test]
 fn a_second_run_does_the_same_things_in_the_same_order() {
     for routing in ROUTINGS {
@@ -50,7 +92,7 @@ fn a_second_run_does_the_same_things_in_the_same_order() {
         });
         assert_eq!(difference, None, "{routing}");
     }
-    for text in [fading_cell(), two_cells()] {
+    for text in [fading_cell(), two_cells(), lossy_diamond(), fading_mesh()] {
         let difference = first_difference(|log| {
             run(&text, 1, Some(log));
         });
@@ -60,7 +102,13 @@ fn a_second_run_does_the_same_things_in_the_same_order() {
 
 #[test]
 fn tracing_and_threads_change_nothing() {
-    for text in [grid(ROUTINGS[3], 8), fading_cell(), two_cells()] {
+    for text in [
+        grid(ROUTINGS[3], 8),
+        fading_cell(),
+        two_cells(),
+        lossy_diamond(),
+        fading_mesh(),
+    ] {
         let alone = run(&text, 1, None);
         let traced = run(&text, 1, Some(backlane_engine::Trace::new()));
         assert_eq!(alone, traced);
@@ -88,6 +136,45 @@ fn the_lte_scenarios_retransmit_and_hand_over() {
     let outcome = run(&two_cells(), 1, None);
     assert_eq!(outcome.summary.ended.name(), "flows finished");
     assert_eq!(integers(&outcome.radio, "handovers"), [Some(1), Some(0)]);
+}
+
+/// What the scenarios of 802.11 are here for happens in them: losses that are given, collisions,
+/// frames that fade, and more than one channel.
+#[test]
+fn the_wifi_scenarios_lose_collide_and_fade() {
+    let total = |outcome: &Outcome, column: &str| -> u64 {
+        let radios = outcome
+            .more
+            .iter()
+            .find(|(name, _)| *name == "wifi")
+            .unwrap();
+        integers(&radios.1, column).into_iter().flatten().sum()
+    };
+    for text in [lossy_diamond(), fading_mesh()] {
+        let outcome = run(&text, 1, None);
+        assert!(total(&outcome, "failures") > 100, "{outcome:?}");
+        assert!(total(&outcome, "undecoded") > 100, "{outcome:?}");
+        for delivered in integers(&outcome.flows, "delivered_bytes") {
+            assert!(delivered > Some(10_000), "{:?}", outcome.flows);
+        }
+        assert_ne!(run(&text, 2, None).summary.digest, outcome.summary.digest);
+    }
+    let channels = integers(&run(&fading_mesh(), 1, None).links, "channel");
+    assert!(channels.contains(&Some(1)) && channels.contains(&Some(6)));
+}
+
+/// A router out of everybody's hearing is there, and no flow may notice it.
+#[test]
+fn a_radio_that_nobody_hears_changes_no_flow() {
+    let text = fading_mesh();
+    let far = "{ id = \"far\", kind = \"router\", x = \"90 km\", y = \"0 m\" },]\n[wifi]";
+    let with = text.replacen("]\n[wifi]", far, 1);
+    let (without, with) = (run(&text, 1, None), run(&with, 1, None));
+    assert_eq!(with.nodes.rows(), without.nodes.rows() + 1);
+    assert_eq!(
+        texts(&without.flows, "digest"),
+        texts(&with.flows, "digest")
+    );
 }
 
 #[test]

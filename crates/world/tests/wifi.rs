@@ -6,7 +6,7 @@ use backlane_record::Table;
 use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
 use backlane_world::units::SimTime;
 use backlane_world::{Ended, Outcome, World, remarks};
-use common::{floats, integers, resolve, run};
+use common::{floats, integers, resolve, run, texts};
 
 /// A chain of routers 100 m apart that all hear each other, up to three of them, under ns-2's radio.
 fn chain(nodes: usize, wifi: &str, more: &str) -> String {
@@ -389,6 +389,42 @@ fn a_mesh_of_a_hundred_routers_brings_its_packets_across() {
     for hops in floats(&outcome.flows, "hops_mean") {
         assert!((9.0..16.0).contains(&hops.unwrap()), "{hops:?}");
     }
+}
+
+#[test]
+fn ues_may_be_behind_a_backhaul_of_radios() {
+    let text =
+        "duration = \"30 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\nspacing = \"100 m\"\n\
+                link = { medium = \"wifi\" }\n[wifi]\n\
+                [[gateway]]\nattach = \"enb1\"\nlink = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n\
+                [[server]]\nattach = \"epc\"\nlink = { rate = \"1 Gbit/s\", delay = \"5 ms\" }\n\
+                [access]\nkind = \"ideal\"\nues = 6\n\
+                [[flow]]\nkind = \"download\"\nsize = \"200 kB\"\n"
+            .replace("[wifi]", "[wifi]\nprofile = \"ns2\"\nrate = \"11 Mbit/s\"");
+    let outcome = run(&text, 1, None);
+    assert_eq!(outcome.summary.ended, Ended::FlowsFinished);
+    let [from, to] = ["from", "to"].map(|end| texts(&outcome.links, end));
+    let ends: Vec<_> = from.iter().flatten().zip(to.iter().flatten()).collect();
+    let channels = integers(&outcome.links, "channel");
+    let over_radios = |(index, _): &(usize, _)| channels[*index].is_some();
+    let over_radios: Vec<_> = ends.iter().enumerate().filter(over_radios).collect();
+    assert_eq!(over_radios.len(), 4);
+    assert!(
+        over_radios
+            .iter()
+            .all(|(_, (from, to))| from.starts_with("enb") && to.starts_with("enb"))
+    );
+    let bytes = integers(&outcome.links, "bytes");
+    let carried = |from: &str, to: &str| {
+        let index = ends
+            .iter()
+            .position(|ends| *ends == (&from.to_owned(), &to.to_owned()));
+        bytes[index.unwrap()].unwrap()
+    };
+    // Four of the six UEs are behind the first hop, two behind the second.
+    assert!((800_000..1_000_000).contains(&carried("enb1", "enb2")));
+    assert!((400_000..500_000).contains(&carried("enb2", "enb3")));
+    assert!((400_000..500_000).contains(&carried("enb2", "enb2:ues")));
 }
 
 #[test]
