@@ -67,12 +67,11 @@ fn lossy_diamond() -> String {
 
 /// Routers with two radios each that find their neighbours in fading, and routes by ETX.
 fn fading_mesh() -> String {
-    let nodes: String = (0..8)
-        .map(|number| {
-            let (x, y) = (130 * (number % 4), 110 * (number / 4));
-            format!("{{ id = \"n{number}\", kind = \"router\", x = \"{x} m\", y = \"{y} m\" }},")
-        })
-        .collect();
+    let node = |number: u32| {
+        let (x, y) = (130 * (number % 4), 110 * (number / 4));
+        format!("{{ id = \"n{number}\", kind = \"router\", x = \"{x} m\", y = \"{y} m\" }},")
+    };
+    let nodes = (0..8).map(node).collect::<Vec<_>>().concat();
     format!(
         "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nnode = [{nodes}]\n\
          [wifi]\nstandard = \"802.11g\"\nrate = \"12 Mbit/s\"\nantenna_gain = \"8 dB\"\n\
