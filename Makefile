@@ -48,6 +48,8 @@ reproduce: $(VENV)/.installed
 	$(BIN)/backlane reproduce p1
 	$(BIN)/backlane reproduce p1_beyond
 	$(BIN)/backlane reproduce p1_lte
+	$(BIN)/backlane reproduce p2
+	$(BIN)/backlane reproduce p2_beyond
 	$(BIN)/backlane reproduce p3
 
 format:
