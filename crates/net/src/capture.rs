@@ -109,6 +109,12 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
+    /// Whether any node is captured.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        !self.nodes.is_empty()
+    }
+
     #[inline]
     pub(crate) fn asks(&self, node: NodeId) -> bool {
         !self.nodes.is_empty() && self.nodes.get(node.index()).is_some_and(|asked| *asked)
@@ -126,7 +132,7 @@ impl Network {
         self.notes.capture = Some(capture);
     }
 
-    #[inline]
+    #[cold]
     pub(crate) fn note_packet(&mut self, seen: Seen, id: PacketId) {
         if self.notes.asks(seen.node) {
             let packet = self.packets[id].clone();
@@ -138,25 +144,23 @@ impl Network {
         }
     }
 
-    /// A packet enters the queue of a wire.
-    #[inline]
+    /// A packet has entered the queue of a wire, and some nodes are captured.
+    #[cold]
     pub(crate) fn note_sent(&mut self, events: &EventQueue<Event>, link: LinkId, id: PacketId) {
-        if !self.notes.nodes.is_empty() {
-            let link = &self.links[link.index()];
-            let (from, to) = (link.from, link.to);
-            let node = if from == NodeId::NONE {
-                self.packets[id].source
-            } else {
-                from
-            };
-            let seen = Seen {
-                at: events.now(),
-                node,
-                port: Port::Wire(to),
-                sent: true,
-            };
-            self.note_packet(seen, id);
-        }
+        let link = &self.links[link.index()];
+        let (from, to) = (link.from, link.to);
+        let node = if from == NodeId::NONE {
+            self.packets[id].source
+        } else {
+            from
+        };
+        let seen = Seen {
+            at: events.now(),
+            node,
+            port: Port::Wire(to),
+            sent: true,
+        };
+        self.note_packet(seen, id);
     }
 
     /// Tells of what was seen since the last time. The transport headers of packets that are

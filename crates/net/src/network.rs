@@ -421,7 +421,11 @@ impl Network {
     ) {
         let link = &mut self.links[link_id.index()];
         match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
-            Enqueued::Accepted => self.note_sent(events, link_id, id),
+            Enqueued::Accepted => {
+                if self.notes.is_on() {
+                    self.note_sent(events, link_id, id);
+                }
+            }
             Enqueued::ForMedium => {
                 self.give_to_radio(link_id, id);
                 return;

@@ -248,8 +248,8 @@ impl<A: Application> Simulation<A> {
         }
     }
 
-    /// A packet has come to a node that may be captured.
-    #[inline]
+    /// A packet has come to a node, and some nodes are captured.
+    #[cold]
     fn note_received(&mut self, node: NodeId, port: impl FnOnce(&Network) -> Port, id: PacketId) {
         if self.network.notes.asks(node) {
             let seen = Seen {
@@ -277,17 +277,17 @@ impl<A: Application> Simulation<A> {
             self.network.drop_packet(id, DropCause::Loss);
             return;
         }
-        let packet = &mut self.network.packets[id];
         let node = if to == NodeId::NONE {
-            packet.destination
+            self.network.packets[id].destination
         } else {
             to
         };
-        let has_message = packet.message.is_some();
-        let has_arrived = packet.destination == node;
-        let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
-        self.note_received(node, from, id);
-        if has_message {
+        if self.network.notes.is_on() {
+            let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
+            self.note_received(node, from, id);
+        }
+        let packet = &self.network.packets[id];
+        if packet.message.is_some() {
             let mut interfaces = self.network.mesh_interfaces(node).iter();
             let interface = interfaces.position(|interface| interface.incoming == link_id);
             if self.take_message(node, interface, id) {
@@ -295,7 +295,7 @@ impl<A: Application> Simulation<A> {
             }
             return self.come_to(node, id);
         }
-        if has_arrived {
+        if packet.destination == node {
             self.hand_over(id);
         } else {
             self.forward(node, id);
