@@ -705,8 +705,9 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         Code::LossyLink,
         "S113",
-        "A lossy link does not exist",
-        "`wifi.lossy_links` is \"all\" or names links over 802.11 as \"a-b\", in either order.",
+        "Lossy links are not clear",
+        "`wifi.lossy_links` is \"all\" or names links over 802.11 as \"a-b\", in either order; \
+         `wifi.loss` says what they lose.",
         Some("lossy_links = [\"A-Z\"]"),
     ),
     entry(

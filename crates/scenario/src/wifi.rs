@@ -126,6 +126,14 @@ fn check_rate(rate: Rate, standard: Standard, place: Span, problems: &mut Proble
 
 /// The indices of the links that may be lossy; `None` where all may.
 fn lossy_links(table: &Table, names: &Names<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
+    let stated = |key: &&str| table.entry(key).filter(|entry| !entry.is_default);
+    if table.get("loss").is_none()
+        && let Some(entry) = ["lossy_links", "lossy_share"].iter().find_map(stated)
+    {
+        let message = format!("wifi {} is given, and no loss", entry.key);
+        let label = "add `loss = …`, or remove it";
+        problems.error(Code::LossyLink, entry.item.span, message, label);
+    }
     if table.text("lossy_links") == Some("all") {
         return None;
     }

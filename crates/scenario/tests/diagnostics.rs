@@ -323,7 +323,7 @@ fn cases() -> Vec<(&'static str, String)> {
             mesh("rate = \"3 Mbit/s\"", "standard = \"802.11b\"\nrate = \"54 Mbit/s\"\n"),
         ),
         ("S116", mesh("", "carrier_sense = \"-60 dBm\"\ncw_max = 7\n")),
-        ("S113", mesh("", "loss = 0.3\nlossy_links = [\"enb2-enb1\", \"enb1-enb3\"]\n")),
+        ("S113", mesh("", "lossy_links = [\"enb2-enb1\", \"enb1-enb3\"]\n")),
     ]
 }
 
