@@ -143,3 +143,22 @@ fn with_half_of_all_frames_lost_aodv_searches_all_the_time() {
     assert!(lossy_lost > 0);
     assert!(lossy_share < 0.2, "{lossy_share}");
 }
+
+/// Their first requests collide; what is repeated has jitter.
+#[test]
+fn stations_that_search_at_one_instant_find_their_routes() {
+    let flow = |from: u32, to: u32| {
+        format!(
+            "[[flow]]\nkind = \"transfer\"\nsize = \"1 kB\"\nfrom = \"enb{from}\"\nto = \"enb{to}\"\n"
+        )
+    };
+    let flows = flow(1, 3) + &flow(2, 1) + &flow(3, 1);
+    for profile in ["rfc", "ns2"] {
+        for seed in 0..5 {
+            let text = chain(3, &format!("profile = \"{profile}\""), &flows);
+            let outcome = run(&text, seed, None);
+            let ended = outcome.summary.ended;
+            assert_eq!(ended, Ended::FlowsFinished, "{profile}, seed {seed}");
+        }
+    }
+}

@@ -119,7 +119,9 @@ impl Aodv {
             repairs,
         };
         self.discoveries.insert(destination, search);
-        self.request(context, destination);
+        if let Some((ttl, request)) = self.request(context.now(), destination) {
+            self.broadcast(context, ttl, &request);
+        }
         self.arm_searches(context);
     }
 
@@ -128,17 +130,14 @@ impl Aodv {
         self.arm(context, ON_WAIT_OVER, due);
     }
 
-    /// Sends the request of a search, or puts it off as the rate limit says.
-    fn request(&mut self, context: &mut Context<'_>, destination: NodeId) {
-        let now = context.now();
-        let Some(search) = self.discoveries.get_mut(&destination) else {
-            return;
-        };
+    /// The request of a search and how far it goes, or nothing, if the rate limit puts it off.
+    fn request(&mut self, now: SimTime, destination: NodeId) -> Option<(u8, Message)> {
+        let search = self.discoveries.get_mut(&destination)?;
         let earliest = self.request_limit.earliest(now);
         search.sent = earliest <= now;
         if !search.sent {
             search.due = earliest;
-            return;
+            return None;
         }
         let ttl = search.ttl;
         search.due = now.saturating_add(self.config.wait(ttl, search.flood));
@@ -165,10 +164,11 @@ impl Aodv {
         let remembered = now.saturating_add(self.config.path_discovery_time);
         self.seen
             .insert((self.node, self.request_id), (0, remembered));
-        self.broadcast(context, ttl, &Message::Request(request));
+        Some((ttl, Message::Request(request)))
     }
 
-    /// The wait for an answer is over, or a request may leave that was put off.
+    /// The wait for an answer is over, or a request may leave that was put off. Neighbours that
+    /// began to search at one instant would collide again and again without jitter.
     pub(super) fn on_wait_over(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let due: Vec<NodeId> = self
@@ -190,7 +190,9 @@ impl Aodv {
                 search.ttl = self.config.next_ttl(search.ttl);
                 search.flood += u32::from(search.ttl >= self.config.net_diameter);
             }
-            self.request(context, destination);
+            if let Some((ttl, request)) = self.request(now, destination) {
+                self.broadcast_soon(context, ttl, request);
+            }
         }
         self.arm_searches(context);
     }
