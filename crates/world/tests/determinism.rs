@@ -258,6 +258,8 @@ fn digests_are_those_on_record() {
     for (name, text) in [
         ("lte, one cell, fading", fading_cell()),
         ("lte, two cells, handover", two_cells()),
+        ("wifi, lossy diamond, tcp-aware-bp, coding", lossy_diamond()),
+        ("wifi, fading, two channels, olsr with etx", fading_mesh()),
     ] {
         let digest = run(&text, 1, None).summary.digest;
         lines += &format!("{name}: {digest:016x}\n");
