@@ -136,9 +136,12 @@ fn traced(
     let uplink = indices("uplink", problems);
     let queue_span = table.place("queue", span);
     let Some(queue) = topology::queue_without_rate(table) else {
-        let message = "a bandwidth-delay product needs a fixed rate";
-        let label = "write a size or a number of packets, such as \"375 kB\"";
-        problems.error(Code::BadQueue, queue_span, message, label);
+        // A queue that could not be read was told of before.
+        if topology::queue(table).is_some() {
+            let message = "a bandwidth-delay product needs a fixed rate";
+            let label = "write a size or a number of packets, such as \"375 kB\"";
+            problems.error(Code::BadQueue, queue_span, message, label);
+        }
         return None;
     };
     Some(TraceAccess {

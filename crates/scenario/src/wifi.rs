@@ -24,7 +24,8 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
     rates(table, span, names, problems);
     bounds(table, span, problems);
     let Some(queue) = topology::queue_without_rate(table) else {
-        if table.get("queue").is_some() {
+        // A queue that could not be read was told of before.
+        if topology::queue(table).is_some() {
             let message = "a bandwidth-delay product needs a wire";
             let label = "write a size or a number of packets, such as \"100 packets\"";
             problems.error(Code::BadQueue, table.place("queue", span), message, label);

@@ -303,3 +303,20 @@ fn sites_may_be_joined_by_radios_alone() {
     let report = sites("links = \"gabriel\"\n").unwrap_err();
     assert_eq!(report.diagnostics[0].message, "topology link is missing");
 }
+
+#[test]
+fn a_queue_of_a_radio_is_refused_for_one_reason() {
+    for (queue, code) in [
+        ("\"1 bdp\"", "S022"),
+        ("\"0 packets\"", "S020"),
+        ("{ discipline = \"red\", limit = \"20 packets\" }", "S013"),
+    ] {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
+             link = {{ medium = \"wifi\" }}\n[wifi]\nqueue = {queue}\n"
+        );
+        let report = Scenario::parse(&text, "chain.toml").unwrap_err();
+        let codes: Vec<_> = report.diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(codes, [code], "{report}");
+    }
+}

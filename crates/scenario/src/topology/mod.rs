@@ -145,7 +145,7 @@ impl Template {
 }
 
 /// The queue of a normal link section.
-fn queue(table: &Table) -> Option<(Limit, Option<Limit>, QueueDiscipline)> {
+pub(crate) fn queue(table: &Table) -> Option<(Limit, Option<Limit>, QueueDiscipline)> {
     let Some(inner) = table.table("queue") else {
         return Some((
             phrases::limit(table.text("queue")?).ok()?,
