@@ -1,5 +1,5 @@
 //! Flow control by utility: a source sends what maximises the utility of its flows, less what
-//! their backlogs cost (Seferoglu and Modiano 2016, eq. (5), with a logarithmic utility).
+//! their backlogs cost (Seferoglu and Modiano 2014, eq. (5), with a logarithmic utility).
 
 use backlane_units::Duration;
 

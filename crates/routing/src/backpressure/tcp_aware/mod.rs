@@ -1,6 +1,6 @@
 //! TCP-aware backpressure (Seferoglu and Modiano, "TCP-Aware Backpressure Routing and
-//! Scheduling", IEEE Transactions on Mobile Computing 2016): backpressure that does not starve a
-//! flow whose window keeps its queue short.
+//! Scheduling", Information Theory and Applications Workshop 2014): backpressure that does not
+//! starve a flow whose window keeps its queue short.
 //!
 //! A node keeps a queue for each flow, and one for the acknowledgements that come back, in one
 //! buffer of B packets. Whenever the transmitter falls idle it sends one packet: of all
