@@ -87,6 +87,22 @@ const NO_RECEPTION: Reception = Reception {
     good: false,
 };
 
+/// ns-2's rule: what a radio that has taken up the first of two frames makes of both.
+fn of_two(first: Reception, later: Reception, capture: f64) -> Reception {
+    if first.power_mw >= capture * later.power_mw {
+        return first;
+    }
+    let last = if later.ends > first.ends {
+        later
+    } else {
+        first
+    };
+    Reception {
+        good: false,
+        ..last
+    }
+}
+
 /// One radio of a station.
 pub(crate) struct Radio {
     pub(crate) node: NodeId,
@@ -391,6 +407,10 @@ impl Radio {
         let held = self.reception;
         let stronger_twin =
             held.from != NONE && held.begins == frame.begins && power_mw > held.power_mw;
+        let louder = rules
+            .recapture
+            .is_some_and(|more| power_mw >= more * others_mw);
+        let may_turn = held.from == NONE || stronger_twin || louder;
         let new = Reception {
             from: frame.from,
             begins: frame.begins,
@@ -408,13 +428,7 @@ impl Radio {
                     Some(ratio) => power_mw >= ratio * others_mw,
                     None => sensed == 1,
                 };
-                let louder = rules
-                    .recapture
-                    .is_some_and(|more| power_mw >= more * others_mw);
-                if power_mw >= sensitivity_mw
-                    && (held.from == NONE || stronger_twin || louder)
-                    && clear(power_mw, others_mw)
-                {
+                if power_mw >= sensitivity_mw && may_turn && clear(power_mw, others_mw) {
                     self.reception = new;
                 } else if held.from != NONE {
                     self.reception.good &= clear(held.power_mw, self.others_mw(held.power_mw));
@@ -431,27 +445,12 @@ impl Radio {
                     good: power_mw >= sensitivity_mw,
                     ..new
                 };
-                if held.from == NONE {
-                    self.reception = new;
-                    return;
-                }
-                let (first, later) = if stronger_twin {
-                    (new, held)
+                self.reception = if held.from == NONE {
+                    new
+                } else if stronger_twin {
+                    of_two(new, held, capture)
                 } else {
-                    (held, new)
-                };
-                self.reception = if first.power_mw >= capture * later.power_mw {
-                    first
-                } else {
-                    let last = if later.ends > first.ends {
-                        later
-                    } else {
-                        first
-                    };
-                    Reception {
-                        good: false,
-                        ..last
-                    }
+                    of_two(held, new, capture)
                 };
             }
             Hearing::ErrorRate {
@@ -459,10 +458,7 @@ impl Radio {
                 noise_mw,
                 ref rates,
             } => {
-                let louder = rules
-                    .recapture
-                    .is_some_and(|more| power_mw >= more * others_mw);
-                if power_mw >= sensitivity_mw && (held.from == NONE || stronger_twin || louder) {
+                if power_mw >= sensitivity_mw && may_turn {
                     self.reception = new;
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
                     self.sinr = Some(SinrReception::new(
