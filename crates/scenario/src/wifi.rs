@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backlane_units::{Power, Rate};
+use backlane_units::{Decibels, Power, Rate};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
@@ -54,6 +54,13 @@ fn bounds(table: &Table, span: Span, problems: &mut Problems) {
         problems.error(Code::BadRadio, table.place(key, span), message, label);
     }
     let reception = table.table("reception");
+    let is_pairwise = reception.and_then(|table| table.text("model")) == Some("pairwise");
+    if is_pairwise && table.quantity::<Decibels>("recapture").is_some() {
+        let message = "a receiver by ns-2's rule never turns to a later frame";
+        let label = "remove it, or write reception = { model = \"threshold\", … }";
+        let place = table.place("recapture", span);
+        problems.error(Code::BadRadio, place, message, label);
+    }
     let sensitivity: Option<Power> = reception.and_then(|table| table.quantity("sensitivity"));
     let sensed: Option<Power> = table.quantity("carrier_sense");
     if let (Some(sensitivity), Some(sensed)) = (sensitivity, sensed)

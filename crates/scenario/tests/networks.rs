@@ -305,6 +305,21 @@ fn sites_may_be_joined_by_radios_alone() {
 }
 
 #[test]
+fn recapture_is_refused_beside_a_rule_that_has_none() {
+    let chain = |wifi: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
+             link = {{ medium = \"wifi\" }}\n[wifi]\nrecapture = \"10 dB\"\n{wifi}"
+        );
+        Scenario::parse(&text, "chain.toml")
+    };
+    assert!(chain("").is_ok());
+    let report = chain("profile = \"ns2\"\n").unwrap_err();
+    assert_eq!(report.diagnostics.len(), 1, "{report}");
+    assert_eq!(report.diagnostics[0].code, "S116");
+}
+
+#[test]
 fn a_queue_of_a_radio_is_refused_for_one_reason() {
     for (queue, code) in [
         ("\"1 bdp\"", "S022"),

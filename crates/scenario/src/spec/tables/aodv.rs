@@ -16,7 +16,7 @@ pub(super) const KEYS: &[Key] = &[
         "hello",
         words(&["auto", "on", "off"]),
         Default("\"auto\""),
-        "Whether nodes send HELLOs, by which they notice lost neighbours. \"auto\" does where there are wires: over 802.11 the link layer tells.",
+        "Whether nodes send HELLOs, by which they notice lost neighbours. \"auto\" does where there are wires: over 802.11 the link layer tells. With metric \"etx\" they are sent in any case.",
     ),
     key(
         "local_repair",

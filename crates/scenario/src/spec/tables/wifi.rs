@@ -240,7 +240,7 @@ pub(crate) static WIFI: Section = Section {
             "recapture",
             OR_OFF,
             Default("\"off\""),
-            "A receiver leaves the frame that it receives for a later one that is so much stronger than all else on the channel.",
+            "A receiver leaves the frame that it receives for a later one that is so much stronger than all else on the channel; not with reception \"pairwise\".",
         ),
         key(
             "carrier_sense",
