@@ -735,7 +735,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "The radios contradict themselves",
         "What can be decoded must be sensed too: `carrier_sense` is not above the sensitivity. The \
          first contention window, `cw_min`, is not above the largest, `cw_max`. Reception \
-         \"pairwise\", ns-2's, knows no `recapture`.",
+         \"pairwise\", ns-2's, knows no `recapture`. Two nodes have one link for each channel \
+         that both have.",
         Some("[wifi]\ncarrier_sense = \"-60 dBm\""),
     ),
     entry(

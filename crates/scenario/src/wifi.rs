@@ -1,6 +1,6 @@
 //! The 802.11 radios of a file: what their standard allows, and who can hear whom at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::{Decibels, Power, Rate};
 
@@ -194,9 +194,18 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
     if problems.has_errors() {
         return;
     }
+    let mut taken = BTreeSet::new();
     for (link, span) in &network.links {
-        if let Some(radio) = link.radio() {
-            link_channel(link, radio, &nodes, *span, problems);
+        let Some(radio) = link.radio() else { continue };
+        link_channel(link, radio, &nodes, *span, problems);
+        let both = |channel: &&u8| nodes[link.b].channels.contains(channel);
+        let common = || nodes[link.a].channels.iter().find(both).copied();
+        let channel = radio.channel.or_else(common);
+        if !taken.insert((link.a.min(link.b), link.a.max(link.b), channel)) {
+            let (a, b) = (&nodes[link.a].id, &nodes[link.b].id);
+            let message = format!("two links lead over the same radios of \"{a}\" and \"{b}\"");
+            let label = "remove one, or give it another channel that both have";
+            problems.error(Code::BadRadio, *span, message, label);
         }
     }
     if table.text("neighbours") != Some("in-range") {

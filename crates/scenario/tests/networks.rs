@@ -335,3 +335,26 @@ fn a_queue_of_a_radio_is_refused_for_one_reason() {
         assert_eq!(codes, [code], "{report}");
     }
 }
+
+#[test]
+fn two_routers_have_one_radio_link_on_a_channel() {
+    let pair = |links: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"graph\"\n\
+             node = [{{ id = \"a\", x = \"0 m\", y = \"0 m\" }}, \
+             {{ id = \"b\", x = \"9 m\", y = \"0 m\" }}]\nlink = [{links}]\n\
+             [wifi]\nchannels = [1, 6]\n"
+        );
+        Scenario::parse(&text, "pair.toml")
+    };
+    let link = |a: &str, b: &str, more: &str| {
+        format!("{{ a = \"{a}\", b = \"{b}\", medium = \"wifi\"{more} }}, ")
+    };
+    let one = link("a", "b", "");
+    assert!(pair(&(one.clone() + &link("b", "a", ", channel = 6"))).is_ok());
+    for again in [link("b", "a", ""), link("a", "b", ", channel = 1")] {
+        let report = pair(&(one.clone() + &again)).unwrap_err();
+        let found = report.diagnostics.iter().any(|d| d.code == "S116");
+        assert!(found, "{report}");
+    }
+}

@@ -43,13 +43,15 @@ fn of_radios(world: &World, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
         let piece = |node: NodeId| pieces[node.index()];
         let flows = world.simulation.application.flows().iter();
         let split = flows.filter(|flow| piece(flow.spec.source) != piece(flow.spec.destination));
+        let concerned = match split.count() {
+            0 => "no flow needs one".to_owned(),
+            count => format!("{count} of {} flows get nothing through", world.flows.len()),
+        };
         let message = format!(
-            "there is no way from \"{}\" to \"{}\"{}; {} of {} flows get nothing through",
+            "there is no way from \"{}\" to \"{}\"{}; {concerned}",
             name(0),
             name(stranded),
             and_others(cut_off.len() - 1),
-            split.count(),
-            world.flows.len()
         );
         let help = "give more power, or a route in between";
         remarks.push(Remark::Partitioned.warning(file, message, help));
