@@ -22,9 +22,9 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing", "coding", "slotted", "region")
+FURTHER = ("wifi", "routing", "coding", "reordering", "slotted", "region")
 """Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
-and of flows of slotted models."""
+of how far packets are out of order, and of flows of slotted models."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
@@ -53,7 +53,7 @@ _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
     "_share",
 )  # fmt: skip
-_FLOAT = {"utilisation", "queue_max_bytes", "mcs", "utility"}
+_FLOAT = {"utilisation", "queue_max_bytes", "mcs", "utility", "density", "occupancy"}
 
 
 def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:

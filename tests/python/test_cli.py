@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 from conftest import BASE, Cli, finish, start
 
@@ -50,6 +51,25 @@ def test_run_writes_every_table_of_the_contract(single: Path, tmp_path: Path, cl
         results.flows.columns
     )
     assert {"from", "to", "utilisation", "queue_max_bytes"} <= set(results.links.columns)
+
+
+def test_reordering_is_in_the_results_when_asked(sweep: Path, tmp_path: Path, cli: Cli) -> None:
+    assert cli("campaign", "run", sweep, "--out", tmp_path / "off").code == 0
+    assert not (tmp_path / "off" / "reordering.parquet").exists()
+    sweep.write_text(sweep.read_text() + "\n[record]\nreordering = true\n")
+    done = cli("campaign", "run", sweep, "--out", tmp_path / "on")
+    assert done.code == 0, done.err
+    off, on = (backlane.load(tmp_path / name) for name in ("off", "on"))
+    new = on.flows.drop(off.flows.columns)
+    assert "n_reordered_3_ratio" in new.columns
+    assert set(new.dtypes) == {pl.Float64}
+    assert on.flows["digest"].to_list() == off.flows["digest"].to_list()
+    table = pl.read_parquet(tmp_path / "on" / "reordering.parquet")
+    assert table.columns == ["run_id", "flow", "displacement_pkts", "density", "occupancy"]
+    sums = table.group_by("run_id", "flow").agg(pl.col("density", "occupancy").sum())
+    assert sums.height == on.flows.height
+    assert sums["density"].to_list() == pytest.approx([1.0] * sums.height)
+    assert sums["occupancy"].to_list() == pytest.approx([1.0] * sums.height)
 
 
 def test_json_is_one_object_and_nothing_else(single: Path, tmp_path: Path, cli: Cli) -> None:

@@ -147,6 +147,18 @@ impl Table {
         }
         self.rows += 1;
     }
+
+    /// Puts further columns of the same rows behind its own; a table without columns adds none.
+    ///
+    /// # Panics
+    /// If it has columns and another number of rows.
+    pub fn append(&mut self, other: Self) {
+        if other.columns.is_empty() {
+            return;
+        }
+        assert_eq!(self.rows, other.rows, "both tables have the same rows");
+        self.columns.extend(other.columns);
+    }
 }
 
 #[cfg(test)]
@@ -179,6 +191,19 @@ mod tests {
             table.column("hops"),
             Some(&Column::Integer(vec![Some(3), Some(4)]))
         );
+    }
+
+    #[test]
+    fn columns_are_put_behind_those_of_the_same_rows() {
+        let mut table = Table::new();
+        table.push([("a", 1u64.into())]);
+        table.append(Table::new());
+        assert_eq!(table.columns().len(), 1);
+        let mut other = Table::new();
+        other.push([("b", 2u64.into())]);
+        table.append(other);
+        assert_eq!(table.rows(), 1);
+        assert_eq!(table.integers("b"), Some(&[Some(2)][..]));
     }
 
     #[test]

@@ -565,4 +565,6 @@ pub struct Record {
     pub links: Vec<String>,
     /// Names of the nodes whose packets are captured.
     pub capture: Vec<String>,
+    /// Whether it is measured how far packets are out of order.
+    pub reordering: bool,
 }

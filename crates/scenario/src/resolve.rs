@@ -298,6 +298,7 @@ fn record(
         flows: Vec::new(),
         links: Vec::new(),
         capture: Vec::new(),
+        reordering: table.boolean("reordering")?,
     };
     for (name, span) in table.texts("capture") {
         if !names.ids.contains_key(name) && ue_index(name, names.ues).is_none() {

@@ -5,6 +5,7 @@ use backlane_net::{Application, Event, FlowId, Network, Packet, PacketId, Transp
 use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
+use crate::reordering::Reordering;
 use crate::spec::{FlowSpec, Start, TransportSpec};
 use crate::tcp_flow::{Segments, TcpFlow};
 use crate::udp::UdpFlow;
@@ -26,6 +27,8 @@ pub struct Flow {
     pub transport: Option<Transport>,
     /// What arrived at its destination.
     pub delivery: Delivery,
+    /// How far it was out of order, if that is measured.
+    pub reordering: Option<Box<Reordering>>,
     /// When its last byte arrived; `None` while it is unfinished, and for endless flows.
     pub finished: Option<SimTime>,
     /// It will not finish: nobody answered for too long, or its source stopped before it had
@@ -89,6 +92,7 @@ impl Flows {
                     start,
                     transport: None,
                     delivery: Delivery::default(),
+                    reordering: None,
                     finished: None,
                     failed: false,
                     timers: [SOURCE, SINK]
@@ -102,6 +106,13 @@ impl Flows {
             streams,
             unfinished,
             any_finite: unfinished > 0,
+        }
+    }
+
+    /// Measures from now on how far the packets of every flow are out of order.
+    pub fn measure_reordering(&mut self) {
+        for flow in &mut self.all {
+            flow.reordering = Some(Box::default());
         }
     }
 
@@ -188,6 +199,9 @@ impl Application for Flows {
         let at_destination = !packet.reverse;
         if at_destination {
             flow.delivery.add(events.now(), packet);
+            if let Some(reordering) = &mut flow.reordering {
+                reordering.add(events.now(), packet.sequence);
+            }
         }
         match &mut flow.transport {
             Some(Transport::Tcp(tcp)) => {

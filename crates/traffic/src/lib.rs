@@ -3,12 +3,14 @@
 //! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
 //! A flow is a transfer over TCP ([`tcp_flow`]), perhaps with network coding below it
 //! ([`coded`]), or a load over UDP ([`udp`]), which may be controlled by what waits at its source
-//! ([`Utility`]); [`delivery`] is what its sink measures on the packets that arrive.
+//! ([`Utility`]); [`delivery`] is what its sink measures on the packets that arrive, and [`reordering`]
+//! what it measures of their order when asked.
 
 mod capture;
 pub mod coded;
 pub mod delivery;
 mod flows;
+pub mod reordering;
 mod spec;
 pub mod tcp_flow;
 pub mod udp;
@@ -17,6 +19,7 @@ mod utility;
 pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
+pub use reordering::{Reordering, ReorderingReadings};
 pub use spec::{FlowSpec, Start, TransportSpec};
 pub use udp::UdpConfig;
 pub use utility::Utility;

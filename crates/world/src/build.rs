@@ -282,7 +282,10 @@ impl Builder<'_> {
             warm_up,
         );
         let captures = self.captures();
-        let flows = Flows::new(&mut self.events, self.streams, specs);
+        let mut flows = Flows::new(&mut self.events, self.streams, specs);
+        if self.scenario.record.reordering {
+            flows.measure_reordering();
+        }
         Ok(World {
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
             nodes: self.nodes,

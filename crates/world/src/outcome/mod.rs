@@ -14,6 +14,7 @@ mod coding;
 mod mesh;
 mod radio;
 pub(crate) mod radio_series;
+mod reordering;
 pub(crate) mod sampler;
 
 use carried::Carried;
@@ -141,6 +142,7 @@ fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
         ("wifi", mesh::radios(world, now)),
         ("routing", mesh::routers(world, now)),
         ("coding", coding::flows(world, now)),
+        ("reordering", reordering::densities(world)),
     ]
     .into_iter()
     .filter(|(_, table)| table.rows() > 0)
@@ -226,6 +228,7 @@ fn flows(world: &World, now: SimTime) -> Table {
             ),
         ]);
     }
+    table.append(reordering::of_flows(world));
     table
 }
 

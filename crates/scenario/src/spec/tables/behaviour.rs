@@ -656,5 +656,11 @@ pub(crate) static RECORD: Section = Section {
             Default("[]"),
             "Nodes whose packets are captured, each in a file of its own for Wireshark (`capture/<node>.pcapng`): headers and routing messages, no payload.",
         ),
+        key(
+            "reordering",
+            Kind::Boolean,
+            Default("false"),
+            "Whether it is measured how far the packets of each flow are out of order: further columns of `flows.parquet`, and the table `reordering.parquet`.",
+        ),
     ],
 };
