@@ -118,7 +118,7 @@ def _complete(term: Any, base: Mapping[str, Any]) -> dict[str, Any]:
             inner = [_complete(t, inner_base) for t in own[combination]]
             name = f"{combination}({', '.join(t['name'] for t in inner)})"
             return {combination: inner, "name": name}
-    name = ", ".join(str(value) for value in own.values()) or "all"
+    name = ", ".join(str(value) for value in own.values()) or str(term.get("metric", "all"))
     if "experiment" in term:
         name = term["experiment"] if name == "all" else f"{term['experiment']}: {name}"
     return {
