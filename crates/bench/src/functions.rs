@@ -93,7 +93,7 @@ fn coding(filter: &str) {
             if call % 64 == 0 {
                 decoder.reset(64, PACKET_BYTES);
             }
-            draw_coefficients(1, call / 64, call as u16, &mut coefficients);
+            draw_coefficients(1, call / 64, call, &mut coefficients);
             combine(&originals, PACKET_BYTES, &coefficients, &mut symbol);
             black_box(decoder.add(&coefficients, &symbol));
         },

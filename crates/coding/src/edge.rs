@@ -96,7 +96,7 @@ enum State {
     /// The edge's own queue dropped it, and TCP has not sent it again.
     Dropped,
     /// TCP sent it again, in the packet of this number.
-    Resent(u16),
+    Resent(u32),
     /// TCP was told that it arrived.
     Told,
 }
@@ -136,7 +136,7 @@ struct Generation {
     dropped: usize,
     rank: u8,
     /// One more than the highest number of a packet that was answered.
-    answered: u16,
+    answered: u32,
     /// The packets made, by number.
     sent: Vec<Sent>,
 }
@@ -322,7 +322,7 @@ impl Edge {
         let number = self.first + place as u32;
         match entry.state {
             State::Dropped => {
-                entry.state = State::Resent(u16::MAX);
+                entry.state = State::Resent(u32::MAX);
                 entry.original.stamp = original.stamp;
                 generation.dropped -= 1;
                 self.order.push_back((number, index as u8));
@@ -351,7 +351,7 @@ impl Edge {
                 continue;
             };
             let generation = &mut self.generations[place as usize];
-            let packet = generation.sent.len() as u16;
+            let packet = generation.sent.len() as u32;
             let mut covered = generation.entries.len() as u8;
             if index != REPAIR {
                 let entry = &mut generation.entries[usize::from(index)];
@@ -417,7 +417,7 @@ impl Edge {
                 continue;
             }
             generation.answered = generation.answered.max(answer.number.saturating_add(1));
-            if let Some(sent) = generation.sent.get_mut(usize::from(answer.number)) {
+            if let Some(sent) = generation.sent.get_mut(answer.number as usize) {
                 sent.is_gone = true;
                 self.answered_to = self.answered_to.max(sent.at);
                 let sample = now.saturating_since(sent.at);

@@ -13,8 +13,9 @@ pub const MAX_GENERATION: u8 = u8::MAX;
 /// Fills `coefficients` with those of packet `number` of generation `generation`; both ends find
 /// the same ones from the flow's `key`. Each is uniform over the field, the last one over the
 /// field without zero.
-pub fn draw_coefficients(key: u64, generation: u32, number: u16, coefficients: &mut [u8]) {
-    let mut state = key ^ (u64::from(generation) << 16 | u64::from(number));
+pub fn draw_coefficients(key: u64, generation: u32, number: u32, coefficients: &mut [u8]) {
+    let (low, high) = (u64::from(number & 0xFFFF), u64::from(number >> 16));
+    let mut state = key ^ (high << 48 | u64::from(generation) << 16 | low);
     let mut word = 0;
     for (index, coefficient) in coefficients.iter_mut().enumerate() {
         if index % 8 == 0 {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     /// Packet `number`, which covers `covered` originals.
-    fn packet(originals: &[u8], width: usize, number: u16, covered: u8) -> (Vec<u8>, Vec<u8>) {
+    fn packet(originals: &[u8], width: usize, number: u32, covered: u8) -> (Vec<u8>, Vec<u8>) {
         let mut coefficients = vec![0; usize::from(covered)];
         draw_coefficients(KEY, 3, number, &mut coefficients);
         let mut symbol = Vec::new();
@@ -225,8 +226,8 @@ mod tests {
         for generation in 0..2000 {
             let mut decoder = Decoder::new(20, 0);
             let mut coefficients = [0; 20];
-            for number in 0..19u16 {
-                let covered = usize::from(number) + 1 + usize::from(number >= 7);
+            for number in 0..19u32 {
+                let covered = number as usize + 1 + usize::from(number >= 7);
                 draw_coefficients(KEY, generation, number, &mut coefficients[..covered]);
                 decoder.add(&coefficients[..covered], &[]);
             }
@@ -262,11 +263,11 @@ mod tests {
             size in 1u8..=40,
             width in 0usize..40,
             order in prop::collection::vec(any::<u8>(), 0..60),
-            seed in 0u16..1000,
+            seed in 0u32..1000,
         ) {
             let originals = originals(size, width);
             let mut decoder = Decoder::new(size, width);
-            let arrivals = order.iter().map(|&o| (u16::from(o % size), o % size + 1));
+            let arrivals = order.iter().map(|&o| (u32::from(o % size), o % size + 1));
             let repairs = (0..400).map(|n| (1000 + seed + n, size));
             for (number, covered) in arrivals.chain(repairs) {
                 let before = decoder.rank();

@@ -4,12 +4,13 @@ use backlane_units::Duration;
 
 /// Bytes of the header of a coded packet whose coefficients follow from its number: generation
 /// (2), originals covered, size of the generation, size of the one before, round trip, and the
-/// packet's number (2), of which the highest bit marks a repair.
+/// packet's number (2, its low 15 bits: the other end knows which is near), of which the highest
+/// bit marks a repair.
 pub const HEADER_BYTES: u32 = 8;
 /// Bytes of the length that stands before an original, since originals of one generation differ.
 pub const LENGTH_BYTES: u32 = 2;
 /// Bytes of an answer: what it is, base generation (2), its rank, the answered packet's
-/// generation (1, its low byte) and its rank, and the packet's number (2).
+/// generation (1, its low byte) and its rank, and the packet's number (2, its low 16 bits).
 pub const ANSWER_BYTES: u32 = 8;
 
 /// The unit of [`Header::round_trip`].
@@ -30,7 +31,7 @@ pub struct Header {
     /// The source's smoothed round trip in units of 4 ms, as far as a byte goes.
     pub round_trip: u8,
     /// The number of the packet in its generation, which seeds the coefficients.
-    pub number: u16,
+    pub number: u32,
     /// It brings no original for the first time.
     pub is_repair: bool,
 }
@@ -64,7 +65,7 @@ pub struct Answer {
     /// Its rank.
     pub rank: u8,
     /// The number of the packet that is answered; the last one that came for a request.
-    pub number: u16,
+    pub number: u32,
 }
 
 /// Why the receiver speaks.

@@ -48,7 +48,7 @@ struct Generation {
     /// Requests since anything new came, of this generation or another.
     tries: u32,
     /// The number of the packet that came last.
-    number: u16,
+    number: u32,
 }
 
 impl Generation {
@@ -173,7 +173,7 @@ impl Receiver {
         is_innovative
     }
 
-    fn answer(&self, kind: AnswerKind, number: u32, packet: u16) -> Answer {
+    fn answer(&self, kind: AnswerKind, number: u32, packet: u32) -> Answer {
         let complete = self.generations.iter().take_while(|g| g.is_complete());
         let base = complete.count();
         let rank = |place: usize| self.generations.get(place).map_or(0, |g| g.decoder.rank());

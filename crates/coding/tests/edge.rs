@@ -1,5 +1,6 @@
 //! Single decisions of the two ends, told by hand.
 
+use backlane_coding::generation::draw_coefficients;
 use backlane_coding::{
     Acknowledgment, Answer, AnswerKind, Coded, Coefficients, Config, Edge, Original, Receiver,
     Sender,
@@ -49,7 +50,7 @@ fn answer(
     base_rank: u8,
     generation: u32,
     rank: u8,
-    number: u16,
+    number: u32,
 ) -> Answer {
     Answer {
         kind,
@@ -62,7 +63,7 @@ fn answer(
 }
 
 /// The receiver has this rank of generation 0 by this packet.
-fn ranks(edge: &mut Edge, now: SimTime, rank: u8, number: u16) -> Vec<Acknowledgment> {
+fn ranks(edge: &mut Edge, now: SimTime, rank: u8, number: u32) -> Vec<Acknowledgment> {
     let answer = answer(AnswerKind::Innovative, 0, rank, 0, rank, number);
     edge.on_answer(now, &answer);
     std::iter::from_fn(|| edge.poll_acknowledgment()).collect()
@@ -146,7 +147,7 @@ fn a_loss_delays_the_last_acknowledgment_alone_and_gives_no_duplicates() {
     (0..6).for_each(|index| drop(send(&mut edge, at(0), index, 3)));
     assert_eq!(ranks(&mut edge, at(100), 2, 1)[0].ack, 201);
     for rank in 1..=3 {
-        let number = u16::from(rank) - 1;
+        let number = u32::from(rank) - 1;
         let arrival = answer(AnswerKind::Innovative, 0, 2, 1, rank, number);
         edge.on_answer(at(101), &arrival);
         let acked = edge.poll_acknowledgment().map(|ack| ack.ack);
@@ -334,4 +335,30 @@ fn a_generation_of_which_nothing_came_is_requested_too() {
         originals += 1;
     }
     assert_eq!(originals, 3);
+}
+
+#[test]
+fn a_generation_that_never_ends_numbers_no_two_packets_alike() {
+    let mut edge = edge();
+    let mut packets = send(&mut edge, at(0), 0, 3);
+    while packets.len() <= 1 << 16 {
+        let now = edge.next_timeout();
+        edge.on_timer(now);
+        packets.extend(leave(&mut edge, now));
+    }
+    let numbers = packets.iter().map(|coded| coded.header.number);
+    assert!(numbers.eq(0..=1 << 16));
+
+    // Nor are they mixed like the first packet of this generation or the next.
+    let drawn = |generation, number| {
+        let mut coefficients = [0; 16];
+        draw_coefficients(1, generation, number, &mut coefficients);
+        coefficients
+    };
+    assert_ne!(drawn(0, 1 << 16), drawn(0, 0));
+    assert_ne!(drawn(0, 1 << 16), drawn(1, 0));
+
+    let told = ranks(&mut edge, at(100), 1, 1 << 16);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].ack, 101);
 }
