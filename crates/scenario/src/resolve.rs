@@ -31,6 +31,9 @@ use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 use crate::wifi;
 
+/// `HELLO_INTERVAL` of AODV (RFC 3561 §10), which no key changes.
+const AODV_HELLO: Duration = Duration::from_secs(1);
+
 /// A scenario in both of its resolved forms.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
@@ -102,6 +105,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         has_positions(&tree, &names, problems);
+        long_enough_window(&tree, problems);
         let failures = failures::read(&tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
@@ -174,6 +178,35 @@ fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
             format!("node \"{}\" has no position", lost.id),
             "give it x and y in a graph, or write \"hops\"",
         );
+    }
+}
+
+/// Losses are measured between two HELLOs at least.
+fn long_enough_window(tree: &Table, problems: &mut Problems) {
+    let Some(table) = tree.table("routing") else {
+        return;
+    };
+    let interval = match table.text("protocol") {
+        Some("olsr") => table.quantity("hello_interval"),
+        Some("aodv") => Some(AODV_HELLO),
+        _ => None,
+    };
+    let window: Option<Duration> = table.quantity("quality_window");
+    let (Some(interval), Some(window)) = (interval, window) else {
+        return;
+    };
+    let least = interval.saturating_mul(2);
+    if table.text("metric") == Some("etx") && window < least {
+        let stated = |key: &&str| table.entry(key).is_some_and(|entry| !entry.is_default);
+        let key = ["quality_window", "hello_interval"]
+            .into_iter()
+            .find(stated);
+        let place = table.place(key.unwrap_or("metric"), Span::default());
+        let message = format!(
+            "routing quality_window is {window}, and HELLOs leave every {interval}: no loss would be measured"
+        );
+        let label = format!("write quality_window = \"{least}\" or more");
+        problems.error(Code::Range, place, message, label);
     }
 }
 

@@ -43,6 +43,6 @@ pub(super) const KEYS: &[Key] = &[
         "quality_window",
         SPAN,
         Default("\"10 s\""),
-        "With \"etx\": losses are counted over so long (De Couto et al.: 10 s).",
+        "With \"etx\": losses are counted over so long, at least two HELLOs (De Couto et al.: 10 s).",
     ),
 ];

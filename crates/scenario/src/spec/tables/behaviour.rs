@@ -221,7 +221,7 @@ pub(crate) static ROUTING: Section = Section {
                         "quality_window",
                         SPAN,
                         Default("\"32 s\""),
-                        "With \"etx\": losses are counted over so long.",
+                        "With \"etx\": losses are counted over so long, at least two HELLOs.",
                     ),
                 ],
             },

@@ -2,7 +2,7 @@
 
 use super::super::Presence::Default;
 use super::super::{Key, Kind};
-use super::{INTERVAL, SPAN, key, words};
+use super::{INTERVAL, MESSAGE_INTERVAL, SPAN, key, words};
 
 /// The keys of `protocol = "tcp-aware-bp"`.
 pub(super) const KEYS: &[Key] = &[
@@ -53,13 +53,13 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "report_idle",
-        INTERVAL,
+        MESSAGE_INTERVAL,
         Default("\"50 ms\""),
         "A node that sent nothing for this long broadcasts its queues if they have changed: about ten frames of 1000 B at 2 Mbit/s; the paper has no number.",
     ),
     key(
         "report_interval",
-        INTERVAL,
+        MESSAGE_INTERVAL,
         Default("\"500 ms\""),
         "The same if they have not changed, since a report may be lost.",
     ),
@@ -71,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "retry",
-        INTERVAL,
+        MESSAGE_INTERVAL,
         Default("\"10 ms\""),
         "A node whose packets have nowhere to go looks again after so long: two frames of 1000 B at 2 Mbit/s.",
     ),
