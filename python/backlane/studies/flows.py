@@ -72,7 +72,8 @@ def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 handles[flow] = panel.plot(times, values, color=shade[flow], linewidth=1.2)[0]
             panel.set_title(str(contender), loc="left", fontsize=9)
             panel.set_ylabel("goodput\nin kbit/s")
-            panel.set_ylim(bottom=0)
+        # All panels share the axis, and its top stays where it is when the bottom is set.
+        panels[0].set_ylim(bottom=0)
         panels[-1].set_xlabel("time in s")
         legend(figure, list(handles.values()), list(handles))
 
