@@ -276,7 +276,7 @@ impl Link {
         match &self.queue {
             Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks),
             Queue::Scheduled { discipline, .. } => discipline.marks(),
-            Queue::Traced(traced) => traced.marks(),
+            Queue::Traced(traced) => traced.discipline().marks(),
             Queue::Medium(_) => 0,
         }
     }

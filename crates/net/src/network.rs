@@ -8,11 +8,11 @@ use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
 use crate::capture::Notes;
-use crate::link::{Enqueued, Link, Marking};
+use crate::link::{Enqueued, Link};
 use crate::mac::{Mac, MediumCounters};
 use crate::over_medium::{Emerged, MessageCounters, Radio};
 use crate::packet::{FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
-use crate::queue::{DropTail, ProportionalFair, QueueConfig, QueueDiscipline, User};
+use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, User};
 use crate::simulation::Event;
 use crate::traced::Traced;
 
@@ -617,18 +617,9 @@ impl Network {
         config: &TracedConfig,
     ) -> LinkId {
         let (rate, delay) = (config.capacity.mean_rate(), config.delay);
-        let limit = config.queue.limit().resolve(rate, delay);
-        let discipline = config.queue.discipline(limit);
-        let marking = match config.queue {
-            QueueConfig::Marking { mark_above, .. } => {
-                Some(Box::new(Marking::new(mark_above.resolve(rate, delay))))
-            }
-            _ => None,
-        };
-        let discipline = discipline.unwrap_or_else(|| Box::new(DropTail::new(limit)));
+        let discipline = config.queue.build(rate, delay);
         let id = self.link(events, from, to, rate, delay, None, None);
-        let capacity = config.capacity.clone();
-        let traced = Traced::new(capacity, config.origin, discipline, marking);
+        let traced = Traced::new(config.capacity.clone(), config.origin, discipline);
         self.links[id.index()].set_traced(traced);
         id
     }

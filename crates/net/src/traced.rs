@@ -5,7 +5,7 @@ use std::rc::Rc;
 use backlane_units::{Duration, SimTime};
 
 use crate::capacity::{Capacity, Cursor};
-use crate::link::{LinkCounters, Marking};
+use crate::link::LinkCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 
@@ -15,7 +15,6 @@ pub(crate) struct Traced {
     /// When the trace begins; before that, it stands at its beginning.
     origin: SimTime,
     discipline: Box<dyn QueueDiscipline>,
-    marking: Option<Box<Marking>>,
     /// The packet in transmission, and its bytes that are still to be carried.
     in_service: Option<(PacketId, u64)>,
     /// Bytes left of the opportunities of this instant.
@@ -40,13 +39,11 @@ impl Traced {
         capacity: Rc<Capacity>,
         origin: SimTime,
         discipline: Box<dyn QueueDiscipline>,
-        marking: Option<Box<Marking>>,
     ) -> Self {
         Self {
             capacity,
             origin,
             discipline,
-            marking,
             in_service: None,
             budget_bytes: 0,
             cursor: Cursor::default(),
@@ -56,11 +53,6 @@ impl Traced {
 
     pub(crate) fn discipline(&self) -> &dyn QueueDiscipline {
         self.discipline.as_ref()
-    }
-
-    pub(crate) fn marks(&self) -> u64 {
-        let marked = self.marking.as_ref().map_or(0, |marking| marking.marks());
-        marked + self.discipline.marks()
     }
 
     /// What the trace says, and since when.
@@ -91,15 +83,8 @@ impl Traced {
         counters: &mut LinkCounters,
     ) {
         let before = dropped.len();
-        let backlog_bytes = self.discipline.backlog_bytes();
-        let backlog_pkts = self.discipline.backlog_pkts();
         self.discipline.enqueue(now, id, packets, dropped);
         counters.drops += (dropped.len() - before) as u64;
-        if dropped.len() == before
-            && let Some(marking) = &mut self.marking
-        {
-            marking.on_arrival(backlog_bytes, backlog_pkts, &mut packets[id]);
-        }
         if self.state == State::Idle {
             self.begin(now, packets, dropped, counters);
         }

@@ -25,12 +25,15 @@ impl TwoRay {
 
     pub(super) fn loss_db(self, path: &Path) -> f64 {
         if path.distance_m < self.crossover_m(path) {
-            return Friis {
-                frequency: self.frequency,
-            }
-            .loss_db(path);
+            return self.free_space().loss_db(path);
         }
         40.0 * log10(path.distance_m) - 20.0 * log10(self.heights_m2(path))
+    }
+
+    fn free_space(self) -> Friis {
+        Friis {
+            frequency: self.frequency,
+        }
     }
 
     fn crossover_m(self, path: &Path) -> f64 {
@@ -43,14 +46,7 @@ impl TwoRay {
     }
 
     pub(super) fn validity(self, path: &Path) -> Vec<Range> {
-        let least = wavelength_m(self.frequency);
-        vec![Range::new(
-            "distance",
-            "m",
-            path.distance_m,
-            least,
-            f64::INFINITY,
-        )]
+        self.free_space().validity(path)
     }
 }
 
