@@ -80,8 +80,8 @@ def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasur
         finish_time_s=candlestick(finished),
         ranking_s=_mean(finished + bounds),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
-        goodput_bps=_mean([_goodput_bps(flow, simulated_s) for flow in flows]),
-        jain=jain([_goodput_bps(flow, simulated_s) for flow in fair]),
+        goodput_bps=_mean([goodput_bps(flow, simulated_s) for flow in flows]),
+        jain=jain([goodput_bps(flow, simulated_s) for flow in fair]),
         retransmits=_total(flows, "retransmits"),
         fast_retransmits=_total(flows, "fast_retransmits"),
         rtos=_total(flows, "rtos"),
@@ -93,8 +93,8 @@ def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasur
     )
 
 
-def _goodput_bps(flow: Mapping[str, Any], simulated_s: float) -> float:
-    """Application bits per second; of an unfinished flow over the time it had."""
+def goodput_bps(flow: Mapping[str, Any], simulated_s: float) -> float:
+    """Application bits per second of one flow; of an unfinished one over the time it had."""
     value = flow.get("goodput_bps")
     if value is not None:
         return float(value)

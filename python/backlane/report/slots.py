@@ -135,6 +135,7 @@ def _path(results: Results, cell: int, own: Any) -> Drawn:
             panel.set_ylabel(words)
             panel.set_ylim(bottom=0)
         panels[1].set_xlabel("slot")
+        panels[1].locator_params(axis="x", nbins=5)
         legend(figure, handles, list(lines))
 
     name = name_of(results, cell)

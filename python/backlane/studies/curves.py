@@ -14,7 +14,14 @@ from backlane.report.figures import INK, draw, legend, x_axis
 from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies import timed
-from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, where_of
+from backlane.studies.painting import (
+    WIDE_IN,
+    chosen,
+    color_key,
+    colors,
+    contenders_of,
+    where_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +89,7 @@ PANELS: dict[str, tuple[str, Callable[[RunView], Samples]]] = {
 def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     where, by = where_of(spec), spec.options["by"]
     names = chosen(spec, "window")
-    contenders = _contenders(spec, runs)
+    contenders = contenders_of(spec, runs)
     shade = colors(runs.levels(by, where))
     rows: list[list[Any]] = [["panel", by, "time_s", "value"]]
     lines: dict[str, list[tuple[Any, list[float], list[float]]]] = {name: [] for name in names}
@@ -111,12 +118,6 @@ def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                  height_in=0.9 + 1.35 * len(names), width_in=WIDE_IN)]  # fmt: skip
 
 
-def _contenders(spec: FigureSpec, runs: Runs) -> list[Any]:
-    levels = runs.levels(spec.options["by"], where_of(spec))
-    only = spec.options.get("only")
-    return [level for level in levels if only is None or level in only]
-
-
 def _pooled(spec: FigureSpec, runs: Runs, name: str) -> list[tuple[Any, list[float]]]:
     """The values of all seeds of each contender, sorted."""
     base, _, span = name.partition("@")
@@ -129,7 +130,7 @@ def _pooled(spec: FigureSpec, runs: Runs, name: str) -> list[tuple[Any, list[flo
             level,
             sorted(x * scale for view in runs.at(where | {by: level}) for x in of(view, between)),
         )
-        for level in _contenders(spec, runs)
+        for level in contenders_of(spec, runs)
     ]
 
 
@@ -206,7 +207,7 @@ def _shares(values: Sequence[float], width: float) -> list[float]:
 def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """Achieved over available: a group for each bin of MCS, a bar for each contender."""
     where, by = where_of(spec), spec.options["by"]
-    contenders = _contenders(spec, runs)
+    contenders = contenders_of(spec, runs)
     shade = colors(runs.levels(by, where))
     rows: list[list[Any]] = [["mcs", by, "seeds", "mean", "low", "high"]]
     bars, ticks, place = [], [], 0.0
@@ -241,7 +242,7 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 def _drops(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """Packets lost of a flow against its size: the mean in classes of as many flows."""
     where, by = where_of(spec), spec.options["by"]
-    contenders = _contenders(spec, runs)
+    contenders = contenders_of(spec, runs)
     shade = colors(runs.levels(by, where))
     rows: list[list[Any]] = [[by, "flows", "size_mean_bytes", "drops_mean"]]
     lines = []

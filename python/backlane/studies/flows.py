@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import draw, legend
 from backlane.stats import mean_interval
 from backlane.studies import metrics, shares
-from backlane.studies.painting import WIDE_IN, chosen, colors, where_of
+from backlane.studies.painting import WIDE_IN, chosen, colors, contenders_of, where_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 
 STEP_S = 5.0
 """Goodput over time is the mean over so long."""
-
-
-def _contenders(spec: FigureSpec, runs: Runs) -> list[Any]:
-    levels = runs.levels(spec.options["by"], where_of(spec))
-    only = spec.options.get("only")
-    return [level for level in levels if only is None or level in only]
 
 
 def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
@@ -51,7 +45,7 @@ def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
 def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The goodput of each flow over time, a panel per contender, first seed."""
     where, by = where_of(spec), spec.options["by"]
-    contenders = _contenders(spec, runs)
+    contenders = contenders_of(spec, runs)
     rows: list[list[Any]] = [[by, "flow", "time_s", "goodput_kbps"]]
     panels_of = []
     for contender in contenders:
@@ -89,7 +83,7 @@ def lines(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
     where, x, by = where_of(spec), spec.options["x"], spec.options["by"]
     known = metrics.get(metric)
-    contenders = _contenders(spec, runs)
+    contenders = contenders_of(spec, runs)
     shade = colors(runs.levels(by, where))
     rows: list[list[Any]] = [[by, x, "seeds", metric, "low", "high"]]
     curves = []

@@ -62,6 +62,13 @@ def chosen(spec: FigureSpec, *default: str) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def contenders_of(spec: FigureSpec, runs: Runs) -> list[Label]:
+    """The contenders of a figure: the values of ``by``, or those of them that ``only`` names."""
+    levels = runs.levels(spec.options["by"], where_of(spec))
+    only = spec.options.get("only")
+    return [level for level in levels if only is None or level in only]
+
+
 def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
     """What the groups are called: ``labels`` of the figure, or the swept values."""
     if "labels" in spec.options:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from backlane.measures import goodput_bps
 from backlane.stats import jain
 from backlane.studies.timed import at
 
@@ -25,18 +26,9 @@ WINDOW_S = 5.0
 """The length of these windows."""
 
 
-def goodput_bps(view: RunView, flow: Mapping[str, Any]) -> float:
-    """Application bits per second, from the flow's start to the end of the run or its own."""
-    known = flow.get("goodput_bps")
-    if known is not None:
-        return float(known)
-    active_s = float(view.run["simulated_s"]) - float(flow.get("start_s") or 0.0)
-    return float(flow.get("delivered_bytes") or 0) * 8 / active_s if active_s > 0 else 0.0
-
-
 def goodputs_bps(view: RunView) -> list[float]:
     """Of every flow, in order."""
-    return [goodput_bps(view, flow) for flow in view.everything]
+    return [goodput_bps(flow, float(view.run["simulated_s"])) for flow in view.everything]
 
 
 def total_bps(view: RunView) -> float:

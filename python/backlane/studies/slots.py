@@ -111,12 +111,14 @@ def paths(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 for flow in flows:
                     slots, values = curves[contender, flow, column]
                     handles[flow] = panel.plot(slots, values, color=shade[flow], linewidth=1.2)[0]
-                panel.set_ylim(bottom=0)
                 if place == 0:
                     panel.set_ylabel(words)
             name = f"{by.rsplit('.', 1)[-1]} = {contender}"
             grid[0][place].set_title(name.replace("k_pkts", "K"), loc="left", fontsize=9)
             grid[1][place].set_xlabel("slot")
+        # The panels of a row share the axis, whose top stays where it is when the bottom is set.
+        for row in grid:
+            row[0].set_ylim(bottom=0)
         legend(figure, list(handles.values()), list(handles))
 
     note = "Windows (above) and queues at the source (below) of both flows."
