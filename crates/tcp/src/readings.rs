@@ -68,6 +68,8 @@ pub enum SlowStartEnd {
     AckTrain,
     /// The congestion control ended it by a rule of its own (Vegas, the gradient of CDG).
     Control,
+    /// Reordering: TCP-NCR takes the flight before it for the threshold.
+    Reordering,
     /// The window reached the initial threshold.
     Threshold,
 }
@@ -81,6 +83,7 @@ impl SlowStartEnd {
             Self::Delay => "delay",
             Self::AckTrain => "ack-train",
             Self::Control => "control",
+            Self::Reordering => "reordering",
             Self::Threshold => "threshold",
         }
     }

@@ -68,16 +68,17 @@ impl ReorderingState {
         self.degree = self.degree.max(degree);
     }
 
-    /// NCR: the threshold for a flight of `flight_pkts` (RFC 4653 §3.1).
+    /// NCR: the least number of packets that is two thirds, or half, of a flight of
+    /// `flight_pkts` (RFC 4653, I.3 and E.6).
     pub(crate) fn on_flight(&mut self, flight_pkts: u32) {
         self.degree = match self.policy {
-            Reordering::NcrCareful => (2 * flight_pkts / 3).max(3),
-            Reordering::NcrAggressive => (flight_pkts / 2).max(3),
+            Reordering::NcrCareful => (2 * flight_pkts).div_ceil(3).max(3),
+            Reordering::NcrAggressive => flight_pkts.div_ceil(2).max(3),
             _ => return,
         };
     }
 
-    /// NCR is over for this disorder.
+    /// A retransmission timeout, with `sacked_pkts` SACKed; `was_open`: no reduction was on.
     pub(crate) fn on_timeout(&mut self, sacked_pkts: u32, was_open: bool) {
         if was_open && sacked_pkts >= self.initial_degree {
             self.degree = self.degree.min(self.initial_degree);
@@ -156,6 +157,8 @@ mod tests {
         let mut state = ReorderingState::new(Reordering::NcrAggressive, 1000, 3);
         state.on_flight(30);
         assert_eq!(state.degree(), 15);
+        state.on_flight(31);
+        assert_eq!(state.degree(), 16);
         state.on_flight(2);
         assert_eq!(state.degree(), 3);
     }

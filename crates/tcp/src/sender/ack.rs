@@ -91,6 +91,7 @@ impl Sender {
         if self.probe_end.is_some() {
             self.judge_probe(now, &step, duplicate_seen);
         }
+        let was_in_ncr = self.ncr.is_some();
         if self.state != CongestionState::Open
             || delivery.newly_sacked
             || is_duplicate
@@ -124,7 +125,7 @@ impl Sender {
             if delivery.delivered_pkts > 0 {
                 self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
             }
-        } else if delivery.acked_pkts > 0
+        } else if (delivery.acked_pkts > 0 && !(was_in_ncr && self.ncr.is_some()))
             || self.owns_window
             || (delivery.newly_sacked && self.reordering.has_learned())
         {

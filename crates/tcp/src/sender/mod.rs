@@ -399,12 +399,12 @@ impl Sender {
         let packets_out = self.scoreboard.packets_out();
         let in_flight_pkts = self.scoreboard.in_flight();
         // RFC 3042: a duplicate acknowledgment makes room, if limited transmit is on.
-        let counted_pkts = if self.state == CongestionState::Disorder && !self.limited_transmit {
-            packets_out
-        } else {
-            in_flight_pkts
+        let held_back = self.state == CongestionState::Disorder && !self.limited_transmit;
+        let (counted_pkts, limit_pkts) = match self.ncr_limit_pkts() {
+            Some(limit_pkts) => (in_flight_pkts, limit_pkts),
+            None if held_back => (packets_out, self.window.cwnd_pkts),
+            None => (in_flight_pkts, self.window.cwnd_pkts),
         };
-        let limit_pkts = self.ncr_limit_pkts().unwrap_or(self.window.cwnd_pkts);
         if counted_pkts >= limit_pkts {
             return None;
         }

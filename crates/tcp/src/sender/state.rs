@@ -56,7 +56,7 @@ impl Sender {
                 if self.state <= CongestionState::Disorder {
                     self.try_undo_by_duplicates();
                 }
-                self.step_over_reordering(step);
+                self.step_over_reordering(now, step);
                 self.look_for_losses(now, step.advanced(), false);
                 if self.scoreboard.lost_out() > 0 {
                     self.enter_recovery(now, step.has_ece);
@@ -217,6 +217,10 @@ impl Sender {
             }
             return;
         }
+        if self.is_ncr() {
+            self.look_for_ncr_losses(advanced);
+            return;
+        }
         if self.reordering.policy() != Reordering::Rack {
             let threshold = self.reordering.degree();
             self.scoreboard.mark_lost_by_count(threshold);
@@ -248,6 +252,7 @@ impl Sender {
     pub(super) fn enter_cwr(&mut self, now: SimTime, cause: SlowStartEnd) {
         if self.state < CongestionState::Cwr {
             self.end_slow_start(now, cause);
+            self.ncr = None;
             self.undo.forget_threshold();
             self.undo.forbid();
             self.start_reduction(now);
@@ -272,10 +277,10 @@ impl Sender {
         self.undo.forget_threshold();
         self.mark_undo(!self.is_reducing() && !has_ece);
         if !self.is_reducing() {
+            self.end_ncr_with_loss();
             self.start_reduction(now);
         }
         self.control.on_loss(now, &mut self.window);
-        self.ncr = None;
         self.set_state(now, CongestionState::Recovery);
     }
 }
