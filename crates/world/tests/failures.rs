@@ -152,3 +152,49 @@ fn a_download_outlives_the_failure_of_its_enodeb() {
         assert!(dropped(&outcome, "link_down") > 0, "{routing}");
     }
 }
+
+/// A wire that is cut under a transfer: each timeout doubles the next (RFC 6298 §5.5), so that
+/// the series counts one after another, at twice the distance of the two before.
+#[test]
+fn the_series_of_the_window_counts_timeouts() {
+    let text = r#"
+name = "cut"
+duration = "30 s"
+[topology]
+kind = "graph"
+node = [{ id = "a" }, { id = "b" }]
+link = [{ a = "a", b = "b", rate = "10 Mbit/s", delay = "1 ms" }]
+[routing]
+protocol = "shortest-path"
+[[flow]]
+kind = "transfer"
+from = "a"
+to = "b"
+size = "endless"
+[[failure]]
+link = "a-b"
+at = "2 s"
+[record]
+series = ["cwnd"]
+interval = "10 ms"
+"#;
+    let outcome = run(text, 1, None);
+    let (name, series) = &outcome.series[0];
+    assert_eq!(*name, "cwnd");
+    let times = floats(series, "time_s");
+    let counts = integers(series, "rtos");
+    let steps: Vec<f64> = (counts.windows(2).zip(&times[1..]))
+        .filter(|(pair, _)| pair[1] > pair[0])
+        .map(|(_, time)| time.unwrap())
+        .collect();
+    assert_eq!(
+        steps.len() as u64,
+        integers(&outcome.flows, "rtos")[0].unwrap()
+    );
+    assert!(steps.len() > 4, "{steps:?}");
+    let waits: Vec<f64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for pair in waits.windows(2) {
+        // Each time is known to a sample.
+        assert!((pair[1] - 2.0 * pair[0]).abs() < 0.031, "{waits:?}");
+    }
+}
