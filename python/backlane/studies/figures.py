@@ -25,7 +25,7 @@ from backlane.report.figures import (
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import curves, flows, metrics, slots
+from backlane.studies import curves, flows, metrics, ratios, reordering, slots
 from backlane.studies.metrics import METRICS, STICKS
 from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, labels, where_of
 from backlane.studies.study import take
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
     from backlane.studies.painting import Runs
     from backlane.studies.study import FigureSpec, Hinge
 
+_NEEDS = {
+    "load": ("by", "x"),
+    "lines": ("by", "x"),
+    "traces": ("by", "flow"),
+    "ratio": ("by", "x", "over"),
+}
+"""The keys that a form cannot do without; `by` where it is not named."""
 _SCALES = {"finish": 1.0, "rtt": 1e3}
 
 
@@ -65,20 +72,19 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
     """
-    needs = {"load": ("by", "x"), "lines": ("by", "x"), "traces": ("by", "flow")}.get(
-        spec.kind, ("by",)
-    )
-    for key in needs:
+    for key in _NEEDS.get(spec.kind, ("by",)):
         take(spec.options, key, str, f"figure {spec.id}")
     if spec.kind == "region":
         take(spec.options, "boundary", list, f"figure {spec.id}")
-    for key in ("x", "by"):
+    if spec.kind == "ratio" and len(take(spec.options, "of", list, f"figure {spec.id}")) != 2:
+        raise BacklaneError("R022", "`of` takes two values", f"figure {spec.id}", "mend it")
+    for key in ("x", "by", "over"):
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
             raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
     if spec.kind == "sticks":
         _named(spec, list(STICKS))
-    elif spec.kind in ("bars", "lines"):
+    elif spec.kind in ("bars", "lines", "ratio"):
         for name in chosen(spec, next(iter(METRICS))):
             metrics.require(name, f"figure {spec.id}")
     elif spec.kind in curves.FORMS:
@@ -95,6 +101,8 @@ def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         "maps": _maps,
         **curves.FORMS,
         **flows.FORMS,
+        **ratios.FORMS,
+        **reordering.FORMS,
         **slots.FORMS,
     }
     return forms[spec.kind](spec, runs)
@@ -156,16 +164,6 @@ def _sticks_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         f"{spec.id}-{metric}", spec.title, f"{axis}, {where_text}.", rows, paint,
         width_in=WIDE_IN,
     )  # fmt: skip
-
-
-def _number(label: Label) -> float:
-    if isinstance(label, int | float):
-        return float(label)
-    head = str(label).split(" ", 1)[0]
-    try:
-        return float(head)
-    except ValueError:
-        return math.nan
 
 
 def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import draw, legend
 from backlane.stats import mean_interval
 from backlane.studies import metrics, shares
-from backlane.studies.painting import WIDE_IN, chosen, colors, contenders_of, where_of
+from backlane.studies.painting import (
+    WIDE_IN,
+    chosen,
+    colors,
+    contenders_of,
+    markers,
+    where_of,
+    whole_ticks,
+)
+from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +93,8 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
     where, x, by = where_of(spec), spec.options["x"], spec.options["by"]
     known = metrics.get(metric)
     contenders = contenders_of(spec, runs)
-    shade = colors(runs.levels(by, where))
+    levels = runs.levels(by, where)
+    shade, marker = colors(levels), markers(levels)
     rows: list[list[Any]] = [[by, x, "seeds", metric, "low", "high"]]
     curves = []
     for contender in contenders:
@@ -94,7 +104,7 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             values = [known.of(view) * known.scale for view in views]
             around = mean_interval([value for value in values if not math.isnan(value)])
             rows.append([contender, level, around.count, around.mean, around.low, around.high])
-            points.append((float(level), around))
+            points.append((leading_number(level), around))
         curves.append((contender, sorted(points, key=lambda point: point[0])))
 
     def paint(figure: Figure, axes: Axes) -> None:
@@ -103,13 +113,14 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             ats = [at for at, _ in points]
             color = shade[contender]
             handles.append(
-                axes.plot(ats, [i.mean for _, i in points], color=color, marker="o",
-                          markersize=4, linewidth=1.3)[0]
+                axes.plot(ats, [i.mean for _, i in points], color=color, marker=marker[contender],
+                          markersize=4.5, linewidth=1.3)[0]
             )  # fmt: skip
             if all(i.known for _, i in points):
                 axes.fill_between(ats, [i.low for _, i in points], [i.high for _, i in points],
                                   color=color, alpha=0.18, linewidth=0)  # fmt: skip
         axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
+        whole_ticks(axes, sorted({at for _, points in curves for at, _ in points}))
         axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)
         axes.set_ylim(bottom=0)
         if known.words.startswith("Jain"):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.stats import percentile
-from backlane.studies import shares, slots, timed
+from backlane.studies import reordering, shares, slots, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,13 +160,14 @@ METRICS: dict[str, Metric] = {
     **{name: Metric(*found) for name, found in timed.PLAIN.items()},
     **{name: Metric(*found) for name, found in shares.PLAIN.items()},
     **{name: Metric(*found) for name, found in slots.PLAIN.items()},
+    **{name: Metric(*found) for name, found in reordering.PLAIN.items()},
 }  # fmt: skip
 """Every metric of a whole run by its name."""
 
-OF_A_FLOW = shares.OF_A_FLOW | slots.OF_A_FLOW
-"""Metrics of one flow, which take its number."""
+OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
+"""Metrics of one flow, which take its number, and of one displacement."""
 
-WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_FLOW)]
+WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_NUMBER)]
 """Names that take numbers after an ``@``; those of `timed.OVER_TIME` may do without."""
 
 
@@ -175,7 +176,7 @@ def find(name: str) -> Metric | None:
     """The metric of a name; None when there is none."""
     if name in METRICS:
         return METRICS[name]
-    match = re.fullmatch(r"(\w+)(?:@([0-9.]+)(?:-([0-9.]+))?)?", name)
+    match = re.fullmatch(r"(\w+)(?:@(-?[0-9.]+)(?:-([0-9.]+))?)?", name)
     if match is None:
         return None
     base, low, high = match[1], _number(match[2]), _number(match[3])
@@ -185,9 +186,9 @@ def find(name: str) -> Metric | None:
             return Metric(unit, scale, words, lambda v: of(v, (0.0, float(v.run["simulated_s"]))))
         words = f"{words} from {low:g} to {high:g} s"
         return Metric(unit, scale, words, lambda v: of(v, (low, high))) if low < high else None
-    if base in OF_A_FLOW and low is not None and high is None:
-        unit, scale, words, of_flow = OF_A_FLOW[base]
-        return Metric(unit, scale, words.format(low), lambda v: of_flow(v, low))
+    if base in OF_A_NUMBER and low is not None and high is None:
+        unit, scale, words, of_number = OF_A_NUMBER[base]
+        return Metric(unit, scale, words.format(low), lambda v: of_number(v, low))
     if base == "reach" and low is not None and high is None:
         return Metric("s", 1, f"time until {low:g} Mbit/s are held",
                       lambda v: timed.reach_s(v, low * 1e6))  # fmt: skip

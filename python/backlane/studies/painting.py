@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import PALETTE, legend
@@ -11,6 +13,7 @@ from backlane.studies.terms import matching
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from backlane.campaign.plan import Label
@@ -49,6 +52,23 @@ class Runs:
 def colors(names: Sequence[Label]) -> dict[Label, str]:
     """A colour for each contender."""
     return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def markers(names: Sequence[Label]) -> dict[Label, str]:
+    """A marker for each contender, so that lines are told apart without colour as well."""
+    return {name: MARKERS[index % len(MARKERS)] for index, name in enumerate(names)}
+
+
+def whole_ticks(axes: Axes, ats: Sequence[float]) -> None:
+    """Ticks at the numbers of an axis where these are whole and leave room for each other."""
+    places = [math.log(at) for at in ats] if axes.get_xscale() == "log" else ats
+    room = min((b - a for a, b in pairwise(places)), default=1.0)
+    if all(at == int(at) for at in ats) and room * 25 >= places[-1] - places[0]:
+        axes.set_xticks(list(ats), [f"{at:.0f}" for at in ats])
+        axes.minorticks_off()
 
 
 def where_of(spec: FigureSpec) -> dict[str, Any]:

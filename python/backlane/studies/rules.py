@@ -36,7 +36,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -44,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.stats import LEVEL, mean_interval, paired_difference
 from backlane.studies import metrics
-from backlane.studies.terms import leaves, terms, value
+from backlane.studies.terms import leading_number, leaves, terms, value
 from backlane.studies.timed import DISTRIBUTIONS
 
 if TYPE_CHECKING:
@@ -217,14 +216,6 @@ def _show(term: Mapping[str, Any], mean: float) -> str:
     return metrics.get(leaves(term)[0]["metric"]).text(mean)
 
 
-def _number(label: Any) -> float:
-    """The number a swept value begins with."""
-    if isinstance(label, int | float):
-        return float(label)
-    match = re.match(r"[-+0-9.eE]+", str(label))
-    return float(match.group()) if match else math.nan
-
-
 def _trend(part: Part, stated: Sequence[Mapping[str, Any]], data: Data) -> Case:
     from scipy import stats
 
@@ -235,7 +226,7 @@ def _trend(part: Part, stated: Sequence[Mapping[str, Any]], data: Data) -> Case:
         if not found:
             return Case(None, f"no value at {term['name']}")
         mean = mean_interval(list(found.values())).mean
-        points.append((_number(term["where"][along]), mean, term))
+        points.append((leading_number(term["where"][along]), mean, term))
     xs, ys = [x for x, _, _ in points], [y for _, y, _ in points]
     text = f"{_show(points[0][2], ys[0])} → {_show(points[-1][2], ys[-1])}"
     if part.options.get("rank"):

@@ -142,6 +142,7 @@ Found = tuple[str, float, str, "Callable[[RunView], float]"]
 
 PLAIN: dict[str, Found] = {
     "total_goodput": ("kbit/s", 1e-3, "goodput of all flows together", total_bps),
+    "system_throughput": ("Mbit/s", 1e-6, "system throughput", total_bps),
     "jain_all": ("", 1, "Jain's index of goodput, all flows", lambda v: jain(goodputs_bps(v))),
     "surviving": ("", 1, "flows that survive", surviving),
     "least_share": ("", 1, "smallest part of a fair share", least_share),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
-    "rates", "lines", "paths", "region",
+    "rates", "lines", "paths", "region", "displacements", "threshold", "ratio",
 )  # fmt: skip
 """The forms of figures; `backlane.studies.figures` draws them."""
 
@@ -319,8 +319,13 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         if key not in {"id", "title", "kind", "experiment"}
     }
     refuse_unknown(
-        options, {"metric", "x", "by", "where", "flow", "labels", "only", "boundary"}, place
-    )
+        options,
+        {
+            "metric", "x", "by", "where", "flow", "labels", "only", "boundary", "over", "of",
+            "span",
+        },
+        place,
+    )  # fmt: skip
     kind = take(table, "kind", str, place)
     if kind not in KINDS:
         raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")

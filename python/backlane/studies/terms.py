@@ -2,12 +2,14 @@
 
 A term is a value of the key ``along``, or a table of swept keys, perhaps with a ``metric`` and
 an ``experiment`` of its own; a term with its own experiment stands alone, without what is fixed
-for the others. ``mean``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed by seed.
+for the others. ``mean``, ``sum``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed
+by seed.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ BySeed = dict[int, float]
 
 _JOINS: dict[str, Callable[[list[float]], float]] = {
     "mean": lambda xs: math.fsum(xs) / len(xs),
+    "sum": math.fsum,
     "min": min,
     "max": max,
     "ratio": lambda xs: xs[0] / xs[1] if xs[1] else math.nan,
@@ -91,6 +94,17 @@ def matching(cells: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> li
         for index, cell in enumerate(cells)
         if all(key in cell and cell[key] == value for key, value in where.items())
     ]
+
+
+def leading_number(label: Any) -> float:
+    """The number a swept value begins with; NaN when it begins with none."""
+    if isinstance(label, int | float):
+        return float(label)
+    match = re.match(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?", str(label))
+    try:
+        return float(match.group()) if match else math.nan
+    except ValueError:
+        return math.nan
 
 
 def terms(part: Part, case: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class RunView:
         slotted: what a slotted model measures, by flow and of all.
         backhaul: names of eNodeBs and gateways.
         measures: the statistics over the TCP flows.
+        displacements: the share of packets at each displacement (RFC 5236), where it was measured.
         recorded: the series of all runs of the folder.
     """
 
@@ -72,6 +74,7 @@ class RunView:
     backhaul: set[str]
     measures: FlowMeasures
     recorded: Recorded
+    displacements: dict[int, float] = field(default_factory=dict)
     _samples: dict[tuple[str, str, str], Samples] = field(default_factory=dict, repr=False)
 
     def entities(self, probe: str) -> list[str]:
@@ -126,6 +129,7 @@ def views(results: Results) -> list[RunView]:
     routing = _by_run(results, "routing")
     coding = _by_run(results, "coding")
     slotted = _by_run(results, "slotted")
+    displacements = _displacements(results)
     recorded = Recorded(results)
     found = []
     for row in results.runs.iter_rows(named=True):
@@ -152,8 +156,36 @@ def views(results: Results) -> list[RunView]:
                 },
                 measures=measure(tcp, float(row["simulated_s"])),
                 recorded=recorded,
+                displacements=displacements.get(run_id, {}),
             )
         )
+    return found
+
+
+def _displacements(results: Results) -> dict[str, dict[int, float]]:
+    """The reorder density of each run: that of its flows, weighted by the packets it is of."""
+    import polars as pl
+
+    if not results.has("reordering"):
+        return {}
+    weights = results.table("flows").select(
+        "run_id",
+        "flow",
+        (pl.col("packets_received") - pl.col("reorder_discarded_pkts")).alias("weight"),
+    )
+    pooled = (
+        results.table("reordering")
+        .join(weights, on=["run_id", "flow"])
+        .group_by("run_id", "displacement_pkts", maintain_order=True)
+        .agg((pl.col("density") * pl.col("weight")).sum().alias("packets"))
+        .sort("run_id", "displacement_pkts")
+    )
+    found: dict[str, dict[int, float]] = {}
+    for run_id, displacement, packets in pooled.iter_rows():
+        found.setdefault(run_id, {})[int(displacement)] = packets
+    for run_id, counted in found.items():
+        total = math.fsum(counted.values())
+        found[run_id] = {k: packets / total for k, packets in counted.items() if packets}
     return found
 
 

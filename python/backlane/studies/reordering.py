@@ -1,0 +1,222 @@
+"""Numbers and figures of packets out of order, and of what TCP bears of it.
+
+``rd@2`` is the share of packets that arrive two places late (RFC 5236), all flows of a run pooled
+by packets; ``rd@-1`` one place early, ``rd_late@3`` three places late and more. ``displacements``
+draws these as histograms; ``threshold`` the duplicate threshold of a sender over time.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from backlane.report.figures import INK, draw, legend
+from backlane.report.series import thin
+from backlane.stats import mean_interval
+from backlane.studies.painting import WIDE_IN, colors, contenders_of, where_of
+from backlane.studies.timed import in_flight_pkts, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from backlane.report.figures import Drawn
+    from backlane.stats import Interval
+    from backlane.studies.painting import Runs
+    from backlane.studies.study import FigureSpec
+    from backlane.studies.view import RunView
+
+AT_FIRST_PKTS = 3
+"""The duplicate threshold that a connection begins with (RFC 5681 §3.2)."""
+FURTHEST = (6, 12, 20, 30)
+"""A histogram shows displacements up to one of these by themselves, and those beyond in one bar."""
+BEYOND = 0.02
+"""It is the first that leaves less than this share beyond."""
+
+
+def share_at(view: RunView, displacement: float) -> float:
+    """The share of packets at a displacement."""
+    found = view.displacements
+    return found.get(round(displacement), 0.0) if found else math.nan
+
+
+def share_from(view: RunView, displacement: float) -> float:
+    """The share of packets at a displacement or a larger one."""
+    found = view.displacements
+    late = (share for k, share in found.items() if k >= displacement)
+    return math.fsum(late) if found else math.nan
+
+
+def _falls(view: RunView, flow: str) -> Iterator[tuple[bool, bool]]:
+    """Of each fall of a flow's threshold: whether it is as at first, and whether it timed out."""
+    thresholds = view.samples("cwnd", flow, "reordering_pkts")[1]
+    timeouts = view.samples("cwnd", flow, "rtos")[1]
+    for before, after in pairwise(zip(thresholds, timeouts, strict=True)):
+        if after[0] < before[0]:
+            yield after[0] == AT_FIRST_PKTS, after[1] > before[1]
+
+
+def _per_flow(view: RunView, of: Callable[[str], float]) -> float:
+    return mean([of(flow) for flow in view.entities("cwnd")])
+
+
+def resets(view: RunView) -> float:
+    """How often the threshold of a flow had grown and a timeout put it back, mean over flows."""
+    return _per_flow(view, lambda flow: float(sum(map(all, _falls(view, flow)))))
+
+
+def untimed_falls(view: RunView) -> float:
+    """How often the threshold of a flow fell without a timeout, mean over flows."""
+    return _per_flow(view, lambda flow: float(sum(not timed for _, timed in _falls(view, flow))))
+
+
+def threshold_max_pkts(view: RunView) -> float:
+    """The largest threshold of a flow, mean over flows."""
+    return _per_flow(
+        view,
+        lambda flow: max(view.samples("cwnd", flow, "reordering_pkts")[1], default=math.nan),
+    )
+
+
+def in_flight_mean_pkts(view: RunView) -> float:
+    """Packets in flight of a flow, mean over time and flows."""
+    return mean(in_flight_pkts(view, (-math.inf, math.inf)))
+
+
+PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
+    "in_flight_mean": ("packets", 1, "packets in flight of a flow", in_flight_mean_pkts),
+    "threshold_resets": (
+        "per flow", 1, "times that a timeout put a grown duplicate threshold back", resets),
+    "threshold_falls_untimed": (
+        "per flow", 1, "times that the duplicate threshold fell without a timeout", untimed_falls),
+    "threshold_max": ("packets", 1, "largest duplicate threshold of a flow", threshold_max_pkts),
+}  # fmt: skip
+"""By name: unit, scale, words, and the number of a run."""
+
+OF_A_DISPLACEMENT: dict[str, tuple[str, float, str, Callable[[RunView, float], float]]] = {
+    "rd": ("%", 100, "packets at a displacement of {:g}", share_at),
+    "rd_late": ("%", 100, "packets late by {:g} places or more", share_from),
+}
+"""The same of a displacement in packets; late is positive."""
+
+
+def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The reorder density: a panel per contender, means and intervals over seeds."""
+    where, by = where_of(spec), spec.options["by"]
+    contenders = contenders_of(spec, runs)
+    shade = colors(runs.levels(by, where))
+    views = {
+        contender: [view for view in runs.at(where | {by: contender}) if view.displacements]
+        for contender in contenders
+    }
+    end = next(
+        (k for k in FURTHEST if all(_beyond(found, k) < BEYOND for found in views.values())),
+        FURTHEST[-1],
+    )
+    places = range(-end - 1, end + 2)
+    names = [f"<−{end}", *(f"{k}".replace("-", "−") for k in range(-end, end + 1)), f">{end}"]
+    rows: list[list[Any]] = [[by, "displacement_pkts", "seeds", "share", "low", "high"]]
+    bars: dict[Any, list[Interval]] = {}
+    for contender, found in views.items():
+        bars[contender] = [mean_interval([_share(v, k, end) for v in found]) for k in places]
+        rows += [
+            [contender, name, i.count, i.mean, i.low, i.high]
+            for name, i in zip(names, bars[contender], strict=True)
+        ]
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        axes.remove()
+        panels = figure.subplots(1, len(contenders), sharey=True, squeeze=False)[0]
+        ticks = [0, *range(end // 3 + 1, 2 * end + 1, end // 3), 2 * end + 2]
+        for panel, contender in zip(panels, contenders, strict=True):
+            color = shade[contender]
+            for k, around in zip(places, bars[contender], strict=True):
+                panel.bar(k, around.mean * 100, 0.8, color=color, alpha=0.55, edgecolor=color)
+                if around.known:
+                    ends = around.low * 100, around.high * 100
+                    panel.vlines(k, *ends, color=INK, linewidth=1.2)
+            in_place = bars[contender][end + 1].mean
+            panel.set_title(f"{contender}: {in_place:.0%} in place", loc="left", fontsize=9.5)
+            panel.set_xticks([places[tick] for tick in ticks], [names[tick] for tick in ticks])
+            panel.set_xlabel("displacement in packets")
+        panels[0].set_ylabel("packets in %")
+        # The panels share the axis, and its top stays where it is when the bottom is set.
+        panels[0].set_ylim(bottom=0)
+
+    note = (
+        "Reorder density (RFC 5236), all flows by packets; late packets are right of 0. Lines are "
+        "95 % intervals."
+    )
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
+
+
+def _share(view: RunView, place: int, end: int) -> float:
+    """The share at a place of the histogram; the first and the last are all beyond."""
+    if abs(place) <= end:
+        return view.displacements.get(place, 0.0)
+    shares = ((k if place > 0 else -k, share) for k, share in view.displacements.items())
+    return math.fsum(share for k, share in shares if k > end)
+
+
+def _beyond(views: Sequence[RunView], end: int) -> float:
+    return mean([_share(view, -end - 1, end) + _share(view, end + 1, end) for view in views])
+
+
+def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The duplicate threshold of one flow over time with its timeouts, a panel per contender.
+
+    The flow is ``flow`` or the first that was recorded, of the first seed; ``span`` is the stretch
+    of time that is drawn, in s.
+    """
+    where, by = where_of(spec), spec.options["by"]
+    contenders = contenders_of(spec, runs)
+    begin, end = spec.options.get("span", (0.0, math.inf))
+    shade = colors(runs.levels(by, where))
+    rows: list[list[Any]] = [[by, "time_s", "threshold_pkts", "rtos"]]
+    lines: dict[Any, tuple[list[float], list[float], list[float]]] = {}
+    for contender in contenders:
+        view = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
+        flow = spec.options.get("flow", next(iter(view.entities("cwnd")), ""))
+        times, counts = view.samples("cwnd", flow, "rtos")
+        drawn = [
+            (t, value, count)
+            for t, value, count in zip(
+                times, view.samples("cwnd", flow, "reordering_pkts")[1], counts, strict=True
+            )
+            if begin <= t <= end
+        ]
+        timeouts = [b[0] for a, b in pairwise(drawn) if b[2] > a[2]]
+        times, values = thin([t for t, *_ in drawn], [value for _, value, _ in drawn])
+        lines[contender] = (times, values, timeouts)
+        rows += [[contender, *found] for found in drawn]
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        axes.remove()
+        panels = figure.subplots(len(contenders), 1, sharex=True, squeeze=False)[:, 0]
+        handles: list[Any] = []
+        for panel, (contender, (times, values, timeouts)) in zip(
+            panels, lines.items(), strict=True
+        ):
+            line = panel.step(times, values, where="post", color=shade[contender], linewidth=1.2)[0]
+            mark = panel.plot(timeouts, [0.0] * len(timeouts), "^", color=INK, markersize=5,
+                              clip_on=False, zorder=4, linewidth=0)[0]  # fmt: skip
+            handles = [line, mark]
+            if len(contenders) > 1:
+                panel.set_title(str(contender), loc="left", fontsize=9.5)
+            panel.set_ylabel("threshold\nin packets")
+            panel.set_ylim(bottom=0)
+        panels[-1].set_xlabel("time in s")
+        legend(figure, handles, ["threshold", "timeout"])
+
+    return [draw(spec.id, spec.title, "One flow, first seed.", rows, paint,
+                 height_in=1.1 + 1.7 * len(contenders), width_in=WIDE_IN)]  # fmt: skip
+
+
+FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {
+    "displacements": displacements,
+    "threshold": threshold,
+}
+"""The forms of this module."""

@@ -1,0 +1,202 @@
+"""Packets out of order and the threshold that bears them, counted by hand, and their figures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from backlane.errors import BacklaneError
+from backlane.measures import measure
+from backlane.results import Results
+from backlane.studies import figures, flows, metrics, ratios, reordering
+from backlane.studies.painting import Runs
+from backlane.studies.ratios import crossing
+from backlane.studies.study import FigureSpec
+from backlane.studies.terms import leading_number
+from backlane.studies.view import Recorded, RunView, views
+
+
+def run_view(
+    tables: dict[str, pl.DataFrame] | None = None, cell: int = 0, seed: int = 1
+) -> RunView:
+    return RunView(
+        run_id="r", cell=cell, seed=seed, run={"simulated_s": 20.0}, everything=[], flows=[],
+        udp=[], links=[], routing=[], coding=[], slotted=[], backhaul=set(),
+        measures=measure([], 20.0), recorded=Recorded(Results({}, None, tables or {})),
+    )  # fmt: skip
+
+
+def windows(**flows_of: list[tuple[int, int]]) -> dict[str, pl.DataFrame]:
+    """The series of flows whose (threshold, timeouts) are given at each second."""
+    rows = [
+        {"run_id": "r", "entity": name, "time_s": float(t), "reordering_pkts": r, "rtos": n,
+         "in_flight_pkts": 10 * t}
+        for name, samples in flows_of.items()
+        for t, (r, n) in enumerate(samples)
+    ]  # fmt: skip
+    return {"series/cwnd": pl.DataFrame(rows)}
+
+
+def number(name: str, of: RunView) -> float:
+    return metrics.get(name).of(of)
+
+
+def test_displacements_of_flows_are_pooled_by_their_packets() -> None:
+    results = Results(
+        {},
+        None,
+        {
+            "runs": pl.DataFrame({"run_id": ["r"], "cell": [0], "seed": [1], "simulated_s": [9.0]}),
+            "flows": pl.DataFrame(
+                {
+                    "run_id": ["r", "r"], "flow": ["a", "b"], "congestion_control": ["reno"] * 2,
+                    "packets_received": [32, 10], "reorder_discarded_pkts": [2.0, 0.0],
+                }
+            ),
+            "links": pl.DataFrame({"run_id": []}, schema={"run_id": pl.String}),
+            "nodes": pl.DataFrame({"run_id": []}, schema={"run_id": pl.String}),
+            "reordering": pl.DataFrame(
+                {
+                    "run_id": ["r"] * 6, "flow": ["a", "a", "a", "b", "b", "b"],
+                    "displacement_pkts": [-1.0, 0.0, 3.0, 0.0, 4.0, 7.0],
+                    "density": [0.2, 0.7, 0.1, 0.5, 0.5, 0.0],
+                }
+            ),
+        },
+    )  # fmt: skip
+    (view,) = views(results)
+    # 30 and 10 packets count: 6 at −1, 21 + 5 at 0, 3 at 3 and 5 at 4.
+    assert number("rd@-1", view) == pytest.approx(6 / 40)
+    assert number("rd@0", view) == pytest.approx(26 / 40)
+    assert number("rd_late@3", view) == pytest.approx(8 / 40)
+    assert number("rd_late@4", view) == pytest.approx(5 / 40)
+    assert number("rd@2", view) == 0.0
+    assert sorted(view.displacements) == [-1, 0, 3, 4]
+    assert math.isnan(number("rd@0", run_view()))
+
+
+def test_a_reset_is_a_fall_of_the_threshold_to_three_with_a_timeout() -> None:
+    grows_and_is_reset = [(3, 0), (12, 0), (40, 1), (3, 2), (9, 2), (3, 3)]
+    assert number("threshold_resets", run_view(windows(a=grows_and_is_reset))) == 2
+    assert number("threshold_falls_untimed", run_view(windows(a=grows_and_is_reset))) == 0
+    assert number("threshold_max", run_view(windows(a=grows_and_is_reset))) == 40
+    # Already grown when the first sample is taken.
+    assert number("threshold_resets", run_view(windows(a=[(14, 0), (3, 1)]))) == 1
+    # A timeout without a fall, a fall without a timeout, and one that has grown again.
+    never = [(3, 0), (3, 1), (8, 1), (3, 1), (20, 1), (5, 2)]
+    assert number("threshold_resets", run_view(windows(a=never))) == 0
+    assert number("threshold_falls_untimed", run_view(windows(a=never))) == 1
+    both = run_view(windows(a=grows_and_is_reset, b=never))
+    assert number("threshold_resets", both) == 1.0
+    assert math.isnan(number("threshold_resets", run_view()))
+
+
+def test_packets_in_flight_are_a_mean_over_samples() -> None:
+    assert number("in_flight_mean", run_view(windows(a=[(3, 0)] * 4))) == pytest.approx(15.0)
+
+
+def test_a_ratio_crosses_between_numbers_and_its_interval_comes_from_the_seeds() -> None:
+    low, high = {1: 0.5, 2: 0.7}, {1: 1.3, 2: 1.5}
+    found = crossing({1.0: low, 4.0: high})
+    # From 0.6 to 1.4 over two doublings: 1 is in the middle, at 2. Of both seeds each alone is the
+    # extreme: 0.5 to 1.3 crosses at 1 · 4^(5/8), 0.7 to 1.5 at 4^(3/8).
+    assert found.at == pytest.approx(2.0)
+    assert (found.low, found.high) == pytest.approx((4 ** (3 / 8), 4 ** (5 / 8)))
+    assert found.text(1, 4) == "above 1 from 2.0 on (95 %: 1.7 to 2.4)"
+
+
+def test_what_rises_above_one_and_falls_again_does_not_stay_there() -> None:
+    points = {1.0: 0.8, 2.0: 1.1, 4.0: 0.9, 8.0: 1.2}
+    found = crossing({at: {1: value} for at, value in points.items()})
+    assert found.at == pytest.approx(4.0 * 2 ** (1 / 3))
+    assert math.isnan(found.low)
+    assert crossing({1.0: {1: 1.2}, 2.0: {1: 0.9}}).text(1, 2) == "not above 1 up to 2"
+    assert crossing({1.0: {1: 1.2}, 2.0: {1: 1.1}}).text(1, 2) == "above 1 from 1 on"
+
+
+def test_an_interval_of_a_crossing_may_end_outside_the_axis() -> None:
+    seeds = range(1, 11)
+    # Of the seeds four end below 1, far enough for some resamples to end there altogether.
+    ends = {seed: 0.4 if seed <= 4 else 1.5 for seed in seeds}
+    found = crossing({1.0: dict.fromkeys(seeds, 0.5), 64.0: ends})
+    assert 1 < found.at < 64
+    assert found.high == math.inf
+    assert found.text(1, 64).endswith("to above 64)")
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"), [(4, 4.0), ("24 flows", 24.0), ("1.5e3 x", 1500.0), ("-2", -2.0)]
+)
+def test_a_swept_value_counts_as_the_number_that_it_begins_with(
+    label: Any, expected: float
+) -> None:
+    assert leading_number(label) == expected
+    assert math.isnan(leading_number("flows"))
+
+
+def runs_of(swept: list[dict[str, Any]], *found: RunView) -> Runs:
+    return Runs(Results({}, None, {}), swept, list(found))
+
+
+def test_displacements_are_drawn_with_what_is_beyond_in_one_bar() -> None:
+    near = {-1: 0.25, 0: 0.5, 1: 0.245, 9: 0.005}
+    found = [replace(run_view(seed=seed), displacements=near) for seed in (1, 2)]
+    runs = runs_of([{"tcp": "Linux"}], *found)
+    spec = FigureSpec("f", "RD", "displacements", "one", {"by": "tcp"})
+    (drawn,) = reordering.FORMS["displacements"](spec, runs)
+    lines = drawn.csv.splitlines()
+    assert lines[0] == "tcp,displacement_pkts,seeds,share,low,high"
+    # Six on each side, and one bar for what is beyond.
+    assert len(lines) == 1 + 15
+    assert lines[-1] == "Linux,>6,2,0.005,0.005,0.005"
+    assert "Linux,0,2,0.5,0.5,0.5" in lines
+
+
+def test_a_threshold_is_drawn_with_its_timeouts() -> None:
+    samples = [(3, 0), (12, 0), (40, 0), (3, 1), (9, 1)]
+    runs = runs_of([{"tcp": "Linux"}], run_view(windows(a=samples, b=[(3, 0)])))
+    spec = FigureSpec("f", "T", "threshold", "one", {"by": "tcp", "span": [1, 3]})
+    (drawn,) = reordering.FORMS["threshold"](spec, runs)
+    assert drawn.csv.splitlines()[1:] == ["Linux,1.0,12.0,0.0", "Linux,2.0,40.0,0.0",
+                                          "Linux,3.0,3.0,1.0"]  # fmt: skip
+
+
+def of_goodput(bps: float, cell: int, seed: int) -> RunView:
+    row = {"flow": "a", "goodput_bps": bps, "delivered_bytes": 0}
+    return replace(run_view(cell=cell, seed=seed), everything=[row])
+
+
+def test_a_ratio_is_drawn_seed_by_seed_with_where_it_crosses() -> None:
+    swept = [
+        {"tcp": "Linux", "routing": routing, "flow.count": count}
+        for routing in ("data+ack", "packet")
+        for count in (1, 4)
+    ]
+    rates = [[2.0, 4.0], [2.0, 4.0], [1.0, 2.0], [3.0, 6.0]]
+    found = [of_goodput(bps, cell, seed) for cell, both in enumerate(rates)
+             for seed, bps in enumerate(both)]  # fmt: skip
+    options = {"by": "tcp", "x": "flow.count", "over": "routing", "of": ["packet", "data+ack"]}
+    spec = FigureSpec("f", "Pays", "ratio", "one", options)
+    figures.check(spec, swept)
+    (drawn,) = ratios.FORMS["ratio"](spec, runs_of(swept, *found))
+    lines = drawn.csv.splitlines()
+    assert lines[1:3] == ["Linux,1.0,2,0.5,0.5,0.5", "Linux,4.0,2,1.5,1.5,1.5"]
+    assert "Linux: above 1 from 2.0 on" in drawn.reading
+    for wrong in ({"of": ["packet"]}, {"over": "queue"}, {"metric": "speed"}):
+        with pytest.raises(BacklaneError) as caught:
+            figures.check(replace(spec, options=options | wrong), swept)
+        assert caught.value.code == "R022"
+
+
+def test_lines_go_over_labels_that_begin_with_a_number() -> None:
+    swept = [{"tcp": "Linux", "flow": name} for name in ("24 flows", "4 flows")]
+    found = [of_goodput(1e6 * (cell + 1), cell, 1) for cell in (0, 1)]
+    options = {"by": "tcp", "x": "flow", "metric": "system_throughput"}
+    spec = FigureSpec("f", "L", "lines", "one", options)
+    (drawn,) = flows.FORMS["lines"](spec, runs_of(swept, *found))
+    assert [line.split(",")[1] for line in drawn.csv.splitlines()[1:]] == ["24 flows", "4 flows"]
+    assert drawn.svg.lstrip().startswith("<")
