@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 # trait that `net` defines, and `traffic` joins `net` with `tcp` and `coding`.
 MODELS = {
     "units", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic",
-    "slotted",
+    "slotted", "assignment",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
@@ -34,8 +34,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "routing": {"units", "engine", "net"},
     "traffic": {"units", "engine", "net", "tcp", "coding"},
     "slotted": {"engine"},
+    "assignment": set(),
     "record": set(),
-    "scenario": {"units"},
+    "scenario": {"units", "assignment"},
     "world": MODELS | {"record", "scenario"},
     "python": {"units", "record", "scenario", "world"},
     "testkit": MODELS,

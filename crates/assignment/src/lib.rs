@@ -1,0 +1,40 @@
+//! Channels, rates and flow rates for the links of a multi-radio wireless mesh, before anything is
+//! simulated.
+//!
+//! Each node has a few radios and each radio one channel, so two neighbours can talk only if they
+//! share one, and links on one channel near each other take turns. How much a link should carry,
+//! on which channel and how fast, are therefore one question. It is answered in two steps, as in
+//! the work of Avallone, Akyildiz and Ventre on L2.5 forwarding (IEEE/ACM Transactions on
+//! Networking 17(1), 2009):
+//!
+//! 1. [`throughput`] says how much each link should carry for given demands, by a linear program
+//!    that knows radios and channels but not which link has which; [`by_paths`] and [`equal`] are
+//!    simpler rules.
+//! 2. [`assign`] gives each link a channel and a rate (flow-based channel and rate assignment,
+//!    FCRA) and scales the flow rates down to what can be scheduled.
+//!
+//! [`check()`] judges an assignment and shares no code with what made it.
+//!
+//! - [`mesh`]: nodes, links, channels, who disturbs whom; what is wrong with one: [`error`].
+//! - [`flow`]: demands and flow rates; the program in `program`, what makes it infeasible in
+//!   [`infeasible`], short paths in `paths`.
+//! - [`fcra`]: the assignment, with its adjustment of rates; loads of collision domains in `load`.
+//!
+//! Everything is plain data with indices. No time, no randomness; equal input gives equal output.
+
+pub mod check;
+pub mod error;
+pub mod fcra;
+pub mod flow;
+pub mod infeasible;
+mod load;
+pub mod mesh;
+mod paths;
+mod program;
+
+pub use check::{Violation, check};
+pub use error::Error;
+pub use fcra::{Assignment, assign};
+pub use flow::{Demand, FlowRates, by_paths, equal, throughput};
+pub use infeasible::{Constraint, Infeasible, Remedy};
+pub use mesh::{Channels, Interference, Link, Mesh, Node};

@@ -1,0 +1,300 @@
+//! The linear program of a multi-commodity flow: a variable for each short path, a row for each
+//! thing that has only so much time. Rates are in Mbit/s here, so that coefficients are near one.
+
+use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
+
+use crate::error::Error;
+use crate::flow::{Demand, FlowRates};
+use crate::infeasible::Constraint;
+use crate::mesh::{Channels, Mesh};
+use crate::paths::{Hop, short_paths};
+
+/// What to optimise. In all but the first, demands that name a rate get it.
+pub(crate) enum Goal {
+    /// The largest factor by which the rates that demands name can be met at once; the other
+    /// demands get nothing.
+    Factor,
+    /// The largest least rate of the demands that name none.
+    Least,
+    /// The largest sum of these, each having at least so much.
+    Total {
+        /// Mbit/s.
+        least: f64,
+    },
+    /// The least airtime at which each demand has at least so much.
+    Airtime {
+        /// Mbit/s.
+        amounts: Vec<f64>,
+    },
+}
+
+/// Where a solution may be worse than the optimum of the goal before it. Far below a bit/s, and
+/// enough for what the solver rounds.
+const SLACK: f64 = 1.0 - 1e-9;
+
+pub(crate) struct Row {
+    pub constraint: Constraint,
+    pub links: Vec<usize>,
+    /// Seconds of airtime in a second.
+    pub capacity: f64,
+}
+
+struct Column {
+    demand: usize,
+    back: bool,
+    path: Vec<Hop>,
+}
+
+pub(crate) struct Program<'a> {
+    demands: &'a [Demand],
+    /// Of each link, in Mbit/s.
+    rates: Vec<f64>,
+    columns: Vec<Column>,
+    pub rows: Vec<Row>,
+    links: usize,
+}
+
+pub(crate) struct Solution {
+    /// Value of the goal.
+    pub value: f64,
+    /// Of each demand, forward.
+    pub amounts: Vec<f64>,
+    /// Of each column.
+    flows: Vec<f64>,
+}
+
+impl<'a> Program<'a> {
+    pub fn new(mesh: &Mesh, demands: &'a [Demand], extra_hops: u8) -> Result<Self, Error> {
+        mesh.validate()?;
+        let fastest = mesh.fastest()?;
+        let mut columns = Vec::new();
+        for (demand, ends) in demands.iter().enumerate() {
+            let there = short_paths(mesh, demand, ends, extra_hops)?;
+            if ends.reverse_share > 0.0 {
+                let turned = Demand {
+                    from: ends.to,
+                    to: ends.from,
+                    ..*ends
+                };
+                let back = short_paths(mesh, demand, &turned, extra_hops)?;
+                columns.extend(back.into_iter().map(|path| Column {
+                    demand,
+                    back: true,
+                    path,
+                }));
+            }
+            columns.extend(there.into_iter().map(|path| Column {
+                demand,
+                back: false,
+                path,
+            }));
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        for row in all_rows(mesh, &fastest) {
+            let same = |old: &Row| old.links == row.links && old.capacity <= row.capacity;
+            if !rows.iter().any(same) {
+                rows.push(row);
+            }
+        }
+        let rates = fastest
+            .iter()
+            .map(|&rate| mesh.rates_bps[rate] as f64 / 1e6)
+            .collect();
+        Ok(Self {
+            demands,
+            rates,
+            columns,
+            rows,
+            links: mesh.links.len(),
+        })
+    }
+
+    pub fn capacities(&self) -> Vec<f64> {
+        self.rows.iter().map(|row| row.capacity).collect()
+    }
+
+    /// Seconds of airtime in a second that a row spends on a unit of a column.
+    fn cost(&self, row: &Row, column: &Column) -> f64 {
+        let within = column
+            .path
+            .iter()
+            .filter(|hop| row.links.contains(&hop.link));
+        within.map(|hop| 1.0 / self.rates[hop.link]).sum()
+    }
+
+    pub fn airtime(&self, row: &Row, solution: &Solution) -> f64 {
+        let flows = self.columns.iter().zip(&solution.flows);
+        flows
+            .map(|(column, flow)| flow * self.cost(row, column))
+            .sum()
+    }
+
+    pub fn per_link(&self, solution: &Solution) -> FlowRates {
+        let mut rates = vec![[0.0; 2]; self.links];
+        for (column, flow) in self.columns.iter().zip(&solution.flows) {
+            for hop in &column.path {
+                rates[hop.link][hop.direction] += flow * 1e6;
+            }
+        }
+        FlowRates(rates)
+    }
+
+    /// The best flow under capacities of the rows.
+    pub fn solve(&self, capacities: &[f64], goal: &Goal) -> Result<Solution, Error> {
+        let direction = match goal {
+            Goal::Airtime { .. } => OptimizationDirection::Minimize,
+            _ => OptimizationDirection::Maximize,
+        };
+        let mut problem = Problem::new(direction);
+        let flows: Vec<Variable> = self
+            .columns
+            .iter()
+            .map(|column| {
+                let airtime = column
+                    .path
+                    .iter()
+                    .map(|hop| 1.0 / self.rates[hop.link])
+                    .sum();
+                let weight = if matches!(goal, Goal::Airtime { .. }) {
+                    airtime
+                } else {
+                    0.0
+                };
+                problem.add_var(weight, (0.0, f64::INFINITY))
+            })
+            .collect();
+        let named = |demand: usize| self.demands[demand].rate_bps.map(|rate| rate / 1e6);
+        let amounts: Vec<Variable> = (0..self.demands.len())
+            .map(|demand| match (goal, named(demand)) {
+                (Goal::Factor, Some(_)) | (Goal::Least, None) => {
+                    problem.add_var(0.0, (0.0, f64::INFINITY))
+                }
+                (Goal::Factor, None) => problem.add_var(0.0, (0.0, 0.0)),
+                (Goal::Airtime { amounts }, _) => {
+                    problem.add_var(0.0, (amounts[demand] * SLACK, f64::INFINITY))
+                }
+                (_, Some(rate)) => problem.add_var(0.0, (rate, rate)),
+                (Goal::Total { least }, None) => {
+                    problem.add_var(1.0, (least * SLACK, f64::INFINITY))
+                }
+            })
+            .collect();
+        if matches!(goal, Goal::Factor | Goal::Least) {
+            let common = problem.add_var(1.0, (0.0, f64::INFINITY));
+            for (demand, &amount) in amounts.iter().enumerate() {
+                match (goal, named(demand)) {
+                    (Goal::Factor, Some(rate)) => {
+                        let terms = [(amount, 1.0), (common, -rate)];
+                        problem.add_constraint(terms, ComparisonOp::Eq, 0.0);
+                    }
+                    (Goal::Least, None) => {
+                        let terms = [(amount, 1.0), (common, -1.0)];
+                        problem.add_constraint(terms, ComparisonOp::Ge, 0.0);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (demand, &amount) in amounts.iter().enumerate() {
+            let share = self.demands[demand].reverse_share;
+            for (back, share) in [(false, 1.0), (true, share)] {
+                let mut sum = LinearExpr::empty();
+                for (column, &flow) in self.columns.iter().zip(&flows) {
+                    if (column.demand, column.back) == (demand, back) {
+                        sum.add(flow, 1.0);
+                    }
+                }
+                if share > 0.0 {
+                    sum.add(amount, -share);
+                    problem.add_constraint(sum, ComparisonOp::Eq, 0.0);
+                }
+            }
+        }
+        for (row, &capacity) in self.rows.iter().zip(capacities) {
+            let mut sum = LinearExpr::empty();
+            for (column, &flow) in self.columns.iter().zip(&flows) {
+                let cost = self.cost(row, column);
+                if cost > 0.0 {
+                    sum.add(flow, cost);
+                }
+            }
+            problem.add_constraint(sum, ComparisonOp::Le, capacity);
+        }
+        let solved = problem
+            .solve()
+            .map_err(|error| Error::Solver(error.to_string()))?;
+        let solved = solved
+            .into_solution()
+            .map_err(|_| Error::Solver("interrupted".into()))?;
+        let values = |variables: &[Variable]| {
+            variables
+                .iter()
+                .map(|&variable| solved.var_value(variable).max(0.0))
+                .collect()
+        };
+        Ok(Solution {
+            value: solved.objective(),
+            amounts: values(&amounts),
+            flows: values(&flows),
+        })
+    }
+}
+
+/// What has only so much time.
+fn all_rows(mesh: &Mesh, rates: &[usize]) -> Vec<Row> {
+    let conflicts = mesh.conflicts(rates);
+    let links = 0..mesh.links.len();
+    let with = |link: usize, others: Vec<usize>| {
+        let mut all = others;
+        all.push(link);
+        all.sort_unstable();
+        all
+    };
+    match &mesh.channels {
+        Channels::Given(channels) => links
+            .filter_map(|link| channels[link].map(|channel| (link, channel)))
+            .map(|(link, channel)| {
+                let mut others = conflicts[link].clone();
+                others.retain(|&other| channels[other] == Some(channel));
+                let constraint = Constraint::Domain { link, channel };
+                Row {
+                    constraint,
+                    links: with(link, others),
+                    capacity: 1.0,
+                }
+            })
+            .collect(),
+        Channels::Available(channels) => {
+            let of_node = |node: usize| {
+                let at = |&link: &usize| mesh.links[link].a == node || mesh.links[link].b == node;
+                (0..mesh.links.len()).filter(at).collect()
+            };
+            let nodes = mesh.nodes.iter().enumerate().map(|(node, has)| Row {
+                constraint: Constraint::Radios {
+                    node,
+                    radios: has.radios,
+                },
+                links: of_node(node),
+                capacity: f64::from(has.radios),
+            });
+            let single = links.clone().map(|link| Row {
+                constraint: Constraint::Link { link },
+                links: vec![link],
+                capacity: 1.0,
+            });
+            let around = links.map(|link| Row {
+                constraint: Constraint::Channels {
+                    link,
+                    channels: channels.len(),
+                },
+                links: with(link, conflicts[link].clone()),
+                capacity: channels.len() as f64,
+            });
+            nodes
+                .chain(single)
+                .chain(around)
+                .filter(|row| !row.links.is_empty())
+                .collect()
+        }
+    }
+}
