@@ -34,6 +34,7 @@ _TEXT = {
 _INTEGER = {
     "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
     "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bursts", "bytes",
+    "undos", "spurious_rtos", "reordering_pkts", "reordering_max_pkts",
     "packets", "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
     "packets_in_flight", "duplicate_acks", "slow_start_segments", "packets_sent",
     "cqi", "granted_bytes", "used_bytes", "transport_blocks", "ttis", "harq_retransmissions",

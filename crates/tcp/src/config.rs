@@ -104,6 +104,10 @@ pub struct Config {
     /// Whether segments with an older timestamp than the last in order are refused (PAWS, RFC
     /// 7323); needs `timestamps`.
     pub paws: bool,
+    /// One tick of the clock that timestamps are read from (1 ms in Linux 6.1, 1/HZ before 4.13):
+    /// PAWS, the detection of needless retransmissions by timestamps and RTT samples from
+    /// timestamps tell apart no less. A whole number of microseconds, from 1 µs to 1 s.
+    pub timestamp_tick: Duration,
     /// Whether the first duplicate acknowledgments let new data out (RFC 3042).
     pub limited_transmit: bool,
     /// SACKed segments, or duplicate acknowledgments, that signal a loss.
@@ -155,6 +159,7 @@ impl Default for Config {
             sack_compression: true,
             timestamps: true,
             paws: true,
+            timestamp_tick: Duration::from_millis(1),
             limited_transmit: true,
             duplicate_threshold: 3,
             reordering: Reordering::Rack,
@@ -175,6 +180,10 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(crate) fn timestamp_tick_us(&self) -> u32 {
+        self.timestamp_tick.as_micros().clamp(1, 1_000_000) as u32
+    }
+
     /// Linux 6.1; the same as [`Default`].
     pub fn linux() -> Self {
         Self::default()

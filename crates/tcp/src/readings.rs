@@ -113,6 +113,12 @@ pub struct Statistics {
     pub slow_start_exit: Option<SlowStartExit>,
     /// Tail loss probes sent.
     pub tail_probes: u64,
+    /// The largest that [`Readings::reordering_pkts`] was.
+    pub reordering_max_pkts: u32,
+    /// How long something was outstanding, up to the last acknowledgment or timeout.
+    pub outstanding: Duration,
+    /// Congestion window and packets in flight, each times how long, in packet-microseconds.
+    area_pkt_us: (u64, u64),
     /// RTT samples taken.
     pub rtt_samples: u64,
     /// Their sum.
@@ -124,6 +130,32 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// A time of `span` with something outstanding is over.
+    #[inline]
+    pub(crate) fn on_outstanding(&mut self, span: Duration, cwnd_pkts: u32, in_flight_pkts: u32) {
+        let us = span.as_micros();
+        self.outstanding = self.outstanding.saturating_add(span);
+        self.area_pkt_us.0 += us * u64::from(cwnd_pkts);
+        self.area_pkt_us.1 += us * u64::from(in_flight_pkts);
+    }
+
+    /// Mean congestion window over the time that something was outstanding, in packets; `None`:
+    /// nothing ever was.
+    pub fn cwnd_mean_pkts(&self) -> Option<f64> {
+        self.mean_pkts(self.area_pkt_us.0)
+    }
+
+    /// Mean packets in flight over the time that something was outstanding; `None`: nothing
+    /// ever was.
+    pub fn in_flight_mean_pkts(&self) -> Option<f64> {
+        self.mean_pkts(self.area_pkt_us.1)
+    }
+
+    fn mean_pkts(&self, area_pkt_us: u64) -> Option<f64> {
+        let us = self.outstanding.as_micros();
+        (us > 0).then(|| area_pkt_us as f64 / us as f64)
+    }
+
     pub(crate) fn on_rtt(&mut self, rtt: Duration) {
         self.rtt_samples += 1;
         self.rtt_sum = self.rtt_sum.saturating_add(rtt);

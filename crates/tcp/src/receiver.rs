@@ -36,6 +36,7 @@ pub(crate) struct Receiver {
     fin_seq: Option<u64>,
     /// The timestamp to echo (RFC 7323 §4.3).
     ts_recent: TsRecent,
+    tick_us: u32,
     refuses_old: bool,
     pub(crate) acks: AckSchedule,
 }
@@ -64,7 +65,8 @@ impl Receiver {
             earlier: None,
             duplicate: None,
             fin_seq: None,
-            ts_recent: TsRecent::default(),
+            ts_recent: TsRecent::new(config.timestamp_tick_us()),
+            tick_us: config.timestamp_tick_us(),
             refuses_old: config.paws,
             acks: AckSchedule::new(config),
         }
@@ -94,7 +96,7 @@ impl Receiver {
         }
         let end = end_of(segment);
         if end == segment.seq {
-            let rto_ticks = rto.as_micros() / 1000;
+            let rto_ticks = rto.as_micros() / u64::from(self.tick_us);
             return !(repeats && segment.seq == self.rcv_nxt && u64::from(ticks_late) <= rto_ticks);
         }
         // `tcp_send_dupack`: what is known already is reported as a duplicate.

@@ -2,21 +2,29 @@
 
 use backlane_units::{Duration, SimTime};
 
-/// One tick of Linux's timestamp clock; ours counts microseconds.
-const TICK_US: u32 = 1000;
 /// The clock of the timestamps wraps after 71 minutes: half of that after the last one was
 /// stored, older and newer cannot be told apart (RFC 7323: outdated timestamps).
 const OUTDATED: Duration = Duration::from_micros(1 << 31);
 
 /// TS.Recent of RFC 7323.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct TsRecent {
+    /// What one tick of the modelled clock lasts; ours counts microseconds.
+    tick_us: u32,
     /// 0: none yet.
     value: u32,
     stored_at: SimTime,
 }
 
 impl TsRecent {
+    pub(crate) fn new(tick_us: u32) -> Self {
+        Self {
+            tick_us: tick_us.max(1),
+            value: 0,
+            stored_at: SimTime::ZERO,
+        }
+    }
+
     pub(crate) fn value(self) -> u32 {
         self.value
     }
@@ -26,7 +34,7 @@ impl TsRecent {
         self.stored_at = now;
     }
 
-    /// How many ticks of Linux's clock a segment with `ts_val` left before the one whose
+    /// How many ticks a segment with `ts_val` left before the one whose
     /// timestamp is echoed; 0: it is not older, or that cannot be told.
     #[inline]
     pub(crate) fn ticks_late(self, now: SimTime, ts_val: u32) -> u32 {
@@ -38,7 +46,7 @@ impl TsRecent {
         if unknown || now.saturating_since(self.stored_at) >= OUTDATED {
             return 0;
         }
-        (late_us + ts_val % TICK_US) / TICK_US
+        (late_us + ts_val % self.tick_us) / self.tick_us
     }
 }
 
@@ -47,7 +55,7 @@ mod tests {
     use super::*;
 
     fn ticks_late(recent_us: u32, ts_val: u32, idle: Duration) -> u32 {
-        let mut recent = TsRecent::default();
+        let mut recent = TsRecent::new(1000);
         recent.store(SimTime::ZERO, recent_us);
         recent.ticks_late(SimTime::ZERO + idle, ts_val)
     }
@@ -60,6 +68,16 @@ mod tests {
         assert_eq!(late(8_000, 6_999), 2);
         assert_eq!(late(7_000, 7_999), 0);
         assert_eq!(late(7_999, 8_000), 0);
+    }
+
+    #[test]
+    fn a_coarser_clock_finds_less_too_old() {
+        let mut recent = TsRecent::new(4000);
+        recent.store(SimTime::ZERO, 12_000);
+        // Ticks of 4 ms: 12 to 16 ms is tick 3, 8 to 12 ms is tick 2, 4 to 8 ms is tick 1.
+        let late = |ts_val| recent.ticks_late(SimTime::ZERO, ts_val);
+        assert_eq!((late(11_999), late(8_000)), (1, 1));
+        assert_eq!((late(7_999), late(4_000)), (2, 2));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod script;
 
 use backlane_tcp::{Config, CongestionState, Reordering};
+use backlane_units::Duration;
 use script::{client, config, ten_out};
 
 /// Neither probes nor F-RTO: the timeout alone.
@@ -372,4 +373,33 @@ fn one_duplicate_report_of_two_retransmissions_undoes_nothing() {
     );
     assert_eq!(endpoint.statistics().undos, 0);
     assert_eq!(endpoint.readings().ssthresh_pkts, 5);
+}
+
+/// Clocks that tick 250 times a second tell 40 from 82 ms, and not 81 from 82 ms.
+#[test]
+fn an_echo_of_the_same_tick_of_the_timestamp_clock_takes_nothing_back() {
+    for (tick_ms, echo_ms, undos) in [(1, 81, 1), (4, 81, 0), (4, 40, 1), (4, 79, 1)] {
+        let config = Config {
+            timestamp_tick: Duration::from_millis(tick_ms),
+            ..with_timestamps()
+        };
+        let endpoint = client(
+            &config,
+            &ten_out(&format!(
+                "80  < ack 1 sack 1001-2001 ecr 40
+                 80  > 10001:11001 ack 1
+                 81  < ack 1 sack 1001-3001 ecr 40
+                 81  > 11001:12001 ack 1
+                 82  < ack 1 sack 1001-4001 ecr 40
+                 82  > 1:1001 ack 1
+                 84  < ack 12001 ecr {echo_ms}"
+            ))
+            .replace("write 100000", "write 12000"),
+        );
+        assert_eq!(
+            endpoint.statistics().undos,
+            undos,
+            "{tick_ms} ms, {echo_ms} ms"
+        );
+    }
 }

@@ -3,7 +3,8 @@
 mod script;
 
 use backlane_tcp::Config;
-use script::{client, config};
+use backlane_units::Duration;
+use script::{client, config, ten_out};
 
 #[test]
 fn a_closed_window_is_probed_with_growing_gaps_until_it_opens() {
@@ -97,7 +98,7 @@ fn a_peer_that_answers_no_probe_is_given_up() {
 #[test]
 fn the_gap_between_probes_ends_at_the_longest_timeout() {
     let config = Config {
-        max_rto: backlane_units::Duration::from_secs(1),
+        max_rto: Duration::from_secs(1),
         ..config()
     };
     client(
@@ -204,4 +205,24 @@ fn a_late_acknowledgment_does_not_move_the_window() {
          80    > 3001:4001 ack 1
          81    < ack 1001 win 9000",
     );
+}
+
+/// 10 in flight for 40 ms, then 11: slow start answers an acknowledgment of one with two.
+#[test]
+fn means_are_over_the_time_that_something_was_outstanding() {
+    let endpoint = client(
+        &config(),
+        &ten_out(
+            "80  < ack 1001
+             80  > 10001:11001 ack 1
+             80  > 11001:12001 ack 1
+             120 < ack 12001
+             120 > 12001:13001 ack 1",
+        )
+        .replace("write 100000", "write 13000"),
+    );
+    let statistics = endpoint.statistics();
+    assert_eq!(statistics.in_flight_mean_pkts(), Some(10.5));
+    assert_eq!(statistics.cwnd_mean_pkts(), Some(10.5));
+    assert_eq!(statistics.outstanding, Duration::from_millis(80));
 }

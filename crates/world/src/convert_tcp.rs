@@ -67,6 +67,7 @@ pub(crate) fn tcp(
         sack_compression,
         timestamps,
         paws,
+        timestamp_tick,
         limited_transmit,
         duplicate_threshold,
         receive_buffer_bytes,
@@ -103,6 +104,7 @@ pub(crate) fn tcp(
         sack_compression,
         timestamps,
         paws,
+        timestamp_tick,
         limited_transmit,
         duplicate_threshold,
         reordering: match reordering {

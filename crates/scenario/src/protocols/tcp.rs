@@ -47,6 +47,8 @@ pub struct Tcp {
     pub timestamps: bool,
     /// Whether old timestamps are refused (PAWS).
     pub paws: bool,
+    /// One tick of the timestamp clock.
+    pub timestamp_tick: Duration,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Duplicate acknowledgements that start a recovery.
@@ -207,6 +209,7 @@ pub(crate) fn read(table: &Table) -> Option<Tcp> {
         sack_compression: table.boolean("sack_compression")?,
         timestamps: table.boolean("timestamps")?,
         paws: table.boolean("paws")?,
+        timestamp_tick: table.quantity("timestamp_tick")?,
         limited_transmit: table.boolean("limited_transmit")?,
         duplicate_threshold: table.integer("duplicate_threshold")?,
         receive_buffer_bytes: window("receive_buffer")?,

@@ -259,7 +259,7 @@ impl Scoreboard {
         record: Record,
         now_us: u64,
         min_rtt_us: u64,
-        echoed_us: Option<u64>,
+        echo_end_us: Option<u64>,
     ) {
         if self.rate.is_enabled() {
             self.rate.on_delivered(
@@ -270,7 +270,7 @@ impl Scoreboard {
             );
         }
         let rtt_us = now_us - record.sent_us;
-        let echoes_first = echoed_us.is_some_and(|us| us / 1000 < record.sent_us / 1000);
+        let echoes_first = echo_end_us.is_some_and(|end_us| record.sent_us >= end_us);
         if record.has(EVER_RETRANSMITTED) && (rtt_us < min_rtt_us || echoes_first) {
             return;
         }
@@ -352,8 +352,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes off everything below `ack`. `echoed_us`: when what is acknowledged left, if the
-    /// echoed timestamp tells it.
+    /// Takes off everything below `ack`. `echo_end_us`: a retransmission that left then or
+    /// later is not what was acknowledged, as far as the echoed timestamp tells.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -361,7 +361,7 @@ impl Scoreboard {
         now_us: u64,
         min_rtt_us: u64,
         selective: bool,
-        echoed_us: Option<u64>,
+        echo_end_us: Option<u64>,
         delivery: &mut Delivery,
     ) {
         while self.first < self.next {
@@ -388,7 +388,7 @@ impl Scoreboard {
             if record.has(SACKED) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(self.first, record, now_us, min_rtt_us, echoed_us);
+                self.on_delivered(self.first, record, now_us, min_rtt_us, echo_end_us);
                 if selective {
                     delivery.delivered_pkts += 1;
                 }

@@ -10,20 +10,26 @@ use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Delivery;
 use crate::segment::{SackBlock, SackBlocks, Segment};
 
-/// When what `segment` acknowledges left, as far as its echoed timestamp tells.
-pub(super) fn echoed_us(now_us: u64, segment: &Segment) -> Option<u64> {
-    // The clock of the timestamps wraps after 71 minutes.
-    let age_us = (now_us as u32).wrapping_sub(segment.ts_ecr);
-    (segment.ts_ecr != 0).then(|| now_us.saturating_sub(u64::from(age_us)))
-}
-
 impl Sender {
+    /// The end of the tick of the timestamp clock in which what `segment` acknowledges left:
+    /// what left then or later would bring a later timestamp back.
+    pub(super) fn echo_end_us(&self, now_us: u64, segment: &Segment) -> Option<u64> {
+        if segment.ts_ecr == 0 {
+            return None;
+        }
+        // The clock of the timestamps wraps after 71 minutes.
+        let age_us = (now_us as u32).wrapping_sub(segment.ts_ecr);
+        let sent_us = now_us.saturating_sub(u64::from(age_us));
+        Some((sent_us / self.tick_us + 1) * self.tick_us)
+    }
+
     /// Takes the acknowledgment in `segment`. `now_ts`: the present value of our timestamp
     /// clock; `has_ece`: it echoes a congestion mark.
     pub(crate) fn on_ack(&mut self, now: SimTime, segment: &Segment, now_ts: u32, has_ece: bool) {
         if segment.ack > self.snd_nxt {
             return;
         }
+        self.observe(now);
         let prior_una = self.snd_una;
         let prior_in_flight_pkts = self.scoreboard.in_flight();
         let advanced = segment.ack > prior_una;
@@ -50,12 +56,13 @@ impl Sender {
         }
         if advanced {
             let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
+            let echo_end_us = self.echo_end_us(now_us, segment);
             self.scoreboard.on_ack(
                 segment.ack,
                 now_us,
                 min_rtt_us,
                 self.selective,
-                echoed_us(now_us, segment),
+                echo_end_us,
                 &mut delivery,
             );
             if !self.selective {
@@ -381,9 +388,10 @@ impl Sender {
             (now_us - first_us, now_us - last_us)
         } else if segment.ts_ecr != 0 && delivery.acked_pkts > 0 {
             let rtt_us = u64::from(now_ts.wrapping_sub(segment.ts_ecr));
-            // Linux 6.1's timestamps tick in milliseconds, and so does what they measure.
-            let rtt_ms = now_us / 1000 - now_us.saturating_sub(rtt_us) / 1000;
-            let rtt_us = rtt_ms.max(1) * 1000;
+            // What coarse timestamps measure is coarse.
+            let tick_us = self.tick_us;
+            let rtt_ticks = now_us / tick_us - now_us.saturating_sub(rtt_us) / tick_us;
+            let rtt_us = rtt_ticks.max(1) * tick_us;
             (rtt_us, rtt_us)
         } else {
             return None;

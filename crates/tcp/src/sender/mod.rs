@@ -64,6 +64,8 @@ pub(crate) struct Sender {
     initial_window_pkts: u32,
     initial_ssthresh_pkts: u32,
     min_rto: Duration,
+    /// One tick of the timestamp clock.
+    tick_us: u64,
     selective: bool,
     limited_transmit: bool,
     send_buffer_bytes: u64,
@@ -112,6 +114,8 @@ pub(crate) struct Sender {
     owns_window: bool,
     validation: Validation,
     last_sent: SimTime,
+    /// Up to when the means over time are known.
+    observed_at: SimTime,
     delivered_pkts: u64,
     delivered_ce_pkts: u64,
     /// The peer is to be told that the window was reduced.
@@ -147,6 +151,7 @@ impl Sender {
             initial_window_pkts: cwnd_pkts,
             initial_ssthresh_pkts: ssthresh_pkts,
             min_rto: config.min_rto,
+            tick_us: u64::from(config.timestamp_tick_us()),
             selective: config.sack,
             limited_transmit: config.limited_transmit,
             send_buffer_bytes: config.send_buffer_bytes,
@@ -190,6 +195,7 @@ impl Sender {
             probe_retransmits: false,
             validation: Validation::new(config.slow_start_after_idle),
             last_sent: SimTime::ZERO,
+            observed_at: SimTime::ZERO,
             delivered_pkts: 0,
             delivered_ce_pkts: 0,
             tells_reduction: false,
@@ -449,6 +455,9 @@ impl Sender {
         };
         let starts = self.scoreboard.in_flight() == 0;
         let was_empty = self.scoreboard.packets_out() == 0;
+        if was_empty {
+            self.observed_at = now;
+        }
         self.on_sent(now, starts);
         self.pace(now, payload_bytes);
         self.scoreboard.push(outgoing, now.as_micros());
@@ -458,6 +467,20 @@ impl Sender {
             self.arm_retransmission_timer(now);
         }
         outgoing
+    }
+
+    /// Counts what was so until now, before an acknowledgment or a timeout changes it.
+    #[inline]
+    fn observe(&mut self, now: SimTime) {
+        if self.scoreboard.packets_out() > 0 {
+            let span = now.saturating_since(self.observed_at);
+            let in_flight_pkts = self.scoreboard.in_flight();
+            self.statistics
+                .on_outstanding(span, self.window.cwnd_pkts, in_flight_pkts);
+            let most_pkts = &mut self.statistics.reordering_max_pkts;
+            *most_pkts = (*most_pkts).max(self.reordering.degree());
+        }
+        self.observed_at = now;
     }
 
     /// What every data segment does on its way out; `starts`: nothing was in flight.

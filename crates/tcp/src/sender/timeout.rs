@@ -68,6 +68,7 @@ impl Sender {
 
     pub(crate) fn on_timer(&mut self, now: SimTime) {
         self.pacing.on_timer(now);
+        self.observe(now);
         match self.timer {
             Timer::Retransmission(at) if at <= now => self.on_retransmission_timeout(now),
             Timer::Reordering(at) if at <= now => self.on_reordering_timeout(now),

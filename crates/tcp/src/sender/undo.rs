@@ -5,7 +5,6 @@
 use backlane_units::SimTime;
 
 use super::Sender;
-use super::ack::echoed_us;
 use crate::congestion::INFINITE_SSTHRESH_PKTS;
 use crate::recovery::CongestionState;
 use crate::segment::Segment;
@@ -79,13 +78,14 @@ impl Sender {
         }
     }
 
-    /// Whether what `segment` acknowledges left before the first retransmission. The kernel's
-    /// timestamps tick in milliseconds, and so does this comparison.
+    /// Whether what `segment` acknowledges left before the first retransmission, a tick at
+    /// the least.
     fn is_delayed_original(&self, segment: &Segment, now: SimTime) -> bool {
         let Some(first_us) = self.undo.first_retransmission_us else {
             return true;
         };
-        echoed_us(now.as_micros(), segment).is_some_and(|us| us / 1000 < first_us / 1000)
+        self.echo_end_us(now.as_micros(), segment)
+            .is_some_and(|end_us| first_us >= end_us)
     }
 
     fn may_undo(&self, now: SimTime, segment: &Segment) -> bool {

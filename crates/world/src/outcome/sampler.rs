@@ -121,6 +121,9 @@ impl Sampler {
                     "spurious_retransmits",
                     statistics.spurious_retransmits.into(),
                 ),
+                ("fast_retransmits", statistics.fast_retransmits.into()),
+                ("rtos", statistics.rtos.into()),
+                ("undos", statistics.undos.into()),
             ]);
         }
         self.radio.sample(simulation, time_s);

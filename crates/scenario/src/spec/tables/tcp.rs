@@ -116,6 +116,15 @@ pub(crate) static TCP: Section = Section {
             "Timestamps (RFC 7323).",
         ),
         key(
+            "timestamp_tick",
+            Kind::Duration {
+                min_ps: 1_000_000,
+                max_ps: 1_000_000_000_000,
+            },
+            Default("\"1 ms\""),
+            "One tick of the clock of the timestamps, which PAWS and the undo by timestamps see: 1 ms in Linux 6.1, 1/HZ before 4.13 (\"4 ms\" for HZ = 250). RFC 7323 allows up to 1 s.",
+        ),
+        key(
             "limited_transmit",
             Kind::Boolean,
             Default("true"),
@@ -189,7 +198,7 @@ const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
             "paws",
             Kind::Boolean,
             Default(["true", "false"][profile]),
-            "Whether what left more than a millisecond before the newest data in order is refused (PAWS, RFC 7323); needs timestamps.",
+            "Whether what left more than a timestamp_tick before the newest data in order is refused (PAWS, RFC 7323); needs timestamps.",
         ),
         key(
             "reordering",
