@@ -22,9 +22,10 @@ ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
 OF_RADIO = ("radio", "mcs")
 """Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing", "coding", "reordering", "slotted", "region")
+FURTHER = ("wifi", "routing", "coding", "reordering", "assignment", "slotted", "region")
 """Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
-of how far packets are out of order, and of flows of slotted models."""
+of how far packets are out of order, of the channels and flow rates that links were given, and of
+flows of slotted models."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",

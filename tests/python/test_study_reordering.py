@@ -33,8 +33,7 @@ def run_view(
 def windows(**flows_of: list[tuple[int, int]]) -> dict[str, pl.DataFrame]:
     """The series of flows whose (threshold, timeouts) are given at each second."""
     rows = [
-        {"run_id": "r", "entity": name, "time_s": float(t), "reordering_pkts": r, "rtos": n,
-         "in_flight_pkts": 10 * t}
+        {"run_id": "r", "entity": name, "time_s": float(t), "reordering_pkts": r, "rtos": n}
         for name, samples in flows_of.items()
         for t, (r, n) in enumerate(samples)
     ]  # fmt: skip
@@ -83,20 +82,65 @@ def test_a_reset_is_a_fall_of_the_threshold_to_three_with_a_timeout() -> None:
     grows_and_is_reset = [(3, 0), (12, 0), (40, 1), (3, 2), (9, 2), (3, 3)]
     assert number("threshold_resets", run_view(windows(a=grows_and_is_reset))) == 2
     assert number("threshold_falls_untimed", run_view(windows(a=grows_and_is_reset))) == 0
-    assert number("threshold_max", run_view(windows(a=grows_and_is_reset))) == 40
+    assert number("threshold_cycle", run_view(windows(a=grows_and_is_reset))) == 1
     # Already grown when the first sample is taken.
     assert number("threshold_resets", run_view(windows(a=[(14, 0), (3, 1)]))) == 1
     # A timeout without a fall, a fall without a timeout, and one that has grown again.
     never = [(3, 0), (3, 1), (8, 1), (3, 1), (20, 1), (5, 2)]
     assert number("threshold_resets", run_view(windows(a=never))) == 0
     assert number("threshold_falls_untimed", run_view(windows(a=never))) == 1
+    assert number("threshold_cycle", run_view(windows(a=never))) == 0
     both = run_view(windows(a=grows_and_is_reset, b=never))
     assert number("threshold_resets", both) == 1.0
     assert math.isnan(number("threshold_resets", run_view()))
 
 
-def test_packets_in_flight_are_a_mean_over_samples() -> None:
-    assert number("in_flight_mean", run_view(windows(a=[(3, 0)] * 4))) == pytest.approx(15.0)
+def of_flows(*rows: dict[str, Any], **more: Any) -> RunView:
+    return replace(run_view(**more), everything=list(rows), flows=list(rows))
+
+
+def test_what_the_flows_counted_is_a_mean_over_flows() -> None:
+    counted = {"cwnd_mean_pkts": 12.0, "in_flight_mean_pkts": 10.0, "reordering_max_pkts": 3}
+    none = dict.fromkeys(counted)
+    view = of_flows(counted, {name: value * 3 for name, value in counted.items()}, none)
+    assert number("window_mean", view) == pytest.approx(24.0)
+    assert number("in_flight_mean", view) == pytest.approx(20.0)
+    assert number("threshold_max", view) == pytest.approx(6.0)
+    assert math.isnan(number("in_flight_mean", run_view()))
+
+
+def test_growth_after_slow_start_is_over_the_window_at_its_end() -> None:
+    left = {"slow_start_exit": "reordering", "slow_start_exit_s": 1.0, "slow_start_exit_pkts": 20}
+    series = {
+        "series/cwnd": pl.DataFrame(
+            {
+                "run_id": ["r"] * 5, "entity": ["a"] * 4 + ["b"],
+                "time_s": [0.0, 1.0, 2.0, 3.0, 0.0], "cwnd_pkts": [10, 40, 18, 15, 90],
+            }
+        )
+    }  # fmt: skip
+    flows_of = {"flow": "a", **left}, {"flow": "b", "slow_start_exit": None}
+    view = of_flows(*flows_of, tables=series)
+    assert number("growth_after_exit", view) == pytest.approx(18 / 20)
+    assert number("exit_by_reordering", view) == pytest.approx(1 / 2)
+
+
+def test_bytes_to_neighbours_are_held_against_their_flow_rates() -> None:
+    assigned: list[dict[str, Any]] = [
+        {"from": "S", "to": to, "channel": channel, "flow_rate_bps": bps}
+        for to, channel, bps in (("a", 1, 30e6), ("b", 2, 10e6), ("c", 3, 0.0))
+    ]
+    links: list[dict[str, Any]] = [
+        {"from": "S", "to": "a", "channel": 1, "bytes": 720},
+        {"from": "S", "to": "b", "channel": 2, "bytes": 280},
+        {"from": "a", "to": "S", "channel": 1, "bytes": 5000},
+        {"from": "S", "to": "d", "channel": None, "bytes": 9000},
+    ]
+    view = replace(of_flows({"source": "S"}), assignment=assigned, links=links)
+    # 72 % and 28 % instead of 75 % and 25 %.
+    assert number("proportion_error@1", view) == pytest.approx(0.12)
+    assert math.isnan(number("proportion_error@1", of_flows({"source": "S"})))
+    assert math.isnan(number("proportion_error@2", view))
 
 
 def test_a_ratio_crosses_between_numbers_and_its_interval_comes_from_the_seeds() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.stats import percentile
-from backlane.studies import reordering, shares, slots, timed
+from backlane.studies import mesh, reordering, shares, slots, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,6 +89,9 @@ def _needless(view: RunView) -> float:
 
 
 def _window_mean_pkts(view: RunView) -> float:
+    """Over the samples of the flows whose window was recorded, or else what the flows counted."""
+    if not view.windows:
+        return timed.counted(view, "cwnd_mean_pkts")
     means = [math.fsum(w) / len(w) for _, w in view.windows.values() if w]
     return math.fsum(means) / len(means) if means else math.nan
 
@@ -161,10 +164,11 @@ METRICS: dict[str, Metric] = {
     **{name: Metric(*found) for name, found in shares.PLAIN.items()},
     **{name: Metric(*found) for name, found in slots.PLAIN.items()},
     **{name: Metric(*found) for name, found in reordering.PLAIN.items()},
+    **{name: Metric(*found) for name, found in mesh.PLAIN.items()},
 }  # fmt: skip
 """Every metric of a whole run by its name."""
 
-OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
+OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | mesh.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
 """Metrics of one flow, which take its number, and of one displacement."""
 
 WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_NUMBER)]

@@ -15,7 +15,7 @@ from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies.painting import WIDE_IN, colors, contenders_of, where_of
-from backlane.studies.timed import in_flight_pkts, mean
+from backlane.studies.timed import counted, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -73,26 +73,46 @@ def untimed_falls(view: RunView) -> float:
     return _per_flow(view, lambda flow: float(sum(not timed for _, timed in _falls(view, flow))))
 
 
-def threshold_max_pkts(view: RunView) -> float:
-    """The largest threshold of a flow, mean over flows."""
-    return _per_flow(
-        view,
-        lambda flow: max(view.samples("cwnd", flow, "reordering_pkts")[1], default=math.nan),
-    )
+def cycle(view: RunView) -> float:
+    """1 where the threshold of some flow had grown and a timeout put it back."""
+    found = resets(view)
+    return math.nan if math.isnan(found) else float(found > 0)
 
 
-def in_flight_mean_pkts(view: RunView) -> float:
-    """Packets in flight of a flow, mean over time and flows."""
-    return mean(in_flight_pkts(view, (-math.inf, math.inf)))
+def exit_by_reordering(view: RunView) -> float:
+    """The share of flows whose slow start reordering ended."""
+    causes = [flow.get("slow_start_exit") for flow in view.flows]
+    return causes.count("reordering") / len(causes) if causes else math.nan
+
+
+def growth_after_exit(view: RunView) -> float:
+    """The largest window after slow start over the one at its end, mean over flows."""
+    ratios = []
+    for flow in view.watched:
+        if flow.get("slow_start_exit") is None:
+            continue
+        times, windows = view.samples("cwnd", str(flow["flow"]), "cwnd_pkts")
+        after = [w for t, w in zip(times, windows, strict=True) if t > flow["slow_start_exit_s"]]
+        if after:
+            ratios.append(max(after) / float(flow["slow_start_exit_pkts"]))
+    return mean(ratios)
 
 
 PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
-    "in_flight_mean": ("packets", 1, "packets in flight of a flow", in_flight_mean_pkts),
+    "in_flight_mean": (
+        "packets", 1, "packets in flight of a flow", lambda v: counted(v, "in_flight_mean_pkts")),
+    "threshold_cycle": (
+        "", 1, "whether a timeout put a grown duplicate threshold back", cycle),
     "threshold_resets": (
         "per flow", 1, "times that a timeout put a grown duplicate threshold back", resets),
     "threshold_falls_untimed": (
         "per flow", 1, "times that the duplicate threshold fell without a timeout", untimed_falls),
-    "threshold_max": ("packets", 1, "largest duplicate threshold of a flow", threshold_max_pkts),
+    "threshold_max": (
+        "packets", 1, "largest duplicate threshold of a flow",
+        lambda v: counted(v, "reordering_max_pkts")),
+    "exit_by_reordering": ("%", 100, "slow starts ended by reordering", exit_by_reordering),
+    "growth_after_exit": (
+        "", 1, "largest window after slow start over that at its end", growth_after_exit),
 }  # fmt: skip
 """By name: unit, scale, words, and the number of a run."""
 

@@ -110,6 +110,12 @@ def delay_max_s(view: RunView, span: Span) -> float:
     return max(_radio(view, "pdcp_delay_s", span), default=math.nan)
 
 
+def counted(view: RunView, column: str) -> float:
+    """The mean over the TCP flows of a number that each of them counted."""
+    known = (flow.get(column) for flow in view.flows)
+    return mean([float(value) for value in known if value is not None])
+
+
 def in_flight_pkts(view: RunView, span: Span) -> list[float]:
     """Packets in flight at each sample of each flow."""
     flows = view.entities("cwnd")

@@ -56,6 +56,7 @@ class RunView:
         slotted: what a slotted model measures, by flow and of all.
         backhaul: names of eNodeBs and gateways.
         measures: the statistics over the TCP flows.
+        assignment: what each direction of a link over radios was assigned.
         displacements: the share of packets at each displacement (RFC 5236), where it was measured.
         recorded: the series of all runs of the folder.
     """
@@ -74,6 +75,7 @@ class RunView:
     backhaul: set[str]
     measures: FlowMeasures
     recorded: Recorded
+    assignment: list[dict[str, Any]] = field(default_factory=list)
     displacements: dict[int, float] = field(default_factory=dict)
     _samples: dict[tuple[str, str, str], Samples] = field(default_factory=dict, repr=False)
 
@@ -129,6 +131,7 @@ def views(results: Results) -> list[RunView]:
     routing = _by_run(results, "routing")
     coding = _by_run(results, "coding")
     slotted = _by_run(results, "slotted")
+    assignment = _by_run(results, "assignment")
     displacements = _displacements(results)
     recorded = Recorded(results)
     found = []
@@ -156,6 +159,7 @@ def views(results: Results) -> list[RunView]:
                 },
                 measures=measure(tcp, float(row["simulated_s"])),
                 recorded=recorded,
+                assignment=assignment.get(run_id, []),
                 displacements=displacements.get(run_id, {}),
             )
         )
