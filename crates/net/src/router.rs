@@ -62,6 +62,22 @@ impl<'a> Context<'a> {
         &mut self.network.packets[id]
     }
 
+    /// The router by which a packet came into the mesh: where its source is attached now. A
+    /// protocol whose header tells it from there on may ask.
+    #[inline]
+    pub fn entry_of(&self, id: PacketId) -> NodeId {
+        self.network.exit_of(self.network.packets[id].source)
+    }
+
+    /// Whether the wire of an interface is whole, as its carrier tells. A medium has no carrier:
+    /// it is always said to be.
+    #[inline]
+    pub fn has_carrier(&self, interface: usize) -> bool {
+        let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
+        let link = &self.network.links()[link.index()];
+        link.up() || link.medium().is_some()
+    }
+
     /// Fetches a packet that will be needed soon into the processor's cache; nobody waits for it.
     #[inline]
     pub fn touch(&self, id: PacketId) {
@@ -246,8 +262,9 @@ pub struct RouterReadings {
     pub trapped_area: u128,
 }
 
-/// A routing protocol on one node. That a wire is cut, it learns only from what its own messages
-/// tell; over a medium it is told what could not be delivered.
+/// A routing protocol on one node. That a wire is cut, it is not told: it learns it from what its
+/// own messages tell, or asks for the carrier ([`Context::has_carrier`]). Over a medium it is told
+/// what could not be delivered.
 pub trait Router {
     /// Called once, at time zero, before anything else: arm timers here.
     fn start(&mut self, context: &mut Context<'_>);

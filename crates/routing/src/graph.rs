@@ -91,7 +91,8 @@ impl Distances {
         })
     }
 
-    fn by(
+    /// Distances to each of `exits`, which `to` gives by node.
+    pub(crate) fn by(
         node_count: usize,
         exits: impl IntoIterator<Item = NodeId>,
         to: impl Fn(NodeId) -> Vec<u16>,

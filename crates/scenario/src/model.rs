@@ -12,9 +12,9 @@ pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    Aodv, AodvProfile, BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn, Granularity,
-    Metric, Parameter, PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo, QueueLimit, Reaction,
-    Reordering, Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
+    Allocation, Aodv, AodvProfile, BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn,
+    Granularity, L25r, Metric, Parameter, PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo,
+    QueueLimit, Reaction, Reordering, Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
 };
 
 /// What a file describes.

@@ -12,6 +12,7 @@ use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware};
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
+use backlane_routing::multipath::{FlowRates, L25r, Reach};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
 use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
@@ -392,6 +393,15 @@ impl Builder<'_> {
                     Box::new(move |node| {
                         let [_, reports] = self.backpressure_streams(node);
                         Box::new(TcpAware::new(config, links.clone(), reports))
+                    })
+                }
+                Routing::L25r(config) => {
+                    let exits = paths.iter().map(|&(_, exit)| exit);
+                    let flow_rates = FlowRates::equal(network);
+                    let reach = Rc::new(Reach::new(network, flow_rates, exits, &self.gateways()));
+                    Box::new(move |node| {
+                        let ties = self.streams.stream(&self.id(node), "ties");
+                        Box::new(L25r::new(node, config, reach.clone(), ties))
                     })
                 }
             };

@@ -7,7 +7,7 @@ use backlane_net::{
     RateTrace,
 };
 use backlane_routing::backpressure::tcp_aware::{Counted, TcpAwareConfig, Threshold};
-use backlane_routing::{aodv, backpressure, etx, olsr, shortest_path};
+use backlane_routing::{aodv, backpressure, etx, multipath, olsr, shortest_path};
 use backlane_scenario::model;
 use backlane_traffic::CodingConfig;
 
@@ -108,6 +108,7 @@ pub(crate) enum Routing {
         /// Flows keep to the links on their simple paths.
         simple_paths: bool,
     },
+    L25r(multipath::Config),
 }
 
 impl Routing {
@@ -173,6 +174,7 @@ pub(crate) fn routing(routing: &model::Routing) -> Routing {
         }
         model::Routing::BpMr(bp) => Routing::BpMr(bp_mr(bp)),
         model::Routing::TcpAware(bp) => tcp_aware(bp),
+        model::Routing::L25r(model) => Routing::L25r(l25r(model)),
     }
 }
 
@@ -311,6 +313,36 @@ fn tcp_aware(bp: model::TcpAware) -> Routing {
     Routing::TcpAware {
         config,
         simple_paths,
+    }
+}
+
+fn l25r(model: model::L25r) -> multipath::Config {
+    let model::L25r {
+        allocation,
+        burst_gap,
+        repin_period,
+        extra_hops,
+        deliver_directly,
+        failure_threshold,
+        blacklist,
+        aging,
+        flow_idle,
+    } = model;
+    multipath::Config {
+        allocation: match allocation {
+            model::Allocation::Packet => multipath::Allocation::Packet,
+            model::Allocation::DataAck => multipath::Allocation::DataAck,
+            model::Allocation::Data => multipath::Allocation::Data,
+            model::Allocation::Ack => multipath::Allocation::Ack,
+        },
+        burst_gap,
+        repin_period,
+        extra_hops,
+        deliver_directly,
+        failure_threshold,
+        blacklist,
+        aging,
+        flow_idle,
     }
 }
 

@@ -1,9 +1,8 @@
 //! The forwarding table of the per-flow variant.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use backlane_units::{Duration, SimTime};
+
+use crate::flow_map::FlowMap;
 
 /// One flow's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,27 +34,9 @@ pub(super) enum Lookup {
     Unknown,
 }
 
-/// Multiplies by 2⁶⁴/φ; the same everywhere, and nothing depends on the order of entries.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("keys are words");
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// Decisions by flow and direction.
 pub(super) struct FlowTable {
-    entries: HashMap<u64, Entry, BuildHasherDefault<KeyHasher>>,
+    entries: FlowMap<Entry>,
     idle: Duration,
     max_age: Duration,
 }
@@ -64,7 +45,7 @@ impl FlowTable {
     /// An empty table whose entries last as the arguments say.
     pub(super) fn new(idle: Duration, max_age: Duration) -> Self {
         Self {
-            entries: HashMap::default(),
+            entries: FlowMap::default(),
             idle,
             max_age,
         }

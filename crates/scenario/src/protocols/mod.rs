@@ -96,6 +96,8 @@ pub enum Routing {
     BpMr(BpMr),
     /// TCP-aware backpressure routing.
     TcpAware(TcpAware),
+    /// Forwarding over many paths in proportion to flow rates.
+    L25r(L25r),
 }
 
 /// Parameters of AODV.
@@ -236,6 +238,42 @@ pub struct TcpAware {
     pub simple_paths: bool,
     /// Whether a link's failures are counted in attempts, or else in packets.
     pub count_attempts: bool,
+}
+
+/// Parameters of L2.5R.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct L25r {
+    /// What stays with the neighbour that the first packet of a flow chose.
+    pub allocation: Allocation,
+    /// What is not pinned chooses only after a longer gap; `None` chooses with every packet.
+    pub burst_gap: Option<Duration>,
+    /// What is pinned chooses anew when its choice is so old; `None` keeps it.
+    pub repin_period: Option<Duration>,
+    /// Links that a packet may take beyond those of the shortest way.
+    pub extra_hops: u8,
+    /// Whether a packet always goes to its exit where that is a neighbour.
+    pub deliver_directly: bool,
+    /// Frames given up in a row after which a neighbour is left out.
+    pub failure_threshold: u8,
+    /// For how long it is left out.
+    pub blacklist: Duration,
+    /// Time constant with which the bytes sent are forgotten; `None` keeps them.
+    pub aging: Option<Duration>,
+    /// A pinned flow chooses anew when it was silent for longer than this.
+    pub flow_idle: Duration,
+}
+
+/// Which packets of a flow stay with one neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocation {
+    /// None.
+    Packet,
+    /// Data and acknowledgments.
+    DataAck,
+    /// Data.
+    Data,
+    /// Acknowledgments.
+    Ack,
 }
 
 /// What a next-hop decision holds for.

@@ -3,8 +3,8 @@
 use backlane_units::Duration;
 
 use super::{
-    Aodv, AodvProfile, BpMr, Burst, Classic, Granularity, Metric, PenaltyRule, QueueInfo, Reaction,
-    Routing, SingleQueue, TcpAware,
+    Allocation, Aodv, AodvProfile, BpMr, Burst, Classic, Granularity, L25r, Metric, PenaltyRule,
+    QueueInfo, Reaction, Routing, SingleQueue, TcpAware,
 };
 use crate::tree::Table;
 
@@ -80,6 +80,7 @@ pub(crate) fn read_routing(table: &Table, spray: Vec<usize>) -> Option<Routing> 
         })),
         "bp-mr" => Some(Routing::BpMr(bp_mr(table)?)),
         "tcp-aware-bp" => Some(Routing::TcpAware(tcp_aware(table)?)),
+        "l2.5r" => Some(Routing::L25r(l25r(table)?)),
         _ => Some(Routing::ShortestPath {
             metric: match table.text("metric")? {
                 "delay" => Metric::Delay,
@@ -145,6 +146,25 @@ fn tcp_aware(table: &Table) -> Option<TcpAware> {
         empty_flows_compete: table.boolean("empty_flows_compete")?,
         simple_paths: table.text("links")? == "simple-paths",
         count_attempts: table.text("quality")? == "attempts",
+    })
+}
+
+fn l25r(table: &Table) -> Option<L25r> {
+    Some(L25r {
+        allocation: match table.text("allocation")? {
+            "data+ack" => Allocation::DataAck,
+            "data" => Allocation::Data,
+            "ack" => Allocation::Ack,
+            _ => Allocation::Packet,
+        },
+        burst_gap: table.quantity("burst_gap"),
+        repin_period: table.quantity("repin_period"),
+        extra_hops: table.integer("extra_hops")?,
+        deliver_directly: table.boolean("deliver_directly")?,
+        failure_threshold: table.integer("failure_threshold")?,
+        blacklist: table.quantity("blacklist")?,
+        aging: table.quantity("aging"),
+        flow_idle: table.quantity("flow_idle")?,
     })
 }
 

@@ -6,7 +6,7 @@ use super::{
     CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
     TIME, key, words,
 };
-use super::{aodv, lte, tcp_aware, traces};
+use super::{aodv, l25r, lte, tcp_aware, traces};
 
 /// The radio network of the UEs.
 pub(crate) static ACCESS: Section = Section {
@@ -350,6 +350,11 @@ pub(crate) static ROUTING: Section = Section {
                 name: "tcp-aware-bp",
                 doc: "Backpressure with a queue for each flow, which starves no flow that its window keeps short.",
                 keys: tcp_aware::KEYS,
+            },
+            Variant {
+                name: "l2.5r",
+                doc: "Traffic over many paths in proportion to flow rates, per packet or with pinned flows.",
+                keys: l25r::KEYS,
             },
         ],
     }),

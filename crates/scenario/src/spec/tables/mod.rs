@@ -6,6 +6,7 @@ mod aodv;
 mod behaviour;
 mod coding;
 mod controls;
+mod l25r;
 pub(crate) mod lte;
 mod network;
 mod slotted;

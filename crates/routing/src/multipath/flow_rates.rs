@@ -1,0 +1,36 @@
+//! What every link should carry.
+
+use backlane_net::{Network, NodeId};
+
+/// The flow rate f of every link direction, by node and interface, in bit/s. Only the proportions
+/// at a node matter; a link whose rate is zero is not used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowRates(Vec<Vec<f64>>);
+
+impl FlowRates {
+    /// Every link alike: neighbours take turns.
+    pub fn equal(network: &Network) -> Self {
+        Self::by(network, |_, _| 1.0)
+    }
+
+    /// As `rate` gives it for a node and one of its interfaces
+    /// ([`Network::mesh_interfaces`]). What is no positive number counts as zero.
+    pub fn by(network: &Network, mut rate: impl FnMut(NodeId, usize) -> f64) -> Self {
+        let mut of = |node: NodeId| -> Vec<f64> {
+            (0..network.mesh_interfaces(node).len())
+                .map(|interface| rate(node, interface))
+                .map(|rate| if rate.is_finite() { rate.max(0.0) } else { 0.0 })
+                .collect()
+        };
+        Self(
+            (0..network.node_count() as u32)
+                .map(|n| of(NodeId(n)))
+                .collect(),
+        )
+    }
+
+    /// Of a node's interfaces, in their order.
+    pub fn of(&self, node: NodeId) -> &[f64] {
+        &self.0[node.index()]
+    }
+}

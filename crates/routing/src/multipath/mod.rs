@@ -1,0 +1,32 @@
+//! L2.5R: traffic over many paths in proportion to given flow rates (Avallone, Akyildiz and
+//! Ventre, IEEE/ACM Transactions on Networking 17(1), 2009), per packet or with flows pinned to a neighbour
+//! each.
+//!
+//! Every link has a flow rate f that it should carry, for which the channels of a network were
+//! assigned and scaled. A router sends each packet to the neighbour v that is furthest behind,
+//!
+//! ```text
+//! v = argmin sent(v) / f(v),    sent(v) += bytes of the packet
+//! ```
+//!
+//! among those by which the packet can still come to its exit within its hop budget. Nothing is
+//! told between routers, and nothing is computed anew when a neighbour fails: it is left out.
+//!
+//! - `config`: what is pinned, and the constants.
+//! - `flow_rates`: f of every link.
+//! - `reach`: how far it is over the links that are used.
+//! - `neighbours`: the counters, the choice, and who is left out for a while.
+//! - `pins`: the flows that have made their choice.
+//! - `router`: the router.
+
+mod config;
+mod flow_rates;
+mod neighbours;
+mod pins;
+mod reach;
+mod router;
+
+pub use config::{Allocation, Config};
+pub use flow_rates::FlowRates;
+pub use reach::Reach;
+pub use router::L25r;

@@ -1,0 +1,145 @@
+//! The router.
+
+use std::rc::Rc;
+
+use backlane_engine::Stream;
+use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterReadings};
+use backlane_units::{Rate, SimTime};
+
+use super::neighbours::{Leaving, Neighbours};
+use super::pins::Pins;
+use super::{Config, Reach};
+
+/// L2.5R on one node.
+pub struct L25r {
+    node: NodeId,
+    config: Config,
+    reach: Rc<Reach>,
+    ties: Stream,
+    neighbours: Neighbours,
+    pins: Pins,
+}
+
+impl L25r {
+    /// The router of `node`. `ties` decides between neighbours that are as far behind.
+    pub fn new(node: NodeId, config: Config, reach: Rc<Reach>, ties: Stream) -> Self {
+        let neighbours = Neighbours::new(&config, &[], &[], &[]);
+        Self {
+            node,
+            config,
+            reach,
+            ties,
+            neighbours,
+            pins: Pins::default(),
+        }
+    }
+
+    /// Sends a packet on, or drops it for `cause` if there is nobody to send it to. `failed` is the
+    /// interface that it came back from.
+    #[inline]
+    fn send(
+        &mut self,
+        context: &mut Context<'_>,
+        id: PacketId,
+        failed: Option<usize>,
+        cause: DropCause,
+    ) {
+        match self.next_interface(context, id, failed) {
+            Some(interface) => {
+                let size_bytes = context.packet(id).size_bytes;
+                self.neighbours.count(context.now(), interface, size_bytes);
+                context.transmit(interface, id);
+            }
+            None => context.drop(id, cause),
+        }
+    }
+
+    #[inline]
+    fn next_interface(
+        &mut self,
+        context: &Context<'_>,
+        id: PacketId,
+        failed: Option<usize>,
+    ) -> Option<usize> {
+        let now = context.now();
+        let packet = context.packet(id);
+        let links_to_exit = self.reach.distances.to(packet.exit)?;
+        // The header has the budget from the first router on; each router takes one link off.
+        let shortest = links_to_exit[context.entry_of(id).index()];
+        if shortest == u16::MAX {
+            return None;
+        }
+        let most = shortest.saturating_add(u16::from(self.config.extra_hops));
+        let taken = u16::from(packet.hops.saturating_sub(1));
+        let leaving = Leaving {
+            exit: packet.exit,
+            previous: packet.previous,
+            failed,
+            budget: most.saturating_sub(taken),
+            links_to_exit,
+        };
+        let carrier = |interface| context.has_carrier(interface);
+        let Some(hold) = self.config.hold(packet.reverse) else {
+            return self
+                .neighbours
+                .choose(now, &leaving, carrier, &mut self.ties);
+        };
+        let key = packet.flow_key();
+        let pinned = self.pins.get(now, key, hold);
+        if let Some(interface) = pinned
+            && self.neighbours.may_stay(now, interface, &leaving, carrier)
+        {
+            return pinned;
+        }
+        let choice = self
+            .neighbours
+            .choose(now, &leaving, carrier, &mut self.ties)?;
+        // A single failure takes a packet off its flow's way, not the flow.
+        if failed.is_none() {
+            self.pins.set(now, key, choice);
+        }
+        Some(choice)
+    }
+}
+
+impl Router for L25r {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.neighbours = Neighbours::new(
+            &self.config,
+            context.interfaces(),
+            self.reach.flow_rates.of(self.node),
+            &self.reach.no_transit,
+        );
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        self.send(context, id, None, DropCause::NoRoute);
+    }
+
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+
+    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        self.send(context, id, Some(interface), DropCause::Radio);
+    }
+
+    fn on_attempts(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        _attempts: u32,
+        delivered: bool,
+        _rate: Rate,
+    ) {
+        self.neighbours
+            .on_frame_done(context.now(), interface, delivered);
+    }
+
+    fn readings(&self, _now: SimTime) -> RouterReadings {
+        RouterReadings {
+            link_failures: self.neighbours.lost(),
+            ..RouterReadings::default()
+        }
+    }
+}
