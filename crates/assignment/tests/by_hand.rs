@@ -3,8 +3,8 @@
 mod common;
 
 use backlane_assignment::{
-    Channels, Constraint, Error, FlowRates, Interference, Mesh, Node, assign, by_paths, check,
-    equal, throughput,
+    Channels, Constraint, Demand, Error, FlowRates, Interference, Mesh, Node, assign, by_paths,
+    check, equal, throughput,
 };
 use common::{A, B, C, D, chaska, chaska_to_assign, demand, mesh};
 
@@ -179,39 +179,67 @@ fn two_cliques_out_of_each_others_reach_use_one_channel_at_once() {
     assert!((assignment.scale - 0.5).abs() < 1e-12);
 }
 
-#[test]
-fn a_slower_rate_bears_the_interference_that_a_faster_one_does_not() {
-    // Two links of 10 m, 60 m apart: 15.6 dB of signal over interference with exponent 2. At
-    // 54 Mbit/s (25 dB) they take turns; at 12 Mbit/s (9 dB) neither disturbs the other.
+/// Two links of some lengths in a row and some distance apart, at 54 Mbit/s from 25 dB on and at
+/// 12 Mbit/s from 9 dB on; signals fall with the square of the distance.
+fn in_a_row(first_m: f64, between_m: f64, second_m: f64) -> Mesh {
     let at = |x: f64| Node {
         radios: 1,
         position_m: Some((x, 0.0)),
     };
-    let pairs = Mesh {
-        nodes: vec![at(0.0), at(10.0), at(70.0), at(80.0), at(-10_000.0)],
-        links: mesh(5, 1, &[(0, 1), (2, 3)], &[]).links,
+    let far = first_m + between_m;
+    Mesh {
+        nodes: vec![at(0.0), at(first_m), at(far), at(far + second_m)],
         rates_bps: vec![54_000_000, 12_000_000],
-        channels: Channels::Available(vec![1]),
         interference: Interference::Sinr {
             exponent: 2.0,
             snr_at_1_m_db: 100.0,
             thresholds_db: vec![25.0, 9.0],
         },
-    };
-    // 6/54 + 50/54 > 1; when both are slow, neither has time for 50.
-    let lopsided = FlowRates(vec![[6.0 * MBPS, 0.0], [50.0 * MBPS, 0.0]]);
-    let assignment = assign(&pairs, &lopsided, true).unwrap();
+        ..mesh(4, 1, &[(0, 1), (2, 3)], &[1])
+    }
+}
+
+#[test]
+fn a_slower_rate_bears_the_interference_that_a_faster_one_does_not() {
+    // 20 log(100/20) = 14 dB at the long link, 20 log(100/5) = 26 dB at the short one: only the
+    // long one is disturbed, and not when it is slow.
+    let pairs = in_a_row(20.0, 100.0, 5.0);
+    let flows = FlowRates(vec![[6.0 * MBPS, 0.0], [50.0 * MBPS, 0.0]]);
+    let fixed = assign(&pairs, &flows, false).unwrap();
+    assert!((fixed.scale - 54.0 / 56.0).abs() < 1e-12);
+    let adjusted = assign(&pairs, &flows, true).unwrap();
+    assert_eq!(adjusted.rates_bps, [12_000_000, 54_000_000]);
+    assert_eq!(adjusted.scale, 1.0);
+    assert_eq!(adjusted.utilisation, [6.0 / 12.0, 50.0 / 54.0]);
+    for assignment in [fixed, adjusted] {
+        assert_eq!(check(&pairs, &assignment), Ok(()));
+    }
+}
+
+#[test]
+fn rates_stay_where_one_slower_link_alone_does_not_help() {
+    // 15.6 dB at both: they would have to be slow both, and then neither has time for 50.
+    let pairs = in_a_row(10.0, 60.0, 10.0);
+    let flows = FlowRates(vec![[6.0 * MBPS, 0.0], [50.0 * MBPS, 0.0]]);
+    let assignment = assign(&pairs, &flows, true).unwrap();
     assert_eq!(assignment.rates_bps, [54_000_000; 2]);
     assert!((assignment.scale - 54.0 / 56.0).abs() < 1e-12);
     assert_eq!(check(&pairs, &assignment), Ok(()));
-    // A step must help by itself, and one slow link alone does not: see the page of the model.
-    let fine = Mesh {
-        rates_bps: vec![54_000_000, 48_000_000],
-        ..pairs.clone()
-    };
-    let balanced = FlowRates(vec![[40.0 * MBPS, 0.0]; 2]);
-    let assignment = assign(&fine, &balanced, true).unwrap();
-    assert_eq!(assignment.rates_bps, [54_000_000; 2]);
+}
+
+#[test]
+fn a_long_link_begins_with_the_rate_that_its_length_allows() {
+    // 100 - 20 log(6000) = 24.4 dB: too little for 54 Mbit/s.
+    let pairs = in_a_row(6000.0, 1e6, 5.0);
+    let flows = equal(&pairs).unwrap();
+    assert_eq!(flows.0, [[6.0 * MBPS; 2]; 2]);
+    assert_eq!(
+        assign(&pairs, &flows, false).unwrap().rates_bps,
+        [12_000_000, 54_000_000]
+    );
+    // 100 - 20 log(40 000) = 8 dB: too little for any.
+    let error = equal(&in_a_row(40_000.0, 1.0, 5.0)).unwrap_err();
+    assert_eq!(error, Error::OutOfRange { link: 0 });
 }
 
 #[test]
@@ -399,18 +427,53 @@ fn the_graph_of_chaska_is_the_one_that_was_checked_by_script() {
 }
 
 #[test]
-fn the_flow_rates_of_chaska_keep_what_its_cut_allows() {
+fn the_flow_rates_of_chaska_are_those_of_its_cuts() {
     let mesh = chaska();
-    // C hangs on one link, whose domain (channel 7) each way from A to C crosses at least twice:
-    // into n6 it comes over channel 3 or over n9-n6 on channel 7.
-    let flows = throughput(&mesh, &[demand(A, C)], 2).unwrap();
     let last = mesh.links.iter().position(|link| link.b == C).unwrap();
+    // To C alone: all of n6-C's time, since A-n1-n6-C has three channels.
+    let flows = throughput(&mesh, &[demand(A, C)], 2).unwrap();
+    assert_eq!(mbps(&flows)[last], [54.0, 0.0]);
+    // From A to B, C and D. What goes to B and to C ends in a hop on channel 7, so these two are
+    // at most 54 Mbit/s together. D has two channels, each of which is one of two hops at least.
+    let demands = [demand(A, B), demand(A, C), demand(A, D)];
+    let flows = throughput(&mesh, &demands, 2).unwrap();
+    assert_eq!(mbps(&flows)[last], [27.0, 0.0]);
+    let into = |node: usize| -> f64 {
+        let links = mesh.links.iter().zip(mbps(&flows));
+        links
+            .map(|(link, [there, back])| match node {
+                node if node == link.b => there - back,
+                node if node == link.a => back - there,
+                _ => 0.0,
+            })
+            .sum()
+    };
+    assert_eq!([B, C, D].map(into), [27.0, 27.0, 54.0]);
     let assignment = assign(&mesh, &flows, false).unwrap();
     assert_eq!(assignment.scale, 1.0);
     assert_eq!(check(&mesh, &assignment), Ok(()));
-    assert!(flows.of(last) > 0.0);
-    let demands = [demand(A, C), demand(B, D), demand(C, B), demand(D, B)];
-    let flows = throughput(&chaska_to_assign(), &demands, 2).unwrap();
-    let assignment = assign(&chaska_to_assign(), &flows, false).unwrap();
-    assert_eq!(check(&chaska_to_assign(), &assignment), Ok(()));
+}
+
+/// The numbers of the page of the model.
+#[test]
+fn fcra_beside_the_given_channels_of_chaska() {
+    let (given, free) = (chaska(), chaska_to_assign());
+    let pairs = [(A, C), (B, D), (C, B), (D, B)];
+    let demands = pairs.map(|(from, to)| Demand {
+        reverse_share: 0.05,
+        ..demand(from, to)
+    });
+    let scales = |flows: &FlowRates| {
+        [&free, &given].map(|mesh| {
+            let assignment = assign(mesh, flows, false).unwrap();
+            assert_eq!(check(mesh, &assignment), Ok(()));
+            (assignment.scale * 1e4).round() / 1e4
+        })
+    };
+    assert_eq!(scales(&throughput(&free, &demands, 2).unwrap()), [0.6, 0.5]);
+    assert_eq!(scales(&equal(&free).unwrap()), [0.125, 0.25]);
+    assert_eq!(
+        scales(&by_paths(&free, &demands, 2).unwrap()),
+        [0.8056, 0.6444]
+    );
 }

@@ -211,6 +211,68 @@ proptest! {
     }
 }
 
+/// The most paths between two nodes that have no link in common, by augmenting (Ford and
+/// Fulkerson 1956); independent of any linear program.
+fn disjoint_paths(mesh: &Mesh, from: usize, to: usize) -> usize {
+    // What each link can still take, there and back.
+    let mut left = vec![[1i32; 2]; mesh.links.len()];
+    let mut found = 0;
+    loop {
+        let mut by: Vec<Option<(usize, usize)>> = vec![None; mesh.nodes.len()];
+        let mut waiting = vec![from];
+        while let Some(node) = waiting.pop() {
+            for (link, ends) in mesh.links.iter().enumerate() {
+                let (next, direction) = match node {
+                    node if node == ends.a => (ends.b, 0),
+                    node if node == ends.b => (ends.a, 1),
+                    _ => continue,
+                };
+                if left[link][direction] > 0 && next != from && by[next].is_none() {
+                    by[next] = Some((link, direction));
+                    waiting.push(next);
+                }
+            }
+        }
+        let mut node = to;
+        while let Some((link, direction)) = by[node] {
+            left[link][direction] -= 1;
+            left[link][1 - direction] += 1;
+            node = if direction == 0 {
+                mesh.links[link].a
+            } else {
+                mesh.links[link].b
+            };
+        }
+        if node == to {
+            return found;
+        }
+        found += 1;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn where_no_link_disturbs_another_the_throughput_is_that_of_the_smallest_cut(
+        mut mesh in meshes(), pair in any::<[prop::sample::Index; 2]>(),
+    ) {
+        let [from, to] = pair.map(|index| index.index(mesh.nodes.len()));
+        prop_assume!(from != to);
+        mesh.interference = Interference::All;
+        mesh.nodes.iter_mut().for_each(|node| node.radios = 8);
+        mesh.channels = Channels::Given((0..mesh.links.len()).map(|link| Some(link as u8)).collect());
+        let flows = throughput(&mesh, &[common::demand(from, to)], 8).expect("few paths");
+        let out = |link: usize| match mesh.links[link] {
+            ends if ends.a == from => flows.0[link][0] - flows.0[link][1],
+            ends if ends.b == from => flows.0[link][1] - flows.0[link][0],
+            _ => 0.0,
+        };
+        let total: f64 = (0..mesh.links.len()).map(out).sum();
+        prop_assert_eq!(total, 54e6 * disjoint_paths(&mesh, from, to) as f64);
+    }
+}
+
 #[test]
 fn the_checker_finds_each_kind_of_mistake() {
     let mesh = common::mesh(4, 1, &[(0, 1), (1, 2), (2, 3)], &[1, 2]);
