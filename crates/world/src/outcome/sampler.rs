@@ -116,7 +116,6 @@ impl Sampler {
                 ("segments_sent", statistics.segments_sent.into()),
                 ("retransmits", statistics.retransmits.into()),
                 ("duplicate_acks", statistics.duplicate_acks.into()),
-                ("rtos", statistics.rtos.into()),
                 (
                     "spurious_retransmits",
                     statistics.spurious_retransmits.into(),
