@@ -22,7 +22,7 @@ pub enum Violation {
         /// The link.
         link: usize,
     },
-    /// A link's rate is not one of the mesh's, or the link is too long for it.
+    /// A link's rate is not one of the mesh's, is above its highest, or needs a shorter link.
     Rate {
         /// The link.
         link: usize,
@@ -140,13 +140,16 @@ impl Judge<'_> {
     fn rates(&self, found: &mut Vec<Violation>) {
         for (link, rate) in self.assignment.rates_bps.iter().enumerate() {
             let index = self.mesh.rates_bps.iter().position(|known| known == rate);
-            let bears = index.is_some_and(|index| match &self.mesh.interference {
-                Interference::Sinr { thresholds_db, .. } => {
-                    // The noise alone, without any interferer.
-                    10.0 * libm::log10(self.signal_over(link, None)) >= thresholds_db[index] - 1e-9
-                }
-                _ => true,
-            });
+            let top = self.mesh.links[link].top_rate_bps;
+            let bears = top.is_none_or(|top| *rate <= top)
+                && index.is_some_and(|index| match &self.mesh.interference {
+                    Interference::Sinr { thresholds_db, .. } => {
+                        // The noise alone, without any interferer.
+                        10.0 * libm::log10(self.signal_over(link, None))
+                            >= thresholds_db[index] - 1e-9
+                    }
+                    _ => true,
+                });
             if !bears {
                 found.push(Violation::Rate { link });
             }

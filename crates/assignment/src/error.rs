@@ -6,7 +6,7 @@ use crate::mesh::Mesh;
 /// What is wrong. Nodes, links and demands are indices; [`Error::describe`] names them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The data contradict themselves.
+    /// The data contradict themselves; the rule that they break.
     Malformed(String),
     /// A node with links has no radio.
     NoRadio {
@@ -68,31 +68,30 @@ pub enum Error {
 }
 
 impl Error {
-    /// What happened and what to do, with the nodes named by `name`.
-    pub fn describe(&self, mesh: &Mesh, name: impl Fn(usize) -> String) -> String {
-        let link = |link: usize| {
-            let ends = mesh.links[link];
-            format!("{}-{}", name(ends.a), name(ends.b))
+    /// What happened, and what to do, with the nodes named by `name`.
+    pub fn describe(&self, mesh: &Mesh, name: impl Fn(usize) -> String) -> (String, String) {
+        let count = |number: usize, one: &str| match number {
+            1 => format!("1 {one}"),
+            _ => format!("{number} {one}s"),
         };
         match self {
-            Self::Malformed(what) => what.clone(),
-            Self::NoRadio { node } => {
-                let node = name(*node);
-                format!("{node} has links but no radio: give it one, or take its links away")
-            }
+            Self::Malformed(rule) => ("nothing can be assigned here".to_string(), rule.clone()),
+            Self::NoRadio { node } => (
+                format!("{} has links but no radio", name(*node)),
+                "give it one, or take its links away".to_string(),
+            ),
             Self::MoreRadiosThanChannels {
                 node,
                 radios,
                 channels,
-            } => format!(
-                "{} has {radios} radios for {channels} {}, and two radios of a node on one channel \
-                 disturb each other: give it at most {channels}, or make more channels available",
-                name(*node),
-                if *channels == 1 {
-                    "channel"
-                } else {
-                    "channels"
-                },
+            } => (
+                format!(
+                    "{} has {} for {}, and two radios of a node on one channel disturb each other",
+                    name(*node),
+                    count(usize::from(*radios), "radio"),
+                    count(*channels, "channel"),
+                ),
+                format!("give it at most {channels}, or make more channels available"),
             ),
             Self::TooManyChannels {
                 node,
@@ -100,51 +99,63 @@ impl Error {
                 radios,
             } => {
                 let listed: Vec<String> = channels.iter().map(u8::to_string).collect();
-                format!(
-                    "the links of {} are on {} channels ({}), but it has {radios} {}: give it {} \
-                     radios, or put its links on fewer channels",
+                let what = format!(
+                    "the links of {} are on {} ({}), but it has {}",
                     name(*node),
-                    channels.len(),
+                    count(channels.len(), "channel"),
                     listed.join(", "),
-                    if *radios == 1 { "radio" } else { "radios" },
-                    channels.len(),
+                    count(usize::from(*radios), "radio"),
+                );
+                let radios = count(channels.len(), "radio");
+                (
+                    what,
+                    format!("give it {radios}, or put its links on fewer channels"),
                 )
             }
-            Self::OutOfRange { link: far } => format!(
-                "the ends of {} are too far from each other for the lowest rate: move them \
-                 together, or take the link away",
-                link(*far),
+            Self::OutOfRange { link } => (
+                format!(
+                    "{} and {} are too far from each other for the lowest rate",
+                    name(mesh.links[*link].a),
+                    name(mesh.links[*link].b),
+                ),
+                "move them together, or take the link away".to_string(),
             ),
             Self::Unconnected { pieces } => {
-                let pieces: Vec<String> = pieces
-                    .iter()
-                    .map(|piece| {
-                        let names: Vec<String> = piece.iter().map(|&node| name(node)).collect();
-                        format!("{{{}}}", names.join(", "))
-                    })
-                    .collect();
-                format!(
-                    "with these channels the mesh falls apart into {}: give a link between them a \
-                     channel that both its ends have",
-                    pieces.join(" and "),
+                let named = |piece: &Vec<usize>| {
+                    let names: Vec<String> = piece.iter().map(|&node| name(node)).collect();
+                    format!("{{{}}}", names.join(", "))
+                };
+                let pieces: Vec<String> = pieces.iter().map(named).collect();
+                (
+                    format!(
+                        "with these channels the mesh falls apart into {}",
+                        pieces.join(" and ")
+                    ),
+                    "give a link between them a channel that both its ends have".to_string(),
                 )
             }
-            Self::NoPath { from, to, .. } => format!(
-                "no links with a channel lead from {} to {}: join them, or take the demand away",
-                name(*from),
-                name(*to),
+            Self::NoPath { from, to, .. } => (
+                format!(
+                    "no links with a channel lead from {} to {}",
+                    name(*from),
+                    name(*to)
+                ),
+                "join them, or take the demand away".to_string(),
             ),
             Self::TooManyPaths {
                 from, to, limit, ..
-            } => format!(
-                "there are more than {limit} paths from {} to {} within the bound on hops: lower \
-                 extra_hops, or use flow rates that need no paths (\"equal\")",
-                name(*from),
-                name(*to),
+            } => (
+                format!(
+                    "there are more than {limit} paths from {} to {} within the bound on hops",
+                    name(*from),
+                    name(*to),
+                ),
+                "lower extra_hops, or use flow rates that need no paths (\"equal\")".to_string(),
             ),
             Self::Infeasible(infeasible) => infeasible.describe(mesh, &name),
-            Self::Solver(words) => format!(
-                "the flow rates could not be computed ({words}): use \"paths\" or \"equal\""
+            Self::Solver(words) => (
+                format!("the flow rates could not be computed ({words})"),
+                "use \"paths\" or \"equal\"".to_string(),
             ),
         }
     }

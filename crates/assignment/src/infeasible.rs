@@ -117,8 +117,8 @@ pub struct Infeasible {
 }
 
 impl Infeasible {
-    /// What is in the way and what to do, with the nodes named by `name`.
-    pub fn describe(&self, mesh: &Mesh, name: &impl Fn(usize) -> String) -> String {
+    /// What is in the way, and what to do, with the nodes named by `name`.
+    pub fn describe(&self, mesh: &Mesh, name: &impl Fn(usize) -> String) -> (String, String) {
         let percent = |factor: f64| {
             // Rounded down: the advice is to be feasible.
             let tenths = libm::floor(factor * 1000.0 + 1e-6);
@@ -151,13 +151,16 @@ impl Infeasible {
             };
             self.remedies.iter().map(one).collect()
         };
-        format!(
-            "the demands can be met to {} of their rates at most, since {}: lower each to {} of \
-             its rate, or {}",
-            percent(self.factor),
-            reasons.join(", and "),
-            percent(self.factor),
-            mends.join(", or "),
+        let factor = percent(self.factor);
+        (
+            format!(
+                "the demands can be met to {factor} of their rates at most, since {}",
+                reasons.join(", and "),
+            ),
+            format!(
+                "lower each to {factor} of its rate, or {}",
+                mends.join(", or ")
+            ),
         )
     }
 }

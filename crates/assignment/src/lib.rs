@@ -37,4 +37,5 @@ pub use error::Error;
 pub use fcra::{Assignment, assign};
 pub use flow::{Demand, FlowRates, by_paths, equal, throughput};
 pub use infeasible::{Constraint, Infeasible, Remedy};
+pub use load::utilisation;
 pub use mesh::{Channels, Interference, Link, Mesh, Node};

@@ -6,6 +6,30 @@ use std::cmp::Ordering;
 use crate::flow::FlowRates;
 use crate::mesh::Mesh;
 
+/// U(e) of each link of an assignment, scaled or not: the share of the time in which it, or a link
+/// that disturbs it on its channel, is busy. 0 for a link that carries nothing or has no channel.
+/// Channels, rates in bit/s and flow rates have an entry for each link; a rate that is not one of
+/// the mesh's bears the interference that the next lower one does.
+pub fn utilisation(
+    mesh: &Mesh,
+    channels: &[Option<u8>],
+    rates_bps: &[u64],
+    flows: &FlowRates,
+) -> Vec<f64> {
+    let last = mesh.rates_bps.len().saturating_sub(1);
+    let index = |rate: &u64| mesh.rates_bps.iter().position(|known| known <= rate);
+    let rates: Vec<usize> = rates_bps
+        .iter()
+        .map(|rate| index(rate).unwrap_or(last))
+        .collect();
+    let airtime = |link: usize| flows.of(link) / rates_bps[link] as f64;
+    let load = Load {
+        airtime: (0..mesh.links.len()).map(airtime).collect(),
+        conflicts: mesh.conflicts(&rates),
+    };
+    load.utilisations(channels)
+}
+
 /// Conflicts at some rates and the time that each link needs at its own.
 #[derive(Clone)]
 pub(crate) struct Load {

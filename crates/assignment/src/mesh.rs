@@ -21,9 +21,20 @@ pub struct Link {
     pub a: usize,
     /// The other end.
     pub b: usize,
+    /// The highest rate that it may have, one of [`Mesh::rates_bps`]; `None`: any.
+    pub top_rate_bps: Option<u64>,
 }
 
 impl Link {
+    /// A link of any rate.
+    pub fn new(a: usize, b: usize) -> Self {
+        Self {
+            a,
+            b,
+            top_rate_bps: None,
+        }
+    }
+
     /// The end that is not `node`.
     pub fn other(&self, node: usize) -> usize {
         if self.a == node { self.b } else { self.a }
@@ -113,6 +124,13 @@ impl Mesh {
         {
             return malformed("rates are positive and fall");
         }
+        let known = |link: &Link| {
+            link.top_rate_bps
+                .is_none_or(|top| self.rates_bps.contains(&top))
+        };
+        if !self.links.iter().all(known) {
+            return malformed("the highest rate of a link is one of the rates");
+        }
         match &self.channels {
             Channels::Available(channels) => self.validate_available(channels)?,
             Channels::Given(channels) => self.validate_given(channels)?,
@@ -199,17 +217,21 @@ impl Mesh {
 
     /// For each link the index of the highest rate at which it works undisturbed.
     pub(crate) fn fastest(&self) -> Result<Vec<usize>, Error> {
-        let works = |link: usize| match &self.interference {
-            Interference::All | Interference::Hops { .. } => Some(0),
-            Interference::Sinr {
-                exponent,
-                snr_at_1_m_db,
-                thresholds_db,
-            } => {
-                let Link { a, b } = self.links[link];
-                let snr = snr_at_1_m_db - 10.0 * exponent * libm::log10(self.distance_m(a, b));
-                thresholds_db.iter().position(|&needed| snr >= needed)
-            }
+        let works = |link: usize| {
+            let Link { a, b, top_rate_bps } = self.links[link];
+            let allowed = |rate: usize| top_rate_bps.is_none_or(|top| self.rates_bps[rate] <= top);
+            let heard = |rate: usize| match &self.interference {
+                Interference::All | Interference::Hops { .. } => true,
+                Interference::Sinr {
+                    exponent,
+                    snr_at_1_m_db,
+                    thresholds_db,
+                } => {
+                    let loss_db = 10.0 * exponent * libm::log10(self.distance_m(a, b));
+                    snr_at_1_m_db - loss_db >= thresholds_db[rate]
+                }
+            };
+            (0..self.rates_bps.len()).find(|&rate| allowed(rate) && heard(rate))
         };
         (0..self.links.len())
             .map(|link| works(link).ok_or(Error::OutOfRange { link }))

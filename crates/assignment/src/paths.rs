@@ -110,7 +110,7 @@ mod tests {
                 4
             ],
             links: [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
-                .map(|(a, b)| Link { a, b })
+                .map(|(a, b)| Link::new(a, b))
                 .into(),
             rates_bps: vec![1],
             channels: Channels::Available(vec![1]),

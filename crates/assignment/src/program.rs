@@ -39,9 +39,10 @@ pub(crate) struct Row {
     pub capacity: f64,
 }
 
+/// A unit of a demand over a path, with what flows back for it over the same links. Nothing is lost
+/// by that: a link's time is that of both directions together, and all paths lead both ways.
 struct Column {
     demand: usize,
-    back: bool,
     path: Vec<Hop>,
 }
 
@@ -69,25 +70,8 @@ impl<'a> Program<'a> {
         let fastest = mesh.fastest()?;
         let mut columns = Vec::new();
         for (demand, ends) in demands.iter().enumerate() {
-            let there = short_paths(mesh, demand, ends, extra_hops)?;
-            if ends.reverse_share > 0.0 {
-                let turned = Demand {
-                    from: ends.to,
-                    to: ends.from,
-                    ..*ends
-                };
-                let back = short_paths(mesh, demand, &turned, extra_hops)?;
-                columns.extend(back.into_iter().map(|path| Column {
-                    demand,
-                    back: true,
-                    path,
-                }));
-            }
-            columns.extend(there.into_iter().map(|path| Column {
-                demand,
-                back: false,
-                path,
-            }));
+            let paths = short_paths(mesh, demand, ends, extra_hops)?;
+            columns.extend(paths.into_iter().map(|path| Column { demand, path }));
         }
         let mut rows: Vec<Row> = Vec::new();
         for row in all_rows(mesh, &fastest) {
@@ -119,7 +103,12 @@ impl<'a> Program<'a> {
             .path
             .iter()
             .filter(|hop| row.links.contains(&hop.link));
-        within.map(|hop| 1.0 / self.rates[hop.link]).sum()
+        within.map(|hop| self.time(column.demand, hop)).sum()
+    }
+
+    /// The same of a hop.
+    fn time(&self, demand: usize, hop: &Hop) -> f64 {
+        (1.0 + self.demands[demand].reverse_share) / self.rates[hop.link]
     }
 
     pub fn airtime(&self, row: &Row, solution: &Solution) -> f64 {
@@ -133,7 +122,9 @@ impl<'a> Program<'a> {
         let mut rates = vec![[0.0; 2]; self.links];
         for (column, flow) in self.columns.iter().zip(&solution.flows) {
             for hop in &column.path {
+                let share = self.demands[column.demand].reverse_share;
                 rates[hop.link][hop.direction] += flow * 1e6;
+                rates[hop.link][1 - hop.direction] += share * flow * 1e6;
             }
         }
         FlowRates(rates)
@@ -196,19 +187,14 @@ impl<'a> Program<'a> {
             }
         }
         for (demand, &amount) in amounts.iter().enumerate() {
-            let share = self.demands[demand].reverse_share;
-            for (back, share) in [(false, 1.0), (true, share)] {
-                let mut sum = LinearExpr::empty();
-                for (column, &flow) in self.columns.iter().zip(&flows) {
-                    if (column.demand, column.back) == (demand, back) {
-                        sum.add(flow, 1.0);
-                    }
-                }
-                if share > 0.0 {
-                    sum.add(amount, -share);
-                    problem.add_constraint(sum, ComparisonOp::Eq, 0.0);
+            let mut sum = LinearExpr::empty();
+            for (column, &flow) in self.columns.iter().zip(&flows) {
+                if column.demand == demand {
+                    sum.add(flow, 1.0);
                 }
             }
+            sum.add(amount, -1.0);
+            problem.add_constraint(sum, ComparisonOp::Eq, 0.0);
         }
         for (row, &capacity) in self.rows.iter().zip(capacities) {
             let mut sum = LinearExpr::empty();

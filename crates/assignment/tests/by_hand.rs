@@ -3,8 +3,8 @@
 mod common;
 
 use backlane_assignment::{
-    Channels, Constraint, Demand, Error, FlowRates, Interference, Mesh, Node, assign, by_paths,
-    check, equal, throughput,
+    Channels, Constraint, Demand, Error, FlowRates, Interference, Mesh, Node, Violation, assign,
+    by_paths, check, equal, throughput, utilisation,
 };
 use common::{A, B, C, D, chaska, chaska_to_assign, demand, mesh};
 
@@ -14,6 +14,12 @@ fn name(node: usize) -> String {
     ["A", "B", "C", "D", "E", "F"]
         .get(node)
         .map_or_else(|| format!("n{}", node - 3), ToString::to_string)
+}
+
+/// What happened and what to do.
+fn text(error: &Error, mesh: &Mesh) -> String {
+    let (what, mend) = error.describe(mesh, name);
+    format!("{what}: {mend}")
 }
 
 /// Mbit/s of each direction of each link.
@@ -261,6 +267,27 @@ fn equal_flow_rates_fill_a_lone_link_and_paths_count() {
 }
 
 #[test]
+fn a_link_has_no_more_than_its_highest_rate() {
+    let mut chain = mesh(3, 2, &[(0, 1), (1, 2)], &[1, 2]);
+    chain.rates_bps = vec![54_000_000, 12_000_000];
+    chain.links[1].top_rate_bps = Some(12_000_000);
+    let flows = throughput(&chain, &[demand(0, 2)], 0).unwrap();
+    assert_eq!(mbps(&flows), [[12.0, 0.0]; 2]);
+    let mut assignment = assign(&chain, &flows, false).unwrap();
+    assert_eq!(assignment.rates_bps, [54_000_000, 12_000_000]);
+    assert_eq!(check(&chain, &assignment), Ok(()));
+    let busy = utilisation(&chain, &assignment.channels, &assignment.rates_bps, &flows);
+    assert_eq!((busy[0], busy[1]), (12.0 / 54.0, 1.0));
+    assignment.rates_bps[1] = 54_000_000;
+    assert_eq!(
+        check(&chain, &assignment),
+        Err(vec![Violation::Rate { link: 1 }])
+    );
+    chain.links[0].top_rate_bps = Some(11_000_000);
+    assert!(matches!(chain.validate(), Err(Error::Malformed(_))));
+}
+
+#[test]
 fn demands_that_name_rates_get_them_and_load_all_paths_alike() {
     // Two disjoint paths of two hops, each link on its own channel.
     let mut square = mesh(4, 2, &[(0, 1), (1, 3), (0, 2), (2, 3)], &[]);
@@ -295,7 +322,7 @@ fn demands_that_cannot_be_met_name_the_radio_and_what_one_more_would_do() {
     );
     assert!((infeasible.remedies[0].factor - 54.0 / 40.0).abs() < 1e-9);
     assert_eq!(
-        error.describe(&poor, name),
+        text(&error, &poor),
         "the demands can be met to 67.5 % of their rates at most, since the only radio of B is \
          always busy: lower each to 67.5 % of its rate, or have one more radio at B (then 135 %)",
     );
@@ -355,7 +382,7 @@ fn a_mesh_that_makes_no_sense_is_refused_with_what_to_do() {
     let chain = mesh(3, 2, &[(0, 1), (1, 2)], &[1]);
     let error = throughput(&chain, &[demand(0, 2)], 0).unwrap_err();
     assert_eq!(
-        error.describe(&chain, name),
+        text(&error, &chain),
         "A has 2 radios for 1 channel, and two radios of a node on one channel disturb each other: \
          give it at most 1, or make more channels available",
     );
@@ -363,27 +390,27 @@ fn a_mesh_that_makes_no_sense_is_refused_with_what_to_do() {
     none.nodes[1].radios = 0;
     let error = equal(&none).unwrap_err();
     assert_eq!(
-        error.describe(&none, name),
+        text(&error, &none),
         "B has links but no radio: give it one, or take its links away",
     );
     let mut given = mesh(3, 1, &[(0, 1), (1, 2)], &[]);
     given.channels = Channels::Given(vec![Some(1), Some(2)]);
     let error = equal(&given).unwrap_err();
     assert_eq!(
-        error.describe(&given, name),
+        text(&error, &given),
         "the links of B are on 2 channels (1, 2), but it has 1 radio: give it 2 radios, or put its \
          links on fewer channels",
     );
     given.channels = Channels::Given(vec![Some(1), None]);
     let error = assign(&given, &equal(&given).unwrap(), false).unwrap_err();
     assert_eq!(
-        error.describe(&given, name),
+        text(&error, &given),
         "with these channels the mesh falls apart into {A, B} and {C}: give a link between them a \
          channel that both its ends have",
     );
     let error = throughput(&given, &[demand(0, 2)], 0).unwrap_err();
     assert_eq!(
-        error.describe(&given, name),
+        text(&error, &given),
         "no links with a channel lead from A to C: join them, or take the demand away",
     );
 }

@@ -50,7 +50,13 @@ fn meshes() -> impl Strategy<Value = Mesh> {
                             position_m: Some(at),
                         })
                         .collect(),
-                    links: pairs.into_iter().map(|(a, b)| Link { a, b }).collect(),
+                    // Each fourth has a highest rate of its own.
+                    links: (pairs.into_iter().enumerate())
+                        .map(|(index, (a, b))| Link {
+                            top_rate_bps: (index % 4 == 3).then_some(36_000_000),
+                            ..Link::new(a, b)
+                        })
+                        .collect(),
                     rates_bps: vec![54_000_000, 36_000_000, 12_000_000],
                     channels: Channels::Available((1..=channels).collect()),
                     interference,
@@ -260,6 +266,7 @@ proptest! {
         let [from, to] = pair.map(|index| index.index(mesh.nodes.len()));
         prop_assume!(from != to);
         mesh.interference = Interference::All;
+        mesh.links.iter_mut().for_each(|link| link.top_rate_bps = None);
         mesh.nodes.iter_mut().for_each(|node| node.radios = 8);
         mesh.channels = Channels::Given((0..mesh.links.len()).map(|link| Some(link as u8)).collect());
         let flows = throughput(&mesh, &[common::demand(from, to)], 8).expect("few paths");

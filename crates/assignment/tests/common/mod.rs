@@ -14,7 +14,7 @@ pub fn mesh(nodes: usize, radios: u8, links: &[(usize, usize)], channels: &[u8])
             };
             nodes
         ],
-        links: links.iter().map(|&(a, b)| Link { a, b }).collect(),
+        links: links.iter().map(|&(a, b)| Link::new(a, b)).collect(),
         rates_bps: vec![54_000_000],
         channels: Channels::Available(channels.to_vec()),
         interference: Interference::Hops { hops: 2 },
