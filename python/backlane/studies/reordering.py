@@ -65,7 +65,11 @@ def _per_flow(view: RunView, of: Callable[[str], float]) -> float:
 
 def resets(view: RunView) -> float:
     """How often the threshold of a flow had grown and a timeout put it back, mean over flows."""
-    return _per_flow(view, lambda flow: float(sum(map(all, _falls(view, flow)))))
+    return _per_flow(view, lambda flow: _resets(view, flow))
+
+
+def _resets(view: RunView, flow: str) -> float:
+    return float(sum(map(all, _falls(view, flow))))
 
 
 def untimed_falls(view: RunView) -> float:
@@ -188,8 +192,8 @@ def _beyond(views: Sequence[RunView], end: int) -> float:
 def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The duplicate threshold of one flow over time with its timeouts, a panel per contender.
 
-    The flow is ``flow`` or the first that was recorded, of the first seed; ``span`` is the stretch
-    of time that is drawn, in s.
+    The flow is ``flow``, or else the one with the most resets, of the first seed; ``span`` is the
+    stretch of time that is drawn, in s.
     """
     where, by = where_of(spec), spec.options["by"]
     contenders = contenders_of(spec, runs)
@@ -199,7 +203,9 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     lines: dict[Any, tuple[list[float], list[float], list[float]]] = {}
     for contender in contenders:
         view = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
-        flow = spec.options.get("flow", next(iter(view.entities("cwnd")), ""))
+        flow = spec.options.get("flow") or max(
+            view.entities("cwnd"), key=lambda name: _resets(view, name), default=""
+        )
         times, counts = view.samples("cwnd", flow, "rtos")
         drawn = [
             (t, value, count)
@@ -216,14 +222,15 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
         panels = figure.subplots(len(contenders), 1, sharex=True, squeeze=False)[:, 0]
-        handles: list[Any] = []
+        from matplotlib.lines import Line2D
+
+        handles: list[Any] = [Line2D([], [], color=INK, linewidth=1.2)]
         for panel, (contender, (times, values, timeouts)) in zip(
             panels, lines.items(), strict=True
         ):
-            line = panel.step(times, values, where="post", color=shade[contender], linewidth=1.2)[0]
-            mark = panel.plot(timeouts, [0.0] * len(timeouts), "^", color=INK, markersize=5,
-                              clip_on=False, zorder=4, linewidth=0)[0]  # fmt: skip
-            handles = [line, mark]
+            panel.step(times, values, where="post", color=shade[contender], linewidth=1.2)
+            handles[1:] = panel.plot(timeouts, [0.0] * len(timeouts), "^", color=INK, markersize=5,
+                                       clip_on=False, zorder=4, linewidth=0)  # fmt: skip
             if len(contenders) > 1:
                 panel.set_title(str(contender), loc="left", fontsize=9.5)
             panel.set_ylabel("threshold\nin packets")
@@ -231,7 +238,7 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         panels[-1].set_xlabel("time in s")
         legend(figure, handles, ["threshold", "timeout"])
 
-    return [draw(spec.id, spec.title, "One flow, first seed.", rows, paint,
+    return [draw(spec.id, spec.title, "One flow of the first seed.", rows, paint,
                  height_in=1.1 + 1.7 * len(contenders), width_in=WIDE_IN)]  # fmt: skip
 
 
