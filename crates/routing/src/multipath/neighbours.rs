@@ -278,3 +278,270 @@ impl Neighbours {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use backlane_engine::Streams;
+    use backlane_net::LinkId;
+    use backlane_units::Rate;
+
+    use super::*;
+
+    const EXIT: NodeId = NodeId(9);
+
+    /// Neighbours 1, 2, … at two links from the exit, over radios or wires.
+    struct Node {
+        neighbours: Neighbours,
+        links_to_exit: Vec<u16>,
+        ties: Stream,
+        radio: Option<u8>,
+    }
+
+    fn at(ms: u64) -> SimTime {
+        SimTime::ZERO + Duration::from_millis(ms)
+    }
+
+    impl Node {
+        fn new(config: Config, flow_rates: &[f64], radio: Option<u8>) -> Self {
+            let interfaces: Vec<Interface> = (1..=flow_rates.len() as u32)
+                .map(|peer| Interface {
+                    peer: NodeId(peer),
+                    outgoing: LinkId(2 * peer),
+                    incoming: LinkId(2 * peer + 1),
+                    rate: Rate::from_bps(1_000_000),
+                    radio,
+                })
+                .collect();
+            let mut links_to_exit = vec![2; 10];
+            links_to_exit[EXIT.index()] = 0;
+            Self {
+                neighbours: Neighbours::new(&config, &interfaces, flow_rates, &[false; 10]),
+                links_to_exit,
+                ties: Streams::new(5).stream("node", "ties"),
+                radio,
+            }
+        }
+
+        fn radios(flow_rates: &[f64]) -> Self {
+            Self::new(Config::default(), flow_rates, Some(0))
+        }
+
+        fn choose(
+            &mut self,
+            now: SimTime,
+            budget: u16,
+            previous: u32,
+            cut: &[usize],
+        ) -> Option<usize> {
+            let packet = Leaving {
+                exit: EXIT,
+                previous: NodeId(previous),
+                failed: None,
+                budget,
+                links_to_exit: &self.links_to_exit,
+            };
+            let carrier = |interface| !cut.contains(&interface);
+            self.neighbours
+                .choose(now, &packet, carrier, &mut self.ties)
+        }
+
+        /// Sends a packet, none of whose ways back or onwards matters.
+        fn send(&mut self, now: SimTime, size_bytes: u32) -> Option<usize> {
+            let interface = self.choose(now, 3, 0, &[])?;
+            self.neighbours.count(now, interface, size_bytes);
+            Some(interface)
+        }
+
+        /// Bytes to each neighbour of `packets` packets, one a millisecond.
+        fn share(&mut self, packets: u64, size_bytes: impl Fn(u64) -> u32) -> Vec<u64> {
+            let mut bytes = vec![0; self.neighbours.all.len()];
+            for packet in 0..packets {
+                let size = size_bytes(packet);
+                bytes[self.send(at(packet), size).unwrap()] += u64::from(size);
+            }
+            bytes
+        }
+
+        fn fail(&mut self, now: SimTime, interface: usize) {
+            assert!(self.radio.is_some());
+            self.neighbours.on_frame_done(now, interface, false);
+        }
+
+        fn acknowledge(&mut self, now: SimTime, interface: usize) {
+            self.neighbours.on_frame_done(now, interface, true);
+        }
+    }
+
+    #[test]
+    fn bytes_are_in_proportion_to_flow_rates_within_a_percent_after_ten_thousand_packets() {
+        type Size = fn(u64) -> u32;
+        let sizes: [(&str, Size); 3] = [
+            ("full", |_| 1500),
+            (
+                "data and ACKs",
+                |packet| if packet % 3 == 0 { 52 } else { 1500 },
+            ),
+            ("all", |packet| 40 + (packet * packet * 7919 % 1461) as u32),
+        ];
+        let rates: [&[f64]; 4] = [
+            &[1.0, 2.0],
+            &[15e6, 10e6, 5e6],
+            &[20e6, 1e6, 7e6, 3.3e6],
+            &[1.0, 1.0, 0.0, 0.05],
+        ];
+        for aging in [None, Config::default().aging] {
+            for (name, size) in sizes {
+                for flow_rates in rates {
+                    let config = Config {
+                        aging,
+                        ..Config::default()
+                    };
+                    let bytes = Node::new(config, flow_rates, Some(0)).share(10_000, size);
+                    let all: u64 = bytes.iter().sum();
+                    let total: f64 = flow_rates.iter().sum();
+                    for (&bytes, rate) in bytes.iter().zip(flow_rates) {
+                        let expected = all as f64 * rate / total;
+                        assert!(
+                            (bytes as f64 - expected).abs() <= 0.01 * expected,
+                            "{name}, {flow_rates:?}, {aging:?}: {bytes} for {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_with_equal_flow_rates_take_turns_in_an_order_by_lot() {
+        let mut node = Node::radios(&[3.0, 3.0, 3.0]);
+        let mut orders = std::collections::BTreeSet::new();
+        for round in 0..1000 {
+            let mut turn: Vec<usize> = (0..3)
+                .map(|_| node.send(at(round), 1000).unwrap())
+                .collect();
+            orders.insert(turn.clone());
+            turn.sort_unstable();
+            assert_eq!(turn, [0, 1, 2]);
+        }
+        assert_eq!(orders.len(), 6, "each order comes up");
+    }
+
+    #[test]
+    fn a_neighbour_beyond_the_budget_is_no_candidate() {
+        let mut node = Node::radios(&[1.0, 1.0]);
+        node.links_to_exit[1] = 3;
+        for ms in 0..100 {
+            assert_eq!(node.choose(at(ms), 3, 0, &[]), Some(1));
+            assert_eq!(node.choose(at(ms), 2, 0, &[]), None);
+        }
+        let mut chosen = [0, 1].map(|ms| {
+            let choice = node.choose(at(200 + ms), 4, 0, &[]).unwrap();
+            node.neighbours.count(at(200 + ms), choice, 1000);
+            choice
+        });
+        chosen.sort_unstable();
+        assert_eq!(chosen, [0, 1]);
+    }
+
+    #[test]
+    fn a_packet_goes_back_where_it_came_from_only_if_nobody_else_is_left() {
+        let mut node = Node::radios(&[1.0, 1.0]);
+        for ms in 0..100 {
+            assert_eq!(node.choose(at(ms), 3, 1, &[]), Some(1));
+            node.neighbours.count(at(ms), 1, 1000);
+        }
+        node.links_to_exit[2] = 3;
+        assert_eq!(node.choose(at(100), 3, 1, &[]), Some(0));
+    }
+
+    #[test]
+    fn the_exit_beside_is_always_taken_or_only_in_its_turn() {
+        for deliver_directly in [true, false] {
+            let config = Config {
+                deliver_directly,
+                ..Config::default()
+            };
+            let mut node = Node::new(config, &[1.0; 9], Some(0));
+            let direct = (0..90).filter(|&ms| node.send(at(ms), 1000) == Some(8));
+            assert_eq!(direct.count(), if deliver_directly { 90 } else { 10 });
+        }
+    }
+
+    #[test]
+    fn three_failures_in_a_row_leave_a_neighbour_out_for_five_seconds() {
+        let mut node = Node::radios(&[1.0, 1.0]);
+        for _ in 0..10 {
+            node.fail(at(0), 0);
+            node.fail(at(0), 0);
+            node.acknowledge(at(0), 0);
+        }
+        assert_eq!(node.neighbours.lost(), 0);
+        for _ in 0..3 {
+            node.fail(at(10), 0);
+        }
+        assert_eq!(node.neighbours.lost(), 1);
+        for ms in 10..5010 {
+            assert_eq!(node.send(at(ms), 1000), Some(1));
+        }
+        let tried: Vec<usize> = (5010..5020)
+            .map(|ms| node.send(at(ms), 1000).unwrap())
+            .collect();
+        assert_eq!(tried.iter().filter(|&&to| to == 0).count(), 1, "{tried:?}");
+    }
+
+    /// A node whose first neighbour was left out at 0 s and is tried at 5 s.
+    fn probing() -> Node {
+        let mut node = Node::radios(&[1.0, 1.0]);
+        for _ in 0..3 {
+            node.fail(at(0), 0);
+        }
+        for ms in 0..5000 {
+            node.send(at(ms), 1000);
+        }
+        while node.send(at(5000), 1000) != Some(0) {}
+        node
+    }
+
+    #[test]
+    fn a_probe_that_fails_leaves_the_neighbour_out_again() {
+        let mut node = probing();
+        node.fail(at(5010), 0);
+        for ms in 5010..10_010 {
+            assert_eq!(node.send(at(ms), 1000), Some(1));
+        }
+        assert_eq!(node.neighbours.lost(), 1, "it was not in use in between");
+        let again = (10_010..10_020).any(|ms| node.send(at(ms), 1000) == Some(0));
+        assert!(again);
+    }
+
+    #[test]
+    fn a_neighbour_that_answers_a_probe_gets_its_share_and_no_more() {
+        let mut node = probing();
+        node.acknowledge(at(5010), 0);
+        let bytes = (0..100).filter(|ms| node.send(at(5010 + ms), 1000) == Some(0));
+        assert!((49..=51).contains(&bytes.count()));
+    }
+
+    #[test]
+    fn a_probe_of_which_nothing_is_heard_is_repeated() {
+        let mut node = probing();
+        assert!((5001..10_000).all(|ms| node.send(at(ms), 1000) == Some(1)));
+        assert!((10_000..10_010).any(|ms| node.send(at(ms), 1000) == Some(0)));
+    }
+
+    #[test]
+    fn a_wire_without_carrier_is_left_out_at_once_and_used_again_after_the_time() {
+        let mut node = Node::new(Config::default(), &[1.0, 1.0], None);
+        let chosen = |node: &mut Node, ms, cut: &[usize]| {
+            let choice = node.choose(at(ms), 3, 0, cut).unwrap();
+            node.neighbours.count(at(ms), choice, 1000);
+            choice
+        };
+        assert!((0..100).all(|ms| chosen(&mut node, ms, &[0]) == 1));
+        assert_eq!(node.neighbours.lost(), 1);
+        assert!((100..5000).all(|ms| chosen(&mut node, ms, &[]) == 1));
+        let back = (5000..5100).filter(|&ms| chosen(&mut node, ms, &[]) == 0);
+        assert_eq!(back.count(), 50);
+        assert_eq!(node.choose(at(5100), 3, 0, &[0, 1]), None);
+    }
+}

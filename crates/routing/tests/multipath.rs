@@ -1,0 +1,477 @@
+//! L2.5R over wires and radios: hop budgets, failures and pinned flows.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::packet::{Ecn, INITIAL_TTL};
+use backlane_net::{
+    Application, DropCause, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId,
+    QueueConfig, QueueLimit, Simulation,
+};
+use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach};
+use backlane_units::{Duration, Rate, SimTime};
+use common::Ether;
+use proptest::prelude::*;
+
+/// One flow of packets.
+struct Flow {
+    source: u32,
+    destination: u32,
+    reverse: bool,
+    packets: u64,
+    every: Duration,
+}
+
+/// Sends the packets of its flows, and keeps what arrived of each: when, and over how many links.
+struct Packets {
+    flows: Vec<Flow>,
+    sent: Vec<u64>,
+    arrived: BTreeMap<u32, Vec<(SimTime, u8)>>,
+}
+
+impl Application for Packets {
+    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
+        let packet = &network.packets[id];
+        let arrived = self.arrived.entry(packet.flow.0).or_default();
+        arrived.push((events.now(), packet.hops));
+    }
+
+    fn on_event(
+        &mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        token: u32,
+    ) {
+        let flow = &self.flows[id as usize];
+        let sent = &mut self.sent[id as usize];
+        *sent += 1;
+        let packet = Packet {
+            flow: FlowId(id),
+            reverse: flow.reverse,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            ecn: Ecn::NotCapable,
+            size_bytes: 1000,
+            source: NodeId(flow.source),
+            destination: NodeId(flow.destination),
+            exit: NodeId(flow.destination),
+            previous: NodeId(flow.source),
+            path: 0,
+            sequence: *sent,
+            queued_at: events.now(),
+            message: None,
+        };
+        network.send(events, packet);
+        if *sent < flow.packets {
+            let next = events.now() + flow.every;
+            events.once(next, Event::Application { id, token });
+        }
+    }
+}
+
+fn ms(ms: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_millis(ms)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Over {
+    Wires,
+    Radios,
+}
+
+fn simulation(
+    over: Over,
+    nodes: u32,
+    links: &[(u32, u32)],
+    config: Config,
+    flows: Vec<Flow>,
+) -> Simulation<Packets> {
+    let streams = Streams::new(3);
+    let (mut network, mut events) = (Network::new(), EventQueue::new());
+    for _ in 0..nodes {
+        network.add_router();
+    }
+    let wire = LinkConfig {
+        rate: Rate::from_bps(10_000_000),
+        delay: Duration::from_millis(1),
+        queue: QueueConfig::DropTail(QueueLimit::Packets(1000)),
+    };
+    match over {
+        Over::Wires => {
+            for &(a, b) in links {
+                network.connect(&mut events, NodeId(a), NodeId(b), &wire);
+            }
+        }
+        Over::Radios => {
+            let links: Vec<_> = links.iter().map(|&(a, b)| (a, b, [1.0; 2])).collect();
+            let stream = streams.stream("ether", "loss");
+            Ether::join(&mut network, &mut events, &links, stream);
+        }
+    }
+    for id in 0..flows.len() as u32 {
+        events.once(ms(1), Event::Application { id, token: 0 });
+    }
+    let exits: Vec<NodeId> = flows.iter().map(|flow| NodeId(flow.destination)).collect();
+    let rates = FlowRates::equal(&network);
+    let reach = Rc::new(Reach::new(&network, rates, exits, &[]));
+    let routers = (0..nodes)
+        .map(|node| {
+            let ties = streams.stream(&format!("n{node}"), "ties");
+            let router = L25r::new(NodeId(node), config, reach.clone(), ties);
+            Some(Box::new(router) as Box<dyn backlane_net::Router>)
+        })
+        .collect();
+    let packets = Packets {
+        sent: vec![0; flows.len()],
+        arrived: BTreeMap::new(),
+        flows,
+    };
+    Simulation::new(network, events, packets, routers, None)
+}
+
+fn run(simulation: &mut Simulation<Packets>, until: SimTime) {
+    simulation.run(until, |_, _| false);
+    let balance = simulation.network.balance();
+    assert!(balance.holds(), "{balance:?}");
+    assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
+}
+
+/// From 0 to 7 by 1; by 2 and 3; by 4, 5 and 6.
+const THREE_WAYS: [(u32, u32); 9] = [
+    (0, 1),
+    (1, 7),
+    (0, 2),
+    (2, 3),
+    (3, 7),
+    (0, 4),
+    (4, 5),
+    (5, 6),
+    (6, 7),
+];
+
+/// One flow over the three ways, a packet every 3 ms.
+fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Packets> {
+    let flow = Flow {
+        source: 0,
+        destination: 7,
+        reverse: false,
+        packets,
+        every: Duration::from_millis(3),
+    };
+    simulation(over, 8, &THREE_WAYS, config, vec![flow])
+}
+
+/// A node is as if it were not there, with all its links.
+fn kill(simulation: &mut Simulation<Packets>, node: u32) {
+    let links = |simulation: &Simulation<Packets>| -> Vec<_> {
+        let interfaces = simulation.network.mesh_interfaces(NodeId(node)).iter();
+        interfaces.flat_map(|i| [i.outgoing, i.incoming]).collect()
+    };
+    simulation.set_node_up(NodeId(node), false);
+    for link in links(simulation) {
+        simulation.set_link_up(link, false);
+    }
+}
+
+/// Packets by the number of links that they took, of those that arrived within these times.
+fn by_links(simulation: &Simulation<Packets>, from: SimTime, to: SimTime) -> BTreeMap<u8, u64> {
+    let mut by_links = BTreeMap::new();
+    for (at, links) in &simulation.application.arrived[&0] {
+        if (from..to).contains(at) {
+            *by_links.entry(*links).or_default() += 1;
+        }
+    }
+    by_links
+}
+
+fn dropped(simulation: &Simulation<Packets>, cause: DropCause) -> u64 {
+    simulation.network.balance().dropped[cause as usize]
+}
+
+fn failures_seen(simulation: &Simulation<Packets>, node: u32) -> u64 {
+    let router = simulation.router(NodeId(node)).unwrap();
+    router.readings(ms(0)).link_failures
+}
+
+#[test]
+fn a_dead_neighbour_is_left_out_at_once_and_costs_no_more_than_what_it_held() {
+    for over in [Over::Wires, Over::Radios] {
+        let mut net = three_ways(over, Config::default(), 1000);
+        run(&mut net, ms(1000));
+        kill(&mut net, 1);
+        run(&mut net, ms(4000));
+        let balance = net.network.balance();
+        assert_eq!(balance.in_flight, 0);
+        assert!(balance.dropped_total() <= 3, "{balance:?}");
+        assert_eq!(balance.dropped_total(), dropped(&net, DropCause::LinkDown));
+        assert_eq!(failures_seen(&net, 0), 1);
+        // The first packets over the radio are tried seven times each, 8 ms, before they turn.
+        let after = by_links(&net, ms(1050), ms(4000));
+        assert_eq!(after.keys().copied().collect::<Vec<_>>(), [3, 4]);
+        assert!(after[&3].abs_diff(after[&4]) <= 2, "{after:?}");
+    }
+}
+
+#[test]
+fn a_dead_node_further_on_is_gone_round_within_the_budget() {
+    for over in [Over::Wires, Over::Radios] {
+        let mut net = three_ways(over, Config::default(), 1000);
+        run(&mut net, ms(1000));
+        kill(&mut net, 3);
+        run(&mut net, ms(5000));
+        let balance = net.network.balance();
+        assert_eq!(balance.in_flight, 0);
+        assert!(balance.dropped_total() <= 3, "{balance:?}");
+        assert_eq!(failures_seen(&net, 0), 0, "its neighbour lives");
+        assert_eq!(failures_seen(&net, 2), 1);
+        // What 2 sends back to 0 goes on by 1, and as its bytes count there, nothing else does:
+        // four links, as by 4.
+        let after = by_links(&net, ms(1100), ms(5000));
+        assert_eq!(after.keys().copied().collect::<Vec<_>>(), [4]);
+    }
+}
+
+#[test]
+fn a_neighbour_that_comes_back_is_tried_and_then_gets_its_turns_again() {
+    for over in [Over::Wires, Over::Radios] {
+        let mut net = three_ways(over, Config::default(), 5000);
+        run(&mut net, ms(1000));
+        kill(&mut net, 1);
+        run(&mut net, ms(2000));
+        net.set_node_up(NodeId(1), true);
+        for (a, b) in [(0, 1), (1, 7)] {
+            let interfaces = net.network.mesh_interfaces(NodeId(a)).to_vec();
+            let to_b = interfaces.iter().find(|i| i.peer == NodeId(b)).unwrap();
+            net.set_link_up(to_b.outgoing, true);
+            net.set_link_up(to_b.incoming, true);
+        }
+        run(&mut net, ms(15_001));
+        assert_eq!(by_links(&net, ms(2000), ms(5900)).get(&2), None);
+        let after = by_links(&net, ms(6200), ms(15_000));
+        let (least, most) = (after.values().min().unwrap(), after.values().max().unwrap());
+        assert!(after.len() == 3 && most - least <= 4, "{after:?}");
+    }
+}
+
+#[test]
+fn what_nobody_can_take_is_dropped() {
+    let flow = Flow {
+        source: 0,
+        destination: 2,
+        reverse: false,
+        packets: 100,
+        every: Duration::from_millis(100),
+    };
+    let config = Config {
+        failure_threshold: 3,
+        ..Config::default()
+    };
+    let mut net = simulation(Over::Radios, 3, &[(0, 1), (1, 2)], config, vec![flow]);
+    kill(&mut net, 1);
+    run(&mut net, ms(20_000));
+    // Three that were tried and the probe after 5 s; the others find nobody.
+    assert_eq!(dropped(&net, DropCause::Radio), 4);
+    assert_eq!(dropped(&net, DropCause::NoRoute), 96);
+}
+
+#[test]
+fn a_pinned_flow_moves_as_a_whole_when_its_neighbour_dies() {
+    let config = Config {
+        allocation: Allocation::Data,
+        ..Config::default()
+    };
+    for over in [Over::Wires, Over::Radios] {
+        let mut net = three_ways(over, config, 1000);
+        run(&mut net, ms(1000));
+        let before = by_links(&net, ms(0), ms(1000));
+        assert_eq!(before.len(), 1, "{before:?}");
+        let first = match *before.keys().next().unwrap() {
+            2 => 1,
+            3 => 2,
+            _ => 4,
+        };
+        kill(&mut net, first);
+        run(&mut net, ms(4000));
+        let after = by_links(&net, ms(1100), ms(4000));
+        assert!(after.len() == 1 && after != before, "{after:?}");
+        assert!(net.network.balance().dropped_total() <= 3);
+    }
+}
+
+/// Which ways a flow of 600 packets took, one every 3 ms.
+fn ways(config: Config, reverse: bool) -> BTreeMap<u8, u64> {
+    let flow = Flow {
+        source: 0,
+        destination: 7,
+        reverse,
+        packets: 600,
+        every: Duration::from_millis(3),
+    };
+    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, vec![flow]);
+    run(&mut net, ms(3000));
+    assert_eq!(net.network.balance().dropped_total(), 0);
+    by_links(&net, ms(0), ms(3000))
+}
+
+#[test]
+fn each_allocation_pins_one_direction_the_other_both_or_none() {
+    let spread = BTreeMap::from([(2, 200), (3, 200), (4, 200)]);
+    for (allocation, data, ack) in [
+        (Allocation::Packet, false, false),
+        (Allocation::DataAck, true, true),
+        (Allocation::Data, true, false),
+        (Allocation::Ack, false, true),
+    ] {
+        for (reverse, pinned) in [(false, data), (true, ack)] {
+            let config = Config {
+                allocation,
+                ..Config::default()
+            };
+            let ways = ways(config, reverse);
+            if pinned {
+                assert_eq!(ways.len(), 1, "{allocation:?}: {ways:?}");
+            } else {
+                assert_eq!(ways, spread, "{allocation:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flowlet_begins_after_the_gap_and_not_before() {
+    for (gap_ms, expected) in [(2, 3), (4, 1)] {
+        let config = Config {
+            burst_gap: Some(Duration::from_millis(gap_ms)),
+            ..Config::default()
+        };
+        assert_eq!(ways(config, false).len(), expected, "{gap_ms} ms");
+    }
+}
+
+#[test]
+fn a_pinned_flow_chooses_anew_with_every_period() {
+    let config = Config {
+        allocation: Allocation::DataAck,
+        repin_period: Some(Duration::from_millis(30)),
+        ..Config::default()
+    };
+    // Runs of ten packets, in turn over the three ways.
+    assert_eq!(
+        ways(config, false),
+        BTreeMap::from([(2, 200), (3, 200), (4, 200)])
+    );
+}
+
+#[test]
+fn pinned_flows_take_turns_and_their_bytes_count() {
+    let flow = |every_ms| Flow {
+        source: 0,
+        destination: 7,
+        reverse: false,
+        packets: 300,
+        every: Duration::from_millis(every_ms),
+    };
+    let config = Config {
+        allocation: Allocation::Data,
+        ..Config::default()
+    };
+    // Six at once: two by each way.
+    let six = (0..6).map(|_| flow(10)).collect();
+    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, six);
+    run(&mut net, ms(5000));
+    let mut ways = BTreeMap::new();
+    for arrived in net.application.arrived.values() {
+        let links = arrived[0].1;
+        assert!(arrived.iter().all(|&(_, taken)| taken == links));
+        *ways.entry(links).or_insert(0) += 1;
+    }
+    assert_eq!(ways, BTreeMap::from([(2, 2), (3, 2), (4, 2)]));
+}
+
+/// A connected graph, flows over it, and the settings.
+fn any_mesh() -> impl Strategy<Value = (u32, Vec<(u32, u32)>, Vec<(u32, u32, bool)>, Config)> {
+    (2..14_u32).prop_flat_map(|nodes| {
+        let tree = proptest::collection::vec(any::<prop::sample::Index>(), nodes as usize - 1);
+        let more = proptest::collection::vec((0..nodes, 0..nodes), 0..20);
+        let flows = proptest::collection::vec((0..nodes, 0..nodes, any::<bool>()), 1..6);
+        let settings = (0..4_u8, 0..4_usize, any::<bool>(), any::<bool>());
+        (tree, more, flows, settings).prop_map(move |(tree, more, flows, settings)| {
+            let mut links: Vec<(u32, u32)> = tree
+                .iter()
+                .zip(1..nodes)
+                .map(|(before, node)| (before.index(node as usize) as u32, node))
+                .collect();
+            for (a, b) in more {
+                let known = links.contains(&(a, b)) || links.contains(&(b, a));
+                if a != b && !known {
+                    links.push((a, b));
+                }
+            }
+            let (extra_hops, allocation, deliver_directly, flowlets) = settings;
+            let allocations = [
+                Allocation::Packet,
+                Allocation::DataAck,
+                Allocation::Data,
+                Allocation::Ack,
+            ];
+            let config = Config {
+                allocation: allocations[allocation],
+                extra_hops,
+                deliver_directly,
+                burst_gap: flowlets.then(|| Duration::from_millis(40)),
+                ..Config::default()
+            };
+            (nodes, links, flows, config)
+        })
+    })
+}
+
+/// The least number of links between two nodes, by relaxation.
+fn shortest(nodes: u32, links: &[(u32, u32)], from: u32) -> Vec<u8> {
+    let mut least = vec![u8::MAX; nodes as usize];
+    least[from as usize] = 0;
+    for _ in 0..nodes {
+        for &(a, b) in links {
+            let [a, b] = [a, b].map(|node| node as usize);
+            least[a] = least[a].min(least[b].saturating_add(1));
+            least[b] = least[b].min(least[a].saturating_add(1));
+        }
+    }
+    least
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_packet_arrives_within_its_budget_on_any_graph(
+        (nodes, links, ends, config) in any_mesh()
+    ) {
+        let flows: Vec<Flow> = ends
+            .iter()
+            .filter(|(source, destination, _)| source != destination)
+            .map(|&(source, destination, reverse)| Flow {
+                source,
+                destination,
+                reverse,
+                packets: 50,
+                every: Duration::from_millis(30),
+            })
+            .collect();
+        let ends: Vec<(u32, u32)> = flows.iter().map(|f| (f.source, f.destination)).collect();
+        let mut net = simulation(Over::Wires, nodes, &links, config, flows);
+        run(&mut net, ms(10_000));
+        for (flow, &(source, destination)) in ends.iter().enumerate() {
+            let arrived = &net.application.arrived[&(flow as u32)];
+            prop_assert_eq!(arrived.len(), 50);
+            let least = shortest(nodes, &links, source)[destination as usize];
+            for &(_, taken) in arrived {
+                prop_assert!((least..=least + config.extra_hops).contains(&taken));
+            }
+        }
+    }
+}
