@@ -392,8 +392,16 @@ fn pinned_flows_take_turns_and_their_bytes_count() {
     assert_eq!(ways, BTreeMap::from([(2, 2), (3, 2), (4, 2)]));
 }
 
-/// A connected graph, flows over it, and the settings.
-fn any_mesh() -> impl Strategy<Value = (u32, Vec<(u32, u32)>, Vec<(u32, u32, bool)>, Config)> {
+/// A connected graph, flows over it (ends, and whether they are what comes back), and the settings.
+#[derive(Clone, Debug)]
+struct Mesh {
+    nodes: u32,
+    links: Vec<(u32, u32)>,
+    flows: Vec<(u32, u32, bool)>,
+    config: Config,
+}
+
+fn any_mesh() -> impl Strategy<Value = Mesh> {
     (2..14_u32).prop_flat_map(|nodes| {
         let tree = proptest::collection::vec(any::<prop::sample::Index>(), nodes as usize - 1);
         let more = proptest::collection::vec((0..nodes, 0..nodes), 0..20);
@@ -425,7 +433,12 @@ fn any_mesh() -> impl Strategy<Value = (u32, Vec<(u32, u32)>, Vec<(u32, u32, boo
                 burst_gap: flowlets.then(|| Duration::from_millis(40)),
                 ..Config::default()
             };
-            (nodes, links, flows, config)
+            Mesh {
+                nodes,
+                links,
+                flows,
+                config,
+            }
         })
     })
 }
@@ -449,9 +462,10 @@ proptest! {
 
     #[test]
     fn every_packet_arrives_within_its_budget_on_any_graph(
-        (nodes, links, ends, config) in any_mesh()
+        mesh in any_mesh()
     ) {
-        let flows: Vec<Flow> = ends
+        let Mesh { nodes, links, flows, config } = mesh;
+        let flows: Vec<Flow> = flows
             .iter()
             .filter(|(source, destination, _)| source != destination)
             .map(|&(source, destination, reverse)| Flow {

@@ -126,3 +126,34 @@ fn three_pinned_flows_take_three_ways_and_are_not_reordered() {
         }
     }
 }
+
+#[test]
+fn a_station_that_dies_costs_three_packets_at_most_and_the_others_share_its_part() {
+    let more = format!(
+        "{WIFI}[[flow]]\nkind = \"udp\"\nrate = \"2 Mbit/s\"\nfrom = \"S\"\nto = \"R\"\n\
+         packet_size = \"1000 B\"\n[[failure]]\nnode = \"a1\"\nat = \"2 s\"\n"
+    );
+    for seed in 0..5 {
+        let outcome = run(&three_ways(RADIO, "", &more), seed, None);
+        let column = |name: &str| integers(&outcome.flows, name)[0].unwrap();
+        let lost = column("segments_sent") - column("packets_received");
+        assert!(lost <= 3, "{lost} lost");
+        let silence_s = floats(&outcome.flows, "longest_silence_s")[0].unwrap();
+        assert!(silence_s < 0.05, "{silence_s} s of silence");
+        let [dead, two, three] = out(&outcome);
+        assert!(
+            two > 2 * dead && two.abs_diff(three) <= 2,
+            "{dead}, {two}, {three}"
+        );
+        let (_, routing) = outcome
+            .more
+            .iter()
+            .find(|(name, _)| *name == "routing")
+            .unwrap();
+        let seen: u64 = integers(routing, "link_failures")
+            .into_iter()
+            .flatten()
+            .sum();
+        assert_eq!(seen, 1, "S noticed, once");
+    }
+}
