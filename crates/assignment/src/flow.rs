@@ -50,10 +50,9 @@ impl FlowRates {
 /// itself, to a node that is not there, or of no positive rate.
 pub fn throughput(mesh: &Mesh, demands: &[Demand], extra_hops: u8) -> Result<FlowRates, Error> {
     let program = Program::new(mesh, checked(mesh, demands)?, extra_hops)?;
-    let capacities = program.capacities();
     let named = demands.iter().any(|demand| demand.rate_bps.is_some());
     let factor = if named {
-        let met = program.solve(&capacities, &Goal::Factor)?;
+        let met = program.solve(&Goal::Factor)?;
         if met.value < 1.0 - 1e-9 {
             return Err(Error::Infeasible(infeasible::explain(&program, &met)?));
         }
@@ -69,14 +68,11 @@ pub fn throughput(mesh: &Mesh, demands: &[Demand], extra_hops: u8) -> Result<Flo
             (rates.collect(), factor)
         }
         _ => {
-            let least = program.solve(&capacities, &Goal::Least)?.value;
-            (
-                program.solve(&capacities, &Goal::Total { least })?.amounts,
-                1.0,
-            )
+            let least = program.solve(&Goal::Least)?.value;
+            (program.solve(&Goal::Total { least })?.amounts, 1.0)
         }
     };
-    let cheapest = program.solve(&capacities, &Goal::Airtime { amounts })?;
+    let cheapest = program.solve(&Goal::Airtime { amounts })?;
     let mut rates = program.per_link(&cheapest);
     for rate in rates.0.iter_mut().flatten() {
         *rate = libm::round(*rate / shrink);

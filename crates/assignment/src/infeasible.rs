@@ -76,10 +76,7 @@ impl Constraint {
             Self::Radios { node, .. } => format!("one more radio at {}", name(node)),
             Self::Channels { .. } => "one more channel".to_string(),
             Self::Link { link } => {
-                format!(
-                    "twice the rate from {} or a second link",
-                    ends(mesh, link, name)
-                )
+                format!("twice the rate on {}", ends(mesh, link, name))
             }
             Self::Domain { link, channel } => {
                 let place = ends(mesh, link, name);
@@ -95,7 +92,7 @@ fn ends(mesh: &Mesh, link: usize, name: &impl Fn(usize) -> String) -> String {
     format!("{}-{}", name(mesh.links[link].a), name(mesh.links[link].b))
 }
 
-/// One more radio, channel or link, and what it brings.
+/// One more radio or channel, or twice a link's rate, and what it brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remedy {
     /// Of what.
@@ -167,31 +164,27 @@ impl Infeasible {
 
 /// What keeps the demands from being met, given how far they can be.
 pub(crate) fn explain(program: &Program, met: &Solution) -> Result<Infeasible, Error> {
-    let capacities = program.capacities();
-    let full: Vec<usize> = (0..program.rows.len())
-        .filter(|&row| program.airtime(&program.rows[row], met) > capacities[row] * (1.0 - 1e-6))
-        .collect();
-    let with_more = |rows: &[usize]| {
-        let mut more = capacities.clone();
-        let channels =
-            |row: usize| matches!(program.rows[row].constraint, Constraint::Channels { .. });
-        for (row, capacity) in more.iter_mut().enumerate() {
-            // A channel is one more everywhere.
-            if rows.contains(&row) || channels(row) && rows.iter().any(|&other| channels(other)) {
-                *capacity += 1.0;
-            }
-        }
-        Ok::<f64, Error>(program.solve(&more, &Goal::Factor)?.value)
+    let busy = |row: &&usize| {
+        let row = &program.rows[**row];
+        Program::airtime(row, met) > row.capacity * (1.0 - 1e-6)
+    };
+    let all: Vec<usize> = (0..program.rows.len()).collect();
+    let full: Vec<usize> = all.iter().filter(busy).copied().collect();
+    let with_more = |rows: &[usize]| -> Result<f64, Error> {
+        Ok(program.with_more(rows).solve(&Goal::Factor)?.value)
     };
     let enough = met.value * (1.0 + 1e-6);
     let mut remedies: Vec<Remedy> = Vec::new();
     for &row in &full {
-        let factor = with_more(&[row])?;
         let constraint = program.rows[row].constraint;
+        // A channel is one more everywhere.
         let channels = |one: &Constraint| matches!(one, Constraint::Channels { .. });
-        let known = remedies.iter().any(|old| channels(&old.constraint)) && channels(&constraint);
-        if factor > enough && !known {
-            remedies.push(Remedy { constraint, factor });
+        let known = remedies.iter().any(|old| channels(&old.constraint));
+        if !(channels(&constraint) && known) {
+            let factor = with_more(&[row])?;
+            if factor > enough {
+                remedies.push(Remedy { constraint, factor });
+            }
         }
     }
     let together = remedies.is_empty();

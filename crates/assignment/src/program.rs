@@ -1,6 +1,8 @@
 //! The linear program of a multi-commodity flow: a variable for each short path, a row for each
 //! thing that has only so much time. Rates are in Mbit/s here, so that coefficients are near one.
 
+use std::mem::discriminant;
+
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
 
 use crate::error::Error;
@@ -32,20 +34,25 @@ pub(crate) enum Goal {
 /// enough for what the solver rounds.
 const SLACK: f64 = 1.0 - 1e-9;
 
+#[derive(Clone)]
 pub(crate) struct Row {
     pub constraint: Constraint,
-    pub links: Vec<usize>,
+    links: Vec<usize>,
     /// Seconds of airtime in a second.
     pub capacity: f64,
+    /// What a unit of each column takes of it, where it takes something.
+    costs: Vec<(usize, f64)>,
 }
 
 /// A unit of a demand over a path, with what flows back for it over the same links. Nothing is lost
 /// by that: a link's time is that of both directions together, and all paths lead both ways.
+#[derive(Clone)]
 struct Column {
     demand: usize,
     path: Vec<Hop>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Program<'a> {
     demands: &'a [Demand],
     /// Of each link, in Mbit/s.
@@ -73,48 +80,91 @@ impl<'a> Program<'a> {
             let paths = short_paths(mesh, demand, ends, extra_hops)?;
             columns.extend(paths.into_iter().map(|path| Column { demand, path }));
         }
-        let mut rows: Vec<Row> = Vec::new();
-        for row in all_rows(mesh, &fastest) {
-            let same = |old: &Row| old.links == row.links && old.capacity <= row.capacity;
-            if !rows.iter().any(same) {
-                rows.push(row);
-            }
-        }
-        let rates = fastest
+        let rates: Vec<f64> = fastest
             .iter()
             .map(|&rate| mesh.rates_bps[rate] as f64 / 1e6)
             .collect();
-        Ok(Self {
+        let links = mesh.links.len();
+        let mut program = Self {
             demands,
             rates,
             columns,
-            rows,
-            links: mesh.links.len(),
-        })
+            rows: Vec::new(),
+            links,
+        };
+        for (constraint, mut links, capacity) in constraints(mesh, &fastest) {
+            links.sort_unstable();
+            let costs = program.costs(&links);
+            // Links around which all is the same share one row. The radios of two nodes never do:
+            // they may be as busy as each other, and yet one more at either helps nobody.
+            let shared = matches!(
+                constraint,
+                Constraint::Domain { .. } | Constraint::Channels { .. }
+            );
+            let same = |old: &Row| {
+                discriminant(&old.constraint) == discriminant(&constraint) && old.links == links
+            };
+            let known = shared && program.rows.iter().any(same);
+            if !known && !costs.is_empty() {
+                program.rows.push(Row {
+                    constraint,
+                    links,
+                    capacity,
+                    costs,
+                });
+            }
+        }
+        Ok(program)
     }
 
-    pub fn capacities(&self) -> Vec<f64> {
-        self.rows.iter().map(|row| row.capacity).collect()
+    /// The same with one more of what some rows have: of a node's radios, of channels (everywhere),
+    /// of a domain's channels, or of a link's rate.
+    pub fn with_more(&self, rows: &[usize]) -> Self {
+        let mut more = self.clone();
+        for &row in rows {
+            match self.rows[row].constraint {
+                Constraint::Radios { .. } | Constraint::Domain { .. } => {
+                    more.rows[row].capacity += 1.0;
+                }
+                Constraint::Channels { channels, .. } => {
+                    for other in &mut more.rows {
+                        if matches!(other.constraint, Constraint::Channels { .. }) {
+                            other.capacity = channels as f64 + 1.0;
+                        }
+                    }
+                }
+                Constraint::Link { link } => more.rates[link] *= 2.0,
+            }
+        }
+        for row in 0..more.rows.len() {
+            more.rows[row].costs = more.costs(&more.rows[row].links);
+        }
+        more
     }
 
-    /// Seconds of airtime in a second that a row spends on a unit of a column.
-    fn cost(&self, row: &Row, column: &Column) -> f64 {
-        let within = column
-            .path
-            .iter()
-            .filter(|hop| row.links.contains(&hop.link));
-        within.map(|hop| self.time(column.demand, hop)).sum()
+    /// Seconds of airtime in a second that links spend on a unit of each column, where they do.
+    fn costs(&self, links: &[usize]) -> Vec<(usize, f64)> {
+        let mut within = vec![false; self.links];
+        for &link in links {
+            within[link] = true;
+        }
+        let cost = |column: &Column| -> f64 {
+            let hops = column.path.iter().filter(|hop| within[hop.link]);
+            hops.map(|hop| self.time(column.demand, hop)).sum()
+        };
+        let costs = self.columns.iter().map(cost).enumerate();
+        costs.filter(|&(_, cost)| cost > 0.0).collect()
     }
 
-    /// The same of a hop.
+    /// The same for a hop.
     fn time(&self, demand: usize, hop: &Hop) -> f64 {
         (1.0 + self.demands[demand].reverse_share) / self.rates[hop.link]
     }
 
-    pub fn airtime(&self, row: &Row, solution: &Solution) -> f64 {
-        let flows = self.columns.iter().zip(&solution.flows);
-        flows
-            .map(|(column, flow)| flow * self.cost(row, column))
+    pub fn airtime(row: &Row, solution: &Solution) -> f64 {
+        row.costs
+            .iter()
+            .map(|&(column, cost)| cost * solution.flows[column])
             .sum()
     }
 
@@ -130,8 +180,8 @@ impl<'a> Program<'a> {
         FlowRates(rates)
     }
 
-    /// The best flow under capacities of the rows.
-    pub fn solve(&self, capacities: &[f64], goal: &Goal) -> Result<Solution, Error> {
+    /// The best flow.
+    pub fn solve(&self, goal: &Goal) -> Result<Solution, Error> {
         let direction = match goal {
             Goal::Airtime { .. } => OptimizationDirection::Minimize,
             _ => OptimizationDirection::Maximize,
@@ -196,15 +246,12 @@ impl<'a> Program<'a> {
             sum.add(amount, -1.0);
             problem.add_constraint(sum, ComparisonOp::Eq, 0.0);
         }
-        for (row, &capacity) in self.rows.iter().zip(capacities) {
+        for row in &self.rows {
             let mut sum = LinearExpr::empty();
-            for (column, &flow) in self.columns.iter().zip(&flows) {
-                let cost = self.cost(row, column);
-                if cost > 0.0 {
-                    sum.add(flow, cost);
-                }
+            for &(column, cost) in &row.costs {
+                sum.add(flows[column], cost);
             }
-            problem.add_constraint(sum, ComparisonOp::Le, capacity);
+            problem.add_constraint(sum, ComparisonOp::Le, row.capacity);
         }
         let solved = problem
             .solve()
@@ -226,61 +273,47 @@ impl<'a> Program<'a> {
     }
 }
 
-/// What has only so much time.
-fn all_rows(mesh: &Mesh, rates: &[usize]) -> Vec<Row> {
+/// What has only so much time, the links that share it, and how much.
+fn constraints(mesh: &Mesh, rates: &[usize]) -> Vec<(Constraint, Vec<usize>, f64)> {
     let conflicts = mesh.conflicts(rates);
     let links = 0..mesh.links.len();
-    let with = |link: usize, others: Vec<usize>| {
-        let mut all = others;
-        all.push(link);
-        all.sort_unstable();
-        all
-    };
     match &mesh.channels {
         Channels::Given(channels) => links
             .filter_map(|link| channels[link].map(|channel| (link, channel)))
             .map(|(link, channel)| {
-                let mut others = conflicts[link].clone();
-                others.retain(|&other| channels[other] == Some(channel));
-                let constraint = Constraint::Domain { link, channel };
-                Row {
-                    constraint,
-                    links: with(link, others),
-                    capacity: 1.0,
-                }
+                let mut domain = conflicts[link].clone();
+                domain.retain(|&other| channels[other] == Some(channel));
+                domain.push(link);
+                (Constraint::Domain { link, channel }, domain, 1.0)
             })
             .collect(),
         Channels::Available(channels) => {
-            let of_node = |node: usize| {
+            let channels = channels.len();
+            let nodes = mesh.nodes.iter().enumerate().map(|(node, has)| {
                 let at = |&link: &usize| mesh.links[link].a == node || mesh.links[link].b == node;
-                (0..mesh.links.len()).filter(at).collect()
-            };
-            let nodes = mesh.nodes.iter().enumerate().map(|(node, has)| Row {
-                constraint: Constraint::Radios {
+                let constraint = Constraint::Radios {
                     node,
                     radios: has.radios,
-                },
-                links: of_node(node),
-                capacity: f64::from(has.radios),
+                };
+                (
+                    constraint,
+                    (0..mesh.links.len()).filter(at).collect(),
+                    f64::from(has.radios),
+                )
             });
-            let single = links.clone().map(|link| Row {
-                constraint: Constraint::Link { link },
-                links: vec![link],
-                capacity: 1.0,
+            let single = links
+                .clone()
+                .map(|link| (Constraint::Link { link }, vec![link], 1.0));
+            let around = links.map(|link| {
+                let mut all = conflicts[link].clone();
+                all.push(link);
+                (
+                    Constraint::Channels { link, channels },
+                    all,
+                    channels as f64,
+                )
             });
-            let around = links.map(|link| Row {
-                constraint: Constraint::Channels {
-                    link,
-                    channels: channels.len(),
-                },
-                links: with(link, conflicts[link].clone()),
-                capacity: channels.len() as f64,
-            });
-            nodes
-                .chain(single)
-                .chain(around)
-                .filter(|row| !row.links.is_empty())
-                .collect()
+            nodes.chain(single).chain(around).collect()
         }
     }
 }

@@ -356,6 +356,19 @@ fn two_bottlenecks_in_a_row_are_named_together() {
 }
 
 #[test]
+fn a_lone_link_that_is_too_slow_needs_rate_and_no_radios() {
+    let pair = mesh(2, 1, &[(0, 1)], &[1, 2]);
+    let mut named = demand(0, 1);
+    named.rate_bps = Some(60.0 * MBPS);
+    let error = throughput(&pair, &[named], 0).unwrap_err();
+    assert_eq!(
+        text(&error, &pair),
+        "the demands can be met to 90 % of their rates at most, since the link A-B is always busy: \
+         lower each to 90 % of its rate, or have twice the rate on A-B (then 180 %)",
+    );
+}
+
+#[test]
 fn a_full_channel_is_named_with_the_factor_of_one_more() {
     let chain = mesh(3, 2, &[(0, 1), (1, 2)], &[1, 2]);
     let Channels::Available(_) = chain.channels else {
