@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies.painting import WIDE_IN, colors, contenders_of, where_of
+from backlane.studies.painting import WIDE_IN, colors, contenders_of, labels, where_of
 from backlane.studies.timed import counted, mean
 
 if TYPE_CHECKING:
@@ -154,16 +154,19 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
         panels = figure.subplots(1, len(contenders), sharey=True, squeeze=False)[0]
-        ticks = [0, *range(end // 3 + 1, 2 * end + 1, end // 3), 2 * end + 2]
-        for panel, contender in zip(panels, contenders, strict=True):
+        ticks = [0, end // 2 + 1, end + 1, end + end // 2 + 1, 2 * end + 2]
+        thin_line = 1.2 if end <= 12 else 0.5
+        for panel, contender, name in zip(
+            panels, contenders, labels(spec, contenders), strict=True
+        ):
             color = shade[contender]
             for k, around in zip(places, bars[contender], strict=True):
                 panel.bar(k, around.mean * 100, 0.8, color=color, alpha=0.55, edgecolor=color)
                 if around.known:
                     ends = around.low * 100, around.high * 100
-                    panel.vlines(k, *ends, color=INK, linewidth=1.2)
+                    panel.vlines(k, *ends, color=INK, linewidth=thin_line)
             in_place = bars[contender][end + 1].mean
-            panel.set_title(f"{contender}: {in_place:.0%} in place", loc="left", fontsize=9.5)
+            panel.set_title(f"{name}: {in_place:.0%} in place", loc="left", fontsize=9.5)
             panel.set_xticks([places[tick] for tick in ticks], [names[tick] for tick in ticks])
             panel.set_xlabel("displacement in packets")
         panels[0].set_ylabel("packets in %")
@@ -224,15 +227,17 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         panels = figure.subplots(len(contenders), 1, sharex=True, squeeze=False)[:, 0]
         from matplotlib.lines import Line2D
 
-        handles: list[Any] = [Line2D([], [], color=INK, linewidth=1.2)]
-        for panel, (contender, (times, values, timeouts)) in zip(
-            panels, lines.items(), strict=True
+        mark: dict[str, Any] = {"marker": "^", "color": INK, "markersize": 5, "linewidth": 0}
+        handles = [Line2D([], [], color=INK, linewidth=1.2), Line2D([], [], **mark)]
+        for panel, name, (contender, (times, values, timeouts)) in zip(
+            panels, labels(spec, contenders), lines.items(), strict=True
         ):
             panel.step(times, values, where="post", color=shade[contender], linewidth=1.2)
-            handles[1:] = panel.plot(timeouts, [0.0] * len(timeouts), "^", color=INK, markersize=5,
-                                       clip_on=False, zorder=4, linewidth=0)  # fmt: skip
+            # What has no points and is not clipped would stretch the layout to the corner.
+            if timeouts:
+                panel.plot(timeouts, [0.0] * len(timeouts), clip_on=False, zorder=4, **mark)
             if len(contenders) > 1:
-                panel.set_title(str(contender), loc="left", fontsize=9.5)
+                panel.set_title(name, loc="left", fontsize=9.5)
             panel.set_ylabel("threshold\nin packets")
             panel.set_ylim(bottom=0)
         panels[-1].set_xlabel("time in s")
