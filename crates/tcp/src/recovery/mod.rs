@@ -1,13 +1,14 @@
 //! Loss recovery: which segments are lost, and how fast the window shrinks meanwhile.
 //!
 //! [`scoreboard`] keeps one record per segment in flight and finds the lost ones; [`prr`] paces
-//! the retransmissions of a recovery; [`reordering`]
+//! the retransmissions of a recovery, or [`rate_halving`] before it was known; [`reordering`]
 //! knows how much disorder to bear; [`rate`] measures how fast
 //! the path delivers. What an acknowledgment or a timeout does to the
 //! [`CongestionState`] is in the sender.
 
 pub(crate) mod prr;
 pub(crate) mod rate;
+pub(crate) mod rate_halving;
 pub(crate) mod reordering;
 pub(crate) mod scoreboard;
 

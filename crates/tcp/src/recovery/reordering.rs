@@ -18,6 +18,8 @@ pub(crate) struct ReorderingState {
     mss_bytes: u64,
     initial_degree: u32,
     degree: u32,
+    /// The degree before the last timeout.
+    timed_out_degree: u32,
     has_seen: bool,
     /// RACK's window in quarters of the smallest RTT.
     steps: u32,
@@ -34,6 +36,7 @@ impl ReorderingState {
             mss_bytes: u64::from(mss_bytes.max(1)),
             initial_degree: degree,
             degree,
+            timed_out_degree: degree,
             has_seen: false,
             steps: 1,
             persists_for: 0,
@@ -46,10 +49,20 @@ impl ReorderingState {
         self.degree
     }
 
+    pub(crate) fn initial_degree(&self) -> u32 {
+        self.initial_degree
+    }
+
+    /// Whether the holes below the highest SACK count towards the degree (FACK): until more
+    /// reordering was seen than the degree, for good.
+    pub(crate) fn counts_holes(&self) -> bool {
+        self.policy == Reordering::LinuxLegacy && !self.has_seen
+    }
+
     /// Whether more reordering was seen than is expected: SACKs then count as progress.
     #[inline]
     pub(crate) fn has_learned(&self) -> bool {
-        self.has_seen && self.degree > self.initial_degree
+        self.policy == Reordering::Rack && self.has_seen && self.degree > self.initial_degree
     }
 
     pub(crate) fn policy(&self) -> Reordering {
@@ -63,8 +76,8 @@ impl ReorderingState {
             Reordering::LinuxLegacy => LEGACY_MAX_DEGREE,
             Reordering::Fixed | Reordering::NcrCareful | Reordering::NcrAggressive => return,
         };
-        self.has_seen = true;
         let degree = span_bytes.div_ceil(self.mss_bytes).min(u64::from(limit)) as u32;
+        self.has_seen |= self.policy == Reordering::Rack || degree > self.degree;
         self.degree = self.degree.max(degree);
     }
 
@@ -80,9 +93,16 @@ impl ReorderingState {
 
     /// A retransmission timeout, with `sacked_pkts` SACKed; `was_open`: no reduction was on.
     pub(crate) fn on_timeout(&mut self, sacked_pkts: u32, was_open: bool) {
-        if was_open && sacked_pkts >= self.initial_degree {
+        self.timed_out_degree = self.degree;
+        let is_legacy = self.policy == Reordering::LinuxLegacy;
+        if is_legacy || (was_open && sacked_pkts >= self.initial_degree) {
             self.degree = self.degree.min(self.initial_degree);
         }
+    }
+
+    /// The timeout was needless after all.
+    pub(crate) fn on_spurious_timeout(&mut self) {
+        self.degree = self.degree.max(self.timed_out_degree);
     }
 
     /// A D-SACK arrived.

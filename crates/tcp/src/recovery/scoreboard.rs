@@ -9,6 +9,8 @@
 //! retransmissions are thereby found. Two cursors, one over first transmissions and one over retransmissions,
 //! make the search O(1) per segment and never scan the window.
 
+mod by_count;
+
 use std::collections::VecDeque;
 
 use super::rate::RateMeter;
@@ -92,8 +94,9 @@ pub(crate) struct Scoreboard {
     lost_total: u64,
     /// First transmissions before this index have been judged.
     original_cursor: u64,
-    /// Retransmissions not yet judged, in the order they were sent: index and time.
-    retransmissions: VecDeque<(u64, u64)>,
+    /// Retransmissions not yet judged, in the order they were sent: index, time, and the index
+    /// of the next segment to be sent for the first time.
+    retransmissions: VecDeque<(u64, u64, u64)>,
     /// No segment before this index waits for retransmission.
     retransmit_hint: u64,
     /// The latest-sent segment known delivered: time and end (RACK.xmit_ts, RACK.end_seq).
@@ -398,7 +401,7 @@ impl Scoreboard {
             delivery.acked_pkts += 1;
             self.first += 1;
         }
-        while let Some(&(index, _)) = self.retransmissions.front()
+        while let Some(&(index, ..)) = self.retransmissions.front()
             && index < self.first
         {
             self.retransmissions.pop_front();
@@ -480,7 +483,7 @@ impl Scoreboard {
             }
             self.original_cursor += 1;
         }
-        while let Some(&(index, sent_us)) = self.retransmissions.front() {
+        while let Some(&(index, sent_us, _)) = self.retransmissions.front() {
             if index >= self.first {
                 let record = self.record(index);
                 if record.flags & (RETRANSMITTED | SACKED) == RETRANSMITTED
@@ -499,28 +502,6 @@ impl Scoreboard {
             self.retransmissions.pop_front();
         }
         pending.then(|| (newest.0 + self.rtt_us + window_us).saturating_sub(now_us))
-    }
-
-    /// Marks lost what has at least `threshold` SACKed segments above it (RFC 6675 §4).
-    pub(crate) fn mark_lost_by_count(&mut self, threshold: u32) {
-        if self.sacked_out < threshold {
-            return;
-        }
-        let mut above = 0;
-        let mut index = self.highest_sacked.1 + 1;
-        while index > self.first && above < threshold {
-            index -= 1;
-            above += u32::from(self.record(index).has(SACKED));
-        }
-        while self.original_cursor < index {
-            if !self
-                .record(self.original_cursor)
-                .has(SACKED | EVER_RETRANSMITTED)
-            {
-                self.mark_lost(self.original_cursor);
-            }
-            self.original_cursor += 1;
-        }
     }
 
     /// Nothing is lost after all. Retransmissions on their way stay counted.
@@ -571,7 +552,7 @@ impl Scoreboard {
         let flags = self.record(index).flags;
         self.record_mut(index).sent_us = now_us;
         self.set_flags(index, flags | RETRANSMITTED | EVER_RETRANSMITTED);
-        self.retransmissions.push_back((index, now_us));
+        self.retransmissions.push_back((index, now_us, self.next));
         if self.rate.is_enabled() {
             let in_flight_pkts = self.in_flight();
             self.rate.on_sent(index, now_us, in_flight_pkts, false);
@@ -589,13 +570,14 @@ impl Scoreboard {
         }
     }
 
+    /// The RTT of the segment delivered last.
+    pub(crate) fn rtt_us(&self) -> u64 {
+        self.rtt_us
+    }
+
     /// At a timeout: marks lost the first segment and every one not SACKed, but those sent
-    /// less than the latest RTT ago (RFC 8985 §6.3). `selective`: SACK is on; without it, the
-    /// duplicate acknowledgments are forgotten.
-    pub(crate) fn on_timeout(&mut self, now_us: u64, selective: bool) {
-        if !selective {
-            self.forget_duplicate_acks();
-        }
+    /// less than `spared_us` ago.
+    pub(crate) fn on_timeout(&mut self, now_us: u64, spared_us: u64) {
         // A first segment that is SACKed and still holds up the acknowledgment was dropped by
         // the receiver after all (RFC 2018 §8): believe none of its SACKs.
         let reneged = self.first < self.next && self.record(self.first).has(SACKED);
@@ -608,8 +590,7 @@ impl Scoreboard {
             if record.has(SACKED) {
                 continue;
             }
-            if selective && !reneged && index != self.first && now_us - record.sent_us < self.rtt_us
-            {
+            if !reneged && index != self.first && now_us - record.sent_us < spared_us {
                 continue;
             }
             self.mark_lost(index);
@@ -653,7 +634,7 @@ fn outgoing(record: &Record) -> Outgoing {
 mod tests {
     use super::*;
 
-    fn scoreboard(segments: u64) -> Scoreboard {
+    pub(super) fn scoreboard(segments: u64) -> Scoreboard {
         let mut scoreboard = Scoreboard::new(100, RateMeter::default());
         for i in 0..segments {
             let outgoing = Outgoing {
@@ -666,7 +647,7 @@ mod tests {
         scoreboard
     }
 
-    fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> u32 {
+    pub(super) fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> u32 {
         let mut delivery = Delivery::default();
         scoreboard.on_sack(start, end, 10_000, 0, &mut delivery);
         delivery.delivered_pkts
@@ -735,8 +716,7 @@ mod tests {
     #[test]
     fn a_timeout_spares_what_was_sent_within_the_last_rtt() {
         let mut scoreboard = scoreboard(10);
-        scoreboard.rtt_us = 5;
-        scoreboard.on_timeout(10, true);
+        scoreboard.on_timeout(10, 5);
         assert_eq!(scoreboard.lost_out(), 6);
     }
 

@@ -77,7 +77,7 @@ impl Sender {
             let head_us = self.scoreboard.head_sent_us();
             head_us.is_some_and(|head_us| first_us < head_us)
         });
-        let restarts_timer = delivery.acked_pkts > 0 || sacked_before_head;
+        let restarts_timer = delivery.acked_pkts > 0 || (sacked_before_head && !self.is_legacy());
         self.announce(now, segment, prior_una, has_ece, &delivery);
         self.watch_slow_start(now);
 
@@ -99,12 +99,13 @@ impl Sender {
             self.judge_probe(now, &step, duplicate_seen);
         }
         let was_in_ncr = self.ncr.is_some();
-        if self.state != CongestionState::Open
+        let was_reducing = self.is_reducing();
+        let is_dubious = self.state != CongestionState::Open
             || delivery.newly_sacked
             || is_duplicate
             || duplicate_seen
-            || has_ece
-        {
+            || has_ece;
+        if is_dubious {
             self.update_state(now, &step);
         }
         if !self.selective && is_duplicate && self.scoreboard.sacked_out() > sacked_before {
@@ -132,7 +133,9 @@ impl Sender {
             if delivery.delivered_pkts > 0 {
                 self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
             }
-        } else if (delivery.acked_pkts > 0 && !(was_in_ncr && self.ncr.is_some()))
+        } else if (delivery.acked_pkts > 0
+            && !(was_in_ncr && self.ncr.is_some())
+            && !(was_reducing && self.is_legacy()))
             || self.owns_window
             || (delivery.newly_sacked && self.reordering.has_learned())
         {
@@ -167,6 +170,9 @@ impl Sender {
                 self.scoreboard.rate.on_app_limited(in_flight_pkts);
             }
         }
+        if is_dubious && self.is_legacy() && !self.is_reducing() {
+            self.moderate_window();
+        }
         if self.scoreboard.packets_out() == 0 {
             self.timer = Timer::Off;
         } else if !self.waits_for_reordering && restarts_timer && !self.schedule_probe(now, true) {
@@ -178,7 +184,12 @@ impl Sender {
     /// the highest segment SACKed before this acknowledgment.
     #[inline]
     fn learn_reordering(&mut self, now_us: u64, high_before: u64, delivery: &Delivery) {
-        let high = self.scoreboard.highest_sacked_end().max(self.snd_una);
+        let highest_sacked = self.scoreboard.highest_sacked_end();
+        let high = if self.is_legacy() {
+            highest_sacked
+        } else {
+            highest_sacked.max(self.snd_una)
+        };
         let trusts = self.state != CongestionState::Loss || self.undo.is_possible();
         if let Some(seq) = delivery.reordered_seq.filter(|_| trusts) {
             self.reordering.on_reordered(high.saturating_sub(seq));
@@ -203,10 +214,15 @@ impl Sender {
         }
     }
 
-    /// Proportional rate reduction.
+    /// Proportional rate reduction, or rate halving.
     pub(super) fn reduce(&mut self, delivered_pkts: u32, progress: bool) {
         let in_flight_pkts = self.scoreboard.in_flight();
         let ssthresh_pkts = self.window.ssthresh_pkts;
+        if let Some(halving) = &mut self.halving {
+            let cwnd_pkts = self.window.cwnd_pkts;
+            self.window.cwnd_pkts = halving.cwnd_pkts(cwnd_pkts, in_flight_pkts, ssthresh_pkts);
+            return;
+        }
         let cwnd_pkts = self
             .prr
             .cwnd_pkts(delivered_pkts, in_flight_pkts, ssthresh_pkts, progress);
@@ -377,14 +393,17 @@ impl Sender {
         delivery: &Delivery,
     ) -> Option<u32> {
         let now_us = now.as_micros();
+        // Before 3.2 an echoed timestamp came first, and a SACK was no sample.
+        let is_legacy = self.is_legacy();
         let acked = delivery
             .acked_sent_us
-            .filter(|_| !delivery.retransmitted_acked);
+            .filter(|_| !(delivery.retransmitted_acked || (is_legacy && segment.ts_ecr != 0)));
+        let sacked = delivery.sacked_sent_us.filter(|_| !is_legacy);
         let (rtt_us, path_rtt_us) = if let Some((first_us, last_us)) = acked {
             // SACKed segments are newer than acknowledged ones and hold the path's RTT.
-            let newest_us = delivery.sacked_sent_us.map_or(last_us, |(_, us)| us);
+            let newest_us = sacked.map_or(last_us, |(_, us)| us);
             (now_us - first_us, now_us - newest_us)
-        } else if let Some((first_us, last_us)) = delivery.sacked_sent_us {
+        } else if let Some((first_us, last_us)) = sacked {
             (now_us - first_us, now_us - last_us)
         } else if segment.ts_ecr != 0 && delivery.acked_pkts > 0 {
             let rtt_us = u64::from(now_ts.wrapping_sub(segment.ts_ecr));

@@ -5,6 +5,7 @@
 //! application and not the network limits the flow.
 
 mod ack;
+mod legacy;
 mod ncr;
 mod pacing;
 mod probe;
@@ -22,6 +23,7 @@ use crate::readings::{Readings, Statistics};
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
 use crate::recovery::rate::RateMeter;
+use crate::recovery::rate_halving::RateHalving;
 use crate::recovery::reordering::ReorderingState;
 use crate::recovery::scoreboard::{Outgoing, Scoreboard};
 use crate::rtt::RttEstimator;
@@ -94,6 +96,8 @@ pub(crate) struct Sender {
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
     prr: Prr,
+    /// In place of `prr`, where a policy has it.
+    halving: Option<RateHalving>,
     reordering: ReorderingState,
     undo: Undo,
     undoes: bool,
@@ -182,6 +186,7 @@ impl Sender {
             state: CongestionState::Open,
             high_seq: 0,
             prr: Prr::default(),
+            halving: (policy == Reordering::LinuxLegacy).then(RateHalving::default),
             reordering: ReorderingState::new(policy, config.mss_bytes, config.duplicate_threshold),
             undo: Undo::default(),
             undoes,

@@ -91,7 +91,8 @@ impl Sender {
     /// nothing, for the next hole may be late too; it does when there is no new data to bring
     /// duplicates (RFC 6675 §4: NextSeg, rules 2 and 3).
     pub(super) fn look_for_ncr_losses(&mut self, advanced: bool) {
-        self.scoreboard.mark_lost_by_count(self.reordering.degree());
+        let threshold = self.reordering.degree();
+        self.scoreboard.mark_lost_by_count(threshold, u64::MAX);
         if self.state == CongestionState::Recovery
             && advanced
             && !self.may_send_new()

@@ -8,6 +8,7 @@ use crate::config::Reordering;
 use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 use crate::recovery::prr::Prr;
+use crate::recovery::rate_halving::RateHalving;
 use crate::recovery::scoreboard::Delivery;
 use crate::segment::Segment;
 
@@ -22,7 +23,7 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn advanced(&self) -> bool {
+    pub(super) fn advanced(&self) -> bool {
         self.segment.ack > self.prior_una
     }
 }
@@ -57,7 +58,7 @@ impl Sender {
                     self.try_undo_by_duplicates();
                 }
                 self.step_over_reordering(now, step);
-                self.look_for_losses(now, step.advanced(), false);
+                self.look_for_losses(now, Some(step));
                 if self.scoreboard.lost_out() > 0 {
                     self.enter_recovery(now, step.has_ece);
                     return;
@@ -94,6 +95,7 @@ impl Sender {
                 self.end_reduction(now);
                 self.set_state(now, CongestionState::Open);
             }
+            CongestionState::Disorder if self.is_legacy() => self.leave_disorder(now),
             _ => {}
         }
         true
@@ -101,17 +103,22 @@ impl Sender {
 
     fn continue_recovery(&mut self, now: SimTime, step: &Step) {
         if step.advanced() {
-            if self.try_undo_partial(now, step.segment, step.prior_una) {
+            let undone = if self.is_legacy() {
+                self.try_undo_partial_by_degree(now, step)
+            } else {
+                self.try_undo_partial(now, step.segment, step.prior_una)
+            };
+            if undone {
                 return;
             }
         } else if !self.selective && step.is_duplicate {
             self.scoreboard.on_duplicate_ack();
         }
-        if self.try_undo_by_duplicates() {
+        if !self.is_legacy() && self.try_undo_by_duplicates() {
             self.forget_old_retransmissions();
             self.keep_open(now);
         }
-        self.look_for_losses(now, step.advanced(), false);
+        self.look_for_losses(now, Some(step));
         if self.state != CongestionState::Recovery && self.scoreboard.lost_out() > 0 {
             self.enter_recovery(now, step.has_ece);
         }
@@ -140,7 +147,7 @@ impl Sender {
             }
         }
         let retrans_out = self.scoreboard.retrans_out();
-        self.look_for_losses(now, step.advanced(), false);
+        self.look_for_losses(now, Some(step));
         let retransmission_lost = self.scoreboard.retrans_out() < retrans_out;
         if self.state == CongestionState::Open {
             self.keep_open(now);
@@ -193,7 +200,8 @@ impl Sender {
     /// Open or Disorder, whichever it is.
     pub(super) fn keep_open(&mut self, now: SimTime) {
         let disorder = self.scoreboard.sacked_out() + self.scoreboard.lost_out() > 0
-            || self.scoreboard.is_head_retransmitted();
+            || self.scoreboard.is_head_retransmitted()
+            || (self.is_legacy() && (self.undo.is_possible() || self.scoreboard.retrans_out() > 0));
         let state = if disorder {
             CongestionState::Disorder
         } else {
@@ -206,8 +214,9 @@ impl Sender {
     }
 
     /// Marks what is lost; RACK may leave a timer for what is not overdue yet, and looks only
-    /// when something was delivered or, with `expired`, when that timer went off.
-    pub(super) fn look_for_losses(&mut self, now: SimTime, advanced: bool, expired: bool) {
+    /// when something was delivered or, without a `step`, when that timer went off.
+    pub(super) fn look_for_losses(&mut self, now: SimTime, step: Option<&Step>) {
+        let advanced = step.is_some_and(Step::advanced);
         let recovering = self.state >= CongestionState::Recovery;
         let sacked_out = self.scoreboard.sacked_out();
         if !self.selective {
@@ -217,20 +226,24 @@ impl Sender {
             }
             return;
         }
+        if let (true, Some(step)) = (self.is_legacy(), step) {
+            self.look_for_losses_by_degree(now, step);
+            return;
+        }
         if self.is_ncr() {
             self.look_for_ncr_losses(advanced);
             return;
         }
         if self.reordering.policy() != Reordering::Rack {
             let threshold = self.reordering.degree();
-            self.scoreboard.mark_lost_by_count(threshold);
+            self.scoreboard.mark_lost_by_count(threshold, u64::MAX);
             if self.state == CongestionState::Recovery && advanced {
                 // RFC 6675 §5: a partial acknowledgment points at a hole.
                 self.scoreboard.mark_head_lost();
             }
             return;
         }
-        if !self.scoreboard.take_advance() && !expired {
+        if !self.scoreboard.take_advance() && step.is_some() {
             return;
         }
         let window_us = self.reordering.window_us(
@@ -262,6 +275,7 @@ impl Sender {
 
     pub(super) fn start_reduction(&mut self, now: SimTime) {
         self.prr = Prr::start(self.window.cwnd_pkts);
+        self.halving = self.halving.map(|_| RateHalving::default());
         let in_flight_pkts = self.scoreboard.in_flight();
         self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
         self.window.drop_credit();

@@ -46,7 +46,7 @@ impl Sender {
     fn on_reordering_timeout(&mut self, now: SimTime) {
         let in_flight_pkts = self.scoreboard.in_flight();
         self.timer = Timer::Off;
-        self.look_for_losses(now, false, true);
+        self.look_for_losses(now, None);
         let found = self.scoreboard.in_flight() != in_flight_pkts;
         self.tell_losses(now);
         if found && self.state != CongestionState::Recovery {
@@ -100,7 +100,16 @@ impl Sender {
         self.ncr = None;
         self.probe_end = None;
         self.tail_probe = TailProbe::None;
-        self.scoreboard.on_timeout(now.as_micros(), self.selective);
+        if !self.selective {
+            self.scoreboard.forget_duplicate_acks();
+        }
+        let spared_us = if self.selective && !self.is_legacy() {
+            // RFC 8985 §6.3.
+            self.scoreboard.rtt_us()
+        } else {
+            0
+        };
+        self.scoreboard.on_timeout(now.as_micros(), spared_us);
         // A timeout within a recovery, or a repeated one, is the same loss: one reduction.
         let is_new_loss = self.state <= CongestionState::Disorder
             || self.snd_una >= self.high_seq
@@ -112,6 +121,9 @@ impl Sender {
             self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
             self.control.on_loss(now, &mut self.window);
         }
+        if self.is_legacy() && self.scoreboard.has_ever_retransmitted() {
+            self.undo.forbid();
+        }
         self.tell_losses(now);
         self.control.on_timeout(now, self.scoreboard.lost_total());
         self.set_state(now, CongestionState::Loss);
@@ -120,7 +132,8 @@ impl Sender {
         self.high_seq = self.snd_nxt;
         self.tells_reduction = true;
         self.tries_new_data = false;
-        self.checks_timeout = self.frto && (!was_recovering || self.timeouts_in_a_row > 0);
+        self.checks_timeout =
+            self.frto && (!was_recovering || self.timeouts_in_a_row > 0 || self.is_legacy());
     }
 
     fn on_persist_timeout(&mut self, now: SimTime) {

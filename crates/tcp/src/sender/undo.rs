@@ -58,6 +58,15 @@ impl Undo {
         self.marker = None;
     }
 
+    /// Whether no retransmission waits for the D-SACK that would prove it needless.
+    pub(super) fn is_answered(&self) -> bool {
+        self.unanswered.unwrap_or(0) == 0
+    }
+
+    pub(super) fn prior_cwnd_pkts(&self) -> u32 {
+        self.prior_cwnd_pkts
+    }
+
     fn is_all_duplicate(&self) -> bool {
         self.marker.is_some() && self.unanswered == Some(0)
     }
@@ -80,7 +89,7 @@ impl Sender {
 
     /// Whether what `segment` acknowledges left before the first retransmission, a tick at
     /// the least.
-    fn is_delayed_original(&self, segment: &Segment, now: SimTime) -> bool {
+    pub(super) fn is_delayed_original(&self, segment: &Segment, now: SimTime) -> bool {
         let Some(first_us) = self.undo.first_retransmission_us else {
             return true;
         };
@@ -89,6 +98,9 @@ impl Sender {
     }
 
     fn may_undo(&self, now: SimTime, segment: &Segment) -> bool {
+        if self.is_legacy() {
+            return self.may_undo_by_degree(now, segment);
+        }
         self.undoes
             && self.undo.marker.is_some()
             && (self.undo.unanswered == Some(0) || self.is_delayed_original(segment, now))
@@ -113,6 +125,9 @@ impl Sender {
         }
         self.undo.marker = None;
         self.scoreboard.look_again();
+        if self.is_legacy() {
+            self.moderate_window();
+        }
     }
 
     /// The next retransmission is the first of its episode, if none is out.
@@ -177,10 +192,14 @@ impl Sender {
         if !self.undoes || !(original || self.may_undo(now, segment)) {
             return false;
         }
-        self.undo_reduction(true);
         if original {
             self.statistics.spurious_rtos += 1;
         }
+        if original && self.is_legacy() {
+            self.halve_after_spurious_timeout(now);
+            return true;
+        }
+        self.undo_reduction(true);
         self.timeouts_in_a_row = 0;
         if original || self.selective {
             self.set_state(now, CongestionState::Open);
@@ -190,7 +209,10 @@ impl Sender {
 
     /// The end of a reduction: the window stands at the threshold, unless it was undone.
     pub(super) fn end_reduction(&mut self, now: SimTime) {
-        if !self.owns_window
+        if self.is_legacy() {
+            // What a needless reduction was has come back with the threshold.
+            self.window.cwnd_pkts = (self.window.cwnd_pkts.min(self.window.ssthresh_pkts)).max(1);
+        } else if !self.owns_window
             && self.window.ssthresh_pkts < INFINITE_SSTHRESH_PKTS
             && (self.state == CongestionState::Cwr || self.undo.marker.is_some())
         {
