@@ -20,8 +20,9 @@ pub enum RtoLaw {
 pub enum Reordering {
     /// None: RFC 6675 with a fixed threshold, no lost retransmission found, no undo.
     Fixed,
-    /// Linux before 4.4: a threshold that grows with the reordering seen, up to 127; undo by
-    /// D-SACK and timestamps.
+    /// Linux of 2008 to 2011 (2.6.26 to 3.1): FACK until reordering is seen, then a threshold that
+    /// grows with it, up to 127, and falls back with a timeout; rate halving; undo by D-SACK and
+    /// timestamps.
     LinuxLegacy,
     /// RACK (RFC 8985) as in Linux 6.1: time order and a window of a quarter of the smallest
     /// RTT, widened by D-SACKs; undo by D-SACK and timestamps.

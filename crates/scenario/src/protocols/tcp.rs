@@ -153,7 +153,7 @@ pub(crate) fn congestion_control(text: &str) -> Option<CongestionControl> {
 pub enum Reordering {
     /// A fixed threshold (RFC 6675).
     Fixed,
-    /// A threshold that grows, as in Linux before 4.4.
+    /// A threshold that grows, as in Linux of 2008 to 2011.
     LinuxLegacy,
     /// RACK (RFC 8985), as in Linux 6.1.
     Rack,

@@ -210,7 +210,7 @@ const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
                 "ncr-aggressive",
             ]),
             Default(["\"rack\"", "\"fixed\""][profile]),
-            "How much reordering is borne: a fixed threshold (RFC 6675), Linux before 4.4 (a threshold that grows), RACK as in Linux 6.1 (RFC 8985), or TCP-NCR (RFC 4653), careful or aggressive.",
+            "How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a threshold that grows), RACK as in Linux 6.1 (RFC 8985), or TCP-NCR (RFC 4653), careful or aggressive.",
         ),
         key(
             "tail_loss_probe",
