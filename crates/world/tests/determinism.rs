@@ -4,7 +4,7 @@ mod common;
 
 use backlane_testkit::first_difference;
 use backlane_world::Outcome;
-use common::{ROUTINGS, floats, grid, integers, run, texts};
+use common::{RADIO, ROUTINGS, WIFI, floats, grid, integers, run, texts, three_ways};
 
 /// Download over one LTE cell or two, 500 m apart.
 fn lte(enodebs: usize, access: &str) -> String {
@@ -82,6 +82,13 @@ fn fading_mesh() -> String {
     )
 }
 
+/// Two flows over three ways at once, and a station on one of them that dies.
+fn many_ways() -> String {
+    let flows = "[[flow]]\nkind = \"transfer\"\nfrom = \"S\"\nto = \"R\"\nsize = \"endless\"\n\
+                 count = 2\n[[failure]]\nnode = \"a1\"\nat = \"2 s\"\n";
+    three_ways(RADIO, "allocation = \"data\"", &format!("{WIFI}{flows}"))
+}
+
 #[test]
 fn a_second_run_does_the_same_things_in_the_same_order() {
     for routing in ROUTINGS {
@@ -91,7 +98,13 @@ fn a_second_run_does_the_same_things_in_the_same_order() {
         });
         assert_eq!(difference, None, "{routing}");
     }
-    for text in [fading_cell(), two_cells(), lossy_diamond(), fading_mesh()] {
+    for text in [
+        fading_cell(),
+        two_cells(),
+        lossy_diamond(),
+        fading_mesh(),
+        many_ways(),
+    ] {
         let difference = first_difference(|log| {
             run(&text, 1, Some(log));
         });
@@ -107,6 +120,7 @@ fn tracing_and_threads_change_nothing() {
         two_cells(),
         lossy_diamond(),
         fading_mesh(),
+        many_ways(),
     ] {
         let alone = run(&text, 1, None);
         let traced = run(&text, 1, Some(backlane_engine::Trace::new()));
@@ -260,6 +274,7 @@ fn digests_are_those_on_record() {
         ("lte, two cells, handover", two_cells()),
         ("wifi, lossy diamond, tcp-aware-bp, coding", lossy_diamond()),
         ("wifi, fading, two channels, olsr with etx", fading_mesh()),
+        ("wifi, three ways, l2.5r, a failure", many_ways()),
     ] {
         let digest = run(&text, 1, None).summary.digest;
         lines += &format!("{name}: {digest:016x}\n");

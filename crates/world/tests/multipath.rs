@@ -3,54 +3,9 @@
 mod common;
 
 use backlane_world::Outcome;
-use common::{floats, integers, run, texts};
-
-/// S and R, and between them a1; b1 and b2; c1, c2 and c3. `link` is what each link is, `{}` in it
-/// its number.
-fn three_ways(link: &str, routing: &str, more: &str) -> String {
-    let ways = [
-        "S a1", "a1 R", "S b1", "b1 b2", "b2 R", "S c1", "c1 c2", "c2 c3", "c3 R",
-    ];
-    let links: Vec<String> = ways
-        .iter()
-        .enumerate()
-        .map(|(number, ends)| {
-            let (a, b) = ends.split_once(' ').unwrap();
-            let link = link.replace("{}", &(number + 1).to_string());
-            format!("  {{ a = \"{a}\", b = \"{b}\", {link} }},\n")
-        })
-        .collect();
-    let links = links.concat();
-    let node = |id: &str, channels: &str, x: u32, y: u32| {
-        let channels = if link.contains("wifi") {
-            format!(", channels = [{channels}], x = \"{x} m\", y = \"{y} m\"")
-        } else {
-            String::new()
-        };
-        format!("  {{ id = \"{id}\", kind = \"router\"{channels} }},\n")
-    };
-    let nodes: String = [
-        node("S", "1, 3, 6", 0, 100),
-        node("a1", "1, 2", 60, 100),
-        node("R", "2, 5, 9", 120, 100),
-        node("b1", "3, 4", 40, 150),
-        node("b2", "4, 5", 80, 150),
-        node("c1", "6, 7", 30, 50),
-        node("c2", "7, 8", 60, 20),
-        node("c3", "8, 9", 90, 50),
-    ]
-    .concat();
-    format!(
-        "duration = \"5 s\"\n[topology]\nkind = \"graph\"\nnode = [\n{nodes}]\nlink = [\n{links}]\n\
-         [routing]\nprotocol = \"l2.5r\"\n{routing}\n{more}\n"
-    )
-}
+use common::{RADIO, WIFI, floats, integers, run, texts, three_ways};
 
 const WIRE: &str = "rate = \"10 Mbit/s\", delay = \"1 ms\", queue = \"50 packets\"";
-const RADIO: &str = "medium = \"wifi\", channel = {}";
-const WIFI: &str =
-    "[wifi]\nstandard = \"802.11a\"\nrate = \"54 Mbit/s\"\nrts_threshold = \"off\"\nloss = 0.0\n";
-
 /// TCP flows from S to R.
 fn flows(count: u32) -> String {
     format!(
