@@ -600,7 +600,7 @@ pub(crate) static FLOW: Section = Section {
 /// A node or a link that fails.
 pub(crate) static FAILURE: Section = Section {
     noun: "failure",
-    doc: "A node or a link that is down for a while. Nobody is told: routing learns of it by what its own messages tell. A down link loses what is queued for it, what is on it and what is sent on it; a down node is one whose links are all down, those of its UEs too. Over 802.11 nothing that is sent on a down link is decoded, so that its sender tries and gives up; the radios of a down node are silent and deaf.",
+    doc: "A node or a link that is down for a while. Nobody is told: routing learns of it by what its own messages tell, and \"l2.5r\" by the carrier of a wire. A down link loses what is queued for it, what is on it and what is sent on it; a down node is one whose links are all down, those of its UEs too. Over 802.11 nothing that is sent on a down link is decoded, so that its sender tries and gives up; the radios of a down node are silent and deaf.",
     tag: None,
     keys: &[
         key("node", Kind::Id, Optional, "The node that fails."),
