@@ -34,8 +34,8 @@ pub struct Assignment {
 ///    all that have no radio left for both. Of all such pairs that is taken which leaves the
 ///    fullest domain emptiest; of these, that which moves the least airtime.
 /// 4. With `adjust_rates`, a link in the fullest domain is slowed down by a step as long as that
-///    makes the fullest domain emptier: a slower link bears more interference, so that it may be
-///    busy together with others.
+///    makes the fullest domain emptier, or of equally full ones fewer: a slower link bears more
+///    interference, so that it may be busy together with others.
 /// 5. Links without a flow rate get a channel that their ends share or free radios can; without
 ///    one they are left out, unless the mesh would fall apart.
 /// 6. If a domain is busy for more than all of the time, all flow rates are scaled down.
