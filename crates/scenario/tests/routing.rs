@@ -54,3 +54,25 @@ fn tcp_aware_backpressure_sends_no_messages_within_a_millisecond() {
         assert_eq!(with("1 ms"), "");
     }
 }
+
+#[test]
+fn l25r_refuses_what_its_keys_cannot_be() {
+    let with = |line: &str| problems(&format!("protocol = \"l2.5r\"\n{line}\n"));
+    for (line, code, mend) in [
+        ("allocation = \"data-ack\"", "S013", "data+ack"),
+        ("extra_hops = 33", "S017", "32"),
+        ("failure_threshold = 0", "S020", "from 1 to 255"),
+        ("aging = \"0 s\"", "S020", "routing aging is zero"),
+        ("burst_gap = \"never\"", "S013", "off"),
+        ("repin_period = 5", "S014", "\"5 s\""),
+        ("burst_gab = \"5 ms\"", "S010", "burst_gap"),
+    ] {
+        let refused = with(line);
+        assert!(refused.starts_with(&format!("error[{code}]")), "{refused}");
+        assert!(refused.contains(mend), "{refused}");
+    }
+    let all = "allocation = \"ack\"\nburst_gap = \"5 ms\"\nrepin_period = \"5 s\"\n\
+               extra_hops = 0\ndeliver_directly = false\nfailure_threshold = 1\n\
+               blacklist = \"1 s\"\naging = \"off\"\nflow_idle = \"1 s\"";
+    assert_eq!(with(all), "");
+}

@@ -112,3 +112,17 @@ fn a_station_that_dies_costs_three_packets_at_most_and_the_others_share_its_part
         assert_eq!(seen, 1, "S noticed, once");
     }
 }
+
+#[test]
+fn flowlets_and_new_pins_come_from_the_file() {
+    for (routing, changes) in [
+        ("allocation = \"data\"", false),
+        ("allocation = \"data\"\nrepin_period = \"1 s\"", true),
+        ("burst_gap = \"5 s\"", false),
+        ("burst_gap = \"1 us\"", true),
+    ] {
+        let outcome = run(&three_ways(WIRE, routing, &flows(1)), 1, None);
+        let ways = used(out(&outcome));
+        assert_eq!(ways, if changes { 3 } else { 1 }, "{routing}");
+    }
+}
