@@ -3,9 +3,12 @@
 //! Ten segments are out, numbered 0 to 9, the window is 10 and a halved one 5. In flight are
 //! those out, less SACKed and lost, plus retransmitted.
 
+mod dumbbell;
 mod script;
 
 use backlane_tcp::{Config, CongestionState, Connection, Reordering};
+use backlane_units::{Duration, SimTime};
+use dumbbell::{Dumbbell, Path};
 use script::{client, config, ten_out};
 
 fn legacy() -> Config {
@@ -291,4 +294,41 @@ fn a_needless_timeout_is_answered_with_half_the_rate() {
         (1, 0)
     );
     assert_eq!(endpoint.statistics().undos, 0);
+}
+
+/// Three paths of 20, 22 and 24 ms in turn, and every eleventh segment is lost, now and then one
+/// that is retransmitted: reordering raises the threshold, a timeout brings it back to three.
+#[test]
+fn over_three_paths_the_threshold_grows_until_a_timeout_brings_it_back() {
+    let path = Path {
+        spread: [0, 2, 4].map(Duration::from_millis),
+        lose_every: 11,
+        ..Path::clean()
+    };
+    let config = Config {
+        mss_bytes: 1448,
+        timestamps: true,
+        frto: true,
+        sack_compression: false,
+        ..legacy()
+    };
+    let mut run = Dumbbell::new(&config, path);
+    let mut trace = vec![(3, 0)];
+    for sample in 1..=6000 {
+        run.run_until(SimTime::ZERO + Duration::from_millis(10 * sample));
+        let statistics = run.sender.statistics();
+        let rtos = statistics.rtos - statistics.spurious_rtos;
+        let now = (run.sender.readings().reordering_pkts, rtos);
+        if trace.last() != Some(&now) {
+            trace.push(now);
+        }
+    }
+    let timeout = trace.iter().position(|(_, rtos)| *rtos > 0).unwrap();
+    let (threshold_pkts, _) = trace[timeout - 1];
+    assert!(threshold_pkts > 3, "{trace:?}");
+    assert_eq!(trace[timeout].0, 3, "{trace:?}");
+    let rises = trace[..timeout]
+        .windows(2)
+        .all(|pair| pair[0].0 < pair[1].0);
+    assert!(rises, "{trace:?}");
 }

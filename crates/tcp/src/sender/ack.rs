@@ -132,6 +132,11 @@ impl Sender {
         if self.is_reducing() && !self.owns_window {
             if delivery.delivered_pkts > 0 {
                 self.reduce(delivery.delivered_pkts, advanced && newly_lost_pkts == 0);
+                if !self.selective && advanced && self.scoreboard.has_retransmissions() {
+                    // RFC 6582 §3.2 step 3: the next hole is retransmitted in any case.
+                    let least_pkts = self.scoreboard.in_flight() + 1;
+                    self.window.cwnd_pkts = self.window.cwnd_pkts.max(least_pkts);
+                }
             }
         } else if (delivery.acked_pkts > 0
             && !(was_in_ncr && self.ncr.is_some())
