@@ -14,7 +14,7 @@ from backlane.measures import measure
 from backlane.results import Results
 from backlane.studies import figures, flows, metrics, ratios, reordering
 from backlane.studies.painting import Runs
-from backlane.studies.ratios import crossing
+from backlane.studies.ratios import above
 from backlane.studies.study import FigureSpec
 from backlane.studies.terms import leading_number
 from backlane.studies.view import Recorded, RunView, views
@@ -145,31 +145,42 @@ def test_bytes_to_neighbours_are_held_against_their_flow_rates() -> None:
 
 def test_a_ratio_crosses_between_numbers_and_its_interval_comes_from_the_seeds() -> None:
     low, high = {1: 0.5, 2: 0.7}, {1: 1.3, 2: 1.5}
-    found = crossing({1.0: low, 4.0: high})
+    found = above({1.0: low, 4.0: high})
     # From 0.6 to 1.4 over two doublings: 1 is in the middle, at 2. Of both seeds each alone is the
-    # extreme: 0.5 to 1.3 crosses at 1 · 4^(5/8), 0.7 to 1.5 at 4^(3/8).
-    assert found.at == pytest.approx(2.0)
-    assert (found.low, found.high) == pytest.approx((4 ** (3 / 8), 4 ** (5 / 8)))
-    assert found.text(1, 4) == "above 1 from 2.0 on (95 %: 1.7 to 2.4)"
+    # extreme: 0.5 to 1.3 crosses at 4^(5/8), 0.7 to 1.5 at 4^(3/8).
+    assert found.since.at == pytest.approx(2.0)
+    assert (found.since.low, found.since.high) == pytest.approx((4 ** (3 / 8), 4 ** (5 / 8)))
+    assert found.until.at == -math.inf
+    assert found.text(1, 4) == "above 1 from 2.0 (95 %: 1.7 to 2.4) on"
+    falls = above({1.0: high, 4.0: low})
+    assert falls.until.at == pytest.approx(2.0)
+    assert falls.since.at == math.inf
+    assert falls.text(1, 4) == "above 1 up to 2.0 (95 %: 1.7 to 2.4)"
 
 
-def test_what_rises_above_one_and_falls_again_does_not_stay_there() -> None:
-    points = {1.0: 0.8, 2.0: 1.1, 4.0: 0.9, 8.0: 1.2}
-    found = crossing({at: {1: value} for at, value in points.items()})
-    assert found.at == pytest.approx(4.0 * 2 ** (1 / 3))
-    assert math.isnan(found.low)
-    assert crossing({1.0: {1: 1.2}, 2.0: {1: 0.9}}).text(1, 2) == "not above 1 up to 2"
-    assert crossing({1.0: {1: 1.2}, 2.0: {1: 1.1}}).text(1, 2) == "above 1 from 1 on"
+@pytest.mark.parametrize(
+    ("means", "says"),
+    [
+        ({1.0: 0.8, 2.0: 1.1, 4.0: 0.9, 8.0: 1.2}, "above 1 from 5.0 on"),
+        ({1.0: 1.2, 2.0: 0.8, 4.0: 0.8, 8.0: 1.2}, "above 1 up to 1.4 and from 5.7 on"),
+        ({1.0: 0.8, 2.0: 1.1, 4.0: 0.9}, "nowhere above 1 for good from 1 to 4"),
+        ({1.0: 1.2, 2.0: 1.1}, "above 1 from 1 to 2"),
+    ],
+)
+def test_a_ratio_is_told_by_where_it_comes_down_and_where_it_stays_above(
+    means: dict[float, float], says: str
+) -> None:
+    assert above({at: {1: value} for at, value in means.items()}).text(1, max(means)) == says
 
 
 def test_an_interval_of_a_crossing_may_end_outside_the_axis() -> None:
     seeds = range(1, 11)
     # Of the seeds four end below 1, far enough for some resamples to end there altogether.
     ends = {seed: 0.4 if seed <= 4 else 1.5 for seed in seeds}
-    found = crossing({1.0: dict.fromkeys(seeds, 0.5), 64.0: ends})
-    assert 1 < found.at < 64
-    assert found.high == math.inf
-    assert found.text(1, 64).endswith("to above 64)")
+    found = above({1.0: dict.fromkeys(seeds, 0.5), 64.0: ends})
+    assert 1 < found.since.at < 64
+    assert found.since.high == math.inf
+    assert found.text(1, 64).endswith("to above 64) on")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +209,22 @@ def test_displacements_are_drawn_with_what_is_beyond_in_one_bar() -> None:
     assert len(lines) == 1 + 15
     assert lines[-1] == "Linux,>6,2,0.005,0.005,0.005"
     assert "Linux,0,2,0.5,0.5,0.5" in lines
+
+
+def test_cells_that_a_figure_does_not_tell_apart_are_averaged_seed_by_seed() -> None:
+    shares = {(0, 1): 0.2, (1, 1): 0.4, (0, 2): 0.5, (1, 2): 0.5}
+    found = [
+        replace(run_view(cell=cell, seed=seed), displacements={0: share, 1: 1 - share})
+        for (cell, seed), share in shares.items()
+    ]
+    runs = runs_of([{"tcp": "Linux", "n": 1}, {"tcp": "Linux", "n": 2}], *found)
+    spec = FigureSpec("f", "RD", "displacements", "one", {"by": "tcp"})
+    (drawn,) = reordering.FORMS["displacements"](spec, runs)
+    # 0.3 and 0.5; Student's t with one degree of freedom is 12.706.
+    half = 12.7062 * 0.1
+    (row,) = (line.split(",") for line in drawn.csv.splitlines() if line.startswith("Linux,0,"))
+    assert row[2] == "2"
+    assert [float(x) for x in row[3:]] == pytest.approx([0.4, 0.4 - half, 0.4 + half], rel=1e-4)
 
 
 def test_a_threshold_is_drawn_with_its_timeouts() -> None:
@@ -229,7 +256,10 @@ def test_a_ratio_is_drawn_seed_by_seed_with_where_it_crosses() -> None:
     (drawn,) = ratios.FORMS["ratio"](spec, runs_of(swept, *found))
     lines = drawn.csv.splitlines()
     assert lines[1:3] == ["Linux,1.0,2,0.5,0.5,0.5", "Linux,4.0,2,1.5,1.5,1.5"]
-    assert "Linux: above 1 from 2.0 on" in drawn.reading
+    assert "Linux: above 1 from 2.0 (95 %: 2.0 to 2.0) on" in drawn.reading
+    four_each = replace(spec, options=options | {"times": 4})
+    (drawn,) = ratios.FORMS["ratio"](four_each, runs_of(swept, *found))
+    assert "Linux: above 1 from 8.0 (95 %: 8.0 to 8.0) on" in drawn.reading
     for wrong in ({"of": ["packet"]}, {"over": "queue"}, {"metric": "speed"}):
         with pytest.raises(BacklaneError) as caught:
             figures.check(replace(spec, options=options | wrong), swept)

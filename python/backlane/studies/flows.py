@@ -6,7 +6,6 @@ over the numbers of the swept key ``x``, a line per contender and a picture per 
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,15 @@ from backlane.stats import mean_interval
 from backlane.studies import metrics, shares
 from backlane.studies.painting import (
     WIDE_IN,
+    by_seed,
     chosen,
     colors,
     contenders_of,
     markers,
+    place_of,
     where_of,
     whole_ticks,
 )
-from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,10 +101,10 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         points = []
         for level in runs.levels(x, where | {by: contender}):
             views = runs.at(where | {by: contender, x: level})
-            values = [known.of(view) * known.scale for view in views]
-            around = mean_interval([value for value in values if not math.isnan(value)])
+            values = [value * known.scale for value in by_seed(views, known.of).values()]
+            around = mean_interval(values)
             rows.append([contender, level, around.count, around.mean, around.low, around.high])
-            points.append((leading_number(level), around))
+            points.append((place_of(spec, level), around))
         curves.append((contender, sorted(points, key=lambda point: point[0])))
 
     def paint(figure: Figure, axes: Axes) -> None:

@@ -26,6 +26,8 @@ _WORDS = {
     "C": "fragile",
     "MECH": "mechanism",
 }
+_TOLD = ("displacements", "ratio", "threshold")
+"""Forms whose sentence says what the title does not, and stands below the figure."""
 _GATES = {"MECH": 1.0, "A": 0.9, "B": 0.7}
 """Shares of the claims that must be reproduced for the paper to count as reproduced."""
 
@@ -226,7 +228,10 @@ def _figures(drawn: Sequence[tuple[FigureSpec, list[Drawn]]]) -> str:
     lines = ["## Figures\n"]
     for spec, many in drawn:
         lines.append(f"### {spec.id}: {spec.title}\n")
-        lines += [f"![{one.title}: {one.reading}](figures/{one.key}.png)" for one in many]
+        for one in many:
+            lines.append(f"![{one.title}: {one.reading}](figures/{one.key}.png)")
+            if spec.kind in _TOLD:
+                lines.append(f"\n{one.reading}\n")
         lines.append("")
     lines.append(
         "Candlesticks as in the paper: box from the 20th to the 80th percentile over the flows, "

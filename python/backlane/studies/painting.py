@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import PALETTE, legend
-from backlane.studies.terms import matching
+from backlane.studies.terms import leading_number, matching
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -47,6 +47,16 @@ class Runs:
         """The values of a swept key, in the order of the sweep."""
         chosen = [self.cells[index] for index in matching(self.cells, where)]
         return list(dict.fromkeys(cell[key] for cell in chosen if key in cell))
+
+
+def by_seed(views: Sequence[RunView], of: Callable[[RunView], float]) -> dict[int, float]:
+    """A number of each seed: the mean over its runs that have it."""
+    found: dict[int, list[float]] = {}
+    for view in views:
+        value = of(view)
+        if not math.isnan(value):
+            found.setdefault(view.seed, []).append(value)
+    return {seed: math.fsum(found[seed]) / len(found[seed]) for seed in sorted(found)}
 
 
 def colors(names: Sequence[Label]) -> dict[Label, str]:
@@ -95,6 +105,11 @@ def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
         return [str(label) for label in spec.options["labels"]]
     ues = spec.options.get("x") == "access.ues"
     return [f"{group} UEs" if ues else str(group) for group in groups]
+
+
+def place_of(spec: FigureSpec, level: Label) -> float:
+    """Where a swept value stands on an axis of numbers: ``times`` the number it begins with."""
+    return leading_number(level) * float(spec.options.get("times", 1))
 
 
 def color_key(figure: Figure, names: Sequence[Label], shade: dict[Label, str]) -> None:

@@ -2,8 +2,9 @@
 
 ``ratio`` draws the ratio of a metric between the two values ``of`` of the swept key ``over``, seed
 by seed, along the numbers of the key ``x``: a line per value of ``by`` with 95 % intervals, and a
-line at 1. Where the ratio comes to stay above 1 is read off between the two numbers around it, on
-a logarithmic axis, with an interval from resampled seeds (percentiles of a bootstrap).
+line at 1. Until where the ratio is above 1, and from where on it stays there, is read off between
+the two numbers around, on a logarithmic axis, with an interval from resampled seeds (percentiles of
+a bootstrap).
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from backlane.stats import LEVEL, RESAMPLES, mean_interval
 from backlane.studies import metrics
 from backlane.studies.painting import (
     WIDE_IN,
+    by_seed,
     chosen,
     colors,
     contenders_of,
     markers,
+    place_of,
     where_of,
     whole_ticks,
 )
-from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,10 +45,10 @@ _SEED = 20170601
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a ratio comes to stay above 1.
+    """A number of the axis where a ratio crosses 1, with its interval.
 
     Attributes:
-        at: number of the axis; −∞ when it is above 1 from the first on, ∞ when it ends below.
+        at: −∞ where it crosses before the first number, or ∞ after the last.
         low: lower end of the 95 % interval; NaN with one seed.
         high: upper end.
     """
@@ -57,24 +59,46 @@ class Crossing:
 
     def text(self, first: float, last: float) -> str:
         """In words, for an axis from `first` to `last`."""
-        if self.at == -math.inf:
-            where = f"above 1 from {first:g} on"
-        elif self.at == math.inf:
-            where = f"not above 1 up to {last:g}"
-        else:
-            where = f"above 1 from {self.at:.1f} on"
-        if math.isnan(self.low) or self.low == self.high:
-            return where
-        ends = [
-            f"below {first:g}" if end == -math.inf
-            else f"above {last:g}" if end == math.inf else f"{end:.1f}"
-            for end in (self.low, self.high)
-        ]  # fmt: skip
-        return f"{where} (95 %: {ends[0]} to {ends[1]})"
+        if math.isnan(self.low):
+            return _end(self.at, first, last)
+        ends = [_end(end, first, last) for end in (self.low, self.high)]
+        return f"{_end(self.at, first, last)} (95 %: {ends[0]} to {ends[1]})"
 
 
-def crossing(points: Mapping[float, BySeed]) -> Crossing:
-    """Where the mean ratio comes to stay above 1, with an interval over seeds.
+@dataclass(frozen=True)
+class Above:
+    """Where a ratio is above 1.
+
+    Attributes:
+        until: where it first comes down to 1; −∞ when it begins there, ∞ when it never does.
+        since: from where on it stays above; −∞ when it is above throughout, ∞ when it ends below.
+    """
+
+    until: Crossing
+    since: Crossing
+
+    def text(self, first: float, last: float) -> str:
+        """In words, for an axis from `first` to `last`."""
+        if self.until.at == math.inf:
+            return f"above 1 from {first:g} to {last:g}"
+        parts = []
+        if self.until.at != -math.inf:
+            parts.append(f"up to {self.until.text(first, last)}")
+        if self.since.at != math.inf:
+            parts.append(f"from {self.since.text(first, last)} on")
+        if not parts:
+            return f"nowhere above 1 for good from {first:g} to {last:g}"
+        return f"above 1 {' and '.join(parts)}"
+
+
+def _end(at: float, first: float, last: float) -> str:
+    if math.isinf(at):
+        return f"below {first:g}" if at < 0 else f"above {last:g}"
+    return f"{at:.1f}"
+
+
+def above(points: Mapping[float, BySeed]) -> Above:
+    """Where the mean ratio is above 1, with intervals over seeds.
 
     Args:
         points: by the number of the axis, the ratio of each seed; only seeds that all have count.
@@ -84,27 +108,44 @@ def crossing(points: Mapping[float, BySeed]) -> Crossing:
     ats = sorted(points)
     seeds = sorted(set.intersection(*(set(points[at]) for at in ats)))
     ratios = np.array([[points[at][seed] for seed in seeds] for at in ats])
-    found = _stays(ats, ratios.mean(axis=1).tolist())
-    if len(seeds) < 2:
-        return Crossing(found, math.nan, math.nan)
-    draws = np.random.default_rng(_SEED).integers(0, len(seeds), (RESAMPLES, len(seeds)))
-    again = sorted(_stays(ats, ratios[:, drawn].mean(axis=1).tolist()) for drawn in draws)
+    drawn = np.random.default_rng(_SEED).integers(0, len(seeds), (RESAMPLES, len(seeds)))
+    again = [ratios[:, draw].mean(axis=1).tolist() for draw in drawn] if len(seeds) > 1 else []
+    means = ratios.mean(axis=1).tolist()
+    return Above(_crossing(_until, ats, means, again), _crossing(_since, ats, means, again))
+
+
+def _crossing(
+    of: Callable[[Sequence[float], Sequence[float]], float],
+    ats: Sequence[float], means: Sequence[float], again: Sequence[Sequence[float]],
+) -> Crossing:  # fmt: skip
+    if not again:
+        return Crossing(of(ats, means), math.nan, math.nan)
+    found = sorted(of(ats, resampled) for resampled in again)
     # Infinite ends are ends as well: no interpolation between order statistics.
     tail = round((1 - LEVEL) / 2 * (RESAMPLES - 1))
-    return Crossing(found, again[tail], again[-1 - tail])
+    return Crossing(of(ats, means), found[tail], found[-1 - tail])
 
 
-def _stays(ats: Sequence[float], means: Sequence[float]) -> float:
-    """From where on all that follows is above 1."""
-    if means[-1] <= 1:
+def _until(ats: Sequence[float], means: Sequence[float]) -> float:
+    """Where it first comes down to 1."""
+    down = next((index for index, mean in enumerate(means) if mean <= 1), None)
+    if down is None:
         return math.inf
+    return _between(ats, means, down - 1) if down else -math.inf
+
+
+def _since(ats: Sequence[float], means: Sequence[float]) -> float:
+    """From where on all that follows is above 1."""
     below = [index for index, mean in enumerate(means) if mean <= 1]
     if not below:
         return -math.inf
-    last = below[-1]
-    (a, b), (low, high) = ats[last : last + 2], means[last : last + 2]
-    share = (1 - low) / (high - low)
-    return math.exp(math.log(a) + share * math.log(b / a))
+    return math.inf if below[-1] == len(means) - 1 else _between(ats, means, below[-1])
+
+
+def _between(ats: Sequence[float], means: Sequence[float], index: int) -> float:
+    """Where a straight line over the logarithm of the axis crosses 1, after a point."""
+    share = (1 - means[index]) / (means[index + 1] - means[index])
+    return float(ats[index] * (ats[index + 1] / ats[index]) ** share)
 
 
 def ratio(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -114,7 +155,7 @@ def ratio(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
 def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
     where, x, by = where_of(spec), spec.options["x"], spec.options["by"]
-    over, (above, below) = spec.options["over"], spec.options["of"]
+    over, (top, bottom) = spec.options["over"], spec.options["of"]
     known = metrics.get(metric)
     contenders = contenders_of(spec, runs)
     levels = runs.levels(by, where)
@@ -127,21 +168,25 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         for level in runs.levels(x, where | {by: contender}):
             at = where | {by: contender, x: level}
             tops, bottoms = (
-                {view.seed: known.of(view) for view in runs.at(at | {over: name})}
-                for name in (above, below)
+                by_seed(runs.at(at | {over: name}), known.of) for name in (top, bottom)
             )
-            points[leading_number(level)] = {
+            points[place_of(spec, level)] = {
                 seed: tops[seed] / bottoms[seed]
                 for seed in sorted(tops.keys() & bottoms.keys())
-                if bottoms[seed] > 0 and not math.isnan(tops[seed])
+                if bottoms[seed] > 0
             }
+        points = {at: found for at, found in points.items() if found}
+        if not points:
+            continue
         line = [(at, mean_interval(list(points[at].values()))) for at in sorted(points)]
         lines.append((contender, line))
         rows += [[contender, at, i.count, i.mean, i.low, i.high] for at, i in line]
-        where_it_stays = crossing(points)
-        rows.append([contender, "stays above 1 from", "", where_it_stays.at, where_it_stays.low,
-                     where_it_stays.high])  # fmt: skip
-        notes.append(f"{contender}: {where_it_stays.text(line[0][0], line[-1][0])}")
+        found = above(points)
+        rows += [
+            [contender, name, "", crossing.at, crossing.low, crossing.high]
+            for name, crossing in (("above 1 until", found.until), ("above 1 since", found.since))
+        ]
+        notes.append(f"{contender}: {found.text(line[0][0], line[-1][0])}")
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = []
@@ -159,10 +204,10 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         axes.set_xscale("log", base=2)
         whole_ticks(axes, sorted({at for _, line in lines for at, _ in line}))
         axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
-        axes.set_ylabel(f"{known.words},\n{above} over {below}")
+        axes.set_ylabel(f"{known.words},\n{top} over {bottom}")
         legend(figure, handles, [str(contender) for contender, _ in lines])
 
-    note = f"{above} over {below}; bands are 95 % intervals. {'; '.join(notes)}."
+    note = f"{top} over {bottom}; bands are 95 % intervals. {'; '.join(notes)}."
     suffix = "" if isinstance(spec.options.get("metric", metric), str) else f"-{metric}"
     return draw(f"{spec.id}{suffix}", spec.title, note, rows, paint, width_in=WIDE_IN)
 

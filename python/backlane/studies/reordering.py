@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies.painting import WIDE_IN, colors, contenders_of, labels, where_of
+from backlane.studies.painting import WIDE_IN, by_seed, colors, contenders_of, labels, where_of
 from backlane.studies.timed import counted, mean
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     rows: list[list[Any]] = [[by, "displacement_pkts", "seeds", "share", "low", "high"]]
     bars: dict[Any, list[Interval]] = {}
     for contender, found in views.items():
-        bars[contender] = [mean_interval([_share(v, k, end) for v in found]) for k in places]
+        bars[contender] = [_around(found, k, end) for k in places]
         rows += [
             [contender, name, i.count, i.mean, i.low, i.high]
             for name, i in zip(names, bars[contender], strict=True)
@@ -186,6 +186,10 @@ def _share(view: RunView, place: int, end: int) -> float:
         return view.displacements.get(place, 0.0)
     shares = ((k if place > 0 else -k, share) for k, share in view.displacements.items())
     return math.fsum(share for k, share in shares if k > end)
+
+
+def _around(views: Sequence[RunView], place: int, end: int) -> Interval:
+    return mean_interval(list(by_seed(views, lambda view: _share(view, place, end)).values()))
 
 
 def _beyond(views: Sequence[RunView], end: int) -> float:

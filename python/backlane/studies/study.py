@@ -322,7 +322,7 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         options,
         {
             "metric", "x", "by", "where", "flow", "labels", "only", "boundary", "over", "of",
-            "span",
+            "span", "times",
         },
         place,
     )  # fmt: skip
