@@ -1,20 +1,28 @@
 //! What happens next: one deadline for each radio.
 //!
 //! A radio waits for one thing at a time. Deadlines lie in an array with the least of every
-//! sixteen beside it, which is found anew only where it has moved: with many stations around one
+//! eight beside it, which is found anew only where it has moved: with many stations around one
 //! sender, most deadlines change between two events, and a heap would sort what nobody asks for.
 
 use backlane_units::SimTime;
 
-const BLOCK: usize = 16;
+const BLOCK: usize = 8;
 const NEVER: u64 = u64::MAX;
 
 /// The next deadline of each radio.
 #[derive(Debug)]
 pub(crate) struct Agenda {
-    keys: Vec<u64>,
-    least: Vec<u64>,
-    moved: Vec<bool>,
+    blocks: Vec<Block>,
+}
+
+/// The deadlines of radios whose numbers follow each other.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Block {
+    keys: [u64; BLOCK],
+    least: u64,
+    /// The least has moved to later, nobody knows where to.
+    moved: bool,
 }
 
 /// At one instant, frames end before anything else happens.
@@ -26,11 +34,13 @@ pub(crate) enum Order {
 
 impl Agenda {
     pub(crate) fn new(radios: usize) -> Self {
-        let blocks = radios.div_ceil(BLOCK);
+        let block = Block {
+            keys: [NEVER; BLOCK],
+            least: NEVER,
+            moved: false,
+        };
         Self {
-            keys: vec![NEVER; blocks * BLOCK],
-            least: vec![NEVER; blocks],
-            moved: vec![false; blocks],
+            blocks: vec![block; radios.div_ceil(BLOCK)],
         }
     }
 
@@ -43,26 +53,21 @@ impl Agenda {
     /// The radio waits for nothing.
     #[inline]
     pub(crate) fn clear(&mut self, radio: usize) {
-        if self.keys[radio] != NEVER {
-            self.put(radio, NEVER);
-        }
+        self.put(radio, NEVER);
     }
 
     #[inline]
     fn put(&mut self, radio: usize, key: u64) {
-        let block = radio / BLOCK;
-        let old = std::mem::replace(&mut self.keys[radio], key);
-        if key < self.least[block] {
-            self.least[block] = key;
-        } else if old == self.least[block] {
-            self.moved[block] = true;
-        }
+        let block = &mut self.blocks[radio / BLOCK];
+        let old = std::mem::replace(&mut block.keys[radio % BLOCK], key);
+        block.moved |= old == block.least;
+        block.least = block.least.min(key);
     }
 
     /// When the radio's deadline is; [`SimTime::MAX`] if it waits for nothing.
     #[inline]
     pub(crate) fn at(&self, radio: usize) -> SimTime {
-        time_of(self.keys[radio])
+        time_of(self.blocks[radio / BLOCK].keys[radio % BLOCK])
     }
 
     /// The earliest deadline and the first radio that has it.
@@ -70,21 +75,20 @@ impl Agenda {
     pub(crate) fn first(&mut self) -> Option<(SimTime, usize)> {
         let mut best = NEVER;
         let mut best_block = 0;
-        for block in 0..self.least.len() {
-            if self.moved[block] {
-                self.moved[block] = false;
-                let keys = &self.keys[block * BLOCK..(block + 1) * BLOCK];
-                self.least[block] = keys.iter().fold(NEVER, |least, &key| least.min(key));
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            if block.moved {
+                block.moved = false;
+                block.least = block.keys.iter().fold(NEVER, |least, &key| least.min(key));
             }
-            if self.least[block] < best {
-                best = self.least[block];
-                best_block = block;
+            if block.least < best {
+                best = block.least;
+                best_block = index;
             }
         }
         if best == NEVER {
             return None;
         }
-        let keys = &self.keys[best_block * BLOCK..(best_block + 1) * BLOCK];
+        let keys = &self.blocks[best_block].keys;
         let within = keys.iter().position(|&key| key == best)?;
         Some((time_of(best), best_block * BLOCK + within))
     }

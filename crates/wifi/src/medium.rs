@@ -544,12 +544,12 @@ impl Wifi {
         }
     }
 
-    /// Sets the timer to the earliest deadline.
-    fn arm(&mut self, context: &mut MacContext<'_>) {
+    /// Sets the timer to the earliest deadline, the `first` of the agenda.
+    fn arm(&mut self, context: &mut MacContext<'_>, first: Option<(SimTime, usize)>) {
         let Some(timer) = self.timer else {
             return;
         };
-        let at = self.agenda.first().map_or(SimTime::MAX, |(at, _)| at);
+        let at = first.map_or(SimTime::MAX, |(at, _)| at);
         if at == self.armed {
             return;
         }
@@ -565,7 +565,8 @@ impl Wifi {
 impl Mac for Wifi {
     fn start(&mut self, context: &mut MacContext<'_>) {
         self.timer = Some(context.timer(0));
-        self.arm(context);
+        let first = self.agenda.first();
+        self.arm(context, first);
     }
 
     /// No host is attached to the medium.
@@ -597,14 +598,14 @@ impl Mac for Wifi {
     fn on_timer(&mut self, context: &mut MacContext<'_>, _token: u32) {
         self.armed = SimTime::MAX;
         let now = context.now();
-        while let Some((at, radio)) = self.agenda.first() {
-            if at > now {
-                break;
-            }
+        loop {
+            let first = self.agenda.first();
+            let Some((_, radio)) = first.filter(|&(at, _)| at <= now) else {
+                return self.arm(context, first);
+            };
             self.agenda.clear(radio);
             self.fire(context, radio);
         }
-        self.arm(context);
     }
 
     /// Nothing that either end sends is decoded by the other; it is sensed and disturbs as
@@ -645,7 +646,8 @@ impl Mac for Wifi {
             self.radios[me].fall_silent(me, &mut self.agenda);
             self.tell_backlog(context, me);
         }
-        self.arm(context);
+        let first = self.agenda.first();
+        self.arm(context, first);
     }
 
     fn held_pkts(&self) -> usize {
