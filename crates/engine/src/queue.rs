@@ -45,6 +45,8 @@ struct Slot<E> {
 /// Events in time order, with the clock that they drive.
 pub struct EventQueue<E> {
     now: SimTime,
+    /// How far [`EventQueue::pop`] was last allowed to go.
+    until: SimTime,
     sequence: u64,
     fired: u64,
     heap: Vec<Entry>,
@@ -65,6 +67,7 @@ impl<E: Copy> EventQueue<E> {
     pub fn new() -> Self {
         Self {
             now: SimTime::ZERO,
+            until: SimTime::ZERO,
             sequence: 0,
             fired: 0,
             heap: Vec::new(),
@@ -131,6 +134,7 @@ impl<E: Copy> EventQueue<E> {
     /// event is later than `until` (the clock then stands still).
     #[inline]
     pub fn pop(&mut self, until: SimTime) -> Option<E> {
+        self.until = until;
         loop {
             if self.hole {
                 self.hole = false;
@@ -168,6 +172,27 @@ impl<E: Copy> EventQueue<E> {
             self.hole = true;
             return Some(event);
         }
+    }
+
+    /// Moves the clock to `at` and counts an event, as if a timer had been set to it, had been
+    /// next in [`EventQueue::pop`] and had fired. False, and nothing is changed, if something
+    /// else may be next, or `at` is later than `pop` may go.
+    #[inline]
+    pub fn go_on(&mut self, at: SimTime) -> bool {
+        let first = if self.hole {
+            let next = self.heap.get(1..=ARITY).or(self.heap.get(1..));
+            next.into_iter().flatten().min()
+        } else {
+            self.heap.first()
+        };
+        let others = first.map_or(SimTime::MAX, |entry| SimTime::from_ps((entry >> 64) as u64));
+        if at >= others || at > self.until {
+            return false;
+        }
+        debug_assert!(at >= self.now, "time went back");
+        self.now = at;
+        self.fired += 1;
+        true
     }
 
     fn slot(&mut self, event: E, once: bool) -> TimerId {

@@ -206,6 +206,12 @@ impl MacContext<'_> {
         self.network().notes.asks(node)
     }
 
+    /// Whether frames are to be told of at any node.
+    #[inline]
+    pub fn is_capturing(&self) -> bool {
+        self.network().notes.is_on()
+    }
+
     /// A radio of a node sends a frame, or has decoded one; `packet` is what a data frame
     /// carries, if the medium or its far end still has it. Worth calling only where
     /// [`MacContext::is_captured`].

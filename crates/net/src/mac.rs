@@ -242,6 +242,22 @@ impl<'a> MacContext<'a> {
         self.events.set(timer, at);
     }
 
+    /// Goes on to `at` within the present hook, as if a timer of this `token` had been set to it
+    /// and had fired: nothing else happens before, and nobody is to be told of what the medium
+    /// has done so far. False, and nothing is changed, if that is not so; then the timer must be
+    /// set. What the medium does often and tells nobody of, it saves the way through the event
+    /// queue.
+    #[inline]
+    pub fn go_on(&mut self, token: u32, at: SimTime) -> bool {
+        let quiet = self.network.emerged.is_empty() && self.network.notes.untold.is_empty();
+        if !quiet || self.network.is_traced || !self.events.go_on(at) {
+            return false;
+        }
+        let mac = self.mac;
+        self.network.digest.add(Event::Mac { mac, token }.at(at));
+        true
+    }
+
     /// Disarms a timer.
     #[inline]
     pub fn cancel_timer(&mut self, timer: TimerId) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Stream};
+use backlane_engine::{Digest, EventQueue, Stream};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
@@ -166,6 +166,10 @@ pub struct Network {
     given_up: Vec<PacketId>,
     /// What was seen in the present call, for a capture.
     pub(crate) notes: Notes,
+    /// Of the events so far.
+    pub(crate) digest: Digest,
+    /// Every event is logged.
+    pub(crate) is_traced: bool,
 }
 
 impl Network {

@@ -1,6 +1,6 @@
 //! The event loop.
 
-use backlane_engine::{Digest, EventQueue, Trace, TraceEntry};
+use backlane_engine::{EventQueue, Trace, TraceEntry};
 use backlane_units::SimTime;
 
 use crate::application::Application;
@@ -43,6 +43,12 @@ pub enum Event {
 }
 
 impl Event {
+    /// What the digest gets of it.
+    #[inline]
+    pub(crate) fn at(self, time: SimTime) -> u64 {
+        time.as_ps() ^ self.word().rotate_left(32)
+    }
+
     #[inline]
     fn word(self) -> u64 {
         let (kind, a, b) = match self {
@@ -67,7 +73,6 @@ pub struct Simulation<A> {
     pub application: A,
     routers: Vec<Option<Box<dyn Router>>>,
     macs: Vec<Box<dyn Mac>>,
-    digest: Digest,
     trace: Option<Trace>,
 }
 
@@ -83,13 +88,13 @@ impl<A: Application> Simulation<A> {
         trace: Option<Trace>,
     ) -> Self {
         let macs = std::mem::take(&mut network.macs);
+        network.is_traced = trace.is_some();
         let mut simulation = Self {
             network,
             events,
             application,
             routers,
             macs,
-            digest: Digest::default(),
             trace,
         };
         for node in 0..simulation.routers.len() as u32 {
@@ -131,7 +136,7 @@ impl<A: Application> Simulation<A> {
 
     /// A number for all that happened so far.
     pub fn digest(&self) -> u64 {
-        self.digest.value()
+        self.network.digest.value()
     }
 
     /// Packets that are somewhere: on links, in routers and in media. Must equal the balance's count.
@@ -191,8 +196,7 @@ impl<A: Application> Simulation<A> {
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        self.digest
-            .add(self.events.now().as_ps() ^ event.word().rotate_left(32));
+        self.network.digest.add(event.at(self.events.now()));
         if let Some(trace) = &self.trace {
             let time = self.events.now();
             trace.push(TraceEntry::Event {

@@ -1,8 +1,9 @@
 //! What happens next: one deadline for each radio.
 //!
 //! A radio waits for one thing at a time. Deadlines lie in an array with the least of every
-//! eight beside it, which is found anew only where it has moved: with many stations around one
-//! sender, most deadlines change between two events, and a heap would sort what nobody asks for.
+//! eight beside it, which is found anew where one of them has changed: with many stations around
+//! one sender, most deadlines change between two events, and a heap would sort what nobody asks
+//! for. Which radio is next cannot be guessed, so that no branch depends on it.
 
 use backlane_units::SimTime;
 
@@ -17,12 +18,26 @@ pub(crate) struct Agenda {
 
 /// The deadlines of radios whose numbers follow each other.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 struct Block {
     keys: [u64; BLOCK],
+    /// The least of them and the first that has it, unless one has changed since.
     least: u64,
-    /// The least has moved to later, nobody knows where to.
-    moved: bool,
+    first: usize,
+    changed: bool,
+}
+
+impl Block {
+    #[inline]
+    fn settle(&mut self) {
+        let (mut least, mut first) = (self.keys[0], 0);
+        for index in 1..BLOCK {
+            let key = self.keys[index];
+            let sooner = key < least;
+            least = if sooner { key } else { least };
+            first = if sooner { index } else { first };
+        }
+        (self.least, self.first, self.changed) = (least, first, false);
+    }
 }
 
 /// At one instant, frames end before anything else happens.
@@ -37,7 +52,8 @@ impl Agenda {
         let block = Block {
             keys: [NEVER; BLOCK],
             least: NEVER,
-            moved: false,
+            first: 0,
+            changed: false,
         };
         Self {
             blocks: vec![block; radios.div_ceil(BLOCK)],
@@ -59,9 +75,8 @@ impl Agenda {
     #[inline]
     fn put(&mut self, radio: usize, key: u64) {
         let block = &mut self.blocks[radio / BLOCK];
-        let old = std::mem::replace(&mut block.keys[radio % BLOCK], key);
-        block.moved |= old == block.least;
-        block.least = block.least.min(key);
+        block.keys[radio % BLOCK] = key;
+        block.changed = true;
     }
 
     /// When the radio's deadline is; [`SimTime::MAX`] if it waits for nothing.
@@ -73,24 +88,20 @@ impl Agenda {
     /// The earliest deadline and the first radio that has it.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<(SimTime, usize)> {
-        let mut best = NEVER;
-        let mut best_block = 0;
-        for (index, block) in self.blocks.iter_mut().enumerate() {
-            if block.moved {
-                block.moved = false;
-                block.least = block.keys.iter().fold(NEVER, |least, &key| least.min(key));
+        let (mut best, mut first) = (NEVER, 0);
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            if block.changed {
+                block.settle();
             }
-            if block.least < best {
-                best = block.least;
-                best_block = index;
-            }
+            let sooner = block.least < best;
+            best = if sooner { block.least } else { best };
+            first = if sooner {
+                number * BLOCK + block.first
+            } else {
+                first
+            };
         }
-        if best == NEVER {
-            return None;
-        }
-        let keys = &self.blocks[best_block].keys;
-        let within = keys.iter().position(|&key| key == best)?;
-        Some((time_of(best), best_block * BLOCK + within))
+        (best != NEVER).then_some((time_of(best), first))
     }
 }
 

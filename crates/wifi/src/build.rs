@@ -63,10 +63,7 @@ impl Wifi {
                     fading: stream("frame fading"),
                 };
                 let queue = || config.queue.build(config.data_rate, Duration::ZERO);
-                let queues = Queues {
-                    messages: config.routing_first.then(queue),
-                    packets: queue(),
-                };
+                let queues = Queues::new(config.routing_first.then(queue), queue());
                 radios.push(Radio::new(
                     station.node,
                     number as u8,

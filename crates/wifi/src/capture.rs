@@ -8,7 +8,7 @@ use crate::medium::Wifi;
 impl Wifi {
     /// Tells a capture of a frame that `radio` sends, or has decoded. `content` is the packet of
     /// a data frame, as long as it has not come out at the far end.
-    #[inline]
+    #[cold]
     pub(crate) fn note(
         &self,
         context: &mut MacContext<'_>,

@@ -173,7 +173,9 @@ impl Wifi {
             readings.airtime_ps += u128::from(airtime.as_ps());
         }
         self.radios[me].begin(me, frame, &self.rules, &mut self.agenda);
-        self.note(context, me, &frame, self.content(me, &frame));
+        if context.is_capturing() {
+            self.note(context, me, &frame, self.content(me, &frame));
+        }
         for (index, hearer) in self.reach[me].iter().enumerate() {
             let to = hearer.radio as usize;
             let power_mw = match self.rules.fading {
@@ -202,11 +204,15 @@ impl Wifi {
     }
 
     fn end_frame(&mut self, context: &mut MacContext<'_>, me: usize) {
-        let Some(frame) = self.radios[me].frame.take() else {
+        let Some(frame) = self.radios[me].frame else {
             return;
         };
         let by_others = self.heard_by_others(context, me, &frame);
-        let content = self.content(me, &frame);
+        let content = if context.is_capturing() {
+            self.content(me, &frame)
+        } else {
+            None
+        };
         let reach = std::mem::take(&mut self.reach[me]);
         for (index, hearer) in reach.iter().enumerate() {
             let to = hearer.radio as usize;
@@ -214,12 +220,16 @@ impl Wifi {
                 FrameFading::None => hearer.mean_mw,
                 _ => self.faded_mw[me][index],
             };
-            let mut heard = self.radios[to].hear_end(&frame, power_mw, &self.rules);
-            if heard == Heard::Decoded && !(self.came_over(hearer, &frame) && self.radios[to].up) {
+            let radio = &mut self.radios[to];
+            let mut heard = radio.hear_end(&frame, power_mw, &self.rules);
+            let up = radio.up;
+            if heard == Heard::Decoded && !(self.came_over(hearer, &frame) && up) {
                 heard = Heard::Error;
             }
             if heard == Heard::Decoded {
-                self.note(context, to, &frame, content);
+                if context.is_capturing() {
+                    self.note(context, to, &frame, content);
+                }
                 self.on_decoded(context, hearer, &frame, by_others);
             }
             if power_mw >= self.rules.carrier_sense_mw {
@@ -239,8 +249,6 @@ impl Wifi {
             }
         };
         let now = context.now();
-        // What an answer answers.
-        self.radios[me].frame = Some(frame);
         self.radios[me].end(me, now, next, &self.rules, &mut self.agenda);
     }
 
@@ -252,8 +260,11 @@ impl Wifi {
         me: usize,
         frame: &Frame,
     ) -> Option<PacketId> {
+        if frame.kind != Kind::Data {
+            return None;
+        }
         let service = self.radios[me].service?;
-        if frame.kind != Kind::Data || service.arrived {
+        if service.arrived {
             return None;
         }
         if frame.to != NONE {
@@ -274,7 +285,7 @@ impl Wifi {
         };
         let at_risk = frame.kind == Kind::Data || self.rules.control_loss;
         match &mut link.loss {
-            Some((loss, draws)) if at_risk => link.up && !draws.chance(*loss),
+            Some((loss, draws)) if at_risk && *loss > 0.0 => link.up && !draws.chance(*loss),
             _ => link.up,
         }
     }
@@ -595,16 +606,17 @@ impl Mac for Wifi {
         }
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
         self.armed = SimTime::MAX;
-        let now = context.now();
         loop {
             let first = self.agenda.first();
-            let Some((_, radio)) = first.filter(|&(at, _)| at <= now) else {
-                return self.arm(context, first);
-            };
-            self.agenda.clear(radio);
-            self.fire(context, radio);
+            match first {
+                Some((at, radio)) if at <= context.now() || context.go_on(token, at) => {
+                    self.agenda.clear(radio);
+                    self.fire(context, radio);
+                }
+                _ => return self.arm(context, first),
+            }
         }
     }
 

@@ -5,11 +5,23 @@ use backlane_units::SimTime;
 
 /// One queue for all, or one for routing messages that is served before the other.
 pub(crate) struct Queues {
-    pub(crate) messages: Option<Box<dyn QueueDiscipline>>,
-    pub(crate) packets: Box<dyn QueueDiscipline>,
+    messages: Option<Box<dyn QueueDiscipline>>,
+    packets: Box<dyn QueueDiscipline>,
+    waiting: usize,
 }
 
 impl Queues {
+    pub(crate) fn new(
+        messages: Option<Box<dyn QueueDiscipline>>,
+        packets: Box<dyn QueueDiscipline>,
+    ) -> Self {
+        Self {
+            messages,
+            packets,
+            waiting: 0,
+        }
+    }
+
     pub(crate) fn enqueue(
         &mut self,
         now: SimTime,
@@ -22,6 +34,7 @@ impl Queues {
             _ => &mut self.packets,
         };
         queue.enqueue(now, id, packets, dropped);
+        self.count();
     }
 
     pub(crate) fn dequeue(
@@ -30,16 +43,22 @@ impl Queues {
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
-        if let Some(messages) = &mut self.messages
-            && let Some(id) = messages.dequeue(now, packets, dropped)
-        {
-            return Some(id);
-        }
-        self.packets.dequeue(now, packets, dropped)
+        let messages = self.messages.as_mut();
+        let next = messages
+            .and_then(|messages| messages.dequeue(now, packets, dropped))
+            .or_else(|| self.packets.dequeue(now, packets, dropped));
+        self.count();
+        next
     }
 
-    pub(crate) fn backlog_pkts(&self) -> usize {
+    /// Asked more often than changed.
+    fn count(&mut self) {
         let messages = self.messages.as_ref().map_or(0, |q| q.backlog_pkts());
-        messages + self.packets.backlog_pkts()
+        self.waiting = messages + self.packets.backlog_pkts();
+    }
+
+    #[inline]
+    pub(crate) fn backlog_pkts(&self) -> usize {
+        self.waiting
     }
 }

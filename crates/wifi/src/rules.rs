@@ -16,6 +16,8 @@ pub(crate) struct Rules {
     pub(crate) data_mode: Mode,
     pub(crate) broadcast_mode: Mode,
     control_mode: Option<Mode>,
+    /// By [`Mode::index`]: how long an ACK or a CTS lasts.
+    answers: [Duration; Mode::ALL.len()],
     pub(crate) overhead_bytes: u32,
     pub(crate) rts_threshold_bytes: u32,
     pub(crate) short_retry: u8,
@@ -131,6 +133,8 @@ impl Rules {
             data_mode,
             broadcast_mode,
             control_mode,
+            answers: Mode::ALL
+                .map(|mode| frame_airtime(standard, mode, config.preamble, ACK_BYTES)),
             overhead_bytes: config.overhead_bytes,
             rts_threshold_bytes: config.rts_threshold_bytes,
             short_retry: config.short_retry,
@@ -172,13 +176,16 @@ impl Rules {
 
     #[inline]
     pub(crate) fn airtime(&self, mode: Mode, bytes: u32) -> Duration {
+        if bytes == ACK_BYTES {
+            return self.answer_airtime(mode);
+        }
         frame_airtime(self.standard, mode, self.preamble, bytes)
     }
 
     /// An ACK or a CTS.
     #[inline]
     pub(crate) fn answer_airtime(&self, mode: Mode) -> Duration {
-        self.airtime(mode, ACK_BYTES)
+        self.answers[mode.index()]
     }
 
     /// Where the payload of a frame begins.

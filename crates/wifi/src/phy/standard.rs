@@ -107,10 +107,16 @@ impl Mode {
 
     /// Bits in a symbol of 4 µs (N_DBPS); `None` if it is not OFDM.
     pub const fn bits_per_symbol(self) -> Option<u64> {
-        if self.is_ofdm() {
-            Some(self.rate().as_bps() / 250_000)
-        } else {
-            None
+        match self {
+            Self::Dsss1 | Self::Dsss2 | Self::Cck5 | Self::Cck11 => None,
+            Self::Ofdm6 => Some(24),
+            Self::Ofdm9 => Some(36),
+            Self::Ofdm12 => Some(48),
+            Self::Ofdm18 => Some(72),
+            Self::Ofdm24 => Some(96),
+            Self::Ofdm36 => Some(144),
+            Self::Ofdm48 => Some(192),
+            Self::Ofdm54 => Some(216),
         }
     }
 
