@@ -11,7 +11,7 @@ use backlane_units::{Duration, SimTime};
 
 use crate::agenda::{Agenda, Order};
 use crate::frame::{Frame, Kind, NONE};
-use crate::phy::{Mode, SinrReception};
+use crate::phy::{ErrorRate, Mode, SinrReception, finds_preamble};
 use crate::queues::Queues;
 use crate::readings::RadioReadings;
 use crate::rules::{Hearing, Rules};
@@ -76,7 +76,37 @@ struct Reception {
     begins: SimTime,
     ends: SimTime,
     power_mw: f64,
+    /// Not disturbed by thresholds or pairs so far.
     good: bool,
+    mode: Mode,
+    bytes: u32,
+    /// Its link has a given loss, and noise costs nothing.
+    noise_free: bool,
+}
+
+impl Reception {
+    /// What error rates make of it.
+    fn over(&self, noise_mw: f64, others_mw: f64, rules: &Rules) -> SinrReception {
+        SinrReception::new(
+            self.begins,
+            self.mode,
+            self.power_mw,
+            if self.noise_free { 0.0 } else { noise_mw },
+            others_mw,
+            self.begins
+                .saturating_add(rules.preamble_airtime(self.mode)),
+            self.ends,
+            self.bytes,
+        )
+    }
+
+    /// The probability that it comes through if nothing disturbed it.
+    fn success(&self, noise_mw: f64, rates: &ErrorRate, rules: &Rules) -> f64 {
+        if self.noise_free || rates.is_certain(self.mode, self.power_mw / noise_mw) {
+            return 1.0;
+        }
+        self.over(noise_mw, 0.0, rules).success(rates)
+    }
 }
 
 const NO_RECEPTION: Reception = Reception {
@@ -85,6 +115,9 @@ const NO_RECEPTION: Reception = Reception {
     ends: SimTime::ZERO,
     power_mw: 0.0,
     good: false,
+    mode: Mode::Ofdm6,
+    bytes: 0,
+    noise_free: false,
 };
 
 /// ns-2's rule: what a radio that has taken up the first of two frames makes of both.
@@ -129,6 +162,7 @@ pub(crate) struct Radio {
     /// Frames that it senses.
     sensed: u32,
     reception: Reception,
+    /// Of what it receives, once something else was on the air meanwhile.
     sinr: Option<SinrReception>,
     queue_noted: SimTime,
     /// Since when it senses something or sends.
@@ -417,6 +451,9 @@ impl Radio {
             ends: frame.ends,
             power_mw,
             good: true,
+            mode: frame.mode,
+            bytes: frame.bytes,
+            noise_free,
         };
         match rules.hearing {
             Hearing::Threshold {
@@ -458,33 +495,41 @@ impl Radio {
                 noise_mw,
                 ref rates,
             } => {
+                let mut found = true;
                 if power_mw >= sensitivity_mw && may_turn {
                     self.reception = new;
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
-                    self.sinr = Some(SinrReception::new(
-                        frame.begins,
-                        frame.mode,
-                        power_mw,
-                        noise_mw,
-                        others_mw,
-                        frame
-                            .begins
-                            .saturating_add(rules.preamble_airtime(frame.mode)),
-                        frame.ends,
-                        frame.bytes,
-                    ));
+                    found = finds_preamble(power_mw, noise_mw + others_mw);
+                    self.sinr =
+                        (self.on_air > 1).then(|| self.reception.over(noise_mw, others_mw, rules));
                 } else if held.from != NONE {
                     let others_mw = self.others_mw(held.power_mw);
-                    if let Some(sinr) = &mut self.sinr {
-                        sinr.on_interference(frame.begins, others_mw, rates);
-                    }
+                    found = self.disturb(frame.begins, noise_mw, others_mw, rates, rules);
                 }
-                if self.sinr.is_some_and(|sinr| !sinr.preamble_found()) {
+                if !found {
                     self.reception.from = NONE;
                     self.sinr = None;
                 }
             }
         }
+    }
+
+    /// The others on the air are as loud as this from now on. Whether the preamble of what it
+    /// receives is still found.
+    fn disturb(
+        &mut self,
+        now: SimTime,
+        noise_mw: f64,
+        others_mw: f64,
+        rates: &ErrorRate,
+        rules: &Rules,
+    ) -> bool {
+        let reception = &self.reception;
+        let sinr = self
+            .sinr
+            .get_or_insert_with(|| reception.over(noise_mw, 0.0, rules));
+        sinr.on_interference(now, others_mw, rates);
+        sinr.preamble_found()
     }
 
     /// The power of all frames on the air but one.
@@ -508,15 +553,23 @@ impl Radio {
         if self.reception.from == frame.from {
             self.reception.from = NONE;
             let good = match &rules.hearing {
-                Hearing::ErrorRate { rates, .. } => {
-                    let success = self.sinr.take().map_or(0.0, |sinr| sinr.success(rates));
+                Hearing::ErrorRate {
+                    rates, noise_mw, ..
+                } => {
+                    let success = match self.sinr.take() {
+                        Some(sinr) => sinr.success(rates),
+                        None => self.reception.success(*noise_mw, rates, rules),
+                    };
                     self.draws.errors.chance(success)
                 }
                 _ => self.reception.good,
             };
             return if good { Heard::Decoded } else { Heard::Error };
         }
-        let Hearing::ErrorRate { rates, .. } = &rules.hearing else {
+        let Hearing::ErrorRate {
+            rates, noise_mw, ..
+        } = &rules.hearing
+        else {
             return Heard::Error;
         };
         if self.reception.from != NONE {
@@ -524,9 +577,7 @@ impl Radio {
                 1 => 0.0,
                 _ => (self.total_mw - self.reception.power_mw).max(0.0),
             };
-            if let Some(sinr) = &mut self.sinr {
-                sinr.on_interference(frame.ends, others_mw, rates);
-            }
+            self.disturb(frame.ends, *noise_mw, others_mw, rates, rules);
         }
         Heard::Nothing
     }

@@ -14,5 +14,5 @@ pub mod standard;
 
 pub use airtime::{ack_airtime, eifs, frame_airtime};
 pub use error_rate::ErrorRate;
-pub use reception::SinrReception;
+pub use reception::{SinrReception, finds_preamble};
 pub use standard::{Mode, Preamble, Standard};

@@ -65,7 +65,7 @@ impl SinrReception {
             interference_mw,
             since: now,
             preamble_found_at: now.saturating_add(PREAMBLE_DETECTION),
-            preamble_found: signal_mw >= PREAMBLE_SINR * (noise_mw + interference_mw),
+            preamble_found: finds_preamble(signal_mw, noise_mw + interference_mw),
             payload_begins,
             ends,
             begins: now,
@@ -134,6 +134,12 @@ impl SinrReception {
             self.hazard += rates.hazard(self.mode, sinr, self.payload_bits * share);
         }
     }
+}
+
+/// Whether a preamble is found over so much noise and interference.
+#[inline]
+pub fn finds_preamble(signal_mw: f64, disturbance_mw: f64) -> bool {
+    signal_mw >= PREAMBLE_SINR * disturbance_mw
 }
 
 /// How much of the time from `begin` to `end` lies between `from` and `to`.
