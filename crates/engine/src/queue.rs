@@ -179,14 +179,13 @@ impl<E: Copy> EventQueue<E> {
     /// else may be next, or `at` is later than `pop` may go.
     #[inline]
     pub fn go_on(&mut self, at: SimTime) -> bool {
-        let first = if self.hole {
-            let next = self.heap.get(1..=ARITY).or(self.heap.get(1..));
-            next.into_iter().flatten().min()
-        } else {
-            self.heap.first()
+        let first = match *self.heap.as_slice() {
+            [first, ..] if !self.hole => first,
+            [_, a, b, c, d, ..] => a.min(b).min(c.min(d)),
+            [_, ref rest @ ..] => rest.iter().copied().min().unwrap_or(Entry::MAX),
+            [] => Entry::MAX,
         };
-        let others = first.map_or(SimTime::MAX, |entry| SimTime::from_ps((entry >> 64) as u64));
-        if at >= others || at > self.until {
+        if at >= SimTime::from_ps((first >> 64) as u64) || at > self.until {
             return false;
         }
         debug_assert!(at >= self.now, "time went back");
@@ -350,6 +349,25 @@ mod tests {
     }
 
     #[test]
+    fn a_step_goes_on_to_what_comes_before_all_else_and_no_further_than_allowed() {
+        let mut queue = EventQueue::new();
+        queue.once(at(10), 1);
+        queue.once(at(20), 2);
+        assert_eq!(queue.pop(at(18)), Some(1));
+        assert!(queue.go_on(at(15)));
+        assert!(!queue.go_on(at(19)), "later than allowed");
+        assert_eq!((queue.now(), queue.fired()), (at(15), 2));
+        assert_eq!(queue.pop(at(30)), Some(2));
+        queue.once(at(25), 3);
+        assert!(
+            !queue.go_on(at(25)),
+            "another event is first at this instant"
+        );
+        assert!(queue.go_on(at(24)));
+        assert_eq!(drain(&mut queue), [(25, 3)]);
+    }
+
+    #[test]
     fn nothing_leaves_after_the_limit_and_the_clock_stands_still() {
         let mut queue = EventQueue::new();
         queue.once(at(10), 1);
@@ -362,7 +380,7 @@ mod tests {
         /// Against a model: a plain list of (deadline, arming order) per timer.
         #[test]
         fn any_mix_of_moves_and_cancels_fires_what_a_plain_list_would(
-            actions in prop::collection::vec((0usize..8, 0u64..50, 0u8..4), 1..200)
+            actions in prop::collection::vec((0usize..8, 0u64..50, 0u8..5), 1..200)
         ) {
             let mut queue = EventQueue::new();
             let timers: Vec<TimerId> = (0..8).map(|i| queue.timer(i)).collect();
@@ -372,6 +390,16 @@ mod tests {
                     0 => {
                         queue.cancel(timers[index]);
                         model[index] = None;
+                    }
+                    4 => {
+                        let fired = queue.fired();
+                        let time = time.max(queue.now().as_micros());
+                        let next = model.iter().flatten().min();
+                        let went_on = queue.go_on(at(time));
+                        // A deadline that was moved or cancelled may still stand in the way.
+                        prop_assert!(!went_on || next.is_none_or(|&next| time < next));
+                        prop_assert!(!went_on || queue.now() == at(time));
+                        prop_assert_eq!(queue.fired(), fired + u64::from(went_on));
                     }
                     1 => {
                         let next = model.iter().flatten().min().copied();
