@@ -11,7 +11,7 @@
 //!
 //! Memory does not grow with the number of packets.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use backlane_units::{Duration, SimTime};
 
@@ -23,7 +23,7 @@ pub struct Reordering {
     /// RFC 4737's NextExp.
     next_expected: u64,
     /// The last arrivals, the newest at the back.
-    recent: VecDeque<(u64, SimTime)>,
+    recent: VecDeque<Arrival>,
     reordered: u64,
     extent_sum_pkts: u64,
     extent_max_pkts: u64,
@@ -32,17 +32,42 @@ pub struct Reordering {
     late_max: Duration,
     /// Arrived and not yet judged, in the order of arrival.
     window: VecDeque<u64>,
+    /// Those of the window behind which no smaller one stands; the first is its smallest.
+    minima: VecDeque<u64>,
     /// Numbers that arrived and have not been given out as a receive index: the next is the
-    /// smallest, and what is lost is skipped.
-    unassigned: BTreeSet<u64>,
+    /// smallest, and what is lost is skipped. In ascending order.
+    unassigned: VecDeque<u64>,
     last_index: Option<u64>,
-    /// RBD's buffer: judged, and waiting for a smaller number of the window.
-    held: BTreeSet<u64>,
+    /// RBD's buffer: judged, and waiting for a smaller number of the window. In ascending order.
+    held: VecDeque<u64>,
     /// Packets by displacement, from −threshold on.
     displacements: Vec<u64>,
     /// Packets by the buffer's occupancy after them.
     occupancies: Vec<u64>,
     discarded: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    number: u64,
+    at: SimTime,
+    /// The largest number until then.
+    highest: u64,
+}
+
+/// Puts a number where it belongs, most often at the end. False if it was there.
+fn insert(numbers: &mut VecDeque<u64>, number: u64) -> bool {
+    if numbers.back().is_none_or(|&last| last < number) {
+        numbers.push_back(number);
+        return true;
+    }
+    match numbers.binary_search(&number) {
+        Ok(_) => false,
+        Err(place) => {
+            numbers.insert(place, number);
+            true
+        }
+    }
 }
 
 /// What came of the packets of a flow. Means and shares are `None` without packets to take them
@@ -103,9 +128,10 @@ impl Reordering {
             late_sum: Duration::ZERO,
             late_max: Duration::ZERO,
             window: VecDeque::new(),
-            unassigned: BTreeSet::new(),
+            minima: VecDeque::new(),
+            unassigned: VecDeque::new(),
             last_index: None,
-            held: BTreeSet::new(),
+            held: VecDeque::new(),
             displacements: vec![0; 2 * threshold + 1],
             occupancies: vec![0; threshold + 1],
             discarded: 0,
@@ -118,36 +144,48 @@ impl Reordering {
         if number >= self.next_expected {
             self.next_expected = number + 1;
         } else {
-            if self.recent.iter().any(|&(other, _)| other == number) {
+            // Before this place all numbers are smaller.
+            let from = self.recent.partition_point(|other| other.highest < number);
+            let mut others = self.recent.range(from..);
+            if others.any(|other| other.number == number) {
                 return;
             }
-            self.add_reordered(now, number);
+            self.add_reordered(now, number, from);
         }
         self.packets += 1;
         if self.recent.len() == self.threshold {
             self.recent.pop_front();
         }
-        self.recent.push_back((number, now));
+        self.recent.push_back(Arrival {
+            number,
+            at: now,
+            highest: self.next_expected - 1,
+        });
         let assigned = self.last_index.is_some_and(|last| number <= last);
-        if assigned || !self.unassigned.insert(number) {
+        if assigned || !insert(&mut self.unassigned, number) {
             self.discarded += 1;
             return;
         }
         self.window.push_back(number);
+        while self.minima.back().is_some_and(|&other| other > number) {
+            self.minima.pop_back();
+        }
+        self.minima.push_back(number);
         if self.window.len() > self.threshold {
             self.judge();
         }
     }
 
-    /// Extent, late time and n-reordering (RFC 4737).
-    fn add_reordered(&mut self, now: SimTime, number: u64) {
+    /// Extent, late time and n-reordering (RFC 4737). What overtook it is not before `from`.
+    fn add_reordered(&mut self, now: SimTime, number: u64, from: usize) {
         self.reordered += 1;
-        let later = |&(other, _): &(u64, SimTime)| other > number;
-        if let Some(first) = self.recent.iter().position(later) {
+        let later = |other: &Arrival| other.number > number;
+        if let Some(place) = self.recent.range(from..).position(later) {
+            let first = from + place;
             let extent = (self.recent.len() - first) as u64;
             self.extent_sum_pkts += extent;
             self.extent_max_pkts = self.extent_max_pkts.max(extent);
-            let late = now - self.recent[first].1;
+            let late = now - self.recent[first].at;
             self.late_sum += late;
             self.late_max = self.late_max.max(late);
         }
@@ -159,15 +197,18 @@ impl Reordering {
     /// Takes the oldest packet of the window into both densities. As many numbers are unassigned
     /// as there are packets in the window.
     fn judge(&mut self) {
-        let (Some(number), Some(index)) = (self.window.pop_front(), self.unassigned.pop_first())
+        let (Some(number), Some(index)) = (self.window.pop_front(), self.unassigned.pop_front())
         else {
             return;
         };
         self.last_index = Some(index);
-        self.held.insert(number);
-        match self.window.iter().min() {
-            Some(expected) => self.held = self.held.split_off(expected),
-            None => self.held.clear(),
+        insert(&mut self.held, number);
+        if self.minima.front() == Some(&number) {
+            self.minima.pop_front();
+        }
+        let expected = self.minima.front().copied().unwrap_or(u64::MAX);
+        while self.held.front().is_some_and(|&held| held < expected) {
+            self.held.pop_front();
         }
         let place = self.threshold as i64 + (index as i64 - number as i64);
         let displacement = usize::try_from(place)
@@ -314,6 +355,7 @@ mod tests {
                 assert!(reordering.recent.len() <= 10);
                 assert!(reordering.unassigned.len() <= 10);
                 assert!(reordering.held.len() <= 10);
+                assert!(reordering.minima.len() <= 10);
             }
         }
     }
@@ -344,6 +386,67 @@ mod tests {
             prop_assert!((sum(readings.occupancy.iter().map(|entry| entry.1).collect()) - 1.0).abs() < 1e-9);
             prop_assert!(sum(readings.density.iter().map(|&(k, share)| k as f64 * share).collect()).abs() < 1e-9);
             prop_assert_eq!(readings.discarded, 0);
+        }
+
+        /// Losses, duplicates and packets that come very late, against plain lists that are looked
+        /// through from end to end.
+        #[test]
+        fn what_is_found_is_what_plain_lists_tell(numbers in prop::collection::vec(0..90_u64, 1..300)) {
+            let threshold = 7;
+            // A slope under the scatter: most packets are near their places.
+            let numbers: Vec<u64> = (0..).zip(&numbers).map(|(place, number)| place / 2 + number / 6).collect();
+            let (mut recent, mut window, mut unassigned) = (vec![], vec![], vec![]);
+            let (mut held, mut last_index, mut next_expected) = (vec![], None, 0);
+            let (mut extents, mut densities, mut discarded) = (vec![], vec![], 0);
+            let mut judge = |window: &mut Vec<u64>, unassigned: &mut Vec<u64>| {
+                let number = window.remove(0);
+                unassigned.sort_unstable();
+                let index = unassigned.remove(0);
+                held.push(number);
+                held.retain(|held| window.iter().any(|other| other <= held));
+                densities.push((index as i64 - number as i64, held.len() as u64));
+                index
+            };
+            for &number in &numbers {
+                let end: Vec<u64> = recent.iter().rev().take(threshold).rev().copied().collect();
+                if number < next_expected {
+                    if end.contains(&number) {
+                        continue;
+                    }
+                    let first = end.iter().position(|&other| other > number);
+                    extents.push(first.map_or(0, |first| (end.len() - first) as u64));
+                }
+                next_expected = next_expected.max(number + 1);
+                recent.push(number);
+                if last_index.is_some_and(|last| number <= last) || unassigned.contains(&number) {
+                    discarded += 1;
+                    continue;
+                }
+                unassigned.push(number);
+                window.push(number);
+                if window.len() > threshold {
+                    last_index = Some(judge(&mut window, &mut unassigned));
+                }
+            }
+            while !window.is_empty() {
+                judge(&mut window, &mut unassigned);
+            }
+            let (kept, lost): (Vec<_>, Vec<_>) = densities.into_iter()
+                .partition(|&(k, held)| k.unsigned_abs() <= threshold as u64 && held <= threshold as u64);
+            let found = readings(threshold, &numbers);
+            prop_assert_eq!(found.packets, recent.len() as u64);
+            prop_assert_eq!(found.discarded, discarded + lost.len() as u64);
+            prop_assert_eq!(found.reordered, extents.len() as u64);
+            prop_assert_eq!(found.extent_max_pkts, extents.iter().copied().max().unwrap_or(0));
+            let mean = extents.iter().sum::<u64>() as f64 / extents.len() as f64;
+            prop_assert_eq!(found.extent_mean_pkts, (!extents.is_empty()).then_some(mean));
+            let share = |count: usize| count as f64 / kept.len() as f64;
+            for (displacement, part) in found.density {
+                prop_assert_eq!(part, share(kept.iter().filter(|entry| entry.0 == displacement).count()));
+            }
+            for (places, part) in found.occupancy {
+                prop_assert_eq!(part, share(kept.iter().filter(|entry| entry.1 == places).count()));
+            }
         }
 
         /// Without losses, the receive index is the place of arrival.
