@@ -81,6 +81,8 @@ fn ms(ms: u64) -> SimTime {
 enum Over {
     Wires,
     Radios,
+    /// Radios, of whose frames to and from node 0 every second is lost.
+    LossyRadios,
 }
 
 fn simulation(
@@ -106,8 +108,18 @@ fn simulation(
                 network.connect(&mut events, NodeId(a), NodeId(b), &wire);
             }
         }
-        Over::Radios => {
-            let links: Vec<_> = links.iter().map(|&(a, b)| (a, b, [1.0; 2])).collect();
+        Over::Radios | Over::LossyRadios => {
+            let delivery = |a| {
+                if over == Over::LossyRadios && a == 0 {
+                    0.5
+                } else {
+                    1.0
+                }
+            };
+            let links: Vec<_> = links
+                .iter()
+                .map(|&(a, b)| (a, b, [delivery(a); 2]))
+                .collect();
             let stream = streams.stream("ether", "loss");
             Ether::join(&mut network, &mut events, &links, stream);
         }
@@ -300,6 +312,24 @@ fn a_pinned_flow_moves_as_a_whole_when_its_neighbour_dies() {
         assert!(after.len() == 1 && after != before, "{after:?}");
         assert!(net.network.balance().dropped_total() <= 3);
     }
+}
+
+#[test]
+fn a_frame_that_is_given_up_takes_another_way_and_its_flow_does_not() {
+    let config = Config {
+        allocation: Allocation::Data,
+        ..Config::default()
+    };
+    let mut net = three_ways(Over::LossyRadios, config, 3000);
+    run(&mut net, ms(20_000));
+    assert_eq!(net.network.balance().dropped_total(), 0);
+    assert_eq!(failures_seen(&net, 0), 0);
+    // One frame in 2⁷ is given up after seven attempts.
+    let mut ways: Vec<u64> = by_links(&net, ms(0), ms(20_000)).into_values().collect();
+    ways.sort_unstable();
+    assert_eq!(ways.iter().sum::<u64>(), 3000);
+    assert_eq!(ways.len(), 3);
+    assert!((10..50).contains(&(ways[0] + ways[1])), "{ways:?}");
 }
 
 /// Which ways a flow of 600 packets took, one every 3 ms.
