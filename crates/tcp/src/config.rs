@@ -33,6 +33,29 @@ pub enum Reordering {
     NcrCareful,
     /// TCP-NCR (RFC 4653), aggressive: one new segment for each, loss after half the flight.
     NcrAggressive,
+    /// TCP-PR (Bohacek and others, 2003): a segment is lost when it has been out for several
+    /// times the largest recent RTT, whatever arrives meanwhile.
+    Pr,
+}
+
+/// The parameters of [`Reordering::Pr`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrConfig {
+    /// α: what is left of the envelope of the RTT after one RTT without a higher sample;
+    /// above 0, at most 1.
+    pub alpha: f64,
+    /// β: a segment is lost after so many envelopes; at least 1.
+    pub beta: f64,
+}
+
+impl Default for PrConfig {
+    /// The values of the paper.
+    fn default() -> Self {
+        Self {
+            alpha: 0.995,
+            beta: 3.0,
+        }
+    }
 }
 
 /// Whether congestion marks are used, if the peer agrees.
@@ -115,6 +138,8 @@ pub struct Config {
     pub duplicate_threshold: u32,
     /// How much reordering is borne; needs `sack`, without which it is [`Reordering::Fixed`].
     pub reordering: Reordering,
+    /// The parameters of [`Reordering::Pr`].
+    pub pr: PrConfig,
     /// Whether the tail of a flight is probed before the timeout (TLP, RFC 8985 §7); needs
     /// `sack`.
     pub tail_loss_probe: bool,
@@ -164,6 +189,7 @@ impl Default for Config {
             limited_transmit: true,
             duplicate_threshold: 3,
             reordering: Reordering::Rack,
+            pr: PrConfig::default(),
             tail_loss_probe: true,
             frto: true,
             ecn: Ecn::Off,

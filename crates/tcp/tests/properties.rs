@@ -54,6 +54,7 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
             Reordering::Rack,
             Reordering::NcrCareful,
             Reordering::NcrAggressive,
+            Reordering::Pr,
         ]),
         prop::sample::select(&[Ecn::Off, Ecn::Classic, Ecn::Exact]),
         prop::sample::select(&[RtoLaw::Linux, RtoLaw::Rfc6298]),

@@ -62,7 +62,12 @@ impl ReorderingState {
     /// Whether more reordering was seen than is expected: SACKs then count as progress.
     #[inline]
     pub(crate) fn has_learned(&self) -> bool {
-        self.policy == Reordering::Rack && self.has_seen && self.degree > self.initial_degree
+        match self.policy {
+            Reordering::Rack => self.has_seen && self.degree > self.initial_degree,
+            // Every packet that arrives counts, in whatever order.
+            Reordering::Pr => true,
+            _ => false,
+        }
     }
 
     pub(crate) fn policy(&self) -> Reordering {
@@ -74,7 +79,10 @@ impl ReorderingState {
         let limit = match self.policy {
             Reordering::Rack => MAX_DEGREE,
             Reordering::LinuxLegacy => LEGACY_MAX_DEGREE,
-            Reordering::Fixed | Reordering::NcrCareful | Reordering::NcrAggressive => return,
+            Reordering::Fixed
+            | Reordering::NcrCareful
+            | Reordering::NcrAggressive
+            | Reordering::Pr => return,
         };
         let degree = span_bytes.div_ceil(self.mss_bytes).min(u64::from(limit)) as u32;
         self.has_seen |= self.policy == Reordering::Rack || degree > self.degree;

@@ -559,6 +559,30 @@ impl Scoreboard {
         }
     }
 
+    /// The segment that ends at `end_seq`, if it is outstanding.
+    fn ending_at(&self, end_seq: u64) -> Option<u64> {
+        let index = self.find(end_seq).checked_sub(1)?;
+        let holds = self.first <= index && self.record(index).end_seq() == end_seq;
+        holds.then_some(index)
+    }
+
+    /// Whether the transmission at `sent_us` of the segment that ends at `end_seq` may still
+    /// arrive: it is neither acknowledged, SACKed, lost nor followed by another one.
+    pub(crate) fn is_out(&self, end_seq: u64, sent_us: u64) -> bool {
+        self.ending_at(end_seq).is_some_and(|index| {
+            let record = self.record(index);
+            let is_lost = record.flags & (LOST | RETRANSMITTED) == LOST;
+            record.sent_us == sent_us && !record.has(SACKED) && !is_lost
+        })
+    }
+
+    /// The outstanding segment that ends at `end_seq` is lost.
+    pub(crate) fn lose(&mut self, end_seq: u64) {
+        if let Some(index) = self.ending_at(end_seq) {
+            self.mark_lost(index);
+        }
+    }
+
     /// Marks the first segment lost (NewReno: the hole a partial acknowledgment points at).
     pub(crate) fn mark_head_lost(&mut self) {
         if self.first < self.next && !self.record(self.first).has(SACKED | LOST) {

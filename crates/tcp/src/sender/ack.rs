@@ -77,7 +77,9 @@ impl Sender {
             let head_us = self.scoreboard.head_sent_us();
             head_us.is_some_and(|head_us| first_us < head_us)
         });
-        let restarts_timer = delivery.acked_pkts > 0 || (sacked_before_head && !self.is_legacy());
+        let restarts_timer = delivery.acked_pkts > 0
+            || (sacked_before_head && !self.is_legacy())
+            || self.is_pr();
         self.announce(now, segment, prior_una, has_ece, &delivery);
         self.watch_slow_start(now);
 
@@ -421,6 +423,9 @@ impl Sender {
             return None;
         };
         self.take_rtt(now, rtt_us, path_rtt_us);
+        if let Some(pr) = &mut self.pr {
+            pr.on_sample(rtt_us, delivery.delivered_pkts, self.window.cwnd_pkts);
+        }
         let sample = RttSample {
             rtt_us: path_rtt_us as u32,
             srtt_us: self.rtt.srtt_us() as u32,

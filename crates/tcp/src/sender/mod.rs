@@ -8,6 +8,7 @@ mod ack;
 mod legacy;
 mod ncr;
 mod pacing;
+mod pr;
 mod probe;
 mod slow_start;
 mod state;
@@ -29,6 +30,7 @@ use crate::recovery::scoreboard::{Outgoing, Scoreboard};
 use crate::rtt::RttEstimator;
 use ncr::Ncr;
 use pacing::Pacing;
+use pr::Pr;
 use undo::Undo;
 use validation::Validation;
 
@@ -103,6 +105,8 @@ pub(crate) struct Sender {
     undoes: bool,
     /// Extended limited transmit, while it is on.
     ncr: Option<Ncr>,
+    /// The deadlines of TCP-PR, if it is on.
+    pr: Option<Pr>,
     frto: bool,
     /// F-RTO: the timeout may yet prove needless.
     checks_timeout: bool,
@@ -191,10 +195,12 @@ impl Sender {
             undo: Undo::default(),
             undoes,
             ncr: None,
+            pr: (policy == Reordering::Pr).then(|| Pr::new(config.pr, config.max_rto)),
             frto: config.frto && undoes,
             checks_timeout: false,
             tries_new_data: false,
-            probes: config.tail_loss_probe && config.sack,
+            // Deadlines need no probe of the tail.
+            probes: config.tail_loss_probe && config.sack && policy != Reordering::Pr,
             tail_probe: TailProbe::None,
             probe_end: None,
             probe_retransmits: false,
@@ -229,7 +235,12 @@ impl Sender {
         self.last_sent = now;
         self.validation.on_start(now);
         match rtt {
-            Some(rtt) => self.take_rtt(now, rtt.as_micros(), rtt.as_micros()),
+            Some(rtt) => {
+                self.take_rtt(now, rtt.as_micros(), rtt.as_micros());
+                if let Some(pr) = &mut self.pr {
+                    pr.on_sample(rtt.as_micros(), 0, 1);
+                }
+            }
             None if !self.rtt.has_sample() && syn_retransmits > 0 => self.rtt.fall_back(),
             None => {}
         }
@@ -399,6 +410,7 @@ impl Sender {
         self.undo.on_retransmit(now.as_micros());
         self.on_sent(now, starts);
         self.pace(now, outgoing.payload_bytes);
+        self.on_pr_sent(now, outgoing);
         if is_head && !matches!(self.timer, Timer::Reordering(_)) {
             self.arm_retransmission_timer(now);
         }
@@ -468,6 +480,7 @@ impl Sender {
         self.scoreboard.push(outgoing, now.as_micros());
         self.snd_nxt += u64::from(payload_bytes) + u64::from(fin);
         self.validation.on_new_data();
+        self.on_pr_sent(now, outgoing);
         if was_empty || matches!(self.timer, Timer::Probe(_)) {
             self.arm_retransmission_timer(now);
         }
@@ -506,7 +519,9 @@ impl Sender {
     }
 
     fn is_reducing(&self) -> bool {
-        matches!(self.state, CongestionState::Cwr | CongestionState::Recovery)
+        // TCP-PR reduces at once and grows on.
+        self.state == CongestionState::Cwr
+            || (self.state == CongestionState::Recovery && !self.is_pr())
     }
 
     /// Nothing in flight and a window too small for what waits: only a probe will tell when it

@@ -41,6 +41,10 @@ impl Sender {
     }
 
     pub(super) fn update_state(&mut self, now: SimTime, step: &Step) {
+        if self.is_pr() {
+            self.step_by_deadlines(now, step);
+            return;
+        }
         if step.has_ece {
             self.undo.forget_threshold();
         }

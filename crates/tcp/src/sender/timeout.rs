@@ -10,6 +10,10 @@ use crate::recovery::CongestionState;
 impl Sender {
     #[inline]
     pub(super) fn arm_retransmission_timer(&mut self, now: SimTime) {
+        if self.is_pr() {
+            self.arm_pr_timer(now);
+            return;
+        }
         // A timer in place of this one has used up part of the wait.
         if matches!(self.timer, Timer::Reordering(_) | Timer::Probe(_)) {
             self.timer = Timer::Retransmission(self.timeout_of_head(now));
@@ -70,7 +74,8 @@ impl Sender {
         self.pacing.on_timer(now);
         self.observe(now);
         match self.timer {
-            Timer::Retransmission(at) if at <= now => self.on_retransmission_timeout(now),
+            Timer::Retransmission(at) if at <= now && self.is_pr() => self.on_pr_timeout(now),
+            Timer::Retransmission(at) if at <= now => self.on_loss_of_all(now),
             Timer::Reordering(at) if at <= now => self.on_reordering_timeout(now),
             Timer::Probe(at) if at <= now => self.on_probe_timeout(now),
             Timer::Persist(at) if at <= now => self.on_persist_timeout(now),
@@ -78,7 +83,8 @@ impl Sender {
         }
     }
 
-    fn on_retransmission_timeout(&mut self, now: SimTime) {
+    /// Nothing of what is outstanding has been heard of for too long.
+    pub(super) fn on_loss_of_all(&mut self, now: SimTime) {
         self.timer = Timer::Off;
         if self.timeouts_in_a_row >= self.retries {
             self.failed = true;
