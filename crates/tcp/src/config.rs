@@ -36,6 +36,9 @@ pub enum Reordering {
     /// TCP-PR (Bohacek and others, 2003): a segment is lost when it has been out for several
     /// times the largest recent RTT, whatever arrives meanwhile.
     Pr,
+    /// RR-TCP (Zhang and others, 2003): a threshold that spares a share of the late segments,
+    /// from a histogram of how late they were; undo by D-SACK.
+    Rr,
 }
 
 /// The parameters of [`Reordering::Pr`].
@@ -54,6 +57,25 @@ impl Default for PrConfig {
         Self {
             alpha: 0.995,
             beta: 3.0,
+        }
+    }
+}
+
+/// The parameters of [`Reordering::Rr`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RrConfig {
+    /// The share of late segments that shall not be taken for lost, at the beginning; 0 to 1.
+    pub avoided: f64,
+    /// How much the share moves for the cost of one window of packets not sent; at least 0.
+    pub step: f64,
+}
+
+impl Default for RrConfig {
+    /// Ours, since the paper's steps are not known to us.
+    fn default() -> Self {
+        Self {
+            avoided: 0.9,
+            step: 0.01,
         }
     }
 }
@@ -140,6 +162,8 @@ pub struct Config {
     pub reordering: Reordering,
     /// The parameters of [`Reordering::Pr`].
     pub pr: PrConfig,
+    /// The parameters of [`Reordering::Rr`].
+    pub rr: RrConfig,
     /// Whether the tail of a flight is probed before the timeout (TLP, RFC 8985 §7); needs
     /// `sack`.
     pub tail_loss_probe: bool,
@@ -190,6 +214,7 @@ impl Default for Config {
             duplicate_threshold: 3,
             reordering: Reordering::Rack,
             pr: PrConfig::default(),
+            rr: RrConfig::default(),
             tail_loss_probe: true,
             frto: true,
             ecn: Ecn::Off,

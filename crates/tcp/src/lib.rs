@@ -59,7 +59,7 @@ mod segment;
 mod sender;
 mod ts_recent;
 
-pub use config::{Config, DelayedAck, Ecn, PrConfig, Reordering, RtoLaw};
+pub use config::{Config, DelayedAck, Ecn, PrConfig, Reordering, RrConfig, RtoLaw};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
 pub use readings::{Readings, SlowStartEnd, SlowStartExit, Statistics};

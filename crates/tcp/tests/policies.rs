@@ -50,6 +50,7 @@ fn table() {
             Reordering::NcrCareful,
             Reordering::NcrAggressive,
             Reordering::Pr,
+            Reordering::Rr,
         ] {
             println!("{policy:?} {:?}", run(policy, path.clone()));
         }

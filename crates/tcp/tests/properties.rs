@@ -55,6 +55,7 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
             Reordering::NcrCareful,
             Reordering::NcrAggressive,
             Reordering::Pr,
+            Reordering::Rr,
         ]),
         prop::sample::select(&[Ecn::Off, Ecn::Classic, Ecn::Exact]),
         prop::sample::select(&[RtoLaw::Linux, RtoLaw::Rfc6298]),

@@ -82,7 +82,8 @@ impl ReorderingState {
             Reordering::Fixed
             | Reordering::NcrCareful
             | Reordering::NcrAggressive
-            | Reordering::Pr => return,
+            | Reordering::Pr
+            | Reordering::Rr => return,
         };
         let degree = span_bytes.div_ceil(self.mss_bytes).min(u64::from(limit)) as u32;
         self.has_seen |= self.policy == Reordering::Rack || degree > self.degree;
@@ -99,9 +100,17 @@ impl ReorderingState {
         };
     }
 
+    /// RR-TCP: the threshold that its histogram gives.
+    pub(crate) fn set_degree(&mut self, degree: u32) {
+        self.degree = degree;
+    }
+
     /// A retransmission timeout, with `sacked_pkts` SACKed; `was_open`: no reduction was on.
     pub(crate) fn on_timeout(&mut self, sacked_pkts: u32, was_open: bool) {
         self.timed_out_degree = self.degree;
+        if self.policy == Reordering::Rr {
+            return;
+        }
         let is_legacy = self.policy == Reordering::LinuxLegacy;
         if is_legacy || (was_open && sacked_pkts >= self.initial_degree) {
             self.degree = self.degree.min(self.initial_degree);

@@ -68,6 +68,15 @@ pub(crate) struct Delivery {
     pub(crate) original_end: Option<u64>,
 }
 
+/// A segment that arrives after later ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) end_seq: u64,
+    /// How many later ones have arrived.
+    pub(crate) sacked_above: u32,
+    pub(crate) was_retransmitted: bool,
+}
+
 /// A segment to be sent (again).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outgoing {
@@ -556,6 +565,32 @@ impl Scoreboard {
         if self.rate.is_enabled() {
             let in_flight_pkts = self.in_flight();
             self.rate.on_sent(index, now_us, in_flight_pkts, false);
+        }
+    }
+
+    /// Calls `on_late` for each segment in `start..end` that had not arrived while later ones
+    /// had.
+    pub(crate) fn for_each_late(&self, start: u64, end: u64, mut on_late: impl FnMut(Late)) {
+        let mut index = self.find(start);
+        let beyond = (self.highest_sacked.1 + 1).min(self.next);
+        let mut above = if index == self.first {
+            self.sacked_out
+        } else {
+            let is_sacked = |&index: &u64| self.record(index).has(SACKED);
+            (index..beyond).filter(is_sacked).count() as u32
+        };
+        while above > 0 && index < self.next && self.record(index).end_seq() <= end {
+            let record = self.record(index);
+            if record.has(SACKED) {
+                above -= 1;
+            } else {
+                on_late(Late {
+                    end_seq: record.end_seq(),
+                    sacked_above: above,
+                    was_retransmitted: record.has(EVER_RETRANSMITTED),
+                });
+            }
+            index += 1;
         }
     }
 

@@ -55,6 +55,7 @@ impl Sender {
             duplicate_seen = self.take_sack_blocks(now_us, segment, prior_una, &mut delivery);
         }
         if advanced {
+            self.note_late(prior_una, segment.ack);
             let min_rtt_us = self.rtt.min_rtt_us().unwrap_or(0);
             let echo_end_us = self.echo_end_us(now_us, segment);
             self.scoreboard.on_ack(
@@ -364,11 +365,14 @@ impl Sender {
         // The segment delivered last gives RACK its RTT: take them in the order of sequence.
         blocks[..count].sort_unstable_by_key(|block| block.start);
         for block in &blocks[..count] {
+            self.note_late(block.start, block.end);
             self.scoreboard
                 .on_sack(block.start, block.end, now_us, min_rtt_us, delivery);
         }
-        if let Some(SackBlock { start, end }) = duplicate {
-            self.scoreboard.on_duplicate(start, end, delivery);
+        if let Some(duplicate) = duplicate {
+            self.scoreboard
+                .on_duplicate(duplicate.start, duplicate.end, delivery);
+            self.confirm_late(duplicate);
         }
         duplicate.is_some()
     }

@@ -10,6 +10,7 @@ mod ncr;
 mod pacing;
 mod pr;
 mod probe;
+mod rr;
 mod slow_start;
 mod state;
 mod timeout;
@@ -31,6 +32,7 @@ use crate::rtt::RttEstimator;
 use ncr::Ncr;
 use pacing::Pacing;
 use pr::Pr;
+use rr::Rr;
 use undo::Undo;
 use validation::Validation;
 
@@ -107,6 +109,8 @@ pub(crate) struct Sender {
     ncr: Option<Ncr>,
     /// The deadlines of TCP-PR, if it is on.
     pr: Option<Pr>,
+    /// What RR-TCP has learned, if it is on.
+    rr: Option<Rr>,
     frto: bool,
     /// F-RTO: the timeout may yet prove needless.
     checks_timeout: bool,
@@ -149,7 +153,10 @@ impl Sender {
         } else {
             Reordering::Fixed
         };
-        let undoes = matches!(policy, Reordering::Rack | Reordering::LinuxLegacy);
+        let undoes = matches!(
+            policy,
+            Reordering::Rack | Reordering::LinuxLegacy | Reordering::Rr
+        );
         let cwnd_pkts = config.initial_window_pkts.max(1);
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
@@ -196,6 +203,7 @@ impl Sender {
             undoes,
             ncr: None,
             pr: (policy == Reordering::Pr).then(|| Pr::new(config.pr, config.max_rto)),
+            rr: (policy == Reordering::Rr).then(|| Rr::new(config.rr)),
             frto: config.frto && undoes,
             checks_timeout: false,
             tries_new_data: false,
@@ -428,7 +436,7 @@ impl Sender {
             None if held_back => (packets_out, self.window.cwnd_pkts),
             None => (in_flight_pkts, self.window.cwnd_pkts),
         };
-        if counted_pkts >= limit_pkts {
+        if counted_pkts >= limit_pkts || self.rr_holds_back() {
             return None;
         }
         let left_bytes = self.write_end - self.snd_nxt;

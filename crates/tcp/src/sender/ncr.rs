@@ -90,7 +90,7 @@ impl Sender {
     /// Marks lost what the threshold says. In recovery a partial acknowledgment alone tells
     /// nothing, for the next hole may be late too; it does when there is no new data to bring
     /// duplicates (RFC 6675 §4: NextSeg, rules 2 and 3).
-    pub(super) fn look_for_ncr_losses(&mut self, advanced: bool) {
+    pub(super) fn count_losses(&mut self, advanced: bool) {
         let threshold = self.reordering.degree();
         self.scoreboard.mark_lost_by_count(threshold, u64::MAX);
         if self.state == CongestionState::Recovery

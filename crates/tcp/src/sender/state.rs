@@ -45,6 +45,12 @@ impl Sender {
             self.step_by_deadlines(now, step);
             return;
         }
+        let undos = self.statistics.undos;
+        self.walk_states(now, step);
+        self.learn_from_undos(now, undos);
+    }
+
+    fn walk_states(&mut self, now: SimTime, step: &Step) {
         if step.has_ece {
             self.undo.forget_threshold();
         }
@@ -234,8 +240,8 @@ impl Sender {
             self.look_for_losses_by_degree(now, step);
             return;
         }
-        if self.is_ncr() {
-            self.look_for_ncr_losses(advanced);
+        if self.is_ncr() || self.is_rr() {
+            self.count_losses(advanced);
             return;
         }
         if self.reordering.policy() != Reordering::Rack {
@@ -296,7 +302,9 @@ impl Sender {
         self.mark_undo(!self.is_reducing() && !has_ece);
         if !self.is_reducing() {
             self.end_ncr_with_loss();
+            let prior_cwnd_pkts = self.window.cwnd_pkts;
             self.start_reduction(now);
+            self.note_reduction(now, prior_cwnd_pkts);
         }
         self.control.on_loss(now, &mut self.window);
         self.set_state(now, CongestionState::Recovery);

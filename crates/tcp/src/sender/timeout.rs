@@ -103,6 +103,7 @@ impl Sender {
         let was_recovering = self.state >= CongestionState::Recovery;
         self.reordering
             .on_timeout(self.scoreboard.sacked_out(), was_open);
+        self.weigh_timeout(was_open);
         self.ncr = None;
         self.probe_end = None;
         self.tail_probe = TailProbe::None;

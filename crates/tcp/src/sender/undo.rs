@@ -90,6 +90,10 @@ impl Sender {
     /// Whether what `segment` acknowledges left before the first retransmission, a tick at
     /// the least.
     pub(super) fn is_delayed_original(&self, segment: &Segment, now: SimTime) -> bool {
+        if self.is_rr() {
+            // RR-TCP goes by D-SACKs alone.
+            return false;
+        }
         let Some(first_us) = self.undo.first_retransmission_us else {
             return true;
         };
