@@ -13,8 +13,9 @@ pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
     Allocation, Aodv, AodvProfile, BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn,
-    Granularity, L25r, Metric, Parameter, PenaltyRule, QueueConfig, QueueDiscipline, QueueInfo,
-    QueueLimit, Reaction, Reordering, Routing, RtoRule, SingleQueue, Tcp, TcpAware, Value,
+    Granularity, L25r, Metric, Parameter, PenaltyRule, PrParameters, QueueConfig, QueueDiscipline,
+    QueueInfo, QueueLimit, Reaction, Reordering, Routing, RrParameters, RtoRule, SingleQueue, Tcp,
+    TcpAware, Value,
 };
 
 /// What a file describes.

@@ -50,6 +50,8 @@ pub fn reference_page() -> String {
         ("[routing]", &tables::ROUTING),
         ("[routing.burst]", &tables::BURST),
         ("[tcp]", &tables::TCP),
+        ("[tcp.rr]", &tables::RR),
+        ("[tcp.pr]", &tables::PR),
         ("[coding]", &tables::CODING),
         ("[[flow]]", &tables::FLOW),
         ("[[failure]]", &tables::FAILURE),

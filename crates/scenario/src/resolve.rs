@@ -285,14 +285,16 @@ fn tcp_in_order(table: &Table, problems: &mut Problems) -> Option<Tcp> {
     Some(tcp)
 }
 
-/// Fills in the parameters of the congestion controls that are used and have no table.
+/// Fills in the parameters of the congestion controls, and of the policy towards reordering,
+/// that are used and have no table.
 fn complete_controls(tree: &mut Table, problems: &mut Problems) {
     let flows = tree.tables("flow").into_iter().map(|(flow, _)| flow);
     let used: BTreeSet<String> = tree
         .table("tcp")
         .into_iter()
         .chain(flows)
-        .filter_map(|table| table.text("congestion_control"))
+        .flat_map(|table| [table.text("congestion_control"), table.text("reordering")])
+        .flatten()
         .map(str::to_owned)
         .collect();
     let span = tree.place("tcp", Span::default());

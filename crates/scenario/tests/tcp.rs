@@ -54,6 +54,14 @@ fn what_tcp_refuses_is_shown_with_its_place_and_mend() {
             "[tcp.cubic]\nbeta = 1.5\nc = -1\n[tcp.vegas]\nalpha_pkts = 0\n[tcp.veno]\nbeta_pkts = 11\n[tcp.hybla]\nreference_rtt = \"2 s\"\n",
         ),
         (
+            "policies towards reordering out of range",
+            "[tcp]\nreordering = \"pr\"\n[tcp.pr]\nalpha = 1.5\nbeta = 0.5\n[tcp.rr]\navoided = 90\nstep = -0.1\n",
+        ),
+        (
+            "a parameter of another policy",
+            "[tcp]\nreordering = \"rr\"\n[tcp.rr]\nbeta = 3.0\n",
+        ),
+        (
             "values of another kind",
             "[tcp.cubic]\nbeta = \"0.8\"\nfast_convergence = 1\nhystart = true\n[tcp.hybla]\nreference_rtt = 25\n[tcp.vegas]\nalpha_pkts = 2.5\n",
         ),

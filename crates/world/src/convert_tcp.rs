@@ -2,7 +2,9 @@
 
 use backlane_scenario::model;
 use backlane_tcp::congestion::{Custom, Value};
-use backlane_tcp::{CongestionControlConfig, DelayedAck, Ecn, Reordering, RtoLaw};
+use backlane_tcp::{
+    CongestionControlConfig, DelayedAck, Ecn, PrConfig, Reordering, RrConfig, RtoLaw,
+};
 
 use crate::build::BuildError;
 
@@ -74,6 +76,8 @@ pub(crate) fn tcp(
         send_buffer_bytes,
         slow_start_after_idle,
         reordering,
+        rr,
+        pr,
         tail_loss_probe,
         frto,
         ecn,
@@ -113,7 +117,16 @@ pub(crate) fn tcp(
             model::Reordering::Rack => Reordering::Rack,
             model::Reordering::NcrCareful => Reordering::NcrCareful,
             model::Reordering::NcrAggressive => Reordering::NcrAggressive,
+            model::Reordering::Rr => Reordering::Rr,
+            model::Reordering::Pr => Reordering::Pr,
         },
+        rr: rr.map_or_else(
+            RrConfig::default,
+            |model::RrParameters { avoided, step }| RrConfig { avoided, step },
+        ),
+        pr: pr.map_or_else(PrConfig::default, |model::PrParameters { alpha, beta }| {
+            PrConfig { alpha, beta }
+        }),
         tail_loss_probe,
         frto,
         ecn: match ecn {
@@ -179,6 +192,8 @@ mod tests {
         assert_eq!(config(""), Config::linux());
         assert_eq!(config("profile = \"linux\""), Config::linux());
         assert_eq!(config("profile = \"ns3\""), Config::ns3());
+        // The tables of the policies have their defaults when they are empty.
+        assert_eq!(config("[tcp.rr]\n[tcp.pr]"), Config::linux());
         for name in CongestionControlConfig::NAMES {
             let of = |profile: &str| {
                 let text = format!("profile = \"{profile}\"\ncongestion_control = \"{name}\"");
@@ -229,6 +244,42 @@ mod tests {
                 "reordering = \"ncr-aggressive\"",
                 Config {
                     reordering: Reordering::NcrAggressive,
+                    ..linux()
+                },
+            ),
+            (
+                "reordering = \"rr\"",
+                Config {
+                    reordering: Reordering::Rr,
+                    ..linux()
+                },
+            ),
+            (
+                "reordering = \"rr\"\n[tcp.rr]\navoided = 0.5\nstep = 0.0",
+                Config {
+                    reordering: Reordering::Rr,
+                    rr: RrConfig {
+                        avoided: 0.5,
+                        step: 0.0,
+                    },
+                    ..linux()
+                },
+            ),
+            (
+                "reordering = \"pr\"",
+                Config {
+                    reordering: Reordering::Pr,
+                    ..linux()
+                },
+            ),
+            (
+                "reordering = \"pr\"\n[tcp.pr]\nalpha = 0.99\nbeta = 2.0",
+                Config {
+                    reordering: Reordering::Pr,
+                    pr: PrConfig {
+                        alpha: 0.99,
+                        beta: 2.0,
+                    },
                     ..linux()
                 },
             ),

@@ -8,7 +8,9 @@ pub mod wifi;
 
 use backlane_units::{Bytes, Duration};
 
-pub use tcp::{CongestionControl, Ecn, Parameter, Reordering, RtoRule, Tcp, Value};
+pub use tcp::{
+    CongestionControl, Ecn, Parameter, PrParameters, Reordering, RrParameters, RtoRule, Tcp, Value,
+};
 
 /// The queue before a link direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,6 +61,10 @@ pub struct Tcp {
     pub slow_start_after_idle: bool,
     /// How much reordering is borne.
     pub reordering: Reordering,
+    /// Parameters of [`Reordering::Rr`], if they are stated.
+    pub rr: Option<RrParameters>,
+    /// Parameters of [`Reordering::Pr`], if they are stated.
+    pub pr: Option<PrParameters>,
     /// Whether the tail of a flight is probed before the timeout.
     pub tail_loss_probe: bool,
     /// Whether needless timeouts are recognised.
@@ -161,6 +165,28 @@ pub enum Reordering {
     NcrCareful,
     /// TCP-NCR (RFC 4653), aggressive.
     NcrAggressive,
+    /// RR-TCP: a threshold from a histogram of lateness.
+    Rr,
+    /// TCP-PR: deadlines.
+    Pr,
+}
+
+/// Parameters of RR-TCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RrParameters {
+    /// The share of late segments not to be taken for lost, at the beginning.
+    pub avoided: f64,
+    /// How much it moves for one window of packets not sent.
+    pub step: f64,
+}
+
+/// Parameters of TCP-PR.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrParameters {
+    /// What is left of the envelope of the RTT after one RTT.
+    pub alpha: f64,
+    /// The deadline in envelopes.
+    pub beta: f64,
 }
 
 /// Whether congestion marks are used.
@@ -220,8 +246,22 @@ pub(crate) fn read(table: &Table) -> Option<Tcp> {
             "linux-legacy" => Reordering::LinuxLegacy,
             "ncr-careful" => Reordering::NcrCareful,
             "ncr-aggressive" => Reordering::NcrAggressive,
+            "rr" => Reordering::Rr,
+            "pr" => Reordering::Pr,
             _ => Reordering::Rack,
         },
+        rr: table.table("rr").and_then(|rr| {
+            Some(RrParameters {
+                avoided: rr.number("avoided")?,
+                step: rr.number("step")?,
+            })
+        }),
+        pr: table.table("pr").and_then(|pr| {
+            Some(PrParameters {
+                alpha: pr.number("alpha")?,
+                beta: pr.number("beta")?,
+            })
+        }),
         tail_loss_probe: table.boolean("tail_loss_probe")?,
         frto: table.boolean("frto")?,
         ecn: match table.text("ecn")? {

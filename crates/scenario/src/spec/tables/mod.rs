@@ -22,7 +22,7 @@ pub(crate) use network::{
     GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
 };
 pub(crate) use slotted::{SLOTTED, SLOTTED_FILE, SLOTTED_FLOW, SLOTTED_LINK, SLOTTED_REGION};
-pub(crate) use tcp::TCP;
+pub(crate) use tcp::{PR, RR, TCP};
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;
 

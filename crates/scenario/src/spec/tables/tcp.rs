@@ -8,10 +8,55 @@ use super::super::{Key, Kind, Section, Tag, Variant};
 use super::controls::{COUNT as CONTROLS, controls};
 use super::{CONGESTION_CONTROL, EXABYTE, INTERVAL, key, words};
 
+/// RR-TCP.
+pub(crate) static RR: Section = Section {
+    noun: "tcp.rr",
+    doc: "RR-TCP (reordering = \"rr\"): a threshold from how late segments were.",
+    tag: None,
+    keys: &[
+        key(
+            "avoided",
+            Kind::Number { min: 0.0, max: 1.0 },
+            Default("0.9"),
+            "The share of late segments that shall not be taken for lost, at the beginning.",
+        ),
+        key(
+            "step",
+            Kind::Number { min: 0.0, max: 1.0 },
+            Default("0.01"),
+            "How much that share moves for a mistake that cost one window of packets; 0 holds it.",
+        ),
+    ],
+};
+
+/// TCP-PR.
+pub(crate) static PR: Section = Section {
+    noun: "tcp.pr",
+    doc: "TCP-PR (reordering = \"pr\"): a segment is lost when its deadline has passed.",
+    tag: None,
+    keys: &[
+        key(
+            "alpha",
+            Kind::Number { min: 0.5, max: 1.0 },
+            Default("0.995"),
+            "What is left of the envelope of the RTT after one RTT without a higher sample.",
+        ),
+        key(
+            "beta",
+            Kind::Number {
+                min: 1.0,
+                max: 100.0,
+            },
+            Default("3.0"),
+            "The deadline in envelopes.",
+        ),
+    ],
+};
+
 /// The TCP endpoints.
 pub(crate) static TCP: Section = Section {
     noun: "tcp",
-    doc: "The TCP endpoints, and in a table for each congestion control its parameters ([tcp.cubic], …). A resolved scenario has the tables of the controls that its flows use or the file names.",
+    doc: "The TCP endpoints, and in a table for each congestion control its parameters ([tcp.cubic], …). A resolved scenario has the tables of what its flows use or the file names.",
     tag: Some(Tag {
         key: "profile",
         default: Some("linux"),
@@ -148,6 +193,8 @@ pub(crate) static TCP: Section = Section {
             Default("\"off\""),
             "What receive_buffer may grow to when a round trip brings enough data, as Linux tunes it (half of the third value of tcp_rmem).",
         ),
+        key("rr", Kind::Table(&RR), Optional, RR.doc),
+        key("pr", Kind::Table(&PR), Optional, PR.doc),
     ],
 };
 
@@ -208,9 +255,11 @@ const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
                 "rack",
                 "ncr-careful",
                 "ncr-aggressive",
+                "rr",
+                "pr",
             ]),
             Default(["\"rack\"", "\"fixed\""][profile]),
-            "How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a threshold that grows), RACK as in Linux 6.1 (RFC 8985), or TCP-NCR (RFC 4653), careful or aggressive.",
+            "How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a threshold that grows), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or aggressive, RR-TCP, or TCP-PR, which has deadlines and no threshold.",
         ),
         key(
             "tail_loss_probe",
