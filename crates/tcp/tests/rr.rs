@@ -1,0 +1,89 @@
+//! RR-TCP by packet scripts: ten segments left at 40 ms.
+
+mod script;
+
+use backlane_tcp::{Config, CongestionState, Connection, Reordering};
+use script::{client, config, ten_out};
+
+fn rr_config() -> Config {
+    Config {
+        reordering: Reordering::Rr,
+        tail_loss_probe: false,
+        ..config()
+    }
+}
+
+fn rr(rest: &str) -> Connection {
+    client(
+        &rr_config(),
+        &ten_out(rest).replace("write 100000", "write 10000"),
+    )
+}
+
+/// Two later ones had arrived: the third duplicate would have been one too many all the same.
+#[test]
+fn a_late_segment_that_two_overtook_leaves_the_threshold_at_three() {
+    let endpoint = rr("80  < ack 1 sack 1001-3001
+                       90  < ack 3001");
+    assert_eq!(endpoint.readings().reordering_pkts, 3);
+}
+
+/// 1 is repeated after three duplicates; its original comes after six, as the D-SACK says, and
+/// so seven are borne from then on. The window is what it was.
+#[test]
+fn a_needless_repetition_teaches_how_late_the_segment_was_and_is_taken_back() {
+    let endpoint = rr("80  < ack 1 sack 1001-4001
+                       80  > 1:1001 ack 1
+                       81  < ack 1 sack 1001-7001
+                       90  < ack 7001
+                       121 < ack 7001 sack 1-1001");
+    let readings = endpoint.readings();
+    assert_eq!(readings.reordering_pkts, 7);
+    assert_eq!((readings.cwnd_pkts, endpoint.statistics().undos), (10, 1));
+    assert_eq!(readings.state, CongestionState::Open);
+}
+
+/// Without a D-SACK it was the repetition that arrived.
+#[test]
+fn a_repaired_loss_teaches_nothing() {
+    let endpoint = rr("80  < ack 1 sack 1001-7001
+                       80  > 1:1001 ack 1
+                       120 < ack 7001");
+    assert_eq!(endpoint.readings().reordering_pkts, 3);
+    assert_eq!(endpoint.statistics().undos, 0);
+}
+
+/// 1001 comes when four later ones have arrived: five are borne, which 1 has above it now.
+#[test]
+fn a_hole_that_a_sack_fills_counts_too() {
+    let config = Config {
+        duplicate_threshold: 100,
+        ..rr_config()
+    };
+    let script = ten_out(
+        "80  < ack 1 sack 2001-6001
+         81  < ack 1 sack 1001-6001
+         81  > 1:1001 ack 1",
+    );
+    let endpoint = client(&config, &script.replace("write 100000", "write 10000"));
+    assert_eq!(endpoint.readings().reordering_pkts, 5);
+}
+
+/// A window of ten has twenty out at most: ten and what limited transmit adds.
+#[test]
+fn limited_transmit_ends_after_a_window() {
+    let config = Config {
+        duplicate_threshold: 100,
+        ..rr_config()
+    };
+    let mut script = String::new();
+    for i in 1..=15 {
+        let at_ms = 80 + i;
+        script += &format!("{at_ms} < ack 1 sack 1001-{}001\n", i + 1);
+        if i <= 10 {
+            script += &format!("{at_ms} > {}001:{}001 ack 1\n", 9 + i, 10 + i);
+        }
+    }
+    let endpoint = client(&config, &ten_out(&script));
+    assert_eq!(endpoint.readings().packets_out_pkts, 20);
+}
