@@ -78,9 +78,8 @@ impl Sender {
             let head_us = self.scoreboard.head_sent_us();
             head_us.is_some_and(|head_us| first_us < head_us)
         });
-        let restarts_timer = delivery.acked_pkts > 0
-            || (sacked_before_head && !self.is_legacy())
-            || self.is_pr();
+        let restarts_timer =
+            delivery.acked_pkts > 0 || (sacked_before_head && !self.is_legacy()) || self.is_pr();
         self.announce(now, segment, prior_una, has_ece, &delivery);
         self.watch_slow_start(now);
 
