@@ -55,7 +55,7 @@ _FLOAT_SUFFIXES = (
     "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
     "_share",
 )  # fmt: skip
-_FLOAT = {"utilisation", "queue_max_bytes", "mcs", "utility", "density", "occupancy"}
+_FLOAT = {"utilisation", "scale", "queue_max_bytes", "mcs", "utility", "density", "occupancy"}
 
 
 def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:

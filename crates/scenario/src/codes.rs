@@ -88,6 +88,12 @@ pub(crate) enum Code {
     NoPath,
     ManySlottedLinks,
     BadRegion,
+    TooManyRadios,
+    Unconnected,
+    Infeasible,
+    BadDemand,
+    BadAssignment,
+    FlowRate,
 }
 
 /// What is known of a code.
@@ -770,6 +776,59 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "A map of stability is drawn over the rates of two different flows, both with `arrivals` \
          \"bernoulli\" or \"constant\". Windows and the flow control have no rate to vary.",
         Some("[slotted.region]\nflows = [\"A-B\"]"),
+    ),
+    entry(
+        Code::TooManyRadios,
+        "S150",
+        "A node has more radios than channels, or links on more channels than radios",
+        "Two radios of one node on one channel would only disturb each other. Give the node fewer \
+         radios with `radios = …`, or make more channels `available`.",
+        Some("[assignment]\nchannels = \"fcra\"\navailable = [1, 2]\nradios = 3"),
+    ),
+    entry(
+        Code::Unconnected,
+        "S151",
+        "The channels leave the network in pieces",
+        "The ends of a link over 802.11 need a radio each on a common channel. With the channels that \
+         the nodes have, some of them cannot reach the others. The message lists the pieces.",
+        None,
+    ),
+    entry(
+        Code::Infeasible,
+        "S152",
+        "The demands do not fit on the channels",
+        "A demand with a `rate` must be met by the radios and channels that there are. The message \
+         says which of them is short, how much of the demands would fit, and what more would do. \
+         A demand without a rate gets what there is.",
+        Some("demands = [{ from = \"A\", to = \"C\", rate = \"900 Mbit/s\" }]"),
+    ),
+    entry(
+        Code::BadDemand,
+        "S153",
+        "A demand is not between two routers of the mesh",
+        "A demand leads from one router to another one, over links that are there. Without \
+         `demands`, the flows of the file are taken; a mesh that nobody sends over has none.",
+        Some("demands = [{ from = \"A\", to = \"A\" }]"),
+    ),
+    entry(
+        Code::BadAssignment,
+        "S154",
+        "The assignment contradicts the network",
+        "With `channels = \"fcra\"` neither nodes nor links nor [wifi] give channels: they are \
+         found. The links to assign to are listed, not all in range. Interference by geometry needs \
+         the thresholds of the rates, which are known of OFDM. A mesh of more than 2000 links or 500 \
+         demands takes too long.",
+        Some("[assignment]\nchannels = \"fcra\"\n[wifi]\nchannels = [1, 6]"),
+    ),
+    entry(
+        Code::FlowRate,
+        "S155",
+        "A link has no flow rate, or the flow rates leave a flow without a way",
+        "L2.5R sends over links in proportion to their flow rates. Either every link between \
+         routers has a `flow_rate`, \"none\" if it is not to be used, or none has one and all are \
+         alike. Those of [assignment] follow from its demands: with demands of one's own, each flow \
+         must be among them or find a way over their links.",
+        Some("[assignment]\nflow_rates = \"given\"   # and a link without flow_rate"),
     ),
 ];
 

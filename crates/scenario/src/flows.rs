@@ -6,7 +6,10 @@ use backlane_units::{Bytes, Duration};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::{Endpoints, FlowGroup, FlowKind, Law, NodeKind, Start, Udp, Utility};
+use crate::model::{
+    AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Scenario, Start,
+    Udp, Utility,
+};
 use crate::phrases;
 use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
@@ -329,8 +332,54 @@ pub(crate) fn ends(flows: &[FlowGroup], names: &Names<'_>) -> BTreeSet<String> {
         .flat_map(|group| group.pairs(names.ues))
         .flat_map(|(from, to)| [from, to])
         .map(|end| match end {
-            crate::model::End::Ue(ue) => format!("ue{}", ue + 1),
-            crate::model::End::Node(node) => names.network.nodes[node].id.clone(),
+            End::Ue(ue) => format!("ue{}", ue + 1),
+            End::Node(node) => names.network.nodes[node].id.clone(),
         })
         .collect()
+}
+
+/// The router where packets of a node enter the mesh: itself, or what a server is wired to.
+pub(crate) fn router_of(scenario: &Scenario, node: usize) -> usize {
+    if scenario.nodes[node].kind != NodeKind::Server {
+        return node;
+    }
+    let mut links = scenario.links.iter();
+    let own = links.find(|link| link.a == node || link.b == node);
+    own.map_or(node, |link| if link.a == node { link.b } else { link.a })
+}
+
+/// The routers that flows lead between, each pair of two once, and whether data is over TCP.
+pub(crate) fn router_pairs(scenario: &Scenario) -> Vec<(usize, usize, bool)> {
+    let enodebs: Vec<usize> = (0..scenario.nodes.len())
+        .filter(|node| scenario.nodes[*node].kind == NodeKind::Enodeb)
+        .collect();
+    // `None` is any eNodeB: it is drawn where the UE is, or the UE moves.
+    let place = |end: End| match (end, &scenario.access) {
+        (End::Node(node), _) => Some(router_of(scenario, node)),
+        (End::Ue(_), Some(access)) if matches!(access.kind, AccessKind::Lte(_)) => None,
+        (End::Ue(ue), Some(access)) => match &access.placement {
+            Placement::Listed(nodes) => nodes.get(ue).copied(),
+            Placement::RoundRobin => enodebs.get(ue % enodebs.len().max(1)).copied(),
+            Placement::Random => None,
+        },
+        (End::Ue(_), None) => None,
+    };
+    let ues = scenario.access.as_ref().map_or(0, |access| access.ues);
+    let mut places = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for group in &scenario.flows {
+        for (from, to) in group.pairs(ues) {
+            let of = (place(from), place(to), group.kind.is_tcp());
+            if !places.insert(of) {
+                continue;
+            }
+            let nodes = |place: Option<usize>| place.map_or_else(|| enodebs.clone(), |n| vec![n]);
+            for from in nodes(of.0) {
+                pairs.extend(nodes(of.1).into_iter().map(|to| (from, to, of.2)));
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    pairs.retain(|pair| pair.0 != pair.1 && seen.insert(*pair));
+    pairs
 }

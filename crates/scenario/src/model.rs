@@ -70,6 +70,8 @@ pub struct Scenario {
     pub access: Option<Access>,
     /// The 802.11 radios of the backhaul, if it has any.
     pub wifi: Option<Wifi>,
+    /// How their links were assigned to, if they were.
+    pub assignment: Option<Assignment>,
     /// The routing protocol of the backhaul.
     pub routing: Routing,
     /// How long routing runs before the traffic clock starts; flow start times count from its
@@ -87,6 +89,17 @@ pub struct Scenario {
     pub record: Record,
     /// The congestion controls above that the simulator does not have, each once, by name.
     pub custom_controls: Vec<CustomControl>,
+}
+
+/// The assignment of channels, rates and flow rates, which stand with nodes and links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// What all flow rates were multiplied by so that they fit on the channels; at most 1.
+    pub scale: f64,
+    /// For each link over radios, the share of the time that flows at these rates keep its
+    /// collision domain busy: the sum of flow rate over rate for it and the links of its channel
+    /// that it cannot send beside.
+    pub utilisation: Vec<Option<f64>>,
 }
 
 /// The network coding layer below TCP.
@@ -190,6 +203,9 @@ pub struct Link {
     pub b: usize,
     /// What it leads over.
     pub medium: Medium,
+    /// What L2.5R sends over it in proportion, in bits per second, from `a` to `b` and back; 0
+    /// is not used, `None` as over any other link.
+    pub flow_rates_bps: Option<[u64; 2]>,
 }
 
 /// What a link leads over.
@@ -219,6 +235,8 @@ pub struct Wire {
 pub struct RadioLink {
     /// Its channel; `None` is the first of one end's that the other has too.
     pub channel: Option<u8>,
+    /// Whether it is not there, since no radios were left for it.
+    pub is_left_out: bool,
     /// Rate of its data frames; `None` is that of [`Wifi`].
     pub rate: Option<Rate>,
     /// Probability that an attempt is lost, whatever its length; `None` is what [`Wifi`] says.

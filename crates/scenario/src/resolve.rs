@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backlane_units::{Duration, Length};
+use backlane_units::{Duration, Length, Rate};
 
 use crate::access;
+use crate::assignment;
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::{Problems, Span};
@@ -81,8 +82,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let custom_controls = custom::controls(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);
-    let network = topology::build(&tree, files, problems);
-    let scenario = network.as_ref().and_then(|network| {
+    let mut network = topology::build(&tree, files, problems);
+    let mut scenario = network.as_ref().and_then(|network| {
         let ids = network
             .nodes
             .iter()
@@ -110,7 +111,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
         let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
-        let channels = tree.table("wifi").map(topology::channels);
+        let channels = tree.table("wifi");
+        let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
         let channels = channels.unwrap_or_default();
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
@@ -137,8 +139,17 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             flows,
             failures,
             record,
+            assignment: None,
         })
     });
+    if let (Some(network), Some(scenario)) = (&mut network, &mut scenario)
+        && !problems.has_errors()
+    {
+        assignment::assign(&mut tree, network, scenario, problems);
+        if let Some(routing) = tree.table("routing") {
+            assignment::check_flow_rates(routing, network, scenario, problems);
+        }
+    }
     if problems.has_errors() {
         return None;
     }
@@ -469,6 +480,9 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
         if let Some(channels) = &node.channels {
             push(&mut row, "channels", wifi::channels_value(channels), false);
         }
+        if let Some(radios) = node.radios {
+            push(&mut row, "radios", Value::Integer(i64::from(radios)), false);
+        }
         rows.push(Item {
             value: Value::Table(row),
             span,
@@ -493,6 +507,9 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
                 }
             }
         }
+        for (key, rate) in flow_rates(link.flow_rates_bps) {
+            push(&mut row, key, text(rate), false);
+        }
         rows.push(Item {
             value: Value::Table(row),
             span,
@@ -500,6 +517,22 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
     }
     push(&mut graph, "link", Value::Array(rows), false);
     graph
+}
+
+/// The flow rates of a link, the one back only where it is another one.
+fn flow_rates(rates_bps: Option<[u64; 2]>) -> Vec<(&'static str, String)> {
+    let Some([there, back]) = rates_bps else {
+        return Vec::new();
+    };
+    let text = |bps| match bps {
+        0 => "none".to_owned(),
+        bps => Rate::from_bps(bps).to_string(),
+    };
+    let mut keys = vec![("flow_rate", text(there))];
+    if back != there {
+        keys.push(("flow_rate_back", text(back)));
+    }
+    keys
 }
 
 /// The queue of a link, as its limit alone where it is drop-tail.

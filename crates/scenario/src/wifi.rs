@@ -176,7 +176,7 @@ fn lossy_links(table: &Table, names: &Names<'_>, problems: &mut Problems) -> Opt
 /// Every node with a radio stands somewhere, and shares a channel with whom it is to hear.
 fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) {
     let network = names.network;
-    let nodes = topology::nodes(network, &topology::channels(table));
+    let nodes = topology::nodes(network, &topology::channels(table, "channels"));
     for (node, placed) in nodes.iter().zip(&network.nodes) {
         if !node.channels.is_empty() && node.position_m.is_none() {
             let message = format!("\"{}\" has a radio and no position", node.id);
@@ -196,12 +196,11 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
     }
     let mut taken = BTreeSet::new();
     for (link, span) in &network.links {
-        let Some(radio) = link.radio() else { continue };
+        let Some(radio) = link.radio().filter(|radio| !radio.is_left_out) else {
+            continue;
+        };
         link_channel(link, radio, &nodes, *span, problems);
-        let both = |channel: &&u8| nodes[link.b].channels.contains(channel);
-        let common = || nodes[link.a].channels.iter().find(both).copied();
-        let channel = radio.channel.or_else(common);
-        if !taken.insert((link.a.min(link.b), link.a.max(link.b), channel)) {
+        if !taken.insert((link.a.min(link.b), link.a.max(link.b), channel(link, &nodes))) {
             let (a, b) = (&nodes[link.a].id, &nodes[link.b].id);
             let message = format!("two links lead over the same radios of \"{a}\" and \"{b}\"");
             let label = "remove one, or give it another channel that both have";
@@ -228,6 +227,13 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
         let label = "give it a channel that another node has";
         problems.error(Code::DeafStation, place, message, label);
     }
+}
+
+/// The channel of a link over radios: its own, or the first of one end's that the other has too.
+pub(crate) fn channel(link: &Link, nodes: &[Node]) -> Option<u8> {
+    let both = |channel: &&u8| nodes[link.b].channels.contains(channel);
+    let common = || nodes[link.a].channels.iter().find(both).copied();
+    link.radio()?.channel.or_else(common)
 }
 
 /// The channel of a link must be one of both its ends.
@@ -282,11 +288,11 @@ fn list(channels: &[u8]) -> String {
 /// The link of a resolved graph, as its keys beyond the ends.
 pub(crate) fn link_keys(radio: &RadioLink) -> Vec<(&'static str, Value)> {
     let mut keys = vec![("medium", Value::Text("wifi".to_owned()))];
-    keys.extend(
-        radio
-            .channel
-            .map(|channel| ("channel", Value::Integer(i64::from(channel)))),
-    );
+    let channel = match radio.channel {
+        _ if radio.is_left_out => Some(Value::Text("none".to_owned())),
+        channel => channel.map(|channel| Value::Integer(i64::from(channel))),
+    };
+    keys.extend(channel.map(|channel| ("channel", channel)));
     keys.extend(
         radio
             .rate

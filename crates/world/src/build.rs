@@ -8,6 +8,7 @@ use backlane_engine::{EventQueue, Stream, Streams, Trace};
 use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_record::Table;
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware};
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
@@ -84,6 +85,8 @@ pub struct World {
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
     pub(crate) captures: Option<Captures>,
+    /// What an assignment gave the links.
+    pub(crate) assigned: Table,
 }
 
 impl World {
@@ -150,8 +153,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) nodes: Vec<NodeInfo>,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) ues: Vec<NodeId>,
-    /// The first direction of each link of the file; its other direction follows.
-    pub(crate) link_ids: Vec<LinkId>,
+    /// The first direction of each link of the file that is laid; its other direction follows.
+    pub(crate) link_ids: Vec<Option<LinkId>>,
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
 }
@@ -176,8 +179,9 @@ impl Builder<'_> {
     fn add_links(&mut self) -> Result<(), BuildError> {
         for link in &self.scenario.links {
             // Wires first: links over radios are laid when all radios are known.
-            self.link_ids.push(LinkId(self.links.len() as u32));
-            let Some(wire) = link.wire() else {
+            let wire = link.wire();
+            self.link_ids.push(wire.map(|_| LinkId(self.links.len() as u32)));
+            let Some(wire) = wire else {
                 continue;
             };
             let [a, b] = [link.a, link.b].map(|index| NodeId(index as u32));
@@ -283,6 +287,7 @@ impl Builder<'_> {
             warm_up,
         );
         let captures = self.captures();
+        let assigned = self.assigned();
         let mut flows = Flows::new(&mut self.events, self.streams, specs);
         if self.scenario.record.reordering {
             flows.measure_reordering();
@@ -292,6 +297,7 @@ impl Builder<'_> {
             nodes: self.nodes,
             links: self.links,
             captures,
+            assigned,
             flows: infos,
             end: warm_up.saturating_add(self.scenario.duration),
             warm_up,

@@ -22,11 +22,11 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// `ids` are the first directions of the links of the file, each followed by its other one, and
+    /// `ids` are the first directions of the links of the file that are laid, each followed by its other one, and
     /// `links` those of the network; times count from `clock`.
     pub(crate) fn new(
         failures: &[Failure],
-        ids: &[LinkId],
+        ids: &[Option<LinkId>],
         links: &[Link],
         clock: SimTime,
     ) -> Self {
@@ -38,10 +38,10 @@ impl Failures {
                     Failed::Link(_) => None,
                 },
                 links: match failure.failed {
-                    Failed::Link(index) => {
-                        let there = ids[index];
-                        vec![there, LinkId(there.0 + 1)]
-                    }
+                    Failed::Link(index) => ids[index]
+                        .into_iter()
+                        .flat_map(|there| [there, LinkId(there.0 + 1)])
+                        .collect(),
                     Failed::Node(index) => {
                         let node = NodeId(index as u32);
                         let touches = |link: &Link| link.from == node || link.to == node;

@@ -41,7 +41,8 @@
 //! ```
 
 mod access;
-pub mod build;
+pub mod assignment;
+mod build;
 mod capture;
 mod convert;
 mod convert_lte;

@@ -77,7 +77,7 @@ impl Builder<'_> {
         };
         let mut links = Vec::new();
         for (index, link) in self.scenario.links.iter().enumerate() {
-            let Some(radio) = link.radio() else {
+            let Some(radio) = link.radio().filter(|radio| !radio.is_left_out) else {
                 continue;
             };
             let ends = (station(link.a), station(link.b));
@@ -89,7 +89,7 @@ impl Builder<'_> {
                 let [a, b] = [link.a, link.b].map(|node| &self.scenario.nodes[node].id);
                 return Err(BuildError(format!("{a} and {b} have no common channel")));
             };
-            self.link_ids[index] = LinkId((self.links.len() + 2 * links.len()) as u32);
+            self.link_ids[index] = Some(LinkId((self.links.len() + 2 * links.len()) as u32));
             links.push(WifiLinkConfig {
                 a,
                 b,
@@ -124,8 +124,10 @@ impl Builder<'_> {
         };
         let mut losses: Vec<Option<f64>> =
             links.iter().map(|link| link.radio().map(|_| 0.0)).collect();
-        let all = || (0..links.len()).filter(|link| links[*link].radio().is_some());
-        let candidates = given.links.clone().unwrap_or_else(|| all().collect());
+        let is_laid = |link: &usize| links[*link].radio().is_some_and(|radio| !radio.is_left_out);
+        let all = || (0..links.len()).collect();
+        let mut candidates = given.links.clone().unwrap_or_else(all);
+        candidates.retain(is_laid);
         let name = |link: usize| {
             let [a, b] = [links[link].a, links[link].b].map(|node| &self.scenario.nodes[node].id);
             format!("{a}-{b}")

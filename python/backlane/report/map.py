@@ -31,7 +31,15 @@ _Link = tuple[str, str, float, float, int | None]
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
+    """Where a node is drawn.
+
+    Attributes:
+        kind: of the node.
+        x_m: to the right.
+        y_m: upwards.
+    """
+
     kind: str
     x_m: float
     y_m: float
@@ -40,7 +48,7 @@ class _Place:
 def maps(network: Network, condition: str) -> list[Drawn]:
     """One map per contender under a condition; none when the nodes have no links."""
     cells = [cell for cell in network.at(condition) if cell.run_ids][:_MOST_MAPS]
-    placed = [_places(cell) for cell in cells]
+    placed = [places(cell) for cell in cells]
     links = [
         _mean_utilisation(cell, set(places)) for cell, places in zip(cells, placed, strict=True)
     ]
@@ -74,7 +82,7 @@ def _mean_utilisation(cell: CellData, names: set[str]) -> list[_Link]:
     ]
 
 
-def _places(cell: CellData) -> dict[str, _Place]:
+def places(cell: CellData) -> dict[str, Place]:
     """Where each node of the backhaul is drawn.
 
     Nodes without a position of their own are put aside: the EPC to the right of the network, at
@@ -86,7 +94,7 @@ def _places(cell: CellData) -> dict[str, _Place]:
     nodes = cell.results.nodes.filter(pl.col("run_id") == first)
     rows = [row for row in nodes.iter_rows(named=True) if row["kind"] != "ue"]
     known = {
-        row["id"]: _Place(row["kind"], float(row["x_m"]), float(row["y_m"]))
+        row["id"]: Place(row["kind"], float(row["x_m"]), float(row["y_m"]))
         for row in rows
         if row["x_m"] is not None and row["y_m"] is not None
     }
@@ -95,7 +103,7 @@ def _places(cell: CellData) -> dict[str, _Place]:
         radius = max((math.hypot(p.x_m, p.y_m) for p in known.values()), default=500.0) * 1.2
         for index, row in enumerate(mesh):
             angle = 2 * math.pi * index / len(mesh)
-            known[row["id"]] = _Place(
+            known[row["id"]] = Place(
                 row["kind"], radius * math.cos(angle), radius * math.sin(angle)
             )
     right = max((p.x_m for p in known.values()), default=0.0)
@@ -112,12 +120,12 @@ def _places(cell: CellData) -> dict[str, _Place]:
         members = [row for row in aside if row["kind"] == kind]
         for index, row in enumerate(members):
             offset = (index - (len(members) - 1) / 2) * 0.25 * width
-            known[row["id"]] = _Place(kind, right + step * width, middle + offset)
+            known[row["id"]] = Place(kind, right + step * width, middle + offset)
     return known
 
 
 def _map(
-    network: Network, cell: CellData, places: dict[str, _Place], links: list[_Link], top: float
+    network: Network, cell: CellData, places: dict[str, Place], links: list[_Link], top: float
 ) -> Drawn:
     epcs = {name for name, place in places.items() if place.kind == "epc"}
     gateways = {
@@ -172,7 +180,7 @@ def _level(share: float) -> int:
 def _paint_channels(
     axes: Axes,
     links: list[_Link],
-    places: dict[str, _Place],
+    places: dict[str, Place],
     scale: float,
     channels: list[int],
 ) -> None:
@@ -198,7 +206,7 @@ def _channel_color(number: int) -> str:
 def _paint_links(
     axes: Axes,
     links: list[_Link],
-    places: dict[str, _Place],
+    places: dict[str, Place],
     scale: float,
     top: float,
 ) -> None:
@@ -223,7 +231,7 @@ _MARKS = {
 }
 
 
-def _role(name: str, place: _Place, gateways: set[str]) -> str:
+def _role(name: str, place: Place, gateways: set[str]) -> str:
     if place.kind == "epc":
         return "EPC"
     if place.kind == "server":
@@ -231,7 +239,7 @@ def _role(name: str, place: _Place, gateways: set[str]) -> str:
     return "gateway" if name in gateways else "node"
 
 
-def _paint_nodes(axes: Axes, places: dict[str, _Place], gateways: set[str], scale: float) -> None:
+def _paint_nodes(axes: Axes, places: dict[str, Place], gateways: set[str], scale: float) -> None:
     small = len(places) > 2 * _MOST_NAMED
     for name, place in places.items():
         role = _role(name, place, gateways)

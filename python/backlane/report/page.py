@@ -9,6 +9,7 @@ from backlane.report import figures
 from backlane.report.html import Page, Table
 from backlane.report.judge import seconds_interval
 from backlane.report.map import maps
+from backlane.report.mesh import graphs
 from backlane.report.series import goodputs, queues, windows
 from backlane.stats import ENOUGH_SEEDS, RESAMPLES, mean_candlestick, mean_interval
 from backlane.text import number, rate, seconds, span
@@ -29,6 +30,11 @@ _BOX_NOTE = (
     "Box: 20th to 80th percentile of the flows; whiskers: minimum and maximum; line: mean "
     "with its 95 % interval over seeds. Each is taken per run, then averaged over seeds. "
     "Jain's index of goodput is 1 when all flows get the same and 1/n when one gets all."
+)
+
+_GRAPH_NOTE = (
+    "A line for each direction of a link, on the right of whoever goes that way, as wide as what "
+    "it carried, and in the colour of its channel, whose number stands on it."
 )
 
 
@@ -111,6 +117,7 @@ def _network(
     sections = [
         (title, _BOX_NOTE, times),
         (f"Link utilisation{at}", "", steps.take(maps(network, heaviest))),
+        (f"Channels and load{at}", _GRAPH_NOTE, steps.take(graphs(network, heaviest))),
         (
             f"Over time{at}",
             "",

@@ -39,6 +39,7 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
                 kind: NodeKind::Router,
                 position,
                 channels: None,
+                radios: None,
                 span,
             });
         }

@@ -16,6 +16,7 @@ fn enodeb(id: String, spacing: Length, x: i64, y: i64, span: Span) -> Placed {
         kind: NodeKind::Enodeb,
         position: Some((at(x), at(y))),
         channels: None,
+        radios: None,
         span,
     }
 }

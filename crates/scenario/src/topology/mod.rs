@@ -52,6 +52,8 @@ pub(crate) struct Placed {
     pub(crate) position: Option<(Length, Length)>,
     /// The channels that the file gives it in particular.
     pub(crate) channels: Option<Vec<u8>>,
+    /// The number of radios that the file gives it in particular.
+    pub(crate) radios: Option<u8>,
     pub(crate) span: Span,
 }
 
@@ -59,6 +61,7 @@ pub(crate) struct Placed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template {
     medium: MediumTemplate,
+    flow_rates_bps: Option<[u64; 2]>,
     span: Span,
     queue_span: Span,
 }
@@ -86,6 +89,7 @@ impl Template {
         let medium = if table.text("medium") == Some("wifi") {
             MediumTemplate::Wifi(RadioLink {
                 channel: table.integer("channel"),
+                is_left_out: table.text("channel") == Some("none"),
                 rate: table.quantity("rate"),
                 loss: table.number("loss"),
             })
@@ -106,6 +110,7 @@ impl Template {
         };
         Some(Self {
             medium,
+            flow_rates_bps: flow_rates_bps(table),
             span,
             queue_span: table.place("queue", span),
         })
@@ -140,8 +145,24 @@ impl Template {
                 })
             }
         };
-        Link { a, b, medium }
+        Link {
+            a,
+            b,
+            medium,
+            flow_rates_bps: self.flow_rates_bps,
+        }
     }
+}
+
+/// The flow rates of a normal link section, there and back.
+fn flow_rates_bps(table: &Table) -> Option<[u64; 2]> {
+    let rate = |key| {
+        let text = table.text(key)?;
+        Some(text.parse::<Rate>().map_or(0, Rate::as_bps))
+    };
+    let there = rate("flow_rate");
+    let back = rate("flow_rate_back").or(there)?;
+    Some([there.unwrap_or(0), back])
 }
 
 /// The queue of a normal link section.
@@ -202,6 +223,7 @@ fn template(section: &Table) -> Template {
         .and_then(|item| Template::read(item.as_table()?, item.span));
     read.unwrap_or(Template {
         medium: MediumTemplate::Wifi(RadioLink::default()),
+        flow_rates_bps: None,
         span: section.place("link", Span::default()),
         queue_span: Span::default(),
     })
@@ -243,6 +265,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
                     kind,
                     position,
                     channels: None,
+                    radios: None,
                     span,
                 });
             }
@@ -266,9 +289,9 @@ fn position(table: &Table) -> Option<(Length, Length)> {
     Some((table.quantity("x")?, table.quantity("y")?))
 }
 
-/// The list of channels of a normal section, each once.
-pub(crate) fn channels(table: &Table) -> Vec<u8> {
-    let items = table.get("channels").and_then(Item::as_array);
+/// A list of channels of a normal section, each once.
+pub(crate) fn channels(table: &Table, key: &str) -> Vec<u8> {
+    let items = table.get(key).and_then(Item::as_array);
     let mut channels = Vec::new();
     for item in items.unwrap_or_default() {
         if let Value::Integer(number) = item.value
@@ -302,13 +325,14 @@ fn graph(topology: &Table, problems: &mut Problems) -> Network {
             _ => NodeKind::Enodeb,
         };
         let position = position(table);
-        let channels = table.get("channels").map(|_| channels(table));
+        let channels = table.get("channels").map(|_| channels(table, "channels"));
         let span = table.place("id", span);
         network.nodes.push(Placed {
             id: id.to_owned(),
             kind,
             position,
             channels,
+            radios: table.integer("radios"),
             span,
         });
     }
@@ -569,6 +593,7 @@ pub(crate) fn nodes(network: &Network, channels: &[u8]) -> Vec<Node> {
             position_m: node.position.map(|(x, y)| (x.as_m_f64(), y.as_m_f64())),
             channels: match (&node.channels, node.kind) {
                 (Some(own), _) => own.clone(),
+                (None, _) if node.radios == Some(0) => Vec::new(),
                 (None, NodeKind::Enodeb | NodeKind::Router) => channels.to_vec(),
                 (None, NodeKind::Epc | NodeKind::Server) => Vec::new(),
             },

@@ -94,6 +94,7 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
             kind: NodeKind::Enodeb,
             position: Some(*position),
             channels: None,
+            radios: None,
             span,
         });
     }

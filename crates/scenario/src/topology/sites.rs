@@ -311,6 +311,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
             kind: NodeKind::Enodeb,
             position,
             channels: None,
+            radios: None,
             span: *span,
         });
     }

@@ -143,6 +143,7 @@ fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
         ("routing", mesh::routers(world, now)),
         ("coding", coding::flows(world, now)),
         ("reordering", reordering::densities(world)),
+        ("assignment", world.assigned.clone()),
     ]
     .into_iter()
     .filter(|(_, table)| table.rows() > 0)

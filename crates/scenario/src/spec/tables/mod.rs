@@ -3,6 +3,7 @@
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
 mod aodv;
+mod assignment;
 mod behaviour;
 mod coding;
 mod controls;
@@ -15,6 +16,7 @@ mod tcp_aware;
 mod traces;
 pub(crate) mod wifi;
 
+pub(crate) use assignment::{ASSIGNMENT, DEMAND, INTERFERENCE};
 pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use coding::CODING;
 pub(crate) use controls::NAMES as CONTROLS;
@@ -171,6 +173,12 @@ pub(crate) static FILE: Section = Section {
             Kind::Table(&WIFI),
             Optional,
             "The 802.11 radios of the backhaul. Its presence gives every router and eNodeB a radio.",
+        ),
+        key(
+            "assignment",
+            Kind::Table(&ASSIGNMENT),
+            Optional,
+            "Gives the links over 802.11 their channels, rates and flow rates. Its presence turns it on.",
         ),
         key(
             "routing",

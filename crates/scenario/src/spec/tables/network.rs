@@ -2,6 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::assignment::{FLOW_RATE, FLOW_RATE_BACK, RADIOS};
 use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, wifi, words};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
@@ -20,7 +21,7 @@ const LOSS_KEY: Key = key(
 
 const DELAY_KEY: Key = key("delay", DELAY, Required, "Propagation delay.");
 
-const WIRE_KEYS: &[Key] = &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY];
+const WIRE_KEYS: &[Key] = &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY, FLOW_RATE, FLOW_RATE_BACK];
 
 /// What a link leads over.
 const fn medium(variants: &'static [Variant]) -> Tag {
@@ -91,6 +92,8 @@ pub(crate) static SITE_LINK: Section = Section {
                 ),
                 QUEUE_KEY,
                 LOSS_KEY,
+                FLOW_RATE,
+                FLOW_RATE_BACK,
             ],
         },
         OVER_WIFI,
@@ -462,6 +465,7 @@ pub(crate) static NODE: Section = Section {
             Optional,
             "Its 802.11 channels, with a radio on each, in place of those of [wifi]; an empty list is no radio.",
         ),
+        RADIOS,
     ],
 };
 

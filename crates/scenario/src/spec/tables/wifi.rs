@@ -5,6 +5,7 @@
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::assignment::{FLOW_RATE, FLOW_RATE_BACK};
 use super::{ProfileDefault, US_PS, key, words};
 
 /// Channel numbers of 802.11 in all bands up to 5 GHz.
@@ -38,9 +39,9 @@ const RETRIES: Kind = Kind::Integer { min: 1, max: 255 };
 pub(super) const LINK_KEYS: &[Key] = &[
     key(
         "channel",
-        CHANNEL_NUMBER,
+        Kind::OrWord("none", &CHANNEL_NUMBER),
         Optional,
-        "Its channel; left out, the first of one end's channels that the other has too.",
+        "Its channel; left out, the first of one end's channels that the other has too. \"none\" is a link that is not there, since an assignment left no radios for it.",
     ),
     key(
         "rate",
@@ -54,6 +55,8 @@ pub(super) const LINK_KEYS: &[Key] = &[
         Optional,
         "Probability that an attempt is lost, in place of what propagation would do: the link then works whatever its length. Left out, that of [wifi], or propagation decides.",
     ),
+    FLOW_RATE,
+    FLOW_RATE_BACK,
 ];
 
 /// The radios.

@@ -1,0 +1,394 @@
+//! Channels, rates and flow rates of the links over 802.11, found before the run.
+//!
+//! What is found is written into the network, so that a resolved scenario says it in its nodes
+//! and links, and a run computes nothing. `demands` tells who sends to whom.
+
+mod apply;
+mod demands;
+
+use std::cmp::Reverse;
+
+use backlane_assignment as fcra;
+
+use crate::codes::Code;
+use crate::diagnostic::{Problems, Span};
+use crate::model::{Link, NodeKind, Scenario, Wifi};
+use crate::protocols::wifi::Standard;
+use crate::topology::{self, Network};
+use crate::tree::{Table, Value};
+use crate::wifi;
+
+pub(crate) use apply::check_flow_rates;
+use demands::Demands;
+
+/// Least ratio of signal to interference of each rate of OFDM, in decibels: minimum input levels of
+/// IEEE 802.11-2012 Table 18-14, above the noise in 20 MHz (−101 dBm) with the 10 dB noise figure
+/// and the 5 dB implementation margin that §18.3.10.2 assumes.
+const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
+    (54_000_000, 21.0),
+    (48_000_000, 20.0),
+    (36_000_000, 16.0),
+    (24_000_000, 12.0),
+    (18_000_000, 9.0),
+    (12_000_000, 7.0),
+    (9_000_000, 5.0),
+    (6_000_000, 4.0),
+];
+
+/// More links than this take too long.
+const MOST_LINKS: usize = 2_000;
+
+/// The section with what it is about.
+struct Asked<'a> {
+    table: &'a Table,
+    span: Span,
+    network: &'a Network,
+    scenario: &'a Scenario,
+    wifi: &'a Wifi,
+    /// The indices of the links over radios, in their order in the mesh.
+    links: Vec<usize>,
+}
+
+/// Finds what a normal `[assignment]` asks for, and writes it into network, scenario and tree.
+pub(crate) fn assign(
+    tree: &mut Table,
+    network: &mut Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let span = tree.place("assignment", Span::default());
+    let wifi_channels = tree.table("wifi").and_then(|wifi| wifi.entry("channels"));
+    let wifi_channels = wifi_channels.filter(|entry| !entry.is_default);
+    let wifi_channels = wifi_channels.map(|entry| entry.item.span);
+    let Some(table) = tree.table("assignment") else {
+        return;
+    };
+    let Some(wifi) = &scenario.wifi else {
+        let message = "there are no radios to assign channels to";
+        problems.error(Code::NoRadio, span, message, "add a section [wifi]");
+        return;
+    };
+    let is_radio = |link: &usize| {
+        let radio = scenario.links[*link].radio();
+        radio.is_some_and(|radio| !radio.is_left_out)
+    };
+    let asked = Asked {
+        table,
+        span,
+        network,
+        scenario,
+        wifi,
+        links: (0..scenario.links.len()).filter(is_radio).collect(),
+    };
+    if !asked.is_clear(wifi_channels, problems) {
+        return;
+    }
+    let Some(found) = asked.find(problems) else {
+        return;
+    };
+    let links = asked.links;
+    let scale = found.scale;
+    apply::write(found, &links, network, scenario);
+    if let Some(Value::Table(table)) = tree.get_mut("assignment").map(|item| &mut item.value) {
+        table.set("scale", span, apply::number(scale, span));
+    }
+}
+
+/// What was found, for the links of the mesh.
+struct Found {
+    /// As they are from now on; `None` where they stay as they are.
+    channels: Option<Vec<Option<u8>>>,
+    rates_bps: Vec<u64>,
+    flow_rates_bps: Vec<[u64; 2]>,
+    scale: f64,
+    utilisation: Vec<f64>,
+}
+
+impl Asked<'_> {
+    fn word(&self, key: &str) -> &str {
+        self.table.text(key).unwrap_or_default()
+    }
+
+    /// Whether everything was found before.
+    fn is_done(&self) -> bool {
+        self.table.get("scale").is_some()
+    }
+
+    fn is_to_find_channels(&self) -> bool {
+        self.word("channels") == "fcra" && !self.is_done()
+    }
+
+    /// Refuses what says a thing twice, or leaves it open.
+    fn is_clear(&self, wifi_channels: Option<Span>, problems: &mut Problems) -> bool {
+        let before = problems.error_count();
+        let place = |key| self.table.place(key, self.span);
+        if self.links.is_empty() {
+            let message = "no link leads over 802.11, so there is nothing to assign";
+            let label = "give links medium = \"wifi\", or remove it";
+            problems.error(Code::NoRadio, self.span, message, label);
+        } else if self.links.len() > MOST_LINKS {
+            let message = format!("{} links are to be assigned", self.links.len());
+            let label = format!("at most {MOST_LINKS} are possible");
+            problems.error(Code::BadAssignment, self.span, message, label);
+        }
+        if self.wifi.in_range {
+            let message = "an assignment is for links that are listed, not for all in range";
+            let label = "write neighbours = \"listed\" in [wifi]";
+            problems.error(Code::BadAssignment, self.span, message, label);
+        }
+        let is_ofdm = matches!(self.wifi.standard, Standard::A | Standard::G);
+        if self.interference_model() == "sinr" && !is_ofdm {
+            let message = format!(
+                "which ratio of signal to interference rates need is known of OFDM, not of {}",
+                self.wifi.standard.name()
+            );
+            let label = "write model = \"hops\" or \"all\"";
+            problems.error(Code::BadAssignment, place("interference"), message, label);
+        }
+        if self.is_to_find_channels() {
+            let label = "remove them, or write channels = \"given\" in [assignment]";
+            if let Some(span) = wifi_channels {
+                let message = "FCRA is to find the channels, and [wifi] gives some";
+                problems.error(Code::BadAssignment, span, message, label);
+            }
+            let nodes = &self.network.nodes;
+            if let Some(node) = nodes.iter().find(|node| node.channels.is_some()) {
+                let message = format!("FCRA is to find the channels, and \"{}\" has some", node.id);
+                problems.error(Code::BadAssignment, node.span, message, label);
+            }
+            for &index in &self.links {
+                let (link, span) = &self.network.links[index];
+                if link.radio().is_some_and(|radio| radio.channel.is_some()) {
+                    let message = format!(
+                        "FCRA is to find the channels, and link {} has one",
+                        self.name_of_link(index)
+                    );
+                    let label = "remove it, or write channels = \"given\" in [assignment]";
+                    problems.error(Code::BadAssignment, *span, message, label);
+                    break;
+                }
+            }
+        }
+        problems.error_count() == before
+    }
+
+    fn interference_model(&self) -> &str {
+        let table = self.table.table("interference");
+        table.and_then(|table| table.text("model")).unwrap_or_default()
+    }
+
+    fn name_of_link(&self, index: usize) -> String {
+        let link = &self.scenario.links[index];
+        format!("{}-{}", self.id(link.a), self.id(link.b))
+    }
+
+    fn id(&self, node: usize) -> &str {
+        &self.scenario.nodes[node].id
+    }
+
+    fn extra_hops(&self) -> u8 {
+        self.table.integer("extra_hops").unwrap_or_default()
+    }
+
+    /// What the section asks for, or what was found before.
+    fn find(&self, problems: &mut Problems) -> Option<Found> {
+        let mesh = self.mesh();
+        if self.is_done() {
+            return self.found_before(&mesh, problems);
+        }
+        let demands = Demands::read(self, problems)?;
+        let answer = self.flow_rates(&mesh, &demands, problems)?;
+        let answer = answer.and_then(|flows| {
+            let adjusts = self.word("rates") == "adjusted";
+            fcra::assign(&mesh, &flows, adjusts)
+        });
+        let assigned = match answer {
+            Ok(assigned) => assigned,
+            Err(error) => {
+                self.tell(&error, &mesh, &demands, problems);
+                return None;
+            }
+        };
+        if let Some(place) = demands.required
+            && assigned.scale < 1.0
+        {
+            let message = format!(
+                "the channels that were found carry {:.2} of the demands",
+                assigned.scale
+            );
+            let label = "ask for so much less, or give the nodes more channels or radios";
+            problems.error(Code::Infeasible, place, message, label);
+            return None;
+        }
+        let whole = |bps: f64| bps.round() as u64;
+        let flow_rates_bps: Vec<_> = assigned.flow_rates.0.iter().map(|ab| ab.map(whole)).collect();
+        let is_new = |channels: Vec<Option<u8>>| self.is_to_find_channels().then_some(channels);
+        Some(Found {
+            utilisation: utilisation(&mesh, &assigned.channels, &assigned.rates_bps, &flow_rates_bps),
+            channels: is_new(assigned.channels),
+            rates_bps: assigned.rates_bps,
+            flow_rates_bps,
+            scale: assigned.scale,
+        })
+    }
+
+    /// What nodes and links of a resolved scenario say.
+    fn found_before(&self, mesh: &fcra::Mesh, problems: &mut Problems) -> Option<Found> {
+        let flow_rates_bps = self.given_flow_rates(problems)?;
+        let links = || self.links.iter().map(|link| &self.scenario.links[*link]);
+        let channel = |link| wifi::channel(link, &self.scenario.nodes);
+        let channels: Vec<Option<u8>> = links().map(channel).collect();
+        let rates_bps: Vec<u64> = links().map(|link| self.rate_bps(link)).collect();
+        Some(Found {
+            utilisation: utilisation(mesh, &channels, &rates_bps, &flow_rates_bps),
+            channels: None,
+            rates_bps,
+            flow_rates_bps,
+            scale: self.table.number("scale")?,
+        })
+    }
+
+    /// The flow rates that the links say themselves.
+    fn given_flow_rates(&self, problems: &mut Problems) -> Option<Vec<[u64; 2]>> {
+        let mut rates_bps = Vec::new();
+        for &index in &self.links {
+            let (link, span) = &self.network.links[index];
+            let Some(rates) = link.flow_rates_bps else {
+                let message = format!("link {} has no flow rate", self.name_of_link(index));
+                let label = "add `flow_rate = …`, \"none\" if it is not to be used";
+                problems.error(Code::FlowRate, *span, message, label);
+                return None;
+            };
+            rates_bps.push(rates);
+        }
+        Some(rates_bps)
+    }
+
+    /// What each link is to carry; `None` if the file does not say.
+    fn flow_rates(
+        &self,
+        mesh: &fcra::Mesh,
+        demands: &Demands,
+        problems: &mut Problems,
+    ) -> Option<Result<fcra::FlowRates, fcra::Error>> {
+        Some(match self.word("flow_rates") {
+            "given" => {
+                let given = self.given_flow_rates(problems)?;
+                let rates = given.into_iter().map(|ab| ab.map(|bps| bps as f64));
+                Ok(fcra::FlowRates(rates.collect()))
+            }
+            "equal" => fcra::equal(mesh),
+            "paths" => fcra::by_paths(mesh, &demands.list, self.extra_hops()),
+            _ => fcra::throughput(mesh, &demands.list, self.extra_hops()),
+        })
+    }
+
+    fn rate_bps(&self, link: &Link) -> u64 {
+        let own = link.radio().and_then(|radio| radio.rate);
+        own.unwrap_or(self.wifi.rate).as_bps()
+    }
+
+    /// The links over radios as a mesh of all nodes.
+    fn mesh(&self) -> fcra::Mesh {
+        let radios = self.table.integer("radios").unwrap_or_default();
+        let finds = self.is_to_find_channels();
+        let nodes = (self.scenario.nodes.iter()).zip(&self.network.nodes).map(|(node, placed)| {
+            let radios = match node.kind {
+                NodeKind::Epc | NodeKind::Server => 0,
+                _ if finds => placed.radios.unwrap_or(radios),
+                _ => u8::try_from(node.channels.len()).unwrap_or(u8::MAX),
+            };
+            fcra::Node {
+                radios,
+                position_m: node.position_m,
+            }
+        });
+        let links = self.links.iter().map(|link| &self.scenario.links[*link]);
+        let channels = if finds {
+            fcra::Channels::Available(self.available())
+        } else {
+            let channel = |link| wifi::channel(link, &self.scenario.nodes);
+            fcra::Channels::Given(links.clone().map(channel).collect())
+        };
+        let mut rates_bps: Vec<u64> = match self.word("rates") {
+            "adjusted" => self.wifi.standard.rates_bps().to_vec(),
+            _ => Vec::new(),
+        };
+        let top_bps = self.wifi.rate.as_bps();
+        rates_bps.retain(|bps| *bps < top_bps);
+        rates_bps.push(top_bps);
+        rates_bps.sort_unstable_by_key(|bps| Reverse(*bps));
+        fcra::Mesh {
+            nodes: nodes.collect(),
+            links: links.map(|link| fcra::Link { a: link.a, b: link.b }).collect(),
+            channels,
+            interference: self.interference(&rates_bps),
+            rates_bps,
+        }
+    }
+
+    fn interference(&self, rates_bps: &[u64]) -> fcra::Interference {
+        let table = self.table.table("interference");
+        match self.interference_model() {
+            "all" => fcra::Interference::All,
+            "sinr" => {
+                let threshold = |bps: &u64| {
+                    let known = OFDM_THRESHOLDS_DB.iter().find(|(rate, _)| rate == bps);
+                    known.map_or(f64::INFINITY, |(_, db)| *db)
+                };
+                fcra::Interference::Sinr {
+                    exponent: table.and_then(|table| table.number("exponent")).unwrap_or(3.0),
+                    // The links of the file are there whatever their length.
+                    snr_at_1_m_db: f64::INFINITY,
+                    thresholds_db: rates_bps.iter().map(threshold).collect(),
+                }
+            }
+            _ => fcra::Interference::Hops {
+                hops: table.and_then(|table| table.integer("hops")).unwrap_or(2),
+            },
+        }
+    }
+
+    /// The channels that may be used, each once.
+    fn available(&self) -> Vec<u8> {
+        topology::channels(self.table, "available")
+    }
+
+    /// An error of the assignment at the place that it is about.
+    fn tell(
+        &self,
+        error: &fcra::Error,
+        mesh: &fcra::Mesh,
+        demands: &Demands,
+        problems: &mut Problems,
+    ) {
+        use fcra::Error;
+        let place = |key| self.table.place(key, self.span);
+        let node = |node: &usize| self.network.nodes[*node].span;
+        let (code, span) = match error {
+            Error::NoRadio { node: index } => (Code::NoRadio, node(index)),
+            Error::MoreRadiosThanChannels { .. } => (Code::TooManyRadios, place("available")),
+            Error::TooManyChannels { node: index, .. } => (Code::TooManyRadios, node(index)),
+            Error::Unconnected { .. } => (Code::Unconnected, place("channels")),
+            Error::NoPath { demand, .. } | Error::TooManyPaths { demand, .. } => {
+                (Code::BadDemand, demands.places[*demand])
+            }
+            Error::Infeasible(_) => (Code::Infeasible, demands.required.unwrap_or(self.span)),
+            _ => (Code::BadAssignment, self.span),
+        };
+        let text = error.describe(mesh, |node| self.id(node).to_owned());
+        let (message, label) = text.split_once(": ").unwrap_or((&text, ""));
+        problems.error(code, span, message, label);
+    }
+}
+
+/// The utilisation of each link's collision domain.
+fn utilisation(
+    mesh: &fcra::Mesh,
+    channels: &[Option<u8>],
+    rates_bps: &[u64],
+    flow_rates_bps: &[[u64; 2]],
+) -> Vec<f64> {
+    let flows = flow_rates_bps.iter().map(|ab| ab.map(|bps| bps as f64));
+    fcra::utilisation(mesh, channels, rates_bps, &fcra::FlowRates(flows.collect()))
+}
