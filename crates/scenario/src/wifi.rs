@@ -200,7 +200,11 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
             continue;
         };
         link_channel(link, radio, &nodes, *span, problems);
-        if !taken.insert((link.a.min(link.b), link.a.max(link.b), channel(link, &nodes))) {
+        if !taken.insert((
+            link.a.min(link.b),
+            link.a.max(link.b),
+            channel(link, &nodes),
+        )) {
             let (a, b) = (&nodes[link.a].id, &nodes[link.b].id);
             let message = format!("two links lead over the same radios of \"{a}\" and \"{b}\"");
             let label = "remove one, or give it another channel that both have";
@@ -233,7 +237,10 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
 pub(crate) fn channel(link: &Link, nodes: &[Node]) -> Option<u8> {
     let both = |channel: &&u8| nodes[link.b].channels.contains(channel);
     let common = || nodes[link.a].channels.iter().find(both).copied();
-    link.radio()?.channel.or_else(common)
+    match link.radio()? {
+        radio if radio.is_left_out => None,
+        radio => radio.channel.or_else(common),
+    }
 }
 
 /// The channel of a link must be one of both its ends.

@@ -38,6 +38,16 @@ fn mesh(link: &str, wifi: &str) -> String {
     )
 }
 
+/// Four routers around a square, over radios, with an assignment.
+fn assigned(link: &str, assignment: &str) -> String {
+    let comma = if link.is_empty() { "" } else { ", " };
+    format!(
+        "{TOP}[topology]\nkind = \"diamond\"\nlink = {{ medium = \"wifi\"{comma}{link} }}\n\
+         [wifi]\n[assignment]\n{assignment}\n\
+         [[flow]]\nkind = \"transfer\"\nfrom = \"source\"\nto = \"sink\"\nsize = \"1 MB\"\n"
+    )
+}
+
 /// UEs behind traces.
 fn traces(downlink: &str, uplink: &str, at_end: &str) -> String {
     chain(&format!(
@@ -324,6 +334,35 @@ fn cases() -> Vec<(&'static str, String)> {
         ),
         ("S116", mesh("", "carrier_sense = \"-60 dBm\"\ncw_max = 7\n")),
         ("S113", mesh("", "lossy_links = [\"enb2-enb1\", \"enb1-enb3\"]\n")),
+        (
+            "S150",
+            assigned("", "channels = \"fcra\"\nradios = 4"),
+        ),
+        (
+            "S151",
+            format!(
+                "{}[wifi]\n[assignment]\nflow_rates = \"equal\"\n",
+                graph(
+                    "{ id = \"a\", x = \"0 m\", y = \"0 m\" }, { id = \"b\", x = \"9 m\", y = \"0 m\" }, \
+                     { id = \"c\", x = \"18 m\", y = \"0 m\" }",
+                    "{ a = \"a\", b = \"b\", medium = \"wifi\" }, \
+                     { a = \"b\", b = \"c\", medium = \"wifi\", channel = \"none\" }",
+                )
+            ),
+        ),
+        (
+            "S152",
+            assigned(
+                "",
+                "channels = \"fcra\"\ndemands = [{ from = \"source\", to = \"sink\", rate = \"900 Mbit/s\" }]",
+            ),
+        ),
+        (
+            "S153",
+            assigned("", "demands = [{ from = \"top\", to = \"top\" }]"),
+        ),
+        ("S154", assigned("channel = 1", "channels = \"fcra\"")),
+        ("S155", assigned("", "flow_rates = \"given\"")),
     ]
 }
 

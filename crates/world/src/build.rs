@@ -180,7 +180,8 @@ impl Builder<'_> {
         for link in &self.scenario.links {
             // Wires first: links over radios are laid when all radios are known.
             let wire = link.wire();
-            self.link_ids.push(wire.map(|_| LinkId(self.links.len() as u32)));
+            self.link_ids
+                .push(wire.map(|_| LinkId(self.links.len() as u32)));
             let Some(wire) = wire else {
                 continue;
             };

@@ -1,8 +1,8 @@
 """Results folders arranged for judging: networks, conditions, contenders.
 
 The swept parameters are of two kinds. What one chooses (the sections `routing`, `tcp` and
-`assignment`) makes a *contender*; what one is given (load, topology, traffic)
-makes a *condition*. Contenders under the same condition, conditions are not compared.
+`assignment`) makes a *contender*; what one is given (load, topology, traffic) makes a
+*condition*. Contenders are compared under the same condition, conditions are not compared.
 """
 
 from __future__ import annotations

@@ -13,12 +13,7 @@ use crate::topology::Network;
 use crate::tree::{Item, Table, Value};
 
 /// Writes what was found for `links` into the network and the scenario.
-pub(super) fn write(
-    found: Found,
-    links: &[usize],
-    network: &mut Network,
-    scenario: &mut Scenario,
-) {
+pub(super) fn write(found: Found, links: &[usize], network: &mut Network, scenario: &mut Scenario) {
     let Some(usual) = scenario.wifi.as_ref().map(|wifi| wifi.rate) else {
         return;
     };
@@ -34,14 +29,14 @@ pub(super) fn write(
         if radio.rate.is_some() || rate != usual {
             radio.rate = Some(rate);
         }
-        if found.channels.as_ref().is_none_or(|channels| channels[at].is_some()) {
-            utilisation[index] = Some(found.utilisation[at]);
-        }
         if let Some(channels) = &found.channels {
             radio.channel = channels[at];
             radio.is_left_out = channels[at].is_none();
             of_nodes[link.a].extend(channels[at]);
             of_nodes[link.b].extend(channels[at]);
+        }
+        if !radio.is_left_out {
+            utilisation[index] = Some(found.utilisation[at]);
         }
     }
     // A wire is not assigned to: it carries what it can.

@@ -101,10 +101,13 @@ impl Demands {
         let mut pairs: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         let mut order = Vec::new();
         for (from, to, is_tcp) in flows::router_pairs(asked.scenario) {
-            pairs.entry((from, to)).and_modify(|tcp| *tcp |= is_tcp).or_insert_with(|| {
-                order.push((from, to));
-                is_tcp
-            });
+            pairs
+                .entry((from, to))
+                .and_modify(|tcp| *tcp |= is_tcp)
+                .or_insert_with(|| {
+                    order.push((from, to));
+                    is_tcp
+                });
         }
         for pair in order {
             self.list.push(fcra::Demand {

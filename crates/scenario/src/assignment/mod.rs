@@ -68,10 +68,7 @@ pub(crate) fn assign(
         problems.error(Code::NoRadio, span, message, "add a section [wifi]");
         return;
     };
-    let is_radio = |link: &usize| {
-        let radio = scenario.links[*link].radio();
-        radio.is_some_and(|radio| !radio.is_left_out)
-    };
+    let is_radio = |link: &usize| scenario.links[*link].radio().is_some();
     let asked = Asked {
         table,
         span,
@@ -158,7 +155,10 @@ impl Asked<'_> {
             }
             for &index in &self.links {
                 let (link, span) = &self.network.links[index];
-                if link.radio().is_some_and(|radio| radio.channel.is_some()) {
+                if link
+                    .radio()
+                    .is_some_and(|radio| radio.channel.is_some() || radio.is_left_out)
+                {
                     let message = format!(
                         "FCRA is to find the channels, and link {} has one",
                         self.name_of_link(index)
@@ -174,7 +174,9 @@ impl Asked<'_> {
 
     fn interference_model(&self) -> &str {
         let table = self.table.table("interference");
-        table.and_then(|table| table.text("model")).unwrap_or_default()
+        table
+            .and_then(|table| table.text("model"))
+            .unwrap_or_default()
     }
 
     fn name_of_link(&self, index: usize) -> String {
@@ -221,10 +223,20 @@ impl Asked<'_> {
             return None;
         }
         let whole = |bps: f64| bps.round() as u64;
-        let flow_rates_bps: Vec<_> = assigned.flow_rates.0.iter().map(|ab| ab.map(whole)).collect();
+        let flow_rates_bps: Vec<_> = assigned
+            .flow_rates
+            .0
+            .iter()
+            .map(|ab| ab.map(whole))
+            .collect();
         let is_new = |channels: Vec<Option<u8>>| self.is_to_find_channels().then_some(channels);
         Some(Found {
-            utilisation: utilisation(&mesh, &assigned.channels, &assigned.rates_bps, &flow_rates_bps),
+            utilisation: utilisation(
+                &mesh,
+                &assigned.channels,
+                &assigned.rates_bps,
+                &flow_rates_bps,
+            ),
             channels: is_new(assigned.channels),
             rates_bps: assigned.rates_bps,
             flow_rates_bps,
@@ -253,6 +265,10 @@ impl Asked<'_> {
         let mut rates_bps = Vec::new();
         for &index in &self.links {
             let (link, span) = &self.network.links[index];
+            if link.radio().is_some_and(|radio| radio.is_left_out) {
+                rates_bps.push([0, 0]);
+                continue;
+            }
             let Some(rates) = link.flow_rates_bps else {
                 let message = format!("link {} has no flow rate", self.name_of_link(index));
                 let label = "add `flow_rate = …`, \"none\" if it is not to be used";
@@ -292,17 +308,19 @@ impl Asked<'_> {
     fn mesh(&self) -> fcra::Mesh {
         let radios = self.table.integer("radios").unwrap_or_default();
         let finds = self.is_to_find_channels();
-        let nodes = (self.scenario.nodes.iter()).zip(&self.network.nodes).map(|(node, placed)| {
-            let radios = match node.kind {
-                NodeKind::Epc | NodeKind::Server => 0,
-                _ if finds => placed.radios.unwrap_or(radios),
-                _ => u8::try_from(node.channels.len()).unwrap_or(u8::MAX),
-            };
-            fcra::Node {
-                radios,
-                position_m: node.position_m,
-            }
-        });
+        let nodes = (self.scenario.nodes.iter())
+            .zip(&self.network.nodes)
+            .map(|(node, placed)| {
+                let radios = match node.kind {
+                    NodeKind::Epc | NodeKind::Server => 0,
+                    _ if finds => placed.radios.unwrap_or(radios),
+                    _ => u8::try_from(node.channels.len()).unwrap_or(u8::MAX),
+                };
+                fcra::Node {
+                    radios,
+                    position_m: node.position_m,
+                }
+            });
         let links = self.links.iter().map(|link| &self.scenario.links[*link]);
         let channels = if finds {
             fcra::Channels::Available(self.available())
@@ -320,7 +338,12 @@ impl Asked<'_> {
         rates_bps.sort_unstable_by_key(|bps| Reverse(*bps));
         fcra::Mesh {
             nodes: nodes.collect(),
-            links: links.map(|link| fcra::Link { a: link.a, b: link.b }).collect(),
+            links: links
+                .map(|link| fcra::Link {
+                    a: link.a,
+                    b: link.b,
+                })
+                .collect(),
             channels,
             interference: self.interference(&rates_bps),
             rates_bps,
@@ -337,7 +360,9 @@ impl Asked<'_> {
                     known.map_or(f64::INFINITY, |(_, db)| *db)
                 };
                 fcra::Interference::Sinr {
-                    exponent: table.and_then(|table| table.number("exponent")).unwrap_or(3.0),
+                    exponent: table
+                        .and_then(|table| table.number("exponent"))
+                        .unwrap_or(3.0),
                     // The links of the file are there whatever their length.
                     snr_at_1_m_db: f64::INFINITY,
                     thresholds_db: rates_bps.iter().map(threshold).collect(),

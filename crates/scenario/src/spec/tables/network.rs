@@ -21,7 +21,14 @@ const LOSS_KEY: Key = key(
 
 const DELAY_KEY: Key = key("delay", DELAY, Required, "Propagation delay.");
 
-const WIRE_KEYS: &[Key] = &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY, FLOW_RATE, FLOW_RATE_BACK];
+const WIRE_KEYS: &[Key] = &[
+    RATE_KEY,
+    DELAY_KEY,
+    QUEUE_KEY,
+    LOSS_KEY,
+    FLOW_RATE,
+    FLOW_RATE_BACK,
+];
 
 /// What a link leads over.
 const fn medium(variants: &'static [Variant]) -> Tag {
