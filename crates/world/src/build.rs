@@ -13,7 +13,7 @@ use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware};
 use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
 use backlane_routing::graph::{Distances, Graph};
-use backlane_routing::multipath::{FlowRates, L25r, Reach};
+use backlane_routing::multipath::{L25r, Reach};
 use backlane_routing::olsr::Olsr;
 use backlane_routing::shortest_path::{ShortestPath, Tables};
 use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
@@ -404,7 +404,7 @@ impl Builder<'_> {
                 }
                 Routing::L25r(config) => {
                     let exits = paths.iter().map(|&(_, exit)| exit);
-                    let flow_rates = FlowRates::equal(network);
+                    let flow_rates = self.flow_rates();
                     let reach = Rc::new(Reach::new(network, flow_rates, exits, &self.gateways()));
                     Box::new(move |node| {
                         let ties = self.streams.stream(&self.id(node), "ties");

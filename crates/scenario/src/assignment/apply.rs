@@ -13,7 +13,12 @@ use crate::topology::Network;
 use crate::tree::{Item, Table, Value};
 
 /// Writes what was found for `links` into the network and the scenario.
-pub(super) fn write(found: Found, links: &[usize], network: &mut Network, scenario: &mut Scenario) {
+pub(super) fn write(
+    found: &Found,
+    links: &[usize],
+    network: &mut Network,
+    scenario: &mut Scenario,
+) {
     let Some(usual) = scenario.wifi.as_ref().map(|wifi| wifi.rate) else {
         return;
     };

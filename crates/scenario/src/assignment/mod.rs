@@ -85,7 +85,7 @@ pub(crate) fn assign(
     };
     let links = asked.links;
     let scale = found.scale;
-    apply::write(found, &links, network, scenario);
+    apply::write(&found, &links, network, scenario);
     if let Some(Value::Table(table)) = tree.get_mut("assignment").map(|item| &mut item.value) {
         table.set("scale", span, apply::number(scale, span));
     }
@@ -328,20 +328,19 @@ impl Asked<'_> {
             let channel = |link| wifi::channel(link, &self.scenario.nodes);
             fcra::Channels::Given(links.clone().map(channel).collect())
         };
-        let mut rates_bps: Vec<u64> = match self.word("rates") {
-            "adjusted" => self.wifi.standard.rates_bps().to_vec(),
-            _ => Vec::new(),
-        };
-        let top_bps = self.wifi.rate.as_bps();
-        rates_bps.retain(|bps| *bps < top_bps);
-        rates_bps.push(top_bps);
+        let mut rates_bps: Vec<u64> = links.clone().map(|link| self.rate_bps(link)).collect();
+        if self.word("rates") == "adjusted" {
+            rates_bps.extend(self.wifi.standard.rates_bps());
+        }
         rates_bps.sort_unstable_by_key(|bps| Reverse(*bps));
+        rates_bps.dedup();
         fcra::Mesh {
             nodes: nodes.collect(),
             links: links
                 .map(|link| fcra::Link {
                     a: link.a,
                     b: link.b,
+                    top_rate_bps: Some(self.rate_bps(link)),
                 })
                 .collect(),
             channels,
@@ -401,8 +400,7 @@ impl Asked<'_> {
             Error::Infeasible(_) => (Code::Infeasible, demands.required.unwrap_or(self.span)),
             _ => (Code::BadAssignment, self.span),
         };
-        let text = error.describe(mesh, |node| self.id(node).to_owned());
-        let (message, label) = text.split_once(": ").unwrap_or((&text, ""));
+        let (message, label) = error.describe(mesh, |node| self.id(node).to_owned());
         problems.error(code, span, message, label);
     }
 }

@@ -131,9 +131,9 @@ pub(crate) static INTERFERENCE: Section = Section {
                 doc: "Links whose ends are near each other in the network.",
                 keys: &[key(
                     "hops",
-                    Kind::Integer { min: 0, max: 16 },
-                    Default("1"),
-                    "So many links at most are between them; 0 are links with a common end.",
+                    Kind::Integer { min: 1, max: 16 },
+                    Default("2"),
+                    "Two links disturb each other when fewer hops than this lie between their nearest ends. 1: links with a common end; 2: also those with neighbouring ends, which is as far as RTS and CTS reach.",
                 )],
             },
             Variant {
