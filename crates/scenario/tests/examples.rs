@@ -19,6 +19,7 @@ const EXAMPLES: &[&str] = &[
     "trace_access/scenario.toml",
     "wifi_cells.toml",
     "wifi_mesh/scenario.toml",
+    "multipath_mesh/scenario.toml",
     "slotted_downlink.toml",
 ];
 

@@ -41,8 +41,8 @@
 //! ```
 
 mod access;
-pub mod assignment;
-mod build;
+mod assignment;
+pub mod build;
 mod capture;
 mod convert;
 mod convert_lte;

@@ -113,7 +113,7 @@ fn without_the_fourth_link(more: &str) -> String {
     };
     format!(
         "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nnode = [{}, {}, {}, {}]\n\
-         link = [\n{}]\n[wifi]\n[assignment]\nchannels = \"fcra\"\n{more}{}{}",
+         link = [\n{}]\n[wifi]\nloss = 0.0\n[assignment]\nchannels = \"fcra\"\n{more}{}{}",
         node("A", 1, 0, 0),
         node("B", 2, 50, 0),
         node("C", 2, 50, 50),
@@ -134,7 +134,11 @@ fn a_link_that_no_radios_are_left_for_is_not_laid_and_may_fail() {
     let failure = "[[failure]]\nlink = \"D-A\"\nat = \"1 s\"\n";
     for routing in ["shortest-path", "olsr", "l2.5r"] {
         let routing = format!("[routing]\nprotocol = \"{routing}\"\n");
-        let outcome = run(&without_the_fourth_link(&(routing + failure)), 1, None);
+        let outcome = run(
+            &without_the_fourth_link(&(routing.clone() + failure)),
+            1,
+            None,
+        );
         let ends = texts(&outcome.links, "from")
             .into_iter()
             .zip(texts(&outcome.links, "to"));
