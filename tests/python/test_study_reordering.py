@@ -8,9 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from backlane.errors import BacklaneError
 from backlane.measures import measure
+from backlane.report.map import Place
+from backlane.report.mesh import Load, paint_mesh
 from backlane.results import Results
 from backlane.studies import figures, flows, metrics, ratios, reordering
 from backlane.studies.painting import Runs
@@ -274,3 +277,36 @@ def test_lines_go_over_labels_that_begin_with_a_number() -> None:
     (drawn,) = flows.FORMS["lines"](spec, runs_of(swept, *found))
     assert [line.split(",")[1] for line in drawn.csv.splitlines()[1:]] == ["24 flows", "4 flows"]
     assert drawn.svg.lstrip().startswith("<")
+
+
+def test_an_assignment_is_drawn_for_each_contender() -> None:
+    nodes = pl.DataFrame(
+        {"run_id": ["r"] * 3, "id": ["A", "B", "C"], "kind": ["router"] * 3,
+         "x_m": [0.0, 100.0, 200.0], "y_m": [0.0, 50.0, 0.0]}
+    )  # fmt: skip
+    carried = [("A", "B", 1, 3e6), ("B", "A", 1, 1e6), ("B", "C", 2, 2e6), ("C", "B", 2, 0.0)]
+    links = pl.DataFrame(
+        [{"run_id": "r", "from": a, "to": b, "channel": channel, "bytes": size}
+         for a, b, channel, size in carried]
+    )  # fmt: skip
+    runs = Runs(
+        Results({}, None, {"nodes": nodes, "links": links}),
+        [{"routing": "packet"}, {"routing": "data"}],
+        [run_view(cell=0), run_view(cell=1)],
+    )
+    spec = FigureSpec("f", "Mesh", "assignment", "one", {"by": "routing", "only": ["packet"]})
+    (drawn,) = figures.figure(spec, runs)
+    assert drawn.key == "f-1"
+    assert "With packet, channel 1" in drawn.reading
+    rows = [line.split(",") for line in drawn.csv.splitlines()]
+    assert rows[0][:5] == ["a", "b", "channel", "a_to_b_bytes", "b_to_a_bytes"]
+    assert rows[1][:5] == ["A", "B", "1", "3000000.0", "1000000.0"]
+
+
+def test_a_mesh_is_within_its_axes() -> None:
+    axes = Figure().add_subplot()
+    places = {name: Place("router", x, y) for name, x, y in (("A", -50.0, 0.0), ("B", 900.0, 70.0))}
+    paint_mesh(axes, places, [Load("A", "B", 1, 5e6, 0.0)], scale=0.5)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    assert left <= -25 < 450 <= right
+    assert bottom <= 0 < 35 <= top

@@ -111,6 +111,8 @@ def paint_mesh(
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": PAPER, "edgecolor": color, "lw": 0.8},
         )
     shown = {end for one in links for end in (one.a, one.b)}
+    # The lines, which are moved by points, do not count for the limits of the axes.
+    axes.update_datalim([(where[name].x_m * scale, where[name].y_m * scale) for name in shown])
     for name in (name for name in where if name in shown):
         place = where[name]
         named = len(shown) <= _MOST_NAMED

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.report import map as maps
+from backlane.report import mesh
 from backlane.report.data import CellData, Network
 from backlane.report.figures import (
     INK,
@@ -27,7 +28,15 @@ from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies import curves, flows, metrics, ratios, reordering, slots
 from backlane.studies.metrics import METRICS, STICKS
-from backlane.studies.painting import WIDE_IN, chosen, color_key, colors, labels, where_of
+from backlane.studies.painting import (
+    WIDE_IN,
+    chosen,
+    color_key,
+    colors,
+    contenders_of,
+    labels,
+    where_of,
+)
 from backlane.studies.study import take
 
 if TYPE_CHECKING:
@@ -99,6 +108,7 @@ def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         "bars": _bars,
         "traces": _traces,
         "maps": _maps,
+        "assignment": _assignment,
         **curves.FORMS,
         **flows.FORMS,
         **ratios.FORMS,
@@ -296,9 +306,18 @@ def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
 def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The network with the utilisation of its links, one map per contender."""
+    return _numbered(spec, maps.maps(_network(spec, runs), ""))
+
+
+def _assignment(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    """The links over radios with their channels and what they carried, one per contender."""
+    return _numbered(spec, mesh.graphs(_network(spec, runs), ""))
+
+
+def _network(spec: FigureSpec, runs: Runs) -> Network:
     where, by = where_of(spec), spec.options["by"]
     network = Network(spec.title, [by], [], [], runs.results)
-    for name in runs.levels(by, where):
+    for name in contenders_of(spec, runs):
         chosen = runs.at(where | {by: name})
         network.cells.append(
             CellData(
@@ -307,7 +326,10 @@ def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 {view.seed: view.run_id for view in chosen},
             )
         )  # fmt: skip
-    drawn = maps.maps(network, "")
+    return network
+
+
+def _numbered(spec: FigureSpec, drawn: Sequence[Drawn]) -> list[Drawn]:
     return [
         Drawn(f"{spec.id}-{index + 1}", one.title, one.reading, one.svg, one.png, one.csv)
         for index, one in enumerate(drawn)

@@ -26,7 +26,7 @@ _WORDS = {
     "C": "fragile",
     "MECH": "mechanism",
 }
-_TOLD = ("displacements", "ratio", "threshold")
+_TOLD = ("assignment", "displacements", "ratio", "threshold")
 """Forms whose sentence says what the title does not, and stands below the figure."""
 _GATES = {"MECH": 1.0, "A": 0.9, "B": 0.7}
 """Shares of the claims that must be reproduced for the paper to count as reproduced."""

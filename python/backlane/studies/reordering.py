@@ -247,7 +247,9 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         panels[-1].set_xlabel("time in s")
         legend(figure, handles, ["threshold", "timeout"])
 
-    return [draw(spec.id, spec.title, "One flow of the first seed.", rows, paint,
+    which = "" if "flow" in spec.options else ", that whose threshold is reset most often"
+    note = f"One flow of the first seed{which}; the marks are its retransmission timeouts."
+    return [draw(spec.id, spec.title, note, rows, paint,
                  height_in=1.1 + 1.7 * len(contenders), width_in=WIDE_IN)]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 KINDS = (
     "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
     "rates", "lines", "paths", "region", "displacements", "threshold", "ratio",
+    "assignment",
 )  # fmt: skip
 """The forms of figures; `backlane.studies.figures` draws them."""
 
