@@ -172,6 +172,21 @@ fn a_loss_halves_the_flight_from_before_the_phase() {
     assert_eq!(endpoint.readings().cwnd_pkts, 6);
 }
 
+/// The peer's window holds ten of twenty; ten were out, and half of them arrived.
+#[test]
+fn a_loss_halves_the_flight_and_not_a_window_that_was_not_used() {
+    let script = ten_out(
+        "80  < ack 1 win 10000 sack 1001-6001
+         80  > 1:1001 ack 1",
+    )
+    .replace("< S 0 ack 1", "< S 0 ack 1 win 10000");
+    let config = Config {
+        initial_window_pkts: 20,
+        ..ncr(Reordering::NcrAggressive)
+    };
+    assert_eq!(client(&config, &script).readings().ssthresh_pkts, 5);
+}
+
 /// `count` segments that leave at `at_ms`, from the one after `first` thousand bytes on.
 fn sent(at_ms: u32, first: u32, count: u32) -> String {
     let mut lines = String::new();

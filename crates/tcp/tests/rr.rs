@@ -2,7 +2,7 @@
 
 mod script;
 
-use backlane_tcp::{Config, CongestionState, Connection, Reordering};
+use backlane_tcp::{Config, CongestionState, Connection, Reordering, RrConfig};
 use script::{client, config, ten_out};
 
 fn rr_config() -> Config {
@@ -86,4 +86,60 @@ fn limited_transmit_ends_after_a_window() {
     }
     let endpoint = client(&config, &ten_out(&script));
     assert_eq!(endpoint.readings().packets_out_pkts, 20);
+}
+
+/// One segment was late by two, one by six. The share of one half covers the first; what the
+/// needless recovery cost raises it until it covers the other.
+#[test]
+fn a_needless_recovery_raises_the_share_that_is_spared() {
+    let threshold_pkts = |step| {
+        let config = Config {
+            rr: RrConfig { avoided: 0.5, step },
+            ..rr_config()
+        };
+        let script = ten_out(
+            "80  < ack 1 sack 1001-3001
+             81  < ack 3001
+             82  < ack 3001 sack 4001-7001
+             82  > 3001:4001 ack 1
+             83  < ack 3001 sack 4001-10001
+             90  < ack 10001
+             123 < ack 10001 sack 3001-4001",
+        );
+        let endpoint = client(&config, &script.replace("write 100000", "write 10000"));
+        assert_eq!(endpoint.statistics().undos, 1);
+        endpoint.readings().reordering_pkts
+    };
+    assert_eq!(threshold_pkts(0.0), 3);
+    assert_eq!(threshold_pkts(1.0), 7);
+}
+
+/// Four are SACKed: a threshold of three would have repaired what now waits for the timeout.
+#[test]
+fn a_timeout_that_three_duplicates_would_have_spared_lowers_the_share() {
+    let threshold_pkts = |step| {
+        let config = Config {
+            rr: RrConfig { avoided: 0.5, step },
+            ..rr_config()
+        };
+        let script = ten_out(
+            "80  < ack 1 sack 1001-4001
+             80  > 1:1001 ack 1
+             81  < ack 1 sack 1001-7001
+             90  < ack 7001
+             121 < ack 7001 sack 1-1001
+             122 < ack 7001 sack 8001-10001
+             130 write 2000
+             130 > 10001:11001 ack 1
+             130 > 11001:12001 ack 1
+             170 < ack 7001 sack 8001-12001
+             331 > 7001:8001 ack 1",
+        );
+        let script = script.replace("write 100000", "write 10000");
+        let endpoint = client(&config, &script);
+        assert_eq!(endpoint.statistics().rtos, 1);
+        endpoint.readings().reordering_pkts
+    };
+    assert_eq!(threshold_pkts(0.0), 7);
+    assert_eq!(threshold_pkts(1.0), 3);
 }

@@ -224,3 +224,37 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After 40 windows of 20 ms samples: 40 ms · 0.995⁴⁰ = 32.73 ms.
+    #[test]
+    fn the_envelope_rises_with_a_sample_at_once_and_fades_by_alpha_per_window() {
+        let mut pr = Pr::new(PrConfig::default(), Duration::from_secs(120));
+        pr.on_sample(20_000, 1, 10);
+        pr.on_sample(40_000, 1, 10);
+        for _ in 0..400 {
+            pr.on_sample(20_000, 1, 10);
+        }
+        assert!((pr.ewrtt_us - 32_733.0).abs() < 1.0, "{}", pr.ewrtt_us);
+        for _ in 0..10_000 {
+            pr.on_sample(20_000, 1, 10);
+        }
+        assert_eq!(pr.ewrtt_us, 20_000.0);
+    }
+
+    #[test]
+    fn after_a_collapse_the_deadline_is_a_second_at_least_and_doubles_up_to_the_limit() {
+        let mut pr = Pr::new(PrConfig::default(), Duration::from_secs(10));
+        let initial = Duration::from_millis(700);
+        assert_eq!(pr.mxrtt_us(0, initial), 700_000);
+        pr.on_sample(40_000, 1, 10);
+        let deadlines_us = [0, 1, 2, 4, 5].map(|collapses| pr.mxrtt_us(collapses, initial));
+        assert_eq!(
+            deadlines_us,
+            [120_000, 1_000_000, 2_000_000, 8_000_000, 10_000_000]
+        );
+    }
+}
