@@ -18,8 +18,6 @@ pub(crate) struct ReorderingState {
     mss_bytes: u64,
     initial_degree: u32,
     degree: u32,
-    /// The degree before the last timeout.
-    timed_out_degree: u32,
     has_seen: bool,
     /// RACK's window in quarters of the smallest RTT.
     steps: u32,
@@ -36,7 +34,6 @@ impl ReorderingState {
             mss_bytes: u64::from(mss_bytes.max(1)),
             initial_degree: degree,
             degree,
-            timed_out_degree: degree,
             has_seen: false,
             steps: 1,
             persists_for: 0,
@@ -107,7 +104,6 @@ impl ReorderingState {
 
     /// A retransmission timeout, with `sacked_pkts` SACKed; `was_open`: no reduction was on.
     pub(crate) fn on_timeout(&mut self, sacked_pkts: u32, was_open: bool) {
-        self.timed_out_degree = self.degree;
         if self.policy == Reordering::Rr {
             return;
         }
@@ -115,11 +111,6 @@ impl ReorderingState {
         if is_legacy || (was_open && sacked_pkts >= self.initial_degree) {
             self.degree = self.degree.min(self.initial_degree);
         }
-    }
-
-    /// The timeout was needless after all.
-    pub(crate) fn on_spurious_timeout(&mut self) {
-        self.degree = self.degree.max(self.timed_out_degree);
     }
 
     /// A D-SACK arrived.

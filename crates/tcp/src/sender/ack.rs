@@ -101,7 +101,8 @@ impl Sender {
             self.judge_probe(now, &step, duplicate_seen);
         }
         let was_in_ncr = self.ncr.is_some();
-        let was_reducing = self.is_reducing();
+        // F-RTO, too, had the window to itself.
+        let had_window = self.is_reducing() || self.checks_timeout;
         let is_dubious = self.state != CongestionState::Open
             || delivery.newly_sacked
             || is_duplicate
@@ -142,7 +143,7 @@ impl Sender {
             }
         } else if (delivery.acked_pkts > 0
             && !(was_in_ncr && self.ncr.is_some())
-            && !(was_reducing && self.is_legacy()))
+            && !(had_window && self.is_legacy()))
             || self.owns_window
             || (delivery.newly_sacked && self.reordering.has_learned())
         {
@@ -197,7 +198,8 @@ impl Sender {
         } else {
             highest_sacked.max(self.snd_una)
         };
-        let trusts = self.state != CongestionState::Loss || self.undo.is_possible();
+        let trusts = (self.state != CongestionState::Loss || self.undo.is_possible())
+            && !(self.is_legacy() && self.checks_timeout && self.state == CongestionState::Loss);
         if let Some(seq) = delivery.reordered_seq.filter(|_| trusts) {
             self.reordering.on_reordered(high.saturating_sub(seq));
         }

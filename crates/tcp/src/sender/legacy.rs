@@ -126,12 +126,55 @@ impl Sender {
         self.window.cwnd_pkts = self.window.cwnd_pkts.min(limit_pkts);
     }
 
+    /// F-RTO (RFC 4138 appendix B, as Linux had it): the first acknowledgment that moves after
+    /// the retransmission lets two new segments out; the next one is from what had been on its
+    /// way, and the timeout was needless, or not. Whether that is all to be done.
+    pub(super) fn judge_timeout(&mut self, now: SimTime, step: &Step) -> bool {
+        let recovered = self.snd_una >= self.high_seq;
+        if !self.tries_new_data {
+            if !step.advanced() {
+                return true;
+            }
+            if recovered || !self.may_send_new() {
+                self.confirm_timeout(2);
+                return false;
+            }
+            self.tries_new_data = true;
+            self.window.cwnd_pkts = self.scoreboard.in_flight() + 2;
+            return true;
+        }
+        let newly_sacked = step.delivery.newly_sacked;
+        let progress = step.advanced() || newly_sacked;
+        if !progress && !step.is_duplicate {
+            return true;
+        }
+        let original = (step.delivery.original_end).is_some_and(|end_seq| end_seq <= self.high_seq);
+        if recovered || !progress || (newly_sacked && !original) {
+            self.confirm_timeout(3);
+            return false;
+        }
+        self.checks_timeout = false;
+        self.tries_new_data = false;
+        self.statistics.spurious_rtos += 1;
+        self.halve_after_spurious_timeout(now);
+        true
+    }
+
+    /// F-RTO saw that the timeout was right: slow start goes on with `room_pkts`.
+    fn confirm_timeout(&mut self, room_pkts: u32) {
+        self.checks_timeout = false;
+        self.tries_new_data = false;
+        self.reordering
+            .on_timeout(self.scoreboard.sacked_out(), false);
+        self.window.cwnd_pkts = self.scoreboard.in_flight() + room_pkts;
+        self.high_seq = self.snd_nxt;
+    }
+
     /// The answer to a timeout that F-RTO found needless: its threshold stays, and rate halving
     /// takes the window there (the first of `tcp_frto_response`).
-    pub(super) fn halve_after_spurious_timeout(&mut self, now: SimTime) {
+    fn halve_after_spurious_timeout(&mut self, now: SimTime) {
         self.scoreboard.forget_losses();
         self.undo.forbid();
-        self.reordering.on_spurious_timeout();
         self.timeouts_in_a_row = 0;
         let limit_pkts = self.scoreboard.in_flight() + 1;
         self.window.cwnd_pkts = self.undo.prior_cwnd_pkts().clamp(1, limit_pkts);

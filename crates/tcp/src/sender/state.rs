@@ -135,6 +135,9 @@ impl Sender {
     }
 
     fn continue_loss(&mut self, now: SimTime, step: &Step) {
+        if self.is_legacy() && self.checks_timeout && self.judge_timeout(now, step) {
+            return;
+        }
         let recovered = self.snd_una >= self.high_seq;
         let undone = (step.advanced() && self.try_undo_loss(now, step.segment, false))
             || self.detect_spurious_timeout(now, step, recovered);

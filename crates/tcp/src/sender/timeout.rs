@@ -101,8 +101,11 @@ impl Sender {
     fn enter_loss(&mut self, now: SimTime) {
         let was_open = self.state <= CongestionState::Disorder;
         let was_recovering = self.state >= CongestionState::Recovery;
-        self.reordering
-            .on_timeout(self.scoreboard.sacked_out(), was_open);
+        // F-RTO had the threshold wait for its verdict.
+        if !(self.is_legacy() && self.frto) {
+            self.reordering
+                .on_timeout(self.scoreboard.sacked_out(), was_open);
+        }
         self.weigh_timeout(was_open);
         self.ncr = None;
         self.probe_end = None;

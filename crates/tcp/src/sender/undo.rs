@@ -196,14 +196,10 @@ impl Sender {
         if !self.undoes || !(original || self.may_undo(now, segment)) {
             return false;
         }
+        self.undo_reduction(true);
         if original {
             self.statistics.spurious_rtos += 1;
         }
-        if original && self.is_legacy() {
-            self.halve_after_spurious_timeout(now);
-            return true;
-        }
-        self.undo_reduction(true);
         self.timeouts_in_a_row = 0;
         if original || self.selective {
             self.set_state(now, CongestionState::Open);
