@@ -136,7 +136,10 @@ impl Sender {
 
     /// The next retransmission is the first of its episode, if none is out.
     pub(super) fn forget_old_retransmissions(&mut self) {
-        if self.scoreboard.retrans_out() == 0 && !self.scoreboard.is_head_retransmitted() {
+        let head_counts = !self.is_legacy();
+        if self.scoreboard.retrans_out() == 0
+            && !(head_counts && self.scoreboard.is_head_retransmitted())
+        {
             self.undo.forget_retransmissions();
         }
     }
