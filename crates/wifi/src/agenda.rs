@@ -5,6 +5,8 @@
 //! one sender, most deadlines change between two events, and a heap would sort what nobody asks
 //! for. Which radio is next cannot be guessed, so that no branch depends on it.
 
+use std::hint::select_unpredictable;
+
 use backlane_units::SimTime;
 
 const BLOCK: usize = 8;
@@ -32,9 +34,8 @@ impl Block {
         let (mut least, mut first) = (self.keys[0], 0);
         for index in 1..BLOCK {
             let key = self.keys[index];
-            let sooner = key < least;
-            least = if sooner { key } else { least };
-            first = if sooner { index } else { first };
+            first = select_unpredictable(key < least, index, first);
+            least = least.min(key);
         }
         (self.least, self.first, self.changed) = (least, first, false);
     }
@@ -93,13 +94,9 @@ impl Agenda {
             if block.changed {
                 block.settle();
             }
-            let sooner = block.least < best;
-            best = if sooner { block.least } else { best };
-            first = if sooner {
-                number * BLOCK + block.first
-            } else {
-                first
-            };
+            let its_first = number * BLOCK + block.first;
+            first = select_unpredictable(block.least < best, its_first, first);
+            best = best.min(block.least);
         }
         (best != NEVER).then_some((time_of(best), first))
     }
