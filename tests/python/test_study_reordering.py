@@ -98,6 +98,16 @@ def test_a_reset_is_a_fall_of_the_threshold_to_three_with_a_timeout() -> None:
     assert math.isnan(number("threshold_resets", run_view()))
 
 
+def test_a_threshold_may_fall_a_round_trip_after_its_timeout() -> None:
+    """F-RTO judges a timeout by the acknowledgments that come next."""
+    later = windows(a=[(3, 0), (40, 0), (40, 1), (40, 1), (3, 1), (20, 1), (3, 1)])
+    series = later["series/cwnd"].with_columns(time_s=pl.col("time_s") / 20)
+    view = run_view({"series/cwnd": series})
+    # At 0.1 s the timeout, at 0.2 s the fall; the one at 0.3 s comes 0.2 s after it.
+    assert number("threshold_resets", view) == 1
+    assert number("threshold_falls_untimed", view) == 1
+
+
 def of_flows(*rows: dict[str, Any], **more: Any) -> RunView:
     return replace(run_view(**more), everything=list(rows), flows=list(rows))
 
@@ -112,19 +122,25 @@ def test_what_the_flows_counted_is_a_mean_over_flows() -> None:
     assert math.isnan(number("in_flight_mean", run_view()))
 
 
-def test_growth_after_slow_start_is_over_the_window_at_its_end() -> None:
-    left = {"slow_start_exit": "reordering", "slow_start_exit_s": 1.0, "slow_start_exit_pkts": 20}
+def test_windows_are_held_against_the_first_of_a_stretch_of_time() -> None:
     series = {
         "series/cwnd": pl.DataFrame(
             {
                 "run_id": ["r"] * 5, "entity": ["a"] * 4 + ["b"],
-                "time_s": [0.0, 1.0, 2.0, 3.0, 0.0], "cwnd_pkts": [10, 40, 18, 15, 90],
+                "time_s": [0.0, 1.0, 2.0, 3.0, 1.0], "cwnd_pkts": [90, 40, 50, 30, 90],
             }
         )
     }  # fmt: skip
-    flows_of = {"flow": "a", **left}, {"flow": "b", "slow_start_exit": None}
-    view = of_flows(*flows_of, tables=series)
-    assert number("growth_after_exit", view) == pytest.approx(18 / 20)
+    view = run_view(series)
+    assert number("window_rise@1-3", view) == pytest.approx(50 / 40)
+    assert number("window_rise@2-3", view) == pytest.approx(30 / 50)
+    assert math.isnan(number("window_rise@4-5", view))
+    assert math.isnan(number("window_rise@1-3", run_view()))
+
+
+def test_slow_starts_that_reordering_ended_are_counted() -> None:
+    causes = ("reordering", None, "loss", "reordering")
+    view = of_flows(*({"slow_start_exit": cause} for cause in causes))
     assert number("exit_by_reordering", view) == pytest.approx(1 / 2)
 
 

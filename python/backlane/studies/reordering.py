@@ -15,7 +15,7 @@ from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies.painting import WIDE_IN, by_seed, colors, contenders_of, labels, where_of
-from backlane.studies.timed import counted, mean
+from backlane.studies.timed import at, counted, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 AT_FIRST_PKTS = 3
 """The duplicate threshold that a connection begins with (RFC 5681 §3.2)."""
+VERDICT_S = 0.2
+"""A timeout shows in the threshold when F-RTO has judged it, a round trip or two later, and
+before the next can come: Linux's shortest is so long."""
 FURTHEST = (6, 12, 20, 30)
 """A histogram shows displacements up to one of these by themselves, and those beyond in one bar."""
 BEYOND = 0.02
@@ -52,11 +55,12 @@ def share_from(view: RunView, displacement: float) -> float:
 
 def _falls(view: RunView, flow: str) -> Iterator[tuple[bool, bool]]:
     """Of each fall of a flow's threshold: whether it is as at first, and whether it timed out."""
-    thresholds = view.samples("cwnd", flow, "reordering_pkts")[1]
-    timeouts = view.samples("cwnd", flow, "rtos")[1]
-    for before, after in pairwise(zip(thresholds, timeouts, strict=True)):
-        if after[0] < before[0]:
-            yield after[0] == AT_FIRST_PKTS, after[1] > before[1]
+    times, thresholds = view.samples("cwnd", flow, "reordering_pkts")
+    timeouts = view.samples("cwnd", flow, "rtos")
+    for index in range(1, len(times)):
+        if thresholds[index] < thresholds[index - 1]:
+            before = at(timeouts, min(times[index] - VERDICT_S, times[index - 1]))
+            yield thresholds[index] == AT_FIRST_PKTS, timeouts[1][index] > before
 
 
 def _per_flow(view: RunView, of: Callable[[str], float]) -> float:
@@ -89,19 +93,6 @@ def exit_by_reordering(view: RunView) -> float:
     return causes.count("reordering") / len(causes) if causes else math.nan
 
 
-def growth_after_exit(view: RunView) -> float:
-    """The largest window after slow start over the one at its end, mean over flows."""
-    ratios = []
-    for flow in view.watched:
-        if flow.get("slow_start_exit") is None:
-            continue
-        times, windows = view.samples("cwnd", str(flow["flow"]), "cwnd_pkts")
-        after = [w for t, w in zip(times, windows, strict=True) if t > flow["slow_start_exit_s"]]
-        if after:
-            ratios.append(max(after) / float(flow["slow_start_exit_pkts"]))
-    return mean(ratios)
-
-
 PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
     "in_flight_mean": (
         "packets", 1, "packets in flight of a flow", lambda v: counted(v, "in_flight_mean_pkts")),
@@ -115,8 +106,6 @@ PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
         "packets", 1, "largest duplicate threshold of a flow",
         lambda v: counted(v, "reordering_max_pkts")),
     "exit_by_reordering": ("%", 100, "slow starts ended by reordering", exit_by_reordering),
-    "growth_after_exit": (
-        "", 1, "largest window after slow start over that at its end", growth_after_exit),
 }  # fmt: skip
 """By name: unit, scale, words, and the number of a run."""
 

@@ -126,6 +126,16 @@ def in_flight_pkts(view: RunView, span: Span) -> list[float]:
     ]
 
 
+def window_rise(view: RunView, span: Span) -> float:
+    """The largest window of a stretch of time over that at its start, mean over flows."""
+    found = []
+    for window in view.windows.values():
+        first, then = at(window, span[0]), within(window, span)
+        if first and then:
+            found.append(max(then) / first)
+    return mean(found)
+
+
 def reach_s(view: RunView, rate_bps: float) -> float:
     """When goodput first holds a rate for a second, from the start of the flow; mean over flows.
 
@@ -277,6 +287,7 @@ OVER_TIME: dict[str, tuple[str, float, str, Callable[[RunView, Span], float]]] =
     "queue": ("packets", 1, "mean queue at the eNodeB", queue_pkts),
     "queue_median": ("packets", 1, "median queue at the eNodeB", queue_median_pkts),
     "delay": ("ms", 1e3, "mean PDCP delay", delay_s),
+    "window_rise": ("", 1, "largest window over the first", window_rise),
     "delay_max": ("ms", 1e3, "longest PDCP delay", delay_max_s),
 }
 """By name: unit, scale from SI, words, and the number between two times."""
