@@ -326,3 +326,12 @@ def test_a_mesh_is_within_its_axes() -> None:
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     assert left <= -25 < 450 <= right
     assert bottom <= 0 < 35 <= top
+
+
+def test_bars_average_the_cells_of_a_seed_and_count_seeds() -> None:
+    swept = [{"tcp": "Linux", "flow.count": count} for count in (1, 2)]
+    rates = {(0, 1): 2e6, (1, 1): 8e6, (0, 2): 4e6, (1, 2): 6e6}
+    found = [of_goodput(bps, cell, seed) for (cell, seed), bps in rates.items()]
+    spec = FigureSpec("f", "B", "bars", "one", {"by": "tcp", "metric": "system_throughput"})
+    (drawn,) = figures.figure(spec, runs_of(swept, *found))
+    assert drawn.csv.splitlines()[1] == ",Linux,2,5.0,5.0,5.0"

@@ -30,6 +30,7 @@ from backlane.studies import curves, flows, metrics, ratios, reordering, slots
 from backlane.studies.metrics import METRICS, STICKS
 from backlane.studies.painting import (
     WIDE_IN,
+    by_seed,
     chosen,
     color_key,
     colors,
@@ -244,8 +245,8 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         first = place
         for name in contenders:
             chosen = runs.at(where | {by: name} | ({x: group} if x else {}))
-            values = [known.of(view) * known.scale for view in chosen]
-            around = mean_interval([value for value in values if not math.isnan(value)])
+            values = by_seed(chosen, known.of).values()
+            around = mean_interval([value * known.scale for value in values])
             rows.append([group, name, around.count, around.mean, around.low, around.high])
             bars.append((place, shade[name], around))
             place += 1
@@ -258,6 +259,8 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             if around.known:
                 axes.vlines(at, around.low, around.high, color=INK, linewidth=2.0)
         axes.set_ylabel(fill(f"{known.words}, {known.unit}" if known.unit else known.words, 36))
+        if all(not around.mean < 0 for _, _, around in bars):
+            axes.set_ylim(bottom=0)
         if metric == "jain":
             axes.set_ylim(0, 1)
         if x:
