@@ -146,7 +146,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         && !problems.has_errors()
     {
         assignment::assign(&mut tree, network, scenario, problems);
-        if let Some(routing) = tree.table("routing") {
+        if let Some(routing) = tree.table("routing").filter(|_| !problems.has_errors()) {
             assignment::check_flow_rates(routing, network, scenario, problems);
         }
     }

@@ -110,12 +110,12 @@ def paint_mesh(
             zorder=2.5,
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": PAPER, "edgecolor": color, "lw": 0.8},
         )
-    shown = {end for one in links for end in (one.a, one.b)}
-    # The lines, which are moved by points, do not count for the limits of the axes.
-    axes.update_datalim([(where[name].x_m * scale, where[name].y_m * scale) for name in shown])
-    for name in (name for name in where if name in shown):
-        place = where[name]
-        named = len(shown) <= _MOST_NAMED
+    shown = {end: where[end] for one in links for end in (one.a, one.b)}
+    # Lines beside their places do not tell the axes how far they go.
+    axes.update_datalim([(place.x_m * scale, place.y_m * scale) for place in shown.values()])
+    axes.autoscale_view()
+    named = len(shown) <= _MOST_NAMED
+    for name, place in shown.items():
         axes.annotate(
             name if named else "",
             (place.x_m * scale, place.y_m * scale),
@@ -246,7 +246,7 @@ def _graph(network: Network, cell: CellData, links: list[Load], top_bytes: float
         _reading(cell.contender, links),
         rows,
         paint,
-        height_in=min(max(3.6 * tall + 1.0, 2.4), 4.9) + _LEGEND_ROW_IN * legend_rows(links),
+        height_in=min(max(3.2 * tall + 0.95, 2.2), 4.9) + _LEGEND_ROW_IN * legend_rows(links),
     )
 
 

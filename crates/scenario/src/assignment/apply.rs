@@ -1,10 +1,11 @@
 //! What was found, written where it is looked for; and flow rates that fit the flows.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::Rate;
 
 use super::Found;
+use super::demands::distances;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::flows;
@@ -126,38 +127,21 @@ pub(crate) fn check_flow_rates(
         }
     }
     for (from, targets) in pairs {
-        let reached = reached(&ways, from);
-        if let Some(to) = targets.into_iter().find(|to| !reached[*to]) {
+        let reached = distances(&ways, from);
+        if let Some(to) = targets.into_iter().find(|to| reached[*to].is_none()) {
             let message = format!(
                 "no links with a flow rate lead from \"{}\" to \"{}\"",
                 id(from),
                 id(to)
             );
-            let label = match routing.entry("protocol") {
-                _ if scenario.assignment.is_some() => {
-                    "L2.5R would drop all packets: add the pair to the demands"
-                }
-                _ => "L2.5R would drop all packets: give more links a flow rate",
+            let label = if scenario.assignment.is_some() {
+                "L2.5R would drop all packets: add the pair to the demands"
+            } else {
+                "L2.5R would drop all packets: give more links a flow rate"
             };
             let place = routing.place("protocol", Span::default());
             problems.error(Code::FlowRate, place, message, label);
             return;
         }
     }
-}
-
-/// Which nodes can be reached from a node.
-fn reached(ways: &[Vec<usize>], from: usize) -> Vec<bool> {
-    let mut reached = vec![false; ways.len()];
-    reached[from] = true;
-    let mut next = VecDeque::from([from]);
-    while let Some(node) = next.pop_front() {
-        for &other in &ways[node] {
-            if !reached[other] {
-                reached[other] = true;
-                next.push_back(other);
-            }
-        }
-    }
-    reached
 }

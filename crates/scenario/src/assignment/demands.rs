@@ -1,6 +1,6 @@
 //! Who sends to whom over the mesh.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use backlane_assignment as fcra;
 use backlane_units::Rate;
@@ -9,6 +9,7 @@ use super::Asked;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::flows;
+use crate::model::Link;
 use crate::spec::nearest;
 use crate::tree::Table;
 
@@ -46,7 +47,7 @@ impl Demands {
             let label = "add flows or `demands`, or write flow_rates = \"equal\"";
             problems.error(Code::BadDemand, asked.span, message, label);
         } else if demands.list.len() > MOST_DEMANDS {
-            let message = format!("there are {} demands", demands.list.len());
+            let message = format!("there are more than {MOST_DEMANDS} demands");
             let label = format!("at most {MOST_DEMANDS} are possible");
             problems.error(Code::BadDemand, asked.span, message, label);
         }
@@ -78,6 +79,7 @@ impl Demands {
         let (Some(from), Some(to)) = (end("from"), end("to")) else {
             return;
         };
+        let (from, to) = asked.over_radios(from, to);
         if from == to {
             let message = format!("the demand begins and ends at \"{}\"", asked.id(from));
             problems.error(Code::BadDemand, span, message, "name two routers");
@@ -101,6 +103,10 @@ impl Demands {
         let mut pairs: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         let mut order = Vec::new();
         for (from, to, is_tcp) in flows::router_pairs(asked.scenario) {
+            let (from, to) = asked.over_radios(from, to);
+            if from == to {
+                continue;
+            }
             pairs
                 .entry((from, to))
                 .and_modify(|tcp| *tcp |= is_tcp)
@@ -108,6 +114,9 @@ impl Demands {
                     order.push((from, to));
                     is_tcp
                 });
+            if order.len() > MOST_DEMANDS {
+                break;
+            }
         }
         for pair in order {
             self.list.push(fcra::Demand {
@@ -119,4 +128,63 @@ impl Demands {
             self.places.push(asked.span);
         }
     }
+}
+
+impl Asked<'_> {
+    /// The stretch of the way between two routers that leads over radios. A router without radios,
+    /// such as a gateway, is reached by wires: of the routers with radios that these lead to, the
+    /// one nearest to the other end stands for it.
+    fn over_radios(&self, from: usize, to: usize) -> (usize, usize) {
+        let (starts, ends) = (self.by_wire(from), self.by_wire(to));
+        let mut best: Option<(usize, usize, usize)> = None;
+        for &start in &starts {
+            let hops = self.hops(start, |link| link.radio().is_some());
+            for &end in &ends {
+                let Some(hops) = hops[end] else { continue };
+                if best.is_none_or(|(least, ..)| hops < least) {
+                    best = Some((hops, start, end));
+                }
+            }
+        }
+        best.map_or((from, to), |(_, start, end)| (start, end))
+    }
+
+    /// The router itself if it has links over radios, or else those that wires lead to.
+    fn by_wire(&self, router: usize) -> Vec<usize> {
+        let links = || self.links.iter().map(|link| &self.scenario.links[*link]);
+        let has_radio = |node: usize| links().any(|link| link.a == node || link.b == node);
+        if has_radio(router) {
+            return vec![router];
+        }
+        let hops = self.hops(router, |link| link.wire().is_some());
+        (0..hops.len())
+            .filter(|node| hops[*node].is_some() && has_radio(*node))
+            .collect()
+    }
+
+    /// Links from a node to each other one over links of a kind.
+    fn hops(&self, from: usize, leads: impl Fn(&Link) -> bool) -> Vec<Option<usize>> {
+        let mut ways = vec![Vec::new(); self.scenario.nodes.len()];
+        for link in self.scenario.links.iter().filter(|link| leads(link)) {
+            ways[link.a].push(link.b);
+            ways[link.b].push(link.a);
+        }
+        distances(&ways, from)
+    }
+}
+
+/// Steps from a node to each that they lead to.
+pub(super) fn distances(ways: &[Vec<usize>], from: usize) -> Vec<Option<usize>> {
+    let mut distances = vec![None; ways.len()];
+    distances[from] = Some(0);
+    let mut next = VecDeque::from([(from, 0)]);
+    while let Some((node, distance)) = next.pop_front() {
+        for &other in &ways[node] {
+            if distances[other].is_none() {
+                distances[other] = Some(distance + 1);
+                next.push_back((other, distance + 1));
+            }
+        }
+    }
+    distances
 }

@@ -128,6 +128,11 @@ impl Asked<'_> {
             let label = format!("at most {MOST_LINKS} are possible");
             problems.error(Code::BadAssignment, self.span, message, label);
         }
+        if self.is_to_find_channels() && self.available().is_empty() {
+            let message = "assignment available is an empty list";
+            let label = "write the channels that may be used, such as [36, 40, 44]";
+            problems.error(Code::Empty, place("available"), message, label);
+        }
         if self.wifi.in_range {
             let message = "an assignment is for links that are listed, not for all in range";
             let label = "write neighbours = \"listed\" in [wifi]";
