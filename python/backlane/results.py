@@ -152,6 +152,11 @@ class Results:
         """One row per router and run; empty where protocols send nothing and count nothing."""
         return self._optional("routing")
 
+    @property
+    def assignment(self) -> pl.DataFrame:
+        """One row per direction of a link that was assigned to, and run; empty where none was."""
+        return self._optional("assignment")
+
     def _optional(self, name: str) -> pl.DataFrame:
         """A table that only some runs have."""
         import polars as pl
