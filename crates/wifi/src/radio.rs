@@ -101,12 +101,36 @@ impl Reception {
     }
 
     /// The probability that it comes through if nothing disturbed it.
-    fn success(&self, noise_mw: f64, rates: &ErrorRate, rules: &Rules) -> f64 {
+    fn success(
+        &self,
+        noise_mw: f64,
+        rates: &ErrorRate,
+        rules: &Rules,
+        known: &mut [Undisturbed; KNOWN],
+    ) -> f64 {
         if self.noise_free || rates.is_certain(self.mode, self.power_mw / noise_mw) {
             return 1.0;
         }
-        self.over(noise_mw, 0.0, rules).success(rates)
+        let place = (self.from ^ self.bytes) as usize % KNOWN;
+        let like = (self.power_mw, self.mode, self.bytes);
+        if known[place].like != like {
+            known[place] = Undisturbed {
+                like,
+                success: self.over(noise_mw, 0.0, rules).success(rates),
+            };
+        }
+        known[place].success
     }
+}
+
+/// Frames that others send again and again are alike. So many are kept.
+const KNOWN: usize = 8;
+
+/// How probably an undisturbed frame of this power, mode and length comes through.
+#[derive(Clone, Copy, Debug)]
+struct Undisturbed {
+    like: (f64, Mode, u32),
+    success: f64,
 }
 
 const NO_RECEPTION: Reception = Reception {
@@ -164,6 +188,7 @@ pub(crate) struct Radio {
     reception: Reception,
     /// Of what it receives, once something else was on the air meanwhile.
     sinr: Option<SinrReception>,
+    undisturbed: [Undisturbed; KNOWN],
     queue_noted: SimTime,
     /// Since when it senses something or sends.
     busy_since: SimTime,
@@ -212,6 +237,10 @@ impl Radio {
             sensed: 0,
             reception: NO_RECEPTION,
             sinr: None,
+            undisturbed: [Undisturbed {
+                like: (0.0, Mode::Ofdm6, 0),
+                success: 0.0,
+            }; KNOWN],
             queue_noted: SimTime::ZERO,
             busy_since: SimTime::ZERO,
             access_at: SimTime::ZERO,
@@ -438,14 +467,15 @@ impl Radio {
     /// at the same instant a radio takes up the strongest.
     fn take_up(&mut self, frame: &Frame, power_mw: f64, noise_free: bool, rules: &Rules) {
         let others_mw = self.others_mw(power_mw);
-        let held = self.reception;
-        let stronger_twin =
-            held.from != NONE && held.begins == frame.begins && power_mw > held.power_mw;
-        let louder = rules
-            .recapture
-            .is_some_and(|more| power_mw >= more * others_mw);
-        let may_turn = held.from == NONE || stronger_twin || louder;
-        let new = Reception {
+        let held = &self.reception;
+        let is_free = held.from == NONE;
+        let stronger_twin = !is_free && held.begins == frame.begins && power_mw > held.power_mw;
+        let may_turn = is_free
+            || stronger_twin
+            || rules
+                .recapture
+                .is_some_and(|more| power_mw >= more * others_mw);
+        let new = || Reception {
             from: frame.from,
             begins: frame.begins,
             ends: frame.ends,
@@ -466,9 +496,10 @@ impl Radio {
                     None => sensed == 1,
                 };
                 if power_mw >= sensitivity_mw && may_turn && clear(power_mw, others_mw) {
-                    self.reception = new;
-                } else if held.from != NONE {
-                    self.reception.good &= clear(held.power_mw, self.others_mw(held.power_mw));
+                    self.reception = new();
+                } else if !is_free {
+                    let held_mw = held.power_mw;
+                    self.reception.good &= clear(held_mw, self.others_mw(held_mw));
                 }
             }
             Hearing::Pairwise {
@@ -480,14 +511,14 @@ impl Radio {
                 }
                 let new = Reception {
                     good: power_mw >= sensitivity_mw,
-                    ..new
+                    ..new()
                 };
-                self.reception = if held.from == NONE {
+                self.reception = if is_free {
                     new
                 } else if stronger_twin {
-                    of_two(new, held, capture)
+                    of_two(new, *held, capture)
                 } else {
-                    of_two(held, new, capture)
+                    of_two(*held, new, capture)
                 };
             }
             Hearing::ErrorRate {
@@ -497,12 +528,12 @@ impl Radio {
             } => {
                 let mut found = true;
                 if power_mw >= sensitivity_mw && may_turn {
-                    self.reception = new;
+                    self.reception = new();
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
                     found = finds_preamble(power_mw, noise_mw + others_mw);
                     self.sinr =
                         (self.on_air > 1).then(|| self.reception.over(noise_mw, others_mw, rules));
-                } else if held.from != NONE {
+                } else if !is_free {
                     let others_mw = self.others_mw(held.power_mw);
                     found = self.disturb(frame.begins, noise_mw, others_mw, rates, rules);
                 }
@@ -558,7 +589,10 @@ impl Radio {
                 } => {
                     let success = match self.sinr.take() {
                         Some(sinr) => sinr.success(rates),
-                        None => self.reception.success(*noise_mw, rates, rules),
+                        None => {
+                            let known = &mut self.undisturbed;
+                            self.reception.success(*noise_mw, rates, rules, known)
+                        }
                     };
                     self.draws.errors.chance(success)
                 }
