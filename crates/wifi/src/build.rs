@@ -9,7 +9,7 @@ use backlane_units::{Duration, SimTime};
 
 use crate::agenda::Agenda;
 use crate::config::{StationConfig, WifiConfig, WifiError, WifiLinkConfig};
-use crate::frame::NONE;
+use crate::frame::{Frame, NONE};
 use crate::medium::{Hearer, Wifi};
 use crate::queues::Queues;
 use crate::radio::{Direction, Draws, Radio};
@@ -86,6 +86,7 @@ impl Wifi {
         Ok(Self {
             agenda: Agenda::new(radios.len()),
             rules,
+            frames: vec![Frame::NOTHING; radios.len()],
             radios,
             reach,
             faded_mw,

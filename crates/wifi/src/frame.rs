@@ -33,3 +33,18 @@ pub(crate) struct Frame {
     /// How long it reserves the channel after its end.
     pub(crate) reserves: Duration,
 }
+
+impl Frame {
+    /// That of a radio that has not sent yet.
+    pub(crate) const NOTHING: Self = Self {
+        kind: Kind::Ack,
+        mode: Mode::Ofdm6,
+        from: NONE,
+        to: NONE,
+        link: NONE,
+        bytes: 0,
+        begins: SimTime::ZERO,
+        ends: SimTime::ZERO,
+        reserves: Duration::ZERO,
+    };
+}

@@ -30,6 +30,8 @@ pub(crate) struct Hearer {
 pub struct Wifi {
     pub(crate) rules: Rules,
     pub(crate) radios: Vec<Radio>,
+    /// By radio: what it sends, or sent last.
+    pub(crate) frames: Vec<Frame>,
     /// By radio: who hears it.
     pub(crate) reach: Vec<Vec<Hearer>>,
     /// By radio: the powers at its hearers of the frame that it sends, where they fade.
@@ -89,38 +91,35 @@ impl Wifi {
 
     /// The radio has won its turn.
     fn attempt(&mut self, context: &mut MacContext<'_>, me: usize) {
-        let Some(service) = &mut self.radios[me].service else {
+        let radio = &mut self.radios[me];
+        let Some(service) = &mut radio.service else {
             return;
         };
         service.attempts += 1;
-        let service = *service;
-        if service.link == NONE {
-            self.radios[me].readings.broadcasts += 1;
-            let bytes = service.bytes;
-            self.begin_frame(
-                context,
-                me,
-                Kind::Data,
-                &service,
-                bytes,
-                Duration::from_ps(0),
-            );
-            return;
+        let (link, bytes) = (service.link, service.bytes);
+        let mut frame = Answer {
+            kind: Kind::Data,
+            to: service.to,
+            link,
+            mode: service.mode,
+            reserves: Duration::ZERO,
+        };
+        if link == NONE {
+            radio.readings.broadcasts += 1;
+            return self.put_on_air(context, me, frame, bytes);
         }
-        self.radios[me].readings.attempts += 1;
-        self.links[service.link as usize].readings.attempts += 1;
-        let control = self.rules.control_mode(service.mode);
-        if self.rules.needs_rts(service.bytes) {
-            let data = self.rules.airtime(service.mode, service.bytes);
-            let reserves = self.rules.rts_reserves(control, data);
-            let rts = Service {
-                mode: control,
-                ..service
-            };
-            self.begin_frame(context, me, Kind::Rts, &rts, Rules::RTS_BYTES, reserves);
+        radio.readings.attempts += 1;
+        self.links[link as usize].readings.attempts += 1;
+        let control = self.rules.control_mode(frame.mode);
+        if self.rules.needs_rts(bytes) {
+            let data = self.rules.airtime(frame.mode, bytes);
+            frame.kind = Kind::Rts;
+            frame.mode = control;
+            frame.reserves = self.rules.rts_reserves(control, data);
+            self.put_on_air(context, me, frame, Rules::RTS_BYTES);
         } else {
-            let reserves = self.rules.data_reserves(control);
-            self.begin_frame(context, me, Kind::Data, &service, service.bytes, reserves);
+            frame.reserves = self.rules.data_reserves(control);
+            self.put_on_air(context, me, frame, bytes);
         }
     }
 
@@ -135,29 +134,11 @@ impl Wifi {
         self.put_on_air(context, me, answer, bytes);
     }
 
-    fn begin_frame(
-        &mut self,
-        context: &mut MacContext<'_>,
-        me: usize,
-        kind: Kind,
-        service: &Service,
-        bytes: u32,
-        reserves: Duration,
-    ) {
-        let answer = Answer {
-            kind,
-            to: service.to,
-            link: service.link,
-            mode: service.mode,
-            reserves,
-        };
-        self.put_on_air(context, me, answer, bytes);
-    }
-
     fn put_on_air(&mut self, context: &mut MacContext<'_>, me: usize, what: Answer, bytes: u32) {
         let begins = context.now();
         let airtime = self.rules.airtime(what.mode, bytes);
-        let frame = Frame {
+        // Not by way of a copy: what was just written in parts cannot be read as a whole at once.
+        self.frames[me] = Frame {
             kind: what.kind,
             mode: what.mode,
             from: me as u32,
@@ -172,9 +153,10 @@ impl Wifi {
             let readings = &mut self.links[what.link as usize].readings;
             readings.airtime_ps += u128::from(airtime.as_ps());
         }
+        let frame = &self.frames[me];
         self.radios[me].begin(me, frame, &self.rules, &mut self.agenda);
         if context.is_capturing() {
-            self.note(context, me, &frame, self.content(me, &frame));
+            self.note(context, me, frame, self.content(me, frame));
         }
         for (index, hearer) in self.reach[me].iter().enumerate() {
             let to = hearer.radio as usize;
@@ -194,7 +176,7 @@ impl Wifi {
             };
             self.radios[to].hear_begin(
                 to,
-                &frame,
+                frame,
                 power_mw,
                 hearer.given,
                 &self.rules,
@@ -204,9 +186,7 @@ impl Wifi {
     }
 
     fn end_frame(&mut self, context: &mut MacContext<'_>, me: usize) {
-        let Some(frame) = self.radios[me].frame else {
-            return;
-        };
+        let frame = self.frames[me];
         let by_others = self.heard_by_others(context, me, &frame);
         let content = if context.is_capturing() {
             self.content(me, &frame)
@@ -379,11 +359,8 @@ impl Wifi {
     }
 
     fn awaits(&self, me: usize, kind: Kind, from: u32) -> bool {
-        let radio = &self.radios[me];
-        radio.phase == Phase::Await
-            && radio
-                .frame
-                .is_some_and(|sent| sent.kind == kind && sent.to == from)
+        let sent = &self.frames[me];
+        self.radios[me].phase == Phase::Await && sent.kind == kind && sent.to == from
     }
 
     fn on_cts(&mut self, context: &mut MacContext<'_>, me: usize, frame: &Frame) {
@@ -425,11 +402,11 @@ impl Wifi {
     /// An attempt has failed. The radio's phase is for the caller to change.
     fn fail(&mut self, context: &mut MacContext<'_>, me: usize) {
         let radio = &mut self.radios[me];
-        let (Some(service), Some(sent)) = (&mut radio.service, radio.frame) else {
+        let Some(service) = &mut radio.service else {
             return;
         };
         radio.readings.failures += 1;
-        let short = sent.kind == Kind::Rts || !self.rules.needs_rts(service.bytes);
+        let short = self.frames[me].kind == Kind::Rts || !self.rules.needs_rts(service.bytes);
         let last = if short {
             service.short_retries += 1;
             service.short_retries >= self.rules.short_retry
@@ -655,7 +632,8 @@ impl Mac for Wifi {
                 context.drop(id, DropCause::LinkDown);
             }
             self.drop_refused(context, me);
-            self.radios[me].fall_silent(me, &mut self.agenda);
+            let frame = &mut self.frames[me];
+            self.radios[me].fall_silent(me, frame, &mut self.agenda);
             self.tell_backlog(context, me);
         }
         let first = self.agenda.first();

@@ -167,8 +167,6 @@ pub(crate) struct Radio {
     pub(crate) number: u8,
     pub(crate) up: bool,
     pub(crate) phase: Phase,
-    /// What it sends, or sent last.
-    pub(crate) frame: Option<Frame>,
     pub(crate) answer: Option<Answer>,
     pub(crate) service: Option<Service>,
     pub(crate) queue: Queues,
@@ -223,7 +221,6 @@ impl Radio {
             number,
             up: true,
             phase: Phase::Contend,
-            frame: None,
             answer: None,
             service: None,
             queue,
@@ -323,7 +320,7 @@ impl Radio {
     }
 
     /// It begins to send. What it was receiving is lost.
-    pub(crate) fn begin(&mut self, me: usize, frame: Frame, rules: &Rules, agenda: &mut Agenda) {
+    pub(crate) fn begin(&mut self, me: usize, frame: &Frame, rules: &Rules, agenda: &mut Agenda) {
         if self.sensed == 0 {
             self.busy_since = frame.begins;
         }
@@ -334,7 +331,6 @@ impl Radio {
         self.lose_reception(rules);
         self.readings.frames_sent += 1;
         self.readings.sending_ps += u128::from(frame.ends.saturating_since(frame.begins).as_ps());
-        self.frame = Some(frame);
         agenda.set(me, frame.ends, Order::FrameEnds);
     }
 
@@ -406,18 +402,19 @@ impl Radio {
         self.queue_noted = now;
     }
 
-    /// The node has died. What it hears still counts as heard, and is not decoded.
-    pub(crate) fn fall_silent(&mut self, me: usize, agenda: &mut Agenda) {
+    /// The node has died. What it hears still counts as heard, and is not decoded. `frame` is what
+    /// it sends, or sent last.
+    pub(crate) fn fall_silent(&mut self, me: usize, frame: &mut Frame, agenda: &mut Agenda) {
         self.reception.from = NONE;
         self.answer = None;
         self.backoff = 0;
-        if self.phase != Phase::Transmit {
-            self.phase = Phase::Contend;
-            agenda.clear(me);
-        } else if let Some(frame) = &mut self.frame {
+        if self.phase == Phase::Transmit {
             // What is still on the air says nothing to anybody.
             frame.kind = Kind::Ack;
             frame.to = NONE;
+        } else {
+            self.phase = Phase::Contend;
+            agenda.clear(me);
         }
     }
 
@@ -531,8 +528,11 @@ impl Radio {
                     self.reception = new();
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
                     found = finds_preamble(power_mw, noise_mw + others_mw);
-                    self.sinr =
-                        (self.on_air > 1).then(|| self.reception.over(noise_mw, others_mw, rules));
+                    if self.on_air > 1 {
+                        self.sinr = Some(self.reception.over(noise_mw, others_mw, rules));
+                    } else {
+                        self.sinr = None;
+                    }
                 } else if !is_free {
                     let others_mw = self.others_mw(held.power_mw);
                     found = self.disturb(frame.begins, noise_mw, others_mw, rates, rules);
