@@ -21,9 +21,9 @@ use crate::wifi;
 pub(crate) use apply::check_flow_rates;
 use demands::Demands;
 
-/// Least ratio of signal to interference of each rate of OFDM, in decibels: minimum input levels of
-/// IEEE 802.11-2012 Table 18-14, above the noise in 20 MHz (−101 dBm) with the 10 dB noise figure
-/// and the 5 dB implementation margin that §18.3.10.2 assumes.
+/// Least ratio of signal to interference of each rate of OFDM, in decibels: the minimum
+/// sensitivities of IEEE 802.11a-1999 (§17.3.10.1, Table 91), −82 dBm to −65 dBm, above the noise
+/// that it assumes: −101 dBm in 20 MHz, a noise figure of 10 dB and 5 dB of implementation.
 const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
     (54_000_000, 21.0),
     (48_000_000, 20.0),
