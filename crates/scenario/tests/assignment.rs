@@ -136,3 +136,60 @@ fn what_fits_on_the_channels_has_full_domains_and_no_overfull_ones() {
         );
     }
 }
+
+/// Four routers on a way and beside it, with 36 Mbit/s on one link and two channels.
+fn square(demands: &str) -> String {
+    let node = |id: &str, radios: u8| {
+        format!(
+            "{{ id = \"{id}\", kind = \"router\", x = \"0 m\", y = \"0 m\", radios = {radios} }}"
+        )
+    };
+    let link = |ends: &str, rate: &str| {
+        let (a, b) = ends.split_at(1);
+        format!("{{ a = \"{a}\", b = \"{b}\", medium = \"wifi\", rate = \"{rate} Mbit/s\" }}")
+    };
+    format!(
+        "duration = \"2 s\"\n[topology]\nkind = \"graph\"\nnode = [{}, {}, {}, {}]\n\
+         link = [{}, {}, {}, {}, {}]\n[wifi]\n[assignment]\nchannels = \"fcra\"\navailable = [1, 6]\n\
+         ack_share = 0.1\nextra_hops = 2\ndemands = [{demands}]\n\
+         [[flow]]\nkind = \"transfer\"\nfrom = \"a\"\nto = \"d\"\nsize = \"1 MB\"\n",
+        node("a", 2),
+        node("b", 2),
+        node("c", 1),
+        node("d", 2),
+        link("ab", "54"),
+        link("ac", "36"),
+        link("bd", "54"),
+        link("cd", "54"),
+        link("bc", "54"),
+    )
+}
+
+#[test]
+fn a_demand_with_a_rate_is_met_and_the_others_get_what_is_left() {
+    let both = |rate: u32| {
+        square(&format!(
+            "{{ from = \"a\", to = \"d\", rate = \"{rate} Mbit/s\" }}, {{ from = \"d\", to = \"b\" }}"
+        ))
+    };
+    for rate in [9, 30] {
+        let scenario = scenario(&both(rate));
+        let [_, out] = through(&scenario, "a");
+        assert!(out.abs_diff(u64::from(rate) * 1_000_000) < 4, "{out}");
+        let assignment = scenario.assignment.as_ref().unwrap();
+        assert!(assignment.scale > 1.0 - 1e-6, "{}", assignment.scale);
+        let most = assignment
+            .utilisation
+            .iter()
+            .flatten()
+            .fold(0.0, |a: f64, b| a.max(*b));
+        assert!(
+            (most - 1.0).abs() < 1e-6,
+            "the other demand fills what is left: {most}"
+        );
+    }
+    // More than both of a's links could carry.
+    assert_eq!(codes(&both(90)), ["S152"]);
+    let with_paths = both(9).replace("ack_share", "flow_rates = \"paths\"\nack_share");
+    assert_eq!(codes(&with_paths), ["S153"]);
+}

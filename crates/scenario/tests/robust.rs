@@ -177,11 +177,53 @@ source = """
 """
 "#;
 
+const ASSIGNED: &str = r#"
+duration = "30 s"
+[topology]
+kind = "graph"
+node = [
+  { id = "a", kind = "router", x = "0 m", y = "0 m" },
+  { id = "b", kind = "router", x = "50 m", y = "40 m", radios = 2 },
+  { id = "c", kind = "router", x = "50 m", y = "0 m", radios = 1 },
+  { id = "d", kind = "router", x = "90 m", y = "0 m" },
+]
+link = [
+  { a = "a", b = "b", medium = "wifi" },
+  { a = "a", b = "c", medium = "wifi", rate = "36 Mbit/s" },
+  { a = "b", b = "d", medium = "wifi" },
+  { a = "c", b = "d", medium = "wifi", flow_rate = "20 Mbit/s", flow_rate_back = "none" },
+  { a = "b", b = "c", medium = "wifi" },
+]
+[[gateway]]
+attach = "a"
+link = { rate = "1 Gbit/s", delay = "0.5 ms", flow_rate = "3 Mbit/s" }
+[wifi]
+[assignment]
+channels = "fcra"
+available = [1, 6]
+rates = "adjusted"
+interference = { model = "sinr", exponent = 3.5 }
+extra_hops = 2
+ack_share = 0.1
+demands = [{ from = "epc", to = "d", rate = "3 Mbit/s" }, { from = "d", to = "b" }]
+[routing]
+protocol = "l2.5r"
+[[flow]]
+kind = "transfer"
+from = "a"
+to = "d"
+size = "1 MB"
+[sweep]
+"assignment.rates" = ["fixed", "adjusted"]
+"assignment.radios" = [1, 2]
+"#;
+
 #[test]
 fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
     let bases = [
         SMALL,
         TRACED,
+        ASSIGNED,
         include_str!("../../../examples/chain.toml"),
         include_str!("../../../examples/graph.toml"),
         include_str!("../../../examples/slotted_downlink.toml"),

@@ -41,6 +41,13 @@ impl Demands {
         } else {
             demands.of_flows(asked, ack_share);
         }
+        if let Some(place) = demands.required
+            && asked.word("flow_rates") != "throughput"
+        {
+            let message = "only the linear program meets demands with a rate";
+            let label = "remove it, or write flow_rates = \"throughput\"";
+            problems.error(Code::BadDemand, place, message, label);
+        }
         let needs_demands = matches!(asked.word("flow_rates"), "throughput" | "paths");
         if needs_demands && demands.list.is_empty() && problems.error_count() == before {
             let message = "nobody sends over the mesh, so that its links have nothing to carry";

@@ -35,6 +35,9 @@ const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
     (6_000_000, 4.0),
 ];
 
+/// Flow rates are whole bits per second: what fits exactly may seem to be too much by so much.
+const ROUNDING: f64 = 1e-6;
+
 /// More links than this take too long.
 const MOST_LINKS: usize = 2_000;
 
@@ -205,10 +208,15 @@ impl Asked<'_> {
         }
         let demands = Demands::read(self, problems)?;
         let answer = self.flow_rates(&mesh, &demands, problems)?;
-        let answer = answer.and_then(|flows| {
-            let adjusts = self.word("rates") == "adjusted";
-            fcra::assign(&mesh, &flows, adjusts)
-        });
+        let adjusts = self.word("rates") == "adjusted";
+        let mut answer = answer.and_then(|flows| fcra::assign(&mesh, &flows, adjusts));
+        // Demands with a rate are not scaled down: flow rates are found anew for the channels.
+        if let Ok(first) = &answer
+            && demands.required.is_some()
+            && first.scale < 1.0 - ROUNDING
+        {
+            answer = self.within(first, &mesh, &demands);
+        }
         let assigned = match answer {
             Ok(assigned) => assigned,
             Err(error) => {
@@ -216,17 +224,6 @@ impl Asked<'_> {
                 return None;
             }
         };
-        if let Some(place) = demands.required
-            && assigned.scale < 1.0
-        {
-            let message = format!(
-                "the channels that were found carry {:.2} of the demands",
-                assigned.scale
-            );
-            let label = "ask for so much less, or give the nodes more channels or radios";
-            problems.error(Code::Infeasible, place, message, label);
-            return None;
-        }
         let whole = |bps: f64| bps.round() as u64;
         let flow_rates_bps: Vec<_> = assigned
             .flow_rates
@@ -247,6 +244,22 @@ impl Asked<'_> {
             flow_rates_bps,
             scale: assigned.scale,
         })
+    }
+
+    /// The assignment of the demands to the channels and rates of `first`.
+    fn within(
+        &self,
+        first: &fcra::Assignment,
+        mesh: &fcra::Mesh,
+        demands: &Demands,
+    ) -> Result<fcra::Assignment, fcra::Error> {
+        let mut given = mesh.clone();
+        given.channels = fcra::Channels::Given(first.channels.clone());
+        for (link, rate_bps) in given.links.iter_mut().zip(&first.rates_bps) {
+            link.top_rate_bps = Some(*rate_bps);
+        }
+        let flows = fcra::throughput(&given, &demands.list, self.extra_hops())?;
+        fcra::assign(&given, &flows, false)
     }
 
     /// What nodes and links of a resolved scenario say.

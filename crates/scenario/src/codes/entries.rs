@@ -687,7 +687,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::BadDemand,
         "S153",
         "A demand is not between two routers of the mesh",
-        "A demand leads from one router to another one, over links that are there. Without \
+        "A demand leads from one router to another one, over links that are there. Only \
+         `flow_rates = \"throughput\"` meets one with a `rate`. Without \
          `demands`, the flows of the file are taken; a mesh that nobody sends over has none.",
         Some("demands = [{ from = \"A\", to = \"A\" }]"),
     ),
