@@ -75,12 +75,74 @@ to = ["enb45", "enb78", "enb41", "enb94", "enb57", "enb70", "enb83", "enb6", "en
 start = "uniform 0 s 100 ms"
 "#;
 
+/// Three paths of 2, 3 and 4 links, each link on a channel of its own, filled by `flows` TCP flows
+/// whose packets are spread over all of them; it is measured how far they come out of order.
+fn three_paths(flows: usize) -> String {
+    let (mut nodes, mut links) = (String::new(), String::new());
+    let paths = [
+        ["S", "a1", "R", "", ""],
+        ["S", "b1", "b2", "R", ""],
+        ["S", "c1", "c2", "c3", "R"],
+    ];
+    let mut channel = 0;
+    let mut channels = std::collections::BTreeMap::<&str, Vec<u32>>::new();
+    for path in &paths {
+        for ends in path.windows(2).filter(|ends| !ends[1].is_empty()) {
+            channel += 1;
+            links += &format!(
+                "{{ a = \"{}\", b = \"{}\", medium = \"wifi\", channel = {channel} }},",
+                ends[0], ends[1]
+            );
+            for end in ends {
+                channels.entry(*end).or_default().push(channel);
+            }
+        }
+    }
+    for (place, (node, channels)) in channels.iter().enumerate() {
+        nodes += &format!(
+            "{{ id = \"{node}\", kind = \"router\", x = \"{} m\", y = \"0 m\", channels = {channels:?} }},",
+            20 * place
+        );
+    }
+    format!(
+        r#"
+name = "paths"
+duration = "61 s"
+[topology]
+kind = "graph"
+node = [{nodes}]
+link = [{links}]
+[wifi]
+standard = "802.11a"
+control_rate = "24 Mbit/s"
+queue = "50 packets"
+loss = 0.0
+[routing]
+protocol = "l2.5r"
+[tcp]
+congestion_control = "reno"
+reordering = "ncr-aggressive"
+[[flow]]
+kind = "transfer"
+size = "endless"
+from = "S"
+to = "R"
+count = {flows}
+start = "uniform 0 s 1 s"
+[record]
+reordering = true
+"#
+    )
+}
+
 /// Names and scenario files.
-pub fn scenes() -> [(&'static str, String); 4] {
+pub fn scenes() -> [(&'static str, String); 6] {
     [
         ("802.11a, 10 saturated stations", saturated(10, 60.0, 60)),
         ("802.11a, 50 saturated stations", saturated(50, 60.0, 20)),
         ("802.11a, 200 saturated stations", saturated(200, 60.0, 10)),
         ("802.11a, mesh of 100", MESH.to_owned()),
+        ("802.11a, three paths, 1 TCP flow", three_paths(1)),
+        ("802.11a, three paths, 6 TCP flows", three_paths(6)),
     ]
 }
