@@ -110,13 +110,23 @@ impl<A: Application> Simulation<A> {
     /// Runs until `until`, or until nothing is scheduled or `stop` says so (asked after every
     /// event). What is scheduled at `until` itself still happens. True if `stop` ended it.
     pub fn run(&mut self, until: SimTime, mut stop: impl FnMut(&A, SimTime) -> bool) -> bool {
-        while let Some(event) = self.events.pop(until) {
-            self.handle(event);
+        while self.step(until) {
             if stop(&self.application, self.events.now()) {
                 return true;
             }
         }
         false
+    }
+
+    /// Lets the next event happen, with what media do by themselves before the one after. False
+    /// if there is none until `until`.
+    #[inline]
+    pub fn step(&mut self, until: SimTime) -> bool {
+        let Some(event) = self.events.pop(until) else {
+            return false;
+        };
+        self.handle(event);
+        true
     }
 
     /// The router of a node.

@@ -380,3 +380,74 @@ fn the_timers_of_a_medium_are_not_those_of_a_router_in_the_digest() {
     };
     assert_ne!(digest(true), digest(false));
 }
+
+/// Has something to do every 3 ms, and a timer for each time, or goes on as far as it may.
+struct Ticks {
+    goes_on: bool,
+    timer: Option<TimerId>,
+    hooks: usize,
+}
+
+impl Mac for Ticks {
+    fn start(&mut self, context: &mut MacContext<'_>) {
+        let timer = context.timer(7);
+        context.set_timer(timer, SimTime::ZERO);
+        self.timer = Some(timer);
+    }
+
+    fn on_packet(&mut self, context: &mut MacContext<'_>, _: NodeId, id: PacketId) {
+        context.drop(id, DropCause::Radio);
+    }
+
+    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+        self.hooks += 1;
+        loop {
+            let next = context.now() + Duration::from_millis(3);
+            if !(self.goes_on && context.go_on(token, next)) {
+                return context.set_timer(self.timer.unwrap(), next);
+            }
+        }
+    }
+
+    fn held_pkts(&self) -> usize {
+        0
+    }
+}
+
+/// Of the timers at 5, 10 and 15 ms, the last is at the time of a tick.
+#[test]
+fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_that_does_not() {
+    let run = |goes_on: bool| {
+        let mut events = EventQueue::new();
+        let mut network = Network::new();
+        network.add_router();
+        for ms in [5, 10, 15] {
+            let router = Event::Router {
+                node: NodeId(0),
+                token: ms,
+            };
+            events.once(SimTime::ZERO + Duration::from_millis(u64::from(ms)), router);
+        }
+        let mac = network.add_mac(Box::new(Ticks {
+            goes_on,
+            timer: None,
+            hooks: 0,
+        }));
+        let script = Script {
+            sends: Vec::new(),
+            answers: false,
+            arrivals: Vec::new(),
+        };
+        let mut simulation = Simulation::new(network, events, script, vec![None], None);
+        simulation.run(SimTime::ZERO + Duration::from_millis(20), |_, _| false);
+        simulation.run(SimTime::ZERO + Duration::from_millis(40), |_, _| false);
+        let medium: &dyn Any = simulation.mac(mac).unwrap();
+        let hooks = medium.downcast_ref::<Ticks>().unwrap().hooks;
+        (simulation.digest(), simulation.events.fired(), hooks)
+    };
+    let (digest, fired, hooks) = run(false);
+    assert_eq!((fired, hooks), (14 + 3, 14));
+    // At 0, 6, 12, 15 and 21 ms: behind each of the others, at the one that another shares, and
+    // behind the end of a run.
+    assert_eq!(run(true), (digest, fired, 5));
+}

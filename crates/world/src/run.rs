@@ -20,8 +20,8 @@ impl fmt::Display for Interrupt {
 
 impl std::error::Error for Interrupt {}
 
-/// Events between two calls of the caller's watch.
-const WATCH_EVENTS: u32 = 1 << 15;
+/// Steps between two calls of the caller's watch.
+const WATCH_STEPS: u32 = 1 << 15;
 
 impl World {
     /// Runs to the end. `watch` is called now and then with the simulated time and the number
@@ -34,8 +34,7 @@ impl World {
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
     ) -> Result<Outcome, Interrupt> {
         let mut interrupted = false;
-        let mut countdown = WATCH_EVENTS;
-        let mut fired = 0;
+        let mut countdown = WATCH_STEPS;
         let ended = loop {
             let next_change = self.failures.next_change();
             let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
@@ -44,15 +43,16 @@ impl World {
                 .min(next_change)
                 .min(traffic_begins)
                 .min(self.end);
-            let stopped = self.simulation.run(until, |flows, now| {
+            let mut stopped = false;
+            while !stopped && self.simulation.step(until) {
                 countdown -= 1;
                 if countdown == 0 {
-                    countdown = WATCH_EVENTS;
-                    fired += u64::from(WATCH_EVENTS);
-                    interrupted = watch(now, fired).is_err();
+                    countdown = WATCH_STEPS;
+                    let events = &self.simulation.events;
+                    interrupted = watch(events.now(), events.fired()).is_err();
                 }
-                interrupted || flows.done()
-            });
+                stopped = interrupted || self.simulation.application.done();
+            }
             if interrupted {
                 return Err(Interrupt);
             }
