@@ -39,7 +39,7 @@ validate: $(VENV)/.installed
 	$(BIN)/python -m validation.linux
 	$(BIN)/python -m validation.ns3
 
-# The same with ns-3 run anew, and what both cost: a quarter of an hour; g++ and libns3-dev.
+# The same with ns-3 run anew, and what both cost: half an hour; g++ and libns3-dev.
 validate-ns3: $(VENV)/.installed
 	$(BIN)/python -m validation.ns3 --record --speed
 

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 from validation.ns3 import ours, page, peer, speed, truth
 from validation.ns3.compare import pairs
 from validation.ns3.figures import draw_streams, draw_transfers
+from validation.ns3.multipath import figures as multipath_figures
+from validation.ns3.multipath import ours as multipath_ours
+from validation.ns3.multipath import page as multipath_page
+from validation.ns3.multipath import truth as multipath_truth
+from validation.ns3.multipath.works import works as multipath_works
 from validation.ns3.wifi import page as wifi_page
 from validation.ns3.wifi import routes
 from validation.ns3.wifi import truth as wifi_truth
@@ -23,6 +28,9 @@ if TYPE_CHECKING:
 BUILT = Path("results") / "ns3"
 DETAILS = truth.HERE / "details.csv"
 WIFI_DETAILS = truth.HERE / "wifi" / "details.csv"
+MULTIPATH_DETAILS = truth.HERE / "multipath" / "details.csv"
+
+PARTS = ("lte", "wifi", "multipath")
 
 
 def main() -> int:
@@ -33,31 +41,45 @@ def main() -> int:
     )
     parser.add_argument("--record", action="store_true", help="run ns-3 anew before")
     parser.add_argument("--speed", action="store_true", help="measure anew what both cost")
-    parser.add_argument("--only", choices=("lte", "wifi"), help="leave out the other")
+    parser.add_argument("--only", choices=PARTS, help="leave out the others")
     arguments = parser.parse_args()
+    parts = (arguments.only,) if arguments.only else PARTS
     if arguments.record or arguments.speed:
         try:
             programs = peer.build(BUILT)
         except peer.Missing as missing:
             print(missing, file=sys.stderr)
             return 1
-        if arguments.record and arguments.only != "wifi":
-            truth.record(programs)
-        if arguments.record and arguments.only != "lte":
-            wifi_truth.record(programs)
-            routes.record(programs)
-        if arguments.speed and arguments.only != "wifi":
-            speed.record(speed.measure(programs))
-        if arguments.speed and arguments.only != "lte":
-            speed.record(speed.measure_wifi(programs), speed.WIFI_FILE)
-    lost = []
-    if arguments.only != "wifi":
-        lost += _lte(only_check=arguments.check)
-    if arguments.only != "lte":
-        lost += _wifi(only_check=arguments.check)
+        if arguments.record:
+            _record(programs, parts)
+        if arguments.speed:
+            _measure(programs, parts)
+    compare = {"lte": _lte, "wifi": _wifi, "multipath": _multipath}
+    lost = [name for part in parts for name in compare[part](only_check=arguments.check)]
     for name in lost:
         print(f"no longer as in ns-3: {name}", file=sys.stderr)
     return int(bool(lost))
+
+
+def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
+    """Run ns-3 anew."""
+    if "lte" in parts:
+        truth.record(programs)
+    if "wifi" in parts:
+        wifi_truth.record(programs)
+        routes.record(programs)
+    if "multipath" in parts:
+        multipath_truth.record(programs)
+
+
+def _measure(programs: peer.Peer, parts: Sequence[str]) -> None:
+    """Measure anew what both cost."""
+    if "lte" in parts:
+        speed.record(speed.measure(programs))
+    if "wifi" in parts:
+        speed.record(speed.measure_wifi(programs), speed.WIFI_FILE)
+    if "multipath" in parts:
+        speed.record(speed.measure_multipath(programs), speed.MULTIPATH_FILE)
 
 
 def _lte(*, only_check: bool) -> list[str]:
@@ -108,6 +130,34 @@ def _wifi(*, only_check: bool) -> list[str]:
         wifi_page.write_details(both, WIFI_DETAILS)
         page.replace(truth.HERE / "wifi" / "README.md", parts)
         draw_saturation(both["saturation"], truth.HERE / "wifi" / "saturation.png")
+    every = [pair for compared in both.values() for pair in compared]
+    return [pair.work.name for pair in every if pair.work.name in before and not pair.holds]
+
+
+def _multipath(*, only_check: bool) -> list[str]:
+    """What is spread over three paths; the runs that were as in ns-3 and are no longer."""
+    on_record = multipath_truth.recorded()
+    both = {
+        group: [
+            multipath_page.Pair(
+                work, multipath_truth.found(work, on_record), multipath_ours.measured(work)
+            )
+            for work in group_works
+        ]
+        for group, group_works in multipath_works().items()
+    }
+    parts = {
+        "multipath runs": page.measured_by(truth.HERE),
+        **multipath_page.tables(both),
+        "multipath timings": page.timings(speed.recorded(speed.MULTIPATH_FILE)),
+    }
+    print("\n\n".join(parts.values()))
+    before = page.reached(MULTIPATH_DETAILS)
+    if not only_check:
+        folder = truth.HERE / "multipath"
+        multipath_page.write_details(both, MULTIPATH_DETAILS)
+        page.replace(folder / "README.md", parts)
+        multipath_figures.draw(both["udp"], both["tcp"], folder / "spread.png")
     every = [pair for compared in both.values() for pair in compared]
     return [pair.work.name for pair in every if pair.work.name in before and not pair.holds]
 

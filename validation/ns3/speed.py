@@ -8,6 +8,9 @@ from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 from validation.ns3 import ours
+from validation.ns3.multipath.ours import timed as timed_paths
+from validation.ns3.multipath.works import WARM_UP_S
+from validation.ns3.multipath.works import Work as PathsWork
 from validation.ns3.truth import BUFFER_BYTES, HERE, TRUTH
 from validation.ns3.wifi.ours import timed
 from validation.ns3.wifi.works import saturated
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
 
 FILE = TRUTH / "speed.csv"
 WIFI_FILE = TRUTH / "wifi_speed.csv"
+MULTIPATH_FILE = TRUTH / "multipath_speed.csv"
 
-#: How often stations run in both.
+#: How often stations and paths run in both.
 WIFI_PAIRS = 3
 
 
@@ -134,6 +138,36 @@ def measure_wifi(programs: Peer) -> list[Timing]:
             Timing(
                 f"802.11a at 54 Mbit/s, {stations} saturated stations",
                 work.seconds + 1,
+                min(theirs)[0],
+                min(own)[0],
+                theirs[0][1],
+                own[0][1],
+                WIFI_PAIRS,
+                load,
+            )
+        )
+    return rows
+
+
+def measure_multipath(programs: Peer) -> list[Timing]:
+    """Run TCP over three paths in both, in turn.
+
+    Raises:
+        subprocess.CalledProcessError: when a program of ns-3 fails.
+    """
+    rows = []
+    for work in (PathsWork(flows=1), PathsWork(flows=3)):
+        load = os.getloadavg()[0]
+        theirs, own = [], []
+        for _ in range(WIFI_PAIRS):
+            found = programs.run("multipath", *work.options)
+            counted_s = work.seconds - WARM_UP_S
+            theirs.append((found["cpu_s"], found["goodput_bps"] / 8 * counted_s))
+            own.append(timed_paths(work))
+        rows.append(
+            Timing(
+                work.name,
+                work.seconds,
                 min(theirs)[0],
                 min(own)[0],
                 theirs[0][1],

@@ -251,7 +251,8 @@ impl Sender {
             let threshold = self.reordering.degree();
             self.scoreboard.mark_lost_by_count(threshold, u64::MAX);
             if self.state == CongestionState::Recovery && advanced {
-                // RFC 6675 §5: a partial acknowledgment points at a hole.
+                // Not in RFC 6675: a partial acknowledgment points at a hole, though too little
+                // may be SACKed above it (RFC 6582 §3.2, as without SACK).
                 self.scoreboard.mark_head_lost();
             }
             return;
