@@ -39,7 +39,8 @@ impl FlowRates {
 /// the link's highest rate. Where channels are given, the time of each collision domain is at most
 /// all of it. Where they are not, that of the links of a node is at most its radios, that of a
 /// link and all that would disturb it on one channel at most the channels, and that of a link all
-/// of it; no assignment can do better, and most do worse.
+/// of it; most assignments do worse. Links that carry nothing count in this, so that it is a little
+/// too careful where only they join others that are out of each other's reach.
 ///
 /// Rates are whole bit/s.
 ///
