@@ -88,6 +88,9 @@ def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
     """The same table with `run_id` as its first column."""
     import polars as pl
 
+    if not table.width:
+        # Nothing was there to have rows; a literal alone would be one.
+        return pl.DataFrame(schema={"run_id": pl.String})
     return table.select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
 
 

@@ -53,6 +53,17 @@ def test_run_writes_every_table_of_the_contract(single: Path, tmp_path: Path, cl
     assert {"from", "to", "utilisation", "queue_max_bytes"} <= set(results.links.columns)
 
 
+def test_a_run_without_flows_has_an_empty_table_of_them(
+    single: Path, tmp_path: Path, cli: Cli
+) -> None:
+    text = single.read_text()
+    single.write_text(text[: text.index("[[flow]]")])
+    result = cli("run", single, "--out", tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["flows"] == {}
+    assert backlane.load(tmp_path / "out").flows.height == 0
+
+
 def test_reordering_is_in_the_results_when_asked(sweep: Path, tmp_path: Path, cli: Cli) -> None:
     assert cli("campaign", "run", sweep, "--out", tmp_path / "off").code == 0
     assert not (tmp_path / "off" / "reordering.parquet").exists()

@@ -285,6 +285,21 @@ def test_a_ratio_is_drawn_seed_by_seed_with_where_it_crosses() -> None:
         assert caught.value.code == "R022"
 
 
+def test_a_ratio_without_a_seed_that_all_points_share_has_no_crossing() -> None:
+    swept = [
+        {"tcp": "Linux", "routing": routing, "flow.count": count}
+        for routing in ("data+ack", "packet")
+        for count in (1, 4)
+    ]
+    rates = [[0.0, 4.0], [2.0, 0.0], [1.0, 2.0], [3.0, 6.0]]
+    found = [of_goodput(bps, cell, seed) for cell, both in enumerate(rates)
+             for seed, bps in enumerate(both)]  # fmt: skip
+    options = {"by": "tcp", "x": "flow.count", "over": "routing", "of": ["packet", "data+ack"]}
+    spec = FigureSpec("f", "Pays", "ratio", "one", options)
+    (drawn,) = ratios.FORMS["ratio"](spec, runs_of(swept, *found))
+    assert "Linux: no seed has a ratio everywhere" in drawn.reading
+
+
 def test_lines_go_over_labels_that_begin_with_a_number() -> None:
     swept = [{"tcp": "Linux", "flow": name} for name in ("24 flows", "4 flows")]
     found = [of_goodput(1e6 * (cell + 1), cell, 1) for cell in (0, 1)]

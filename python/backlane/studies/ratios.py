@@ -101,7 +101,8 @@ def above(points: Mapping[float, BySeed]) -> Above:
     """Where the mean ratio is above 1, with intervals over seeds.
 
     Args:
-        points: by the number of the axis, the ratio of each seed; only seeds that all have count.
+        points: by the number of the axis, the ratio of each seed; only seeds that all have count,
+            and there is one.
     """
     import numpy as np
 
@@ -181,6 +182,9 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         line = [(at, mean_interval(list(points[at].values()))) for at in sorted(points)]
         lines.append((contender, line))
         rows += [[contender, at, i.count, i.mean, i.low, i.high] for at, i in line]
+        if not set.intersection(*(set(found) for found in points.values())):
+            notes.append(f"{contender}: no seed has a ratio everywhere")
+            continue
         found = above(points)
         rows += [
             [contender, name, "", crossing.at, crossing.low, crossing.high]
