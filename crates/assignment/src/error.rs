@@ -50,7 +50,7 @@ pub enum Error {
         /// Its destination.
         to: usize,
     },
-    /// There are more short paths for a demand than are gone through.
+    /// There are more short paths than are gone through, of a demand or with it.
     TooManyPaths {
         /// The demand.
         demand: usize,
@@ -146,7 +146,8 @@ impl Error {
                 from, to, limit, ..
             } => (
                 format!(
-                    "there are more than {limit} paths from {} to {} within the bound on hops",
+                    "with those from {} to {} there are more than {limit} paths within the bound on \
+                     hops",
                     name(*from),
                     name(*to),
                 ),

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::error::Error;
 use crate::flow::FlowRates;
 use crate::load::{Load, compare};
-use crate::mesh::{Channels, Mesh};
+use crate::mesh::{Channels, Interference, Mesh};
 
 /// A channel, a rate and a flow rate for each link.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +112,7 @@ pub fn assign(mesh: &Mesh, flows: &FlowRates, adjust_rates: bool) -> Result<Assi
     })
 }
 
-/// Step 4.
+/// Step 4. Where interference is not by geometry, a slower link bears no more of it.
 fn adjust(
     mesh: &Mesh,
     flows: &FlowRates,
@@ -120,6 +120,9 @@ fn adjust(
     rates: &mut [usize],
     load: &mut Load,
 ) {
+    if !matches!(mesh.interference, Interference::Sinr { .. }) {
+        return;
+    }
     let mut now = load.utilisations(channels);
     loop {
         let fullest = (0..now.len()).fold(
@@ -139,7 +142,7 @@ fn adjust(
                 continue;
             }
             rates[link] += 1;
-            let slower = Load::new(mesh, flows, rates);
+            let slower = load.at_rate(mesh, flows, rates, link);
             rates[link] -= 1;
             let then = slower.utilisations(channels);
             let reference = best.as_ref().map_or(&now, |(_, best, _)| best);
@@ -159,6 +162,8 @@ fn adjust(
 struct Plan<'a> {
     mesh: &'a Mesh,
     available: &'a [u8],
+    /// The links at each node.
+    links_at: Vec<Vec<usize>>,
     load: Load,
     channels: Vec<Option<u8>>,
 }
@@ -168,6 +173,7 @@ impl<'a> Plan<'a> {
         Self {
             mesh,
             available,
+            links_at: mesh.links_at(),
             load,
             channels: vec![None; mesh.links.len()],
         }
@@ -175,9 +181,8 @@ impl<'a> Plan<'a> {
 
     /// The channels of a node, in ascending order.
     fn of_node(&self, channels: &[Option<u8>], node: usize) -> Vec<u8> {
-        let links = self.mesh.links.iter().zip(channels);
-        let at = links.filter(|(link, _)| link.a == node || link.b == node);
-        let mut of: Vec<u8> = at.filter_map(|(_, &channel)| channel).collect();
+        let at = self.links_at[node].iter();
+        let mut of: Vec<u8> = at.filter_map(|&link| channels[link]).collect();
         of.sort_unstable();
         of.dedup();
         of
@@ -254,25 +259,22 @@ impl<'a> Plan<'a> {
     /// over such a link keeps `old` beside it if it has a radio for both; if not, it gives up
     /// `old` as well.
     fn replaced(&self, link: usize, node: usize, old: u8, new: u8) -> Vec<Option<u8>> {
+        let mut channels = self.channels.clone();
+        channels[link] = Some(new);
         let mut giving_up = vec![node];
-        loop {
-            let mut channels = self.channels.clone();
-            channels[link] = Some(new);
-            for (ends, channel) in self.mesh.links.iter().zip(&mut channels) {
-                let moved = giving_up.contains(&ends.a) || giving_up.contains(&ends.b);
-                if *channel == Some(old) && moved {
-                    *channel = Some(new);
+        while let Some(node) = giving_up.pop() {
+            for &moved in &self.links_at[node] {
+                if channels[moved] == Some(old) {
+                    channels[moved] = Some(new);
+                    let other = self.mesh.links[moved].other(node);
+                    let radios = usize::from(self.mesh.nodes[other].radios);
+                    if self.of_node(&channels, other).len() > radios {
+                        giving_up.push(other);
+                    }
                 }
             }
-            let too_many = (0..self.mesh.nodes.len()).find(|&other| {
-                self.of_node(&channels, other).len() > usize::from(self.mesh.nodes[other].radios)
-            });
-            match too_many {
-                // A node that has given up a channel has no more of them than before.
-                Some(other) => giving_up.push(other),
-                None => return channels,
-            }
         }
+        channels
     }
 
     /// Step 5.
@@ -302,19 +304,14 @@ impl<'a> Plan<'a> {
             let mut with = self.channels.clone();
             with[link] = Some(channel);
             let ends = self.mesh.links[link];
-            let possible = |&other: &usize| {
+            let possible = |&&other: &&usize| {
                 let near = self.mesh.links[other];
                 let of_near = self.of_node(&with, near.a);
-                with[other].is_none()
-                    && [near.a, near.b]
-                        .iter()
-                        .any(|end| [ends.a, ends.b].contains(end))
-                    && self
-                        .of_node(&with, near.b)
-                        .iter()
-                        .any(|other| of_near.contains(other))
+                let common = |channel: &u8| of_near.contains(channel);
+                with[other].is_none() && self.of_node(&with, near.b).iter().any(common)
             };
-            let reached = (0..with.len()).filter(possible).count();
+            let near = [ends.a, ends.b].map(|end| self.links_at[end].iter());
+            let reached = near.into_iter().flatten().filter(possible).count();
             let busy = self.load.utilisation(&self.channels, link, channel);
             if best.is_none_or(|(most, least, _)| reached > most || reached == most && busy < least)
             {

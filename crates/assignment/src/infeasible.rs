@@ -118,8 +118,9 @@ impl Infeasible {
     pub fn describe(&self, mesh: &Mesh, name: &impl Fn(usize) -> String) -> (String, String) {
         let percent = |factor: f64| {
             // Rounded down: the advice is to be feasible.
-            let tenths = libm::floor(factor * 1000.0 + 1e-6);
-            format!("{} %", tenths / 10.0)
+            let parts = if factor < 0.01 { 1000.0 } else { 10.0 };
+            let whole = libm::floor(factor * 100.0 * parts + 1e-6);
+            format!("{} %", whole / parts)
         };
         let all: Vec<&Constraint> = self
             .remedies

@@ -48,6 +48,25 @@ impl Load {
         }
     }
 
+    /// With `link` at another one of `rates`, where interference is by geometry.
+    pub fn at_rate(&self, mesh: &Mesh, flows: &FlowRates, rates: &[usize], link: usize) -> Self {
+        let mut load = self.clone();
+        load.airtime[link] = flows.of(link) / mesh.rates_bps[rates[link]] as f64;
+        let near = mesh.conflicts_of(link, rates, &[]);
+        for (other, conflicts) in load.conflicts.iter_mut().enumerate() {
+            match (
+                near.binary_search(&other).is_ok(),
+                conflicts.binary_search(&link),
+            ) {
+                (true, Err(place)) => conflicts.insert(place, link),
+                (false, Ok(place)) => _ = conflicts.remove(place),
+                _ => {}
+            }
+        }
+        load.conflicts[link] = near;
+        load
+    }
+
     /// U(e) of a link, were it on `channel`.
     pub fn utilisation(&self, channels: &[Option<u8>], link: usize, channel: u8) -> f64 {
         let others = self.conflicts[link]

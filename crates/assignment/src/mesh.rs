@@ -241,15 +241,26 @@ impl Mesh {
     /// For each link, in ascending order, the others that would disturb it or be disturbed by it
     /// on one channel, when each sends at its rate.
     pub(crate) fn conflicts(&self, rates: &[usize]) -> Vec<Vec<usize>> {
-        let links = 0..self.links.len();
-        let hops = match self.interference {
+        let hops: Vec<_> = match self.interference {
             Interference::Hops { .. } => (0..self.nodes.len())
                 .map(|from| self.hops_from(from))
                 .collect(),
             _ => Vec::new(),
         };
-        let conflict = |one: usize, other: usize| {
-            let (l, m) = (self.links[one], self.links[other]);
+        (0..self.links.len())
+            .map(|link| self.conflicts_of(link, rates, &hops))
+            .collect()
+    }
+
+    /// The same of one link; `hops` between all nodes matter for [`Interference::Hops`] alone.
+    pub(crate) fn conflicts_of(
+        &self,
+        link: usize,
+        rates: &[usize],
+        hops: &[Vec<Option<usize>>],
+    ) -> Vec<usize> {
+        let conflict = |other: usize| {
+            let (l, m) = (self.links[link], self.links[other]);
             let pairs = [(l.a, m.a), (l.a, m.b), (l.b, m.a), (l.b, m.b)];
             if pairs.iter().any(|(from, to)| from == to) {
                 return true;
@@ -261,19 +272,13 @@ impl Mesh {
                     pairs.iter().any(near)
                 }
                 Interference::Sinr { .. } => {
-                    self.disturbed(one, other, rates[one])
-                        || self.disturbed(other, one, rates[other])
+                    self.disturbed(link, other, rates[link])
+                        || self.disturbed(other, link, rates[other])
                 }
             }
         };
-        links
-            .clone()
-            .map(|one| {
-                links
-                    .clone()
-                    .filter(|&other| other != one && conflict(one, other))
-                    .collect()
-            })
+        (0..self.links.len())
+            .filter(|&other| other != link && conflict(other))
             .collect()
     }
 
@@ -316,21 +321,30 @@ impl Mesh {
         from: usize,
         used: impl Fn(usize) -> bool,
     ) -> Vec<Option<usize>> {
+        let links_at = self.links_at();
         let mut hops = vec![None; self.nodes.len()];
         hops[from] = Some(0);
         let mut waiting = VecDeque::from([(from, 0)]);
         while let Some((node, far)) = waiting.pop_front() {
-            for (index, link) in self.links.iter().enumerate() {
-                if (link.a == node || link.b == node) && used(index) {
-                    let next = link.other(node);
-                    if hops[next].is_none() {
-                        hops[next] = Some(far + 1);
-                        waiting.push_back((next, far + 1));
-                    }
+            for &link in links_at[node].iter().filter(|link| used(**link)) {
+                let next = self.links[link].other(node);
+                if hops[next].is_none() {
+                    hops[next] = Some(far + 1);
+                    waiting.push_back((next, far + 1));
                 }
             }
         }
         hops
+    }
+
+    /// The links at each node, in ascending order.
+    pub(crate) fn links_at(&self) -> Vec<Vec<usize>> {
+        let mut links_at = vec![Vec::new(); self.nodes.len()];
+        for (index, link) in self.links.iter().enumerate() {
+            links_at[link.a].push(index);
+            links_at[link.b].push(index);
+        }
+        links_at
     }
 
     /// Whether a link may be used: it has a channel, or may get one.

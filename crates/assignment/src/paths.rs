@@ -1,11 +1,13 @@
 //! Short paths: all that visit no node twice and are at most so much longer than the shortest.
 
+use std::collections::VecDeque;
+
 use crate::error::Error;
 use crate::flow::Demand;
 use crate::mesh::Mesh;
 
-/// Paths of one demand that are gone through before giving up. A thousand columns of the program
-/// take milliseconds, and this many seconds.
+/// Paths that are gone through before giving up: of one demand, and of all of them together where
+/// each is a column of the program. A thousand columns take milliseconds, and this many seconds.
 pub(crate) const MOST_PATHS: usize = 20_000;
 
 /// A link in one direction.
@@ -44,7 +46,6 @@ pub(crate) fn short_paths(
     }
     let mut search = Search {
         leading,
-        left,
         to,
         most_hops: shortest + usize::from(extra_hops),
         visited: vec![false; mesh.nodes.len()],
@@ -53,19 +54,23 @@ pub(crate) fn short_paths(
     };
     search.go(from);
     if search.found.len() > MOST_PATHS {
-        return Err(Error::TooManyPaths {
-            demand: index,
-            from,
-            to,
-            limit: MOST_PATHS,
-        });
+        return Err(too_many(index, demand));
     }
     Ok(search.found)
 }
 
+/// The paths of this demand are too many, or with it those of all.
+pub(crate) fn too_many(index: usize, demand: &Demand) -> Error {
+    Error::TooManyPaths {
+        demand: index,
+        from: demand.from,
+        to: demand.to,
+        limit: MOST_PATHS,
+    }
+}
+
 struct Search {
     leading: Vec<Vec<(Hop, usize)>>,
-    left: Vec<Option<usize>>,
     to: usize,
     most_hops: usize,
     visited: Vec<bool>,
@@ -80,17 +85,35 @@ impl Search {
             return;
         }
         self.visited[node] = true;
+        let left = self.hops_left();
         for index in 0..self.leading[node].len() {
             let (hop, next) = self.leading[node][index];
-            let fits =
-                self.left[next].is_some_and(|left| self.path.len() + 1 + left <= self.most_hops);
-            if fits && !self.visited[next] && self.found.len() <= MOST_PATHS {
+            let fits = left[next].is_some_and(|left| self.path.len() + 1 + left <= self.most_hops);
+            if fits && self.found.len() <= MOST_PATHS {
                 self.path.push(hop);
                 self.go(next);
                 self.path.pop();
             }
         }
         self.visited[node] = false;
+    }
+
+    /// Hops to the destination round the nodes that were visited. A step to a node from where they
+    /// are few enough leads to a path: without dead ends, the search takes as long as there are
+    /// paths to find.
+    fn hops_left(&self) -> Vec<Option<usize>> {
+        let mut hops = vec![None; self.leading.len()];
+        hops[self.to] = Some(0);
+        let mut waiting = VecDeque::from([(self.to, 0)]);
+        while let Some((node, far)) = waiting.pop_front() {
+            for &(_, next) in &self.leading[node] {
+                if !self.visited[next] && hops[next].is_none() {
+                    hops[next] = Some(far + 1);
+                    waiting.push_back((next, far + 1));
+                }
+            }
+        }
+        hops
     }
 }
 
@@ -128,5 +151,36 @@ mod tests {
         let aside = Demand { to: 1, ..demand };
         let count = |extra| short_paths(&mesh, 0, &aside, extra).unwrap().len();
         assert_eq!((count(0), count(1), count(2)), (1, 2, 3));
+    }
+
+    /// From the source a link leads to the destination and thirty into a clique that leads nowhere
+    /// else: 10¹¹ walks of at most nine hops, and one path.
+    #[test]
+    fn dead_ends_are_not_gone_into() {
+        let mut links = vec![Link::new(0, 1)];
+        for node in 2..32 {
+            links.push(Link::new(0, node));
+            links.extend((2..node).map(|other| Link::new(other, node)));
+        }
+        let mesh = Mesh {
+            nodes: vec![
+                Node {
+                    radios: 1,
+                    position_m: None
+                };
+                32
+            ],
+            links,
+            rates_bps: vec![1],
+            channels: Channels::Available(vec![1]),
+            interference: Interference::All,
+        };
+        let demand = Demand {
+            from: 0,
+            to: 1,
+            rate_bps: None,
+            reverse_share: 0.0,
+        };
+        assert_eq!(short_paths(&mesh, 0, &demand, 8).unwrap().len(), 1);
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::flow::{Demand, FlowRates};
 use crate::infeasible::Constraint;
 use crate::mesh::{Channels, Mesh};
-use crate::paths::{Hop, short_paths};
+use crate::paths::{Hop, MOST_PATHS, short_paths, too_many};
 
 /// What to optimise. In all but the first, demands that name a rate get it.
 pub(crate) enum Goal {
@@ -79,6 +79,9 @@ impl<'a> Program<'a> {
         for (demand, ends) in demands.iter().enumerate() {
             let paths = short_paths(mesh, demand, ends, extra_hops)?;
             columns.extend(paths.into_iter().map(|path| Column { demand, path }));
+            if columns.len() > MOST_PATHS {
+                return Err(too_many(demand, ends));
+            }
         }
         let rates: Vec<f64> = fastest
             .iter()
