@@ -94,6 +94,38 @@ fn channels_that_are_to_be_found_are_not_given_too() {
 }
 
 #[test]
+fn geometry_knows_the_rates_of_ofdm_and_goes_down_to_no_others() {
+    let text = |rate: &str, rates: &str| {
+        let asked = format!("rates = \"{rates}\"\ninterference = \"sinr\"");
+        let wifi = format!("[wifi]\nstandard = \"802.11g\"\nrate = \"{rate} Mbit/s\"\n");
+        grid(&asked, "shortest-path").replace("[wifi]\n", &wifi)
+    };
+    let scenario = scenario(&text("54", "adjusted"));
+    let links = scenario.links.iter().filter_map(Link::radio);
+    let slowest = links.filter_map(|radio| radio.rate).min();
+    assert!(slowest.is_none_or(|rate| rate.as_bps() >= 6_000_000));
+    assert_eq!(codes(&text("11", "fixed")), ["S154"]);
+}
+
+#[test]
+fn given_channels_are_no_more_than_the_radios_that_a_node_says() {
+    let text = |radios: u8| {
+        format!(
+            "duration = \"2 s\"\n[topology]\nkind = \"graph\"\nnode = [\n\
+             {{ id = \"a\", kind = \"router\", x = \"0 m\", y = \"0 m\", channels = [1] }},\n\
+             {{ id = \"b\", kind = \"router\", x = \"9 m\", y = \"0 m\", radios = {radios} }},\n\
+             {{ id = \"c\", kind = \"router\", x = \"18 m\", y = \"0 m\", channels = [6] }},\n]\n\
+             link = [\n{{ a = \"a\", b = \"b\", medium = \"wifi\" }},\n\
+             {{ a = \"b\", b = \"c\", medium = \"wifi\" }},\n]\n\
+             [wifi]\nchannels = [1, 6]\n[assignment]\n[[flow]]\nkind = \"transfer\"\n\
+             from = \"a\"\nto = \"c\"\nsize = \"1 MB\"\n"
+        )
+    };
+    assert!(check(&text(2), "test.toml", &[]).is_ok());
+    assert_eq!(codes(&text(1)), ["S150"]);
+}
+
+#[test]
 fn a_sweep_of_flow_rates_finds_each_of_them() {
     let sweep = "[sweep]\n\"assignment.flow_rates\" = [\"throughput\", \"paths\", \"equal\"]\n";
     let text = grid("", "l2.5r") + sweep;

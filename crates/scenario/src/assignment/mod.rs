@@ -9,11 +9,11 @@ mod demands;
 use std::cmp::Reverse;
 
 use backlane_assignment as fcra;
+use backlane_units::Rate;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Link, NodeKind, Scenario, Wifi};
-use crate::protocols::wifi::Standard;
 use crate::topology::{self, Network};
 use crate::tree::{Table, Value};
 use crate::wifi;
@@ -34,6 +34,14 @@ const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
     (9_000_000, 5.0),
     (6_000_000, 4.0),
 ];
+
+/// The ratio for a rate; `None` for those of 802.11b, of which no such table is at hand.
+fn threshold_db(rate_bps: u64) -> Option<f64> {
+    let known = OFDM_THRESHOLDS_DB
+        .iter()
+        .find(|(rate, _)| *rate == rate_bps);
+    known.map(|(_, db)| *db)
+}
 
 /// Flow rates are whole bits per second: what fits exactly may seem to be too much by so much.
 const ROUNDING: f64 = 1e-6;
@@ -141,13 +149,19 @@ impl Asked<'_> {
             let label = "write neighbours = \"listed\" in [wifi]";
             problems.error(Code::BadAssignment, self.span, message, label);
         }
-        let is_ofdm = matches!(self.wifi.standard, Standard::A | Standard::G);
-        if self.interference_model() == "sinr" && !is_ofdm {
+        let mut rates_bps = self
+            .links
+            .iter()
+            .map(|index| self.rate_bps(&self.scenario.links[*index]));
+        if self.interference_model() == "sinr"
+            && let Some(unknown) = rates_bps.find(|bps| threshold_db(*bps).is_none())
+        {
             let message = format!(
-                "which ratio of signal to interference rates need is known of OFDM, not of {}",
+                "which ratio of signal to interference {} of {} needs is not known",
+                Rate::from_bps(unknown),
                 self.wifi.standard.name()
             );
-            let label = "write model = \"hops\" or \"all\"";
+            let label = "write model = \"hops\" or \"all\", or give links a rate of OFDM";
             problems.error(Code::BadAssignment, place("interference"), message, label);
         }
         if self.is_to_find_channels() {
@@ -332,7 +346,8 @@ impl Asked<'_> {
                 let radios = match node.kind {
                     NodeKind::Epc | NodeKind::Server => 0,
                     _ if finds => placed.radios.unwrap_or(radios),
-                    _ => u8::try_from(node.channels.len()).unwrap_or(u8::MAX),
+                    _ => (placed.radios)
+                        .unwrap_or_else(|| u8::try_from(node.channels.len()).unwrap_or(u8::MAX)),
                 };
                 fcra::Node {
                     radios,
@@ -348,7 +363,9 @@ impl Asked<'_> {
         };
         let mut rates_bps: Vec<u64> = links.clone().map(|link| self.rate_bps(link)).collect();
         if self.word("rates") == "adjusted" {
-            rates_bps.extend(self.wifi.standard.rates_bps());
+            let is_sinr = self.interference_model() == "sinr";
+            let all = self.wifi.standard.rates_bps().iter().copied();
+            rates_bps.extend(all.filter(|bps| !is_sinr || threshold_db(*bps).is_some()));
         }
         rates_bps.sort_unstable_by_key(|bps| Reverse(*bps));
         rates_bps.dedup();
@@ -371,20 +388,17 @@ impl Asked<'_> {
         let table = self.table.table("interference");
         match self.interference_model() {
             "all" => fcra::Interference::All,
-            "sinr" => {
-                let threshold = |bps: &u64| {
-                    let known = OFDM_THRESHOLDS_DB.iter().find(|(rate, _)| rate == bps);
-                    known.map_or(f64::INFINITY, |(_, db)| *db)
-                };
-                fcra::Interference::Sinr {
-                    exponent: table
-                        .and_then(|table| table.number("exponent"))
-                        .unwrap_or(3.0),
-                    // The links of the file are there whatever their length.
-                    snr_at_1_m_db: f64::INFINITY,
-                    thresholds_db: rates_bps.iter().map(threshold).collect(),
-                }
-            }
+            "sinr" => fcra::Interference::Sinr {
+                exponent: table
+                    .and_then(|table| table.number("exponent"))
+                    .unwrap_or(3.0),
+                // The links of the file are there whatever their length.
+                snr_at_1_m_db: f64::INFINITY,
+                thresholds_db: rates_bps
+                    .iter()
+                    .filter_map(|bps| threshold_db(*bps))
+                    .collect(),
+            },
             _ => fcra::Interference::Hops {
                 hops: table.and_then(|table| table.integer("hops")).unwrap_or(2),
             },
