@@ -298,6 +298,9 @@ def test_a_ratio_without_a_seed_that_all_points_share_has_no_crossing() -> None:
     spec = FigureSpec("f", "Pays", "ratio", "one", options)
     (drawn,) = ratios.FORMS["ratio"](spec, runs_of(swept, *found))
     assert "Linux: no seed has a ratio everywhere" in drawn.reading
+    silent = [of_goodput(0.0, cell, 1) for cell in range(len(swept))]
+    (drawn,) = ratios.FORMS["ratio"](spec, runs_of(swept, *silent))
+    assert drawn.csv.splitlines()[1:] == []
 
 
 def test_lines_go_over_labels_that_begin_with_a_number() -> None:

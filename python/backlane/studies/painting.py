@@ -76,7 +76,8 @@ def whole_ticks(axes: Axes, ats: Sequence[float]) -> None:
     """Ticks at the numbers of an axis where these are whole and leave room for each other."""
     places = [math.log(at) for at in ats] if axes.get_xscale() == "log" else ats
     room = min((b - a for a, b in pairwise(places)), default=1.0)
-    if all(at == int(at) for at in ats) and room * 25 >= places[-1] - places[0]:
+    whole = bool(ats) and all(at == int(at) for at in ats)
+    if whole and room * 25 >= places[-1] - places[0]:
         axes.set_xticks(list(ats), [f"{at:.0f}" for at in ats])
         axes.minorticks_off()
 
