@@ -9,7 +9,8 @@
 //! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself.
 //! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
-//!    recorded traces, `assignment` the channels and flow rates of links over 802.11; `print` writes the normal form as TOML.
+//!    recorded traces, `assignment` the channels and flow rates of links over 802.11; `print` writes
+//!    the normal form as TOML.
 //!
 //! A file with a section `[slotted]` describes no network; `slotted` resolves it.
 //!

@@ -22,8 +22,8 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// `ids` are the first directions of the links of the file that are laid, each followed by its other one, and
-    /// `links` those of the network; times count from `clock`.
+    /// `ids` are the first directions of the links of the file that are laid, each followed by its
+    /// other one, and `links` those of the network; times count from `clock`.
     pub(crate) fn new(
         failures: &[Failure],
         ids: &[Option<LinkId>],

@@ -1,6 +1,6 @@
 //! L2.5R: traffic over many paths in proportion to given flow rates (Avallone, Akyildiz and
-//! Ventre, IEEE/ACM Transactions on Networking 17(1), 2009), per packet or with flows pinned to a neighbour
-//! each.
+//! Ventre, IEEE/ACM Transactions on Networking 17(1), 2009), per packet or with flows pinned to a
+//! neighbour each.
 //!
 //! Every link has a flow rate f that it should carry, for which the channels of a network were
 //! assigned and scaled. A router sends each packet to the neighbour v that is furthest behind,
