@@ -4,12 +4,15 @@
 //! acknowledged, `sacked_out`, `lost_out` and `retrans_out` (retransmissions in flight) among
 //! them; in flight are `packets_out − sacked_out − lost_out + retrans_out`.
 //!
-//! Loss follows RACK's order (RFC 8985 §6.2): a segment is lost when one sent after it was delivered, whether it was sent for
-//! the first time or retransmitted, and it is overdue by the reordering window; lost
-//! retransmissions are thereby found. Two cursors, one over first transmissions and one over retransmissions,
-//! make the search O(1) per segment and never scan the window.
+//! Which of them are lost is found in one of three ways: [`overtaken`], by the order in which they
+//! were sent (RACK); [`by_count`], by how many arrived above them; or one by one, by a policy of
+//! its own ([`late`], where how late segments are is told, too). [`without_sack`] has what duplicate
+//! acknowledgments stand for where nothing is SACKed.
 
 mod by_count;
+mod late;
+mod overtaken;
+mod without_sack;
 
 use std::collections::VecDeque;
 
@@ -66,15 +69,6 @@ pub(crate) struct Delivery {
     pub(crate) filled_seq: Option<u64>,
     /// The smallest end of a never retransmitted segment acknowledged or SACKed.
     pub(crate) original_end: Option<u64>,
-}
-
-/// A segment that arrives after later ones.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Late {
-    pub(crate) end_seq: u64,
-    /// How many later ones have arrived.
-    pub(crate) sacked_above: u32,
-    pub(crate) was_retransmitted: bool,
 }
 
 /// A segment to be sent (again).
@@ -419,32 +413,6 @@ impl Scoreboard {
         self.retransmit_hint = self.retransmit_hint.max(self.first);
     }
 
-    /// Without SACK: a duplicate acknowledgment stands for one delivered segment, unless that
-    /// left no room for the hole. Returns whether it counted.
-    pub(crate) fn on_duplicate_ack(&mut self) -> bool {
-        let holes = self.lost_out.max(1).min(self.packets_out());
-        let counts = self.sacked_out + holes < self.packets_out();
-        self.sacked_out += u32::from(counts);
-        counts
-    }
-
-    /// Without SACK: of `acked_pkts` segments acknowledged one was the hole, the others had
-    /// been counted by duplicate acknowledgments. Returns the segments newly delivered.
-    pub(crate) fn consume_duplicate_acks(&mut self, acked_pkts: u32) -> u32 {
-        if acked_pkts == 0 {
-            return 0;
-        }
-        let delivered_pkts = acked_pkts.saturating_sub(self.sacked_out).max(1);
-        let room = self.packets_out() - self.lost_out;
-        self.sacked_out = self.sacked_out.saturating_sub(acked_pkts - 1).min(room);
-        delivered_pkts
-    }
-
-    /// Without SACK: forgets the duplicate acknowledgments.
-    pub(crate) fn forget_duplicate_acks(&mut self) {
-        self.sacked_out = 0;
-    }
-
     fn mark_lost(&mut self, index: u64) {
         let flags = self.record(index).flags;
         if flags & (LOST | RETRANSMITTED) == LOST {
@@ -456,61 +424,6 @@ impl Scoreboard {
             self.rate.on_lost(index, self.lost_total);
         }
         self.retransmit_hint = self.retransmit_hint.min(index);
-    }
-
-    /// Whether something was delivered, or losses were forgotten, since the last call.
-    #[inline]
-    pub(crate) fn take_advance(&mut self) -> bool {
-        std::mem::take(&mut self.advanced)
-    }
-
-    /// Losses are to be looked for anew.
-    pub(crate) fn look_again(&mut self) {
-        self.advanced = true;
-    }
-
-    /// Marks lost what was sent before the newest segment delivered and is overdue by
-    /// `window_us` (RFC 8985 §6.2 step 5). Returns how long to wait until all that was
-    /// overtaken is, if some of it is not yet.
-    #[inline]
-    pub(crate) fn mark_overtaken_lost(&mut self, now_us: u64, window_us: u64) -> Option<u64> {
-        let newest = self.newest_delivered;
-        // Sent after this and not delivered: not yet overdue.
-        let deadline_us = (now_us + 1).saturating_sub(self.rtt_us + window_us);
-        let mut pending = false;
-        while self.original_cursor < self.next {
-            let record = self.record(self.original_cursor);
-            if record.flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
-                if (record.sent_us, record.end_seq()) >= newest {
-                    break;
-                }
-                if record.sent_us >= deadline_us {
-                    pending = true;
-                    break;
-                }
-                self.mark_lost(self.original_cursor);
-            }
-            self.original_cursor += 1;
-        }
-        while let Some(&(index, sent_us, _)) = self.retransmissions.front() {
-            if index >= self.first {
-                let record = self.record(index);
-                if record.flags & (RETRANSMITTED | SACKED) == RETRANSMITTED
-                    && record.sent_us == sent_us
-                {
-                    if (sent_us, record.end_seq()) >= newest {
-                        break;
-                    }
-                    if sent_us >= deadline_us {
-                        pending = true;
-                        break;
-                    }
-                    self.mark_lost(index);
-                }
-            }
-            self.retransmissions.pop_front();
-        }
-        pending.then(|| (newest.0 + self.rtt_us + window_us).saturating_sub(now_us))
     }
 
     /// Nothing is lost after all. Retransmissions on their way stay counted.
@@ -526,11 +439,6 @@ impl Scoreboard {
     /// The end of the highest segment SACKed so far.
     pub(crate) fn highest_sacked_end(&self) -> u64 {
         self.highest_sacked.0
-    }
-
-    /// When the segment delivered latest was sent.
-    pub(crate) fn newest_delivered_us(&self) -> u64 {
-        self.newest_delivered.0
     }
 
     /// When the first outstanding segment left last.
@@ -568,56 +476,6 @@ impl Scoreboard {
         }
     }
 
-    /// Calls `on_late` for each segment in `start..end` that had not arrived while later ones
-    /// had.
-    pub(crate) fn for_each_late(&self, start: u64, end: u64, mut on_late: impl FnMut(Late)) {
-        let mut index = self.find(start);
-        let beyond = (self.highest_sacked.1 + 1).min(self.next);
-        let mut above = if index == self.first {
-            self.sacked_out
-        } else {
-            let is_sacked = |&index: &u64| self.record(index).has(SACKED);
-            (index..beyond).filter(is_sacked).count() as u32
-        };
-        while above > 0 && index < self.next && self.record(index).end_seq() <= end {
-            let record = self.record(index);
-            if record.has(SACKED) {
-                above -= 1;
-            } else {
-                on_late(Late {
-                    end_seq: record.end_seq(),
-                    sacked_above: above,
-                    was_retransmitted: record.has(EVER_RETRANSMITTED),
-                });
-            }
-            index += 1;
-        }
-    }
-
-    /// The segment that ends at `end_seq`, if it is outstanding.
-    fn ending_at(&self, end_seq: u64) -> Option<u64> {
-        let index = self.find(end_seq).checked_sub(1)?;
-        let holds = self.first <= index && self.record(index).end_seq() == end_seq;
-        holds.then_some(index)
-    }
-
-    /// Whether the transmission at `sent_us` of the segment that ends at `end_seq` may still
-    /// arrive: it is neither acknowledged, SACKed, lost nor followed by another one.
-    pub(crate) fn is_out(&self, end_seq: u64, sent_us: u64) -> bool {
-        self.ending_at(end_seq).is_some_and(|index| {
-            let record = self.record(index);
-            let is_lost = record.flags & (LOST | RETRANSMITTED) == LOST;
-            record.sent_us == sent_us && !record.has(SACKED) && !is_lost
-        })
-    }
-
-    /// The outstanding segment that ends at `end_seq` is lost.
-    pub(crate) fn lose(&mut self, end_seq: u64) {
-        if let Some(index) = self.ending_at(end_seq) {
-            self.mark_lost(index);
-        }
-    }
-
     /// Marks the first segment lost (NewReno: the hole a partial acknowledgment points at).
     pub(crate) fn mark_head_lost(&mut self) {
         if self.first < self.next && !self.record(self.first).has(SACKED | LOST) {
@@ -627,11 +485,6 @@ impl Scoreboard {
             }
             self.mark_lost(self.first);
         }
-    }
-
-    /// The RTT of the segment delivered last.
-    pub(crate) fn rtt_us(&self) -> u64 {
-        self.rtt_us
     }
 
     /// At a timeout: marks lost the first segment and every one not SACKed, but those sent
@@ -726,32 +579,6 @@ mod tests {
     fn a_block_that_covers_part_of_a_segment_does_not_deliver_it() {
         let mut scoreboard = scoreboard(10);
         assert_eq!(sack(&mut scoreboard, 150, 450), 2);
-    }
-
-    #[test]
-    fn segments_overtaken_are_lost() {
-        let mut scoreboard = scoreboard(10);
-        sack(&mut scoreboard, 500, 600);
-        scoreboard.mark_overtaken_lost(20_000, 0);
-        assert_eq!((scoreboard.lost_out(), scoreboard.in_flight()), (5, 4));
-    }
-
-    #[test]
-    fn a_retransmission_overtaken_is_lost_again_and_sent_first() {
-        let mut scoreboard = scoreboard(10);
-        sack(&mut scoreboard, 300, 400);
-        scoreboard.mark_overtaken_lost(20_000, 0);
-        for now_us in 5000..5003 {
-            assert!(scoreboard.retransmit(now_us).is_some());
-        }
-        assert_eq!(scoreboard.retrans_out(), 3);
-        // The second retransmission arrives: the first, and the six segments sent long before
-        // and not heard of, are lost; the third is still on its way.
-        sack(&mut scoreboard, 100, 200);
-        scoreboard.mark_overtaken_lost(20_000, 0);
-        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (8, 1));
-        let (outgoing, is_head) = scoreboard.retransmit(6000).unwrap();
-        assert_eq!((outgoing.seq, is_head), (0, true));
     }
 
     #[test]

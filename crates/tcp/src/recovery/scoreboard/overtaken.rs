@@ -1,0 +1,104 @@
+//! Losses by RACK's order (RFC 8985 §6.2): a segment is lost when one sent after it was delivered,
+//! whether it was sent for the first time or retransmitted, and it is overdue by the reordering
+//! window; lost retransmissions are thereby found. Two cursors, one over first transmissions and
+//! one over retransmissions, make the search O(1) per segment and never scan the window.
+
+use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Scoreboard};
+
+impl Scoreboard {
+    /// Whether something was delivered, or losses were forgotten, since the last call.
+    #[inline]
+    pub(crate) fn take_advance(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// Losses are to be looked for anew.
+    pub(crate) fn look_again(&mut self) {
+        self.advanced = true;
+    }
+
+    /// Marks lost what was sent before the newest segment delivered and is overdue by
+    /// `window_us` (RFC 8985 §6.2 step 5). Returns how long to wait until all that was
+    /// overtaken is, if some of it is not yet.
+    #[inline]
+    pub(crate) fn mark_overtaken_lost(&mut self, now_us: u64, window_us: u64) -> Option<u64> {
+        let newest = self.newest_delivered;
+        // Sent after this and not delivered: not yet overdue.
+        let deadline_us = (now_us + 1).saturating_sub(self.rtt_us + window_us);
+        let mut pending = false;
+        while self.original_cursor < self.next {
+            let record = self.record(self.original_cursor);
+            if record.flags & (SACKED | LOST | EVER_RETRANSMITTED) == 0 {
+                if (record.sent_us, record.end_seq()) >= newest {
+                    break;
+                }
+                if record.sent_us >= deadline_us {
+                    pending = true;
+                    break;
+                }
+                self.mark_lost(self.original_cursor);
+            }
+            self.original_cursor += 1;
+        }
+        while let Some(&(index, sent_us, _)) = self.retransmissions.front() {
+            if index >= self.first {
+                let record = self.record(index);
+                if record.flags & (RETRANSMITTED | SACKED) == RETRANSMITTED
+                    && record.sent_us == sent_us
+                {
+                    if (sent_us, record.end_seq()) >= newest {
+                        break;
+                    }
+                    if sent_us >= deadline_us {
+                        pending = true;
+                        break;
+                    }
+                    self.mark_lost(index);
+                }
+            }
+            self.retransmissions.pop_front();
+        }
+        pending.then(|| (newest.0 + self.rtt_us + window_us).saturating_sub(now_us))
+    }
+
+    /// When the segment delivered latest was sent.
+    pub(crate) fn newest_delivered_us(&self) -> u64 {
+        self.newest_delivered.0
+    }
+
+    /// The RTT of the segment delivered last.
+    pub(crate) fn rtt_us(&self) -> u64 {
+        self.rtt_us
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{sack, scoreboard};
+
+    #[test]
+    fn segments_overtaken_are_lost() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 500, 600);
+        scoreboard.mark_overtaken_lost(20_000, 0);
+        assert_eq!((scoreboard.lost_out(), scoreboard.in_flight()), (5, 4));
+    }
+
+    #[test]
+    fn a_retransmission_overtaken_is_lost_again_and_sent_first() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 300, 400);
+        scoreboard.mark_overtaken_lost(20_000, 0);
+        for now_us in 5000..5003 {
+            assert!(scoreboard.retransmit(now_us).is_some());
+        }
+        assert_eq!(scoreboard.retrans_out(), 3);
+        // The second retransmission arrives: the first, and the six segments sent long before
+        // and not heard of, are lost; the third is still on its way.
+        sack(&mut scoreboard, 100, 200);
+        scoreboard.mark_overtaken_lost(20_000, 0);
+        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (8, 1));
+        let (outgoing, is_head) = scoreboard.retransmit(6000).unwrap();
+        assert_eq!((outgoing.seq, is_head), (0, true));
+    }
+}
