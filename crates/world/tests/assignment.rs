@@ -171,8 +171,7 @@ fn a_resolved_assignment_is_run_as_it_stands_and_resolves_to_itself() {
         assert_eq!(again.cells[0].resolved, resolved);
         let scenario = Scenario::parse(&text, "test.toml").unwrap();
         assert_eq!(Scenario::from_resolved(&resolved).unwrap(), scenario);
-        let World { simulation, .. } = World::new(&scenario, 1, None).unwrap();
-        assert_eq!(simulation.network.links().len() % 2, 0);
+        World::new(&scenario, 1, None).unwrap();
     }
 }
 

@@ -157,8 +157,8 @@ def channel_color(channels: Sequence[int], channel: int) -> str:
     return PALETTE[list(channels).index(channel) % len(PALETTE)]
 
 
-def mesh_legend(figure: Figure, links: Sequence[Load], top_bytes: float | None = None) -> int:
-    """A legend of channels and widths above the axes; the result is its number of rows."""
+def mesh_legend(figure: Figure, links: Sequence[Load], top_bytes: float | None = None) -> None:
+    """A legend of channels and widths above the axes."""
     from matplotlib.lines import Line2D
 
     top = (
@@ -190,7 +190,6 @@ def mesh_legend(figure: Figure, links: Sequence[Load], top_bytes: float | None =
         borderaxespad=0.1,
         labelspacing=0.3,
     )
-    return legend_rows(links)
 
 
 def legend_rows(links: Sequence[Load]) -> int:

@@ -41,10 +41,12 @@ impl Sender {
             && let Some(ncr) = self.ncr.take()
         {
             self.end_slow_start(now, SlowStartEnd::Reordering);
-            // T.1: no more than one segment leaves at once.
-            self.window.cwnd_pkts = (flight_pkts + 1).min(ncr.prior_flight_pkts).max(1);
-            // T.2: it was reordering, and the flight before it is where to go back to.
-            self.window.ssthresh_pkts = ncr.prior_flight_pkts.max(2);
+            if !self.owns_window {
+                // T.1: no more than one segment leaves at once.
+                self.window.cwnd_pkts = (flight_pkts + 1).min(ncr.prior_flight_pkts).max(1);
+                // T.2: it was reordering, and the flight before it is where to go back to.
+                self.window.ssthresh_pkts = ncr.prior_flight_pkts.max(2);
+            }
             // T.4: there is more of it. I.2 and I.3 again, but not I.1.
             self.ncr = disorder.then_some(Ncr {
                 skipped_pkts: 0,
@@ -82,7 +84,9 @@ impl Sender {
     /// A loss ends the phase: the flight from before it is reduced, not the one that extended
     /// limited transmit has made of it.
     pub(super) fn end_ncr_with_loss(&mut self) {
-        if let Some(ncr) = self.ncr.take() {
+        if let Some(ncr) = self.ncr.take()
+            && !self.owns_window
+        {
             self.window.cwnd_pkts = ncr.prior_flight_pkts.max(1);
         }
     }
