@@ -191,7 +191,7 @@ def _paint_channels(
             axes.plot(
                 [place.x_m * scale for place in ends],
                 [place.y_m * scale for place in ends],
-                color=_channel_color(channels.index(channel)),
+                color=color_of(channels.index(channel)),
                 linewidth=_BAND_WIDTH,
                 alpha=_BAND_ALPHA,
                 solid_capstyle="round",
@@ -199,7 +199,8 @@ def _paint_channels(
             )
 
 
-def _channel_color(number: int) -> str:
+def color_of(number: int) -> str:
+    """The colour of a channel by its place among those in use."""
     return PALETTE[number % len(PALETTE)]
 
 
@@ -278,7 +279,7 @@ def _legends(figure: Figure, top: float, channels: list[int]) -> None:
         for mark, color, _ in _MARKS.values()
     ]  # fmt: skip
     bands = [
-        Line2D([], [], color=_channel_color(number), linewidth=_BAND_WIDTH, alpha=_BAND_ALPHA)
+        Line2D([], [], color=color_of(number), linewidth=_BAND_WIDTH, alpha=_BAND_ALPHA)
         for number in range(len(channels))
     ]
     figure.legend(

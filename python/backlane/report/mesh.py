@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import FAINT, INK, PALETTE, PAPER, Drawn, draw, slug
-from backlane.report.map import Place, places
+from backlane.report.figures import FAINT, INK, PAPER, Drawn, draw, slug
+from backlane.report.map import Place, color_of, places
 from backlane.text import number
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ def paint_mesh(
         scale: what places are multiplied by.
         top_bytes: the load that is as wide as a line gets; the largest of `links` if left out.
     """
-    top = (
-        top_bytes
-        or max((max(one.forth_bytes, one.back_bytes) for one in links), default=1.0)
-        or 1.0
-    )
+    top = top_bytes or _most_bytes(links)
     channels = sorted({one.channel for one in links})
     for one in links:
         color = channel_color(channels, one.channel)
@@ -154,18 +150,19 @@ def _paint_direction(
 
 def channel_color(channels: Sequence[int], channel: int) -> str:
     """The colour of a channel among those in use; it repeats after seven."""
-    return PALETTE[list(channels).index(channel) % len(PALETTE)]
+    return color_of(list(channels).index(channel))
+
+
+def _most_bytes(links: Sequence[Load]) -> float:
+    """The largest load of a direction; 1 where nothing was carried."""
+    return max((max(one.forth_bytes, one.back_bytes) for one in links), default=0.0) or 1.0
 
 
 def mesh_legend(figure: Figure, links: Sequence[Load], top_bytes: float | None = None) -> None:
     """A legend of channels and widths above the axes."""
     from matplotlib.lines import Line2D
 
-    top = (
-        top_bytes
-        or max((max(one.forth_bytes, one.back_bytes) for one in links), default=1.0)
-        or 1.0
-    )
+    top = top_bytes or _most_bytes(links)
     channels = sorted({one.channel for one in links})
     steps = (0.0, 0.5, 1.0)
     handles = [
@@ -201,11 +198,9 @@ def graphs(network: Network, condition: str) -> list[Drawn]:
     """A graph for each contender under a condition; none where no link leads over radios."""
     cells = [cell for cell in network.at(condition) if cell.run_ids][:_MOST_GRAPHS]
     found = [loads(cell.results, list(cell.run_ids.values())) for cell in cells]
-    most = max(
-        (max(one.forth_bytes, one.back_bytes) for links in found for one in links), default=0.0
-    )
+    most = _most_bytes([one for links in found for one in links])
     return [
-        _graph(network, cell, links, most or 1.0)
+        _graph(network, cell, links, most)
         for cell, links in zip(cells, found, strict=True)
         if links
     ]

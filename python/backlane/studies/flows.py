@@ -19,6 +19,7 @@ from backlane.studies.painting import (
     colors,
     contenders_of,
     markers,
+    paint_curves,
     place_of,
     where_of,
     whole_ticks,
@@ -108,17 +109,7 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         curves.append((contender, sorted(points, key=lambda point: point[0])))
 
     def paint(figure: Figure, axes: Axes) -> None:
-        handles = []
-        for contender, points in curves:
-            ats = [at for at, _ in points]
-            color = shade[contender]
-            handles.append(
-                axes.plot(ats, [i.mean for _, i in points], color=color, marker=marker[contender],
-                          markersize=4.5, linewidth=1.3)[0]
-            )  # fmt: skip
-            if all(i.known for _, i in points):
-                axes.fill_between(ats, [i.low for _, i in points], [i.high for _, i in points],
-                                  color=color, alpha=0.18, linewidth=0)  # fmt: skip
+        handles = paint_curves(axes, curves, shade, marker)
         axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
         whole_ticks(axes, sorted({at for _, points in curves for at, _ in points}))
         axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)

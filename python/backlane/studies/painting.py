@@ -11,13 +11,15 @@ from backlane.report.figures import PALETTE, legend
 from backlane.studies.terms import leading_number, matching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from backlane.campaign.plan import Label
     from backlane.results import Results
+    from backlane.stats import Interval
     from backlane.studies.study import FigureSpec
     from backlane.studies.view import RunView
 
@@ -80,6 +82,31 @@ def whole_ticks(axes: Axes, ats: Sequence[float]) -> None:
     if whole and room * 25 >= places[-1] - places[0]:
         axes.set_xticks(list(ats), [f"{at:.0f}" for at in ats])
         axes.minorticks_off()
+
+
+def paint_curves(
+    axes: Axes,
+    curves: Sequence[tuple[Label, Sequence[tuple[float, Interval]]]],
+    shade: Mapping[Label, str],
+    marker: Mapping[Label, str],
+) -> list[Line2D]:
+    """A line for each contender through its means, with a band where all intervals are known.
+
+    Returns:
+        The lines, for a legend.
+    """
+    handles = []
+    for contender, points in curves:
+        ats = [at for at, _ in points]
+        color = shade[contender]
+        handles.append(
+            axes.plot(ats, [i.mean for _, i in points], color=color, marker=marker[contender],
+                      markersize=4.5, linewidth=1.3)[0]
+        )  # fmt: skip
+        if all(i.known for _, i in points):
+            axes.fill_between(ats, [i.low for _, i in points], [i.high for _, i in points],
+                              color=color, alpha=0.18, linewidth=0)  # fmt: skip
+    return handles
 
 
 def where_of(spec: FigureSpec) -> dict[str, Any]:

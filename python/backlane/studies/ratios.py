@@ -23,6 +23,7 @@ from backlane.studies.painting import (
     colors,
     contenders_of,
     markers,
+    paint_curves,
     place_of,
     where_of,
     whole_ticks,
@@ -193,17 +194,7 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         notes.append(f"{contender}: {found.text(line[0][0], line[-1][0])}")
 
     def paint(figure: Figure, axes: Axes) -> None:
-        handles = []
-        for contender, line in lines:
-            ats = [at for at, _ in line]
-            color = shade[contender]
-            handles.append(
-                axes.plot(ats, [i.mean for _, i in line], color=color, marker=marker[contender],
-                          markersize=4.5, linewidth=1.3)[0]
-            )  # fmt: skip
-            if all(i.known for _, i in line):
-                axes.fill_between(ats, [i.low for _, i in line], [i.high for _, i in line],
-                                  color=color, alpha=0.18, linewidth=0)  # fmt: skip
+        handles = paint_curves(axes, lines, shade, marker)
         axes.axhline(1.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
         axes.set_xscale("log", base=2)
         whole_ticks(axes, sorted({at for _, line in lines for at, _ in line}))
