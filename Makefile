@@ -8,7 +8,7 @@ DEMO   := results/demo
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test bench validate validate-ns3 reproduce format clean
+.PHONY: demo test bench validate validate-ns3 reproduce test-kills format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -51,6 +51,10 @@ reproduce: $(VENV)/.installed
 	$(BIN)/backlane reproduce p2
 	$(BIN)/backlane reproduce p2_beyond
 	$(BIN)/backlane reproduce p3
+
+# A campaign killed 100 times: ten minutes.
+test-kills: $(VENV)/.installed-dev
+	BACKLANE_TEST_KILLS=100 $(BIN)/pytest tests/python/test_store.py -k killed_again
 
 format:
 	cargo fmt --all

@@ -128,10 +128,9 @@ def run(
     from backlane.campaign.plan import make_plan
 
     work = single.only_run(make_plan(Path(file), overrides, seed), file)
-    results = single.simulate(work)
     if out is not None:
-        single.save(results, work, Path(out), overrides)
-    return results
+        return single.carry_out(work, Path(out), overrides)
+    return single.simulate(work)
 
 
 def load(folder: str | Path) -> Results:

@@ -159,6 +159,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A slotted model has neither bytes nor seconds, so that its results cannot stand beside "
         "those of a network. `backlane report` takes folders of one kind at a time.",
     ),
+    "R027": (
+        "written by a newer version",
+        "The layout of results folders has changed since this version of Backlane. Use the "
+        "version that wrote the folder, or another folder.",
+    ),
     "R103": (
         "congestion control raised an error",
         "A hook of a Python congestion control raised, or returned what has no meaning there "

@@ -7,9 +7,13 @@ therefore never meets half a result.
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import secrets
+import shutil
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 TEMPORARY_PREFIX = ".tmp-"
 """Names that begin so are leftovers of a process that was killed."""
+_LOCK_ATTEMPTS = 10
 
 
 def make_folder(path: Path) -> None:
@@ -33,6 +38,100 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(error, path) from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes off a folder.
+
+    The lock is the kernel's (`flock`) and dies with its process, however that ends.
+
+    Raises:
+        BacklaneError: R005 when another process works here, R001, R002 or R017 when the folder
+            is not writable.
+    """
+    make_folder(folder)
+    path = folder / ".lock"
+    try:
+        lock = path.open("a+")
+    except OSError as error:
+        raise write_error(error, path) from error
+    with lock:
+        for attempt in range(_LOCK_ATTEMPTS, 0, -1):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if attempt == 1:
+                    raise BacklaneError(
+                        "R005",
+                        "another process writes to this folder",
+                        folder,
+                        "wait for it, or use another folder with --out DIR",
+                    ) from error
+                # `is_locked` holds the lock for an instant.
+                time.sleep(0.02)
+            except OSError as error:
+                raise write_error(error, path) from error
+        yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds the lock of a folder at this moment."""
+    try:
+        with (folder / ".lock").open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it; what is not there is fine.
+
+    Raises:
+        BacklaneError: R001 or R017.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise write_error(error, path) from error
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left in a folder; only called while its lock is held."""
+    for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
+        with suppress(BacklaneError):
+            remove(leftover)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file; the folders above `target` are made.
+
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
+    make_folder(target.parent)
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise write_error(error, target) from error
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            found.update(chunk)
+    return found.hexdigest()
 
 
 def sync_folder(path: Path) -> None:
@@ -99,7 +198,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise read_error(error, path) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BacklaneError("R010", f"damaged: {error}", path, "remove it and run again") from error
     if not isinstance(value, dict):
         raise BacklaneError("R010", "damaged: not an object", path, "remove it and run again")

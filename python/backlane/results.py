@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import tables
 from backlane.errors import BacklaneError
-from backlane.files import read_json
+from backlane.files import checksum, read_json
+from backlane.folder import require_format
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,14 +31,13 @@ class Results:
     Attributes:
         manifest: what was computed, by which version, from which scenario.
         folder: where it lies, or None when it is in memory only.
-        captures: what passed at a node, as pcapng files by the node's name; only of a run that
-            was just carried out.
     """
 
     manifest: dict[str, Any]
     folder: Path | None = None
     tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
-    captures: dict[str, bytes] = field(default_factory=dict, repr=False)
+    _captures: dict[str, bytes] = field(default_factory=dict, repr=False)
+    _compared: set[str] = field(default_factory=set, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> Results:
@@ -60,10 +60,33 @@ class Results:
                 else "give a folder written by `backlane run` or `backlane campaign run`",
             )
         manifest = read_json(path)
-        missing = [key for key in ("name", "parameters", "cells", "seeds") if key not in manifest]
-        if missing:
-            raise BacklaneError("R010", f"damaged: {missing[0]} is missing", path, "run again")
+        require_format(manifest, path)
+        _require_sound(manifest, path)
         return cls(manifest, folder)
+
+    def _require_unchanged(self, name: str) -> Path:
+        """The file of a table, after it was compared with the manifest.
+
+        Raises:
+            BacklaneError: R008 when it is missing, R010 when it was changed.
+        """
+        assert self.folder is not None
+        path = self.folder / name
+        if not path.is_file():
+            raise BacklaneError(
+                "R008", f"{path.name} is missing", path.parent, "run the scenario again"
+            )
+        known = self.manifest.get("files", {}).get(name)
+        if known is not None and name not in self._compared:
+            if path.stat().st_size != known["bytes"] or checksum(path) != known["sha256"]:
+                raise BacklaneError(
+                    "R010",
+                    "damaged: it was changed after it was written",
+                    path,
+                    "run again; see `backlane explain R010`",
+                )
+            self._compared.add(name)
+        return path
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by its file name without ending, such as ``flows`` or ``series/cwnd``.
@@ -74,23 +97,20 @@ class Results:
         if name not in self.tables:
             if self.folder is None:
                 raise BacklaneError("R008", f"{name} was not recorded", None, None)
-            self.tables[name] = tables.read(self.folder / f"{name}.parquet")
+            self.tables[name] = tables.read(self._require_unchanged(f"{name}.parquet"))
         return self.tables[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table of which only a part is wanted; for series, which can be large.
 
         Raises:
-            BacklaneError: R008 when it is missing.
+            BacklaneError: R008 when it is missing, R010 when it is damaged.
         """
         if name in self.tables or self.folder is None:
             return self.table(name).lazy()
         import polars as pl
 
-        path = self.folder / f"{name}.parquet"
-        if not path.is_file():
-            raise BacklaneError("R008", f"{name} is missing", self.folder, "run it again")
-        return pl.scan_parquet(path)
+        return pl.scan_parquet(self._require_unchanged(f"{name}.parquet"))
 
     @property
     def name(self) -> str:
@@ -164,6 +184,14 @@ class Results:
         return self.table(name) if self.has(name) else pl.DataFrame()
 
     @property
+    def captures(self) -> dict[str, bytes]:
+        """What passed at a node of a single run, as pcapng files by the node's name."""
+        if self.folder is None:
+            return self._captures
+        found = sorted((self.folder / "capture").glob("*.pcapng"))
+        return {path.stem: path.read_bytes() for path in found}
+
+    @property
     def series(self) -> list[str]:
         """The probes that were recorded over time."""
         if self.folder is not None and (self.folder / "series").is_dir():
@@ -171,3 +199,48 @@ class Results:
         return sorted(
             name.removeprefix("series/") for name in self.tables if name.startswith("series/")
         )
+
+
+_ENTRIES: dict[str, type[Any]] = {
+    "name": str, "scenario_hash": str, "model_version": str, "parameters": list, "cells": list,
+    "seeds": list, "runs_planned": int, "runs_finished": int, "digest": str,
+}  # fmt: skip
+"""What readers of a manifest rely on."""
+
+
+def _require_sound(manifest: dict[str, Any], path: Path) -> None:
+    """Make sure that a manifest has the entries that readers rely on, in the right types.
+
+    Raises:
+        BacklaneError: R010.
+    """
+
+    def damaged(what: str) -> BacklaneError:
+        return BacklaneError("R010", f"damaged: {what}", path, "run again")
+
+    for key, kind in _ENTRIES.items():
+        if key not in manifest:
+            raise damaged(f"{key} is missing")
+        if not isinstance(manifest[key], kind):
+            raise damaged(f"{key} is no {kind.__name__}")
+    keys = manifest["parameters"]
+    if not all(isinstance(key, str) for key in keys):
+        raise damaged("parameters are no texts")
+    for cell in manifest["cells"]:
+        parameters = cell.get("parameters") if isinstance(cell, dict) else None
+        if not isinstance(parameters, dict) or set(parameters) != set(keys):
+            raise damaged("a cell does not have the parameters")
+        if not all(isinstance(value, str | int | float | bool) for value in parameters.values()):
+            raise damaged("a parameter is no value")
+    files = manifest.get("files", {})
+    if not isinstance(files, dict) or not all(
+        isinstance(entry, dict) and entry.keys() >= {"bytes", "sha256"} for entry in files.values()
+    ):
+        raise damaged("files has no checksums")
+    failed = manifest.get("failed", [])
+    if not isinstance(failed, list):
+        raise damaged("failed is no list")
+    for failure in failed:
+        wanted = {"run_id", "seed", "code", "message", "parameters"}
+        if not isinstance(failure, dict) or not failure.keys() >= wanted:
+            raise damaged("a failure is not complete")

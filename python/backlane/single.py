@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane import native, tables
-from backlane.campaign.assemble import columns, manifest_of, run_row
+from backlane.campaign.assemble import columns, join_series, manifest_of, run_row
+from backlane.campaign.store import Sink, captures, series_parts
 from backlane.errors import BacklaneError, write_error
-from backlane.files import make_folder, read_json, write_bytes, write_json, write_text
+from backlane.files import locked, make_folder, read_json, sweep, write_text
+from backlane.folder import MANIFEST, RESOLVED, publish, staging
 from backlane.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import polars as pl
+
+    from backlane._native import RunResult
     from backlane.campaign.plan import Cell, Plan, Run
+
+    Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)
@@ -61,8 +68,8 @@ def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def simulate(work: Work, progress: Callable[[float, float, int], None] | None = None) -> Results:
-    """Carry out the run.
+def simulate(work: Work, progress: Progress | None = None) -> Results:
+    """Carry out the run and keep everything in memory.
 
     Args:
         work: what to run.
@@ -73,62 +80,81 @@ def simulate(work: Work, progress: Callable[[float, float, int], None] | None = 
         RunError: when the run could not be carried out.
     """
     result = native.module().run(work.cell.resolved, work.run.seed, progress)
-    run_id = work.run.run_id
-    row = run_row(work.run, work.cell, result.summary)
-    found = {"runs": tables.frame(columns([row]))}
-    series = {f"series/{probe}": plain for probe, plain in result.series.items()}
-    for name, plain in (tables.of_run(result) | series).items():
-        found[name] = tables.with_run_id(tables.frame(plain), run_id)
-    manifest = manifest_of("run", work.plan, [row])
-    return Results(manifest, tables=found, captures=result.captures)
+    found = _tables(work, result)
+    for probe, plain in result.series.items():
+        found[f"series/{probe}"] = tables.with_run_id(tables.frame(plain), work.run.run_id)
+    manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
+    return Results(manifest, tables=found, _captures=result.captures)
 
 
-def claim(folder: Path, work: Work) -> None:
-    """Make sure that the folder can be written, before any time is spent on the run.
+def carry_out(
+    work: Work,
+    folder: Path,
+    overrides: Sequence[tuple[str, str]] = (),
+    progress: Progress | None = None,
+) -> Results:
+    """Carry out the run and write a results folder; series and captures go to the disk at once.
+
+    An earlier run in the folder is replaced when this one is complete, and stays otherwise.
+
+    Args:
+        work: what to run.
+        folder: the results folder.
+        overrides: what was put in place of values of the file.
+        progress: as for `simulate`.
 
     Raises:
-        BacklaneError: R007 when it holds a campaign, R001, R002 or R017 when it is not writable.
+        RunError: when the run could not be carried out.
+        BacklaneError: R001, R002, R005, R007 or R017.
     """
-    make_folder(folder)
-    if (folder / "campaign.json").exists():
+    _require_no_campaign(folder)
+    with locked(folder):
+        sweep(folder)
+        with staging(folder) as parts, staging(folder) as staged:
+            try:
+                result = native.module().run(
+                    work.cell.resolved, work.run.seed, progress, Sink(parts)
+                )
+                for name, table in _tables(work, result).items():
+                    tables.write(staged / f"{name}.parquet", table)
+                write_text(staged / RESOLVED, work.cell.resolved)
+                join_series(staged, {work.run.run_id: series_parts(parts)})
+                for node, path in captures(parts).items():
+                    make_folder(staged / "capture")
+                    path.replace(staged / "capture" / f"{node}.pcapng")
+            except OSError as error:
+                raise write_error(error, folder) from error
+            manifest = manifest_of(
+                "run", work.plan, tables.read(staged / "runs.parquet").to_dicts()
+            )
+            manifest["overrides"] = [f"{key}={value}" for key, value in overrides]
+            return Results(publish(folder, staged, manifest), folder)
+
+
+def _tables(work: Work, result: RunResult) -> dict[str, pl.DataFrame]:
+    """The tables of a run that are not series."""
+    row = run_row(work.cell, work.run, result.summary)
+    found = {"runs": tables.frame(columns([row]))}
+    for name, plain in tables.of_run(result).items():
+        found[name] = tables.with_run_id(tables.frame(plain), work.run.run_id)
+    return found
+
+
+def _require_no_campaign(folder: Path) -> None:
+    """Make sure that a folder holds no campaign.
+
+    Raises:
+        BacklaneError: R007.
+    """
+    if (folder / "campaign.json").exists() or (folder / "store").exists():
         raise BacklaneError(
             "R007", "the folder holds a campaign", folder, "choose another folder with --out DIR"
         )
-    write_text(folder / "scenario.resolved.toml", work.cell.resolved)
 
 
 def replaces(folder: Path, work: Work) -> bool:
     """Whether the folder holds the results of another run."""
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not path.is_file():
         return False
     return read_json(path).get("scenario_hash") != work.plan.scenario_hash
-
-
-def save(
-    results: Results, work: Work, folder: Path, overrides: Sequence[tuple[str, str]] = ()
-) -> None:
-    """Write the results folder; the manifest comes last.
-
-    Raises:
-        BacklaneError: R001, R002, R007 or R017.
-    """
-    claim(folder, work)
-    path = folder / "manifest.json"
-    try:
-        path.unlink(missing_ok=True)
-        for stale in (*(folder / "series").glob("*.parquet"), *folder.glob("capture/*.pcapng")):
-            stale.unlink()
-    except OSError as error:
-        raise write_error(error, path) from error
-    for name, table in results.tables.items():
-        target = folder / f"{name}.parquet"
-        make_folder(target.parent)
-        tables.write(target, table)
-    for node, capture in results.captures.items():
-        make_folder(folder / "capture")
-        write_bytes(folder / "capture" / f"{node}.pcapng", capture)
-    more: dict[str, Any] = {"overrides": [f"{key}={value}" for key, value in overrides]}
-    results.manifest |= more
-    write_json(path, results.manifest)
-    results.folder = folder

@@ -5,13 +5,17 @@ polars is imported inside the functions: commands that write no table do not pay
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -26,6 +30,9 @@ FURTHER = ("wifi", "routing", "coding", "reordering", "assignment", "slotted", "
 """Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
 of how far packets are out of order, of the channels and flow rates that links were given, and of
 flows of slotted models."""
+
+NAMES = ("runs", *ALWAYS, *OF_RADIO, *FURTHER)
+"""Every table of a results folder that is no series."""
 
 _TEXT = {
     "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
@@ -94,36 +101,89 @@ def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
     return table.select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What Polars raises while it writes `path`, as an `OSError`.
+
+    Polars reports failures of the system as errors of its own. A full disk is called a full disk,
+    also where Polars says only that the last bytes were not taken.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise OSError(_errno(str(error).lower(), path), _first_line(error)) from error
+
+
+def _errno(text: str, path: Path) -> int:
+    """The number of a system error that Polars gives as text."""
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EACCES, errno.EROFS):
+        if f"os error {number})" in text or os.strerror(number).lower() in text:
+            return number
+    full = "transport error" in text and shutil.disk_usage(path.parent).free < NO_ROOM
+    return errno.ENOSPC if full else errno.EIO
+
+
 NO_ROOM = 1 << 16
 """A disk with fewer free bytes, after a write that failed, was full."""
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What Polars raises while it reads `path`, as a coded error.
+
+    Raises:
+        BacklaneError: R010.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise BacklaneError(
+            "R010",
+            f"damaged: {_first_line(error)}",
+            path,
+            "remove it and run again; see `backlane explain R010`",
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 def write(path: Path, table: pl.DataFrame) -> None:
-    """Write Parquet atomically; the same table always gives the same bytes."""
-    from polars.exceptions import ComputeError
+    """Write Parquet atomically; the same table always gives the same bytes.
 
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
     with replacing(path) as temporary:
-        write_plain(temporary, table, ComputeError)
+        write_plain(temporary, table)
 
 
-def write_plain(path: Path, table: pl.DataFrame, error_type: type[Exception]) -> None:
+def write_plain(path: Path, table: pl.DataFrame) -> None:
     """Write Parquet to a name that is private to the caller.
 
-    polars reports some failures of the system as its own error type; they become `OSError`
-    again, so that a full disk is called a full disk. Where the disk fills up within the last bytes
-    of the file, its error says only that they were not taken.
+    Raises:
+        OSError: when the system refuses.
     """
-    try:
+    with writing(path):
         table.write_parquet(path, compression="zstd", statistics=False)
-    except error_type as error:
-        import errno
-        import shutil
 
-        text = str(error).lower()
-        told = "no space" in text or "os error 28" in text
-        if told or ("transport error" in text and shutil.disk_usage(path.parent).free < NO_ROOM):
-            raise OSError(errno.ENOSPC, "no space left on device") from error
-        raise
+
+def join(path: Path, parts: Sequence[pl.LazyFrame]) -> None:
+    """Write the rows of several tables to one file, in order, without holding them in memory.
+
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
+    import polars as pl
+
+    with replacing(path) as temporary, writing(temporary):
+        # Statistics let a reader that wants one run skip the others.
+        pl.concat(parts, how="diagonal_relaxed").sink_parquet(temporary)
 
 
 def read(path: Path) -> pl.DataFrame:
@@ -138,13 +198,5 @@ def read(path: Path) -> pl.DataFrame:
         raise BacklaneError(
             "R008", f"{path.name} is missing", path.parent, "run the scenario again"
         )
-    try:
+    with reading(path):
         return pl.read_parquet(path, use_statistics=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BacklaneError(
-            "R010",
-            f"damaged: {first}",
-            path,
-            "remove it and run again; see `backlane explain R010`",
-        ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 import shutil
@@ -15,6 +16,7 @@ from conftest import BASE, Cli
 
 import backlane
 from backlane import report
+from backlane.files import checksum
 from backlane.report.html import Page, Table
 from backlane.report.judge import judge, seconds_interval, sentence
 from backlane.report.series import thin
@@ -78,10 +80,22 @@ def changed(done: Path, folder: Path, routing: str, factor: pl.Expr) -> Path:
     runs = pl.read_parquet(folder / "runs.parquet").filter(pl.col("routing") == routing)
     flows = pl.read_parquet(folder / "flows.parquet")
     touched = pl.col("run_id").is_in(runs["run_id"].to_list())
-    flows.with_columns(
-        pl.when(touched).then(factor).otherwise(pl.col("finish_time_s")).alias("finish_time_s")
-    ).write_parquet(folder / "flows.parquet")
+    replace_flows(
+        folder,
+        flows.with_columns(
+            pl.when(touched).then(factor).otherwise(pl.col("finish_time_s")).alias("finish_time_s")
+        ),
+    )
     return folder
+
+
+def replace_flows(folder: Path, flows: pl.DataFrame) -> None:
+    """Put another table of flows into results, with its checksum."""
+    path = folder / "flows.parquet"
+    flows.write_parquet(path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"][path.name] = {"bytes": path.stat().st_size, "sha256": checksum(path)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def routings(done: Path) -> list[str]:
@@ -101,8 +115,8 @@ def test_routings_with_the_same_times_tie_and_the_answer_says_so(
     done: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(done, tmp_path / "r")
-    path = tmp_path / "r" / "flows.parquet"
-    pl.read_parquet(path).with_columns(finish_time_s=pl.lit(2.0)).write_parquet(path)
+    flows = pl.read_parquet(tmp_path / "r" / "flows.parquet")
+    replace_flows(tmp_path / "r", flows.with_columns(finish_time_s=pl.lit(2.0)))
     found = report.write([tmp_path / "r"])
     for verdict in found.verdicts:
         assert sorted(verdict.ties) == sorted(routings(done))

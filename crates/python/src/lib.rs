@@ -23,5 +23,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;
+    module.add_function(wrap_pyfunction!(run::sources, module)?)?;
     scenario::register(module)
 }

@@ -29,6 +29,12 @@ pub(crate) fn commit() -> &'static str {
     env!("BACKLANE_COMMIT")
 }
 
+/// A hash of the sources of the models that the module was built from.
+#[pyfunction]
+pub(crate) fn sources() -> &'static str {
+    env!("BACKLANE_SOURCES")
+}
+
 enum Failure {
     Control(String, PyErr),
     Built(String),

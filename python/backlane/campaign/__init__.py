@@ -20,11 +20,15 @@ from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
 from backlane.campaign.pool import Outcome, Progress, core_count, run_all
 from backlane.campaign.store import Store
-from backlane.errors import BacklaneError
+from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
+from backlane.folder import MANIFEST, require_format, unpublish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+CAMPAIGN = "campaign.json"
+"""The plan of a campaign, in its folder."""
 
 __all__ = ["CampaignResult", "Outcome", "merge", "run", "status"]
 
@@ -94,14 +98,18 @@ def claim(folder: Path, plan: Plan) -> None:
     """Write the plan into the folder.
 
     A folder may be used again when the campaign of that name has changed (more seeds, another
-    value in the sweep): runs that are still asked for keep their ids and are not repeated.
+    value in the sweep): runs that are still asked for keep their ids and are not repeated. The
+    tables of the earlier plan go.
 
     Raises:
-        BacklaneError: R007 when the folder belongs to something else.
+        BacklaneError: R007 when the folder belongs to something else, R027 when a newer version
+            wrote it.
     """
-    path = folder / "campaign.json"
+    path = folder / CAMPAIGN
     if path.is_file():
-        name = read_json(path).get("name")
+        earlier = read_json(path)
+        require_format(earlier, path)
+        name = earlier.get("name")
         if name != plan.name:
             raise BacklaneError(
                 "R007",
@@ -109,7 +117,9 @@ def claim(folder: Path, plan: Plan) -> None:
                 folder,
                 "choose another folder with --out DIR",
             )
-    elif (folder / "manifest.json").exists():
+        if earlier != plan.as_dict():
+            unpublish(folder)
+    elif _is_single(folder):
         raise BacklaneError(
             "R007",
             "the folder holds the results of a single run",
@@ -120,13 +130,21 @@ def claim(folder: Path, plan: Plan) -> None:
     write_cells(folder, plan)
 
 
+def _is_single(folder: Path) -> bool:
+    """Whether a folder holds the results of a single run."""
+    if not (folder / MANIFEST).is_file():
+        return False
+    return read_json(folder / MANIFEST).get("kind") != "campaign"
+
+
 def open_plan(folder: Path) -> Plan:
     """The plan of a campaign folder, with the resolved scenarios.
 
     Raises:
-        BacklaneError: R008 when the folder holds no campaign.
+        BacklaneError: R008 when the folder holds no campaign, R010 when its plan is damaged, R027
+            when a newer version wrote it.
     """
-    path = folder / "campaign.json"
+    path = folder / CAMPAIGN
     if not path.is_file():
         raise BacklaneError(
             "R008",
@@ -135,15 +153,31 @@ def open_plan(folder: Path) -> Plan:
             "start one with `backlane campaign run FILE --out DIR`",
         )
     value = read_json(path)
+    require_format(value, path)
     try:
         for cell in value["cells"]:
-            resolved = cell_path(folder, int(cell["index"]))
-            cell["resolved"] = resolved.read_text() if resolved.is_file() else ""
+            cell["resolved"] = _resolved(cell_path(folder, int(cell["index"])), cell["sha256"])
         return Plan.from_dict(value)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise BacklaneError(
-            "R010", f"damaged: {error} is missing", path, "start the campaign again"
+            "R010", f"damaged: {reason}", path, "start the campaign again"
         ) from error
+
+
+def _resolved(path: Path, sha256: str) -> str:
+    """The resolved scenario of a cell.
+
+    Raises:
+        BacklaneError: R003, R010.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise read_error(error, path) from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise BacklaneError("R010", "damaged: it was changed", path, "start the campaign again")
+    return data.decode()
 
 
 def status(folder: str | Path) -> dict[str, Any]:
@@ -155,23 +189,25 @@ def status(folder: str | Path) -> dict[str, Any]:
         {"cell": c.index, "parameters": c.parameters, "planned": 0, "finished": 0, "failed": 0}
         for c in plan.cells
     ]
-    failures = []
-    for one in plan.runs:
-        row: dict[str, Any] = cells[one.cell]
+    for cell, one in plan.rows():
+        row: dict[str, Any] = cells[cell.index]
         row["planned"] += 1
-        if one.run_id in store:
-            row["finished"] += 1
-        elif (failure := store.failure(one.run_id)) is not None:
-            row["failed"] += 1
-            failures.append(failure | {"parameters": plan.cells[one.cell].parameters})
-    totals = {key: sum(int(str(row[key])) for row in cells)
-              for key in ("planned", "finished", "failed")}  # fmt: skip
+        row["finished"] += one.run_id in store
+        row["failed"] += store.failure(one) is not None
+    failures = [
+        failure | {"parameters": plan.cells[one.cell].parameters}
+        for one in plan.runs
+        if (failure := store.failure(one)) is not None
+    ]
+    planned, finished = len(plan.runs), sum(one.run_id in store for one in plan.runs)
     return {
         "name": plan.name,
         "folder": str(folder),
         "running": store.in_use,
-        **totals,
-        "left": totals["planned"] - totals["finished"] - totals["failed"],
+        "planned": planned,
+        "finished": finished,
+        "failed": len(failures),
+        "left": planned - finished - len(failures),
         "cells": cells,
         "failures": failures,
     }
@@ -194,7 +230,7 @@ def merge(out: str | Path, parts: Sequence[str | Path]) -> CampaignResult:
     store = Store(folder)
     outcome = Outcome()
     with store.locked():
-        if (folder / "campaign.json").is_file():
+        if (folder / CAMPAIGN).is_file():
             _require_same(first, open_plan(folder), folder)
         claim(folder, first)
         for part in folders:
@@ -207,7 +243,7 @@ def merge(out: str | Path, parts: Sequence[str | Path]) -> CampaignResult:
                     outcome.reused += not new
                     if new:
                         outcome.finished.append(one.run_id)
-                elif (why := source.failure(one.run_id)) is not None and one.run_id not in store:
+                elif (why := source.failure(one)) is not None and one.run_id not in store:
                     store.fail(one, str(why.get("code")), str(why.get("message")))
         manifest = assemble(folder, first, store)
     return CampaignResult(folder, outcome, manifest)

@@ -7,10 +7,12 @@ import json
 import os
 import platform
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from backlane import __version__, native, tables
-from backlane.files import make_folder, replacing, write_bytes, write_json, write_text
+from backlane.files import copy, make_folder, remove, write_text
+from backlane.folder import FORMAT, publish, staging
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,18 +21,15 @@ if TYPE_CHECKING:
     from backlane.campaign.plan import Cell, Plan, Run
     from backlane.campaign.store import Store
 
-FORMAT = 1
-"""Version of the layout of a results folder."""
-
 _SUMMARY_COLUMNS = (
     "simulated_s", "wall_s", "cpu_s", "events", "packets_injected", "packets_delivered",
     "packets_dropped", "packets_in_flight", "ended", "digest",
 )  # fmt: skip
 
 
-def run_row(run: Run, cell: Cell, summary: Mapping[str, Any]) -> dict[str, Any]:
+def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     """One row of ``runs.parquet``."""
-    row: dict[str, Any] = {"run_id": run.run_id, "cell": run.cell, "seed": run.seed}
+    row: dict[str, Any] = {"run_id": run.run_id, "cell": cell.index, "seed": run.seed}
     row |= cell.parameters
     row |= {name: summary.get(name) for name in _SUMMARY_COLUMNS}
     causes = summary.get("dropped_by_cause") or {}
@@ -78,9 +77,10 @@ def manifest_of(
     Args:
         kind: "run" or "campaign".
         plan: what was asked for.
-        rows: the finished runs, as in ``runs.parquet``.
+        rows: cells and seeds with a finished run, as in ``runs.parquet``.
         more: further entries.
     """
+    runs = {row["run_id"]: row for row in rows}.values()
     return {
         "format": FORMAT,
         "kind": kind,
@@ -94,11 +94,11 @@ def manifest_of(
         "cells": [{"index": c.index, "parameters": c.parameters, "hash": c.hash}
                   for c in plan.cells],
         "runs_planned": len(plan.runs),
-        "runs_finished": len(rows),
-        "complete": len(rows) == len(plan.runs),
-        "events": sum(int(row["events"] or 0) for row in rows),
-        "wall_s": sum(float(row["wall_s"] or 0) for row in rows),
-        "cpu_s": sum(float(row["cpu_s"] or 0) for row in rows),
+        "runs_finished": len(runs),
+        "complete": len(runs) == len(plan.runs),
+        "events": sum(int(row["events"] or 0) for row in runs),
+        "wall_s": sum(float(row["wall_s"] or 0) for row in runs),
+        "cpu_s": sum(float(row["cpu_s"] or 0) for row in runs),
         "digest": digest_of([str(row["digest"]) for row in rows]),
         "command": command(),
         "host": host(),
@@ -112,50 +112,54 @@ def assemble(
     shard: tuple[int, int] | None = None,
     overrides: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
-    """Write tables, series, cells and manifest from the finished runs of `plan`.
+    """Write tables, series, captures and manifest from the finished runs of `plan`.
 
-    The manifest is removed first and written last: while it is missing, the folder is not
-    taken for results.
+    Every table but ``runs`` has each run once; ``runs`` has a row for each cell and seed, with the
+    run that serves it.
 
     Returns:
         The manifest.
     """
     import polars as pl
 
-    manifest_path = folder / "manifest.json"
-    manifest_path.unlink(missing_ok=True)
     finished = [run for run in plan.runs if run.run_id in store]
-    rows = [run_row(run, plan.cells[run.cell], store.summary(run.run_id)) for run in finished]
-    if rows:
-        tables.write(folder / "runs.parquet", tables.frame(columns(rows)))
-    for name in (*tables.ALWAYS, *tables.OF_RADIO, *tables.FURTHER):
-        having = [
-            run for run in finished if name in tables.ALWAYS or store.has_table(run.run_id, name)
-        ]
-        parts = [tables.with_run_id(store.table(run.run_id, name), run.run_id) for run in having]
-        if parts:
-            tables.write(folder / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
-    _write_series(folder, finished, store)
-    for run in finished:
-        for node, path in store.captures(run.run_id).items():
-            make_folder(folder / "capture" / run.run_id)
-            target = folder / "capture" / run.run_id / f"{node}.pcapng"
-            if not target.is_file():
-                write_bytes(target, path.read_bytes())
-    failed = [found for run in plan.runs if (found := store.failure(run.run_id)) is not None]
+    summaries = {run.run_id: store.record(run.run_id).summary for run in finished}
+    rows = [
+        run_row(cell, run, summaries[run.run_id])
+        for cell, run in plan.rows()
+        if run.run_id in summaries
+    ]
+    builds = Counter(store.record(run.run_id).build.commit for run in finished)
+    failed = [found for run in plan.runs if (found := store.failure(run)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:
         entry["parameters"] = plan.cells[cells[entry["run_id"]]].parameters
-    manifest = manifest_of(
-        "campaign",
-        plan,
-        rows,
-        failed=failed,
-        shard=None if shard is None else f"{shard[0]}/{shard[1]}",
-        overrides=[f"{key}={value}" for key, value in overrides],
-    )
-    write_json(manifest_path, manifest)
-    return manifest
+    with staging(folder) as staged:
+        if rows:
+            tables.write(staged / "runs.parquet", tables.frame(columns(rows)))
+        for name in (*tables.ALWAYS, *tables.OF_RADIO, *tables.FURTHER):
+            parts = [
+                tables.with_run_id(store.table(run.run_id, name), run.run_id)
+                for run in finished
+                if name in tables.ALWAYS or store.has_table(run.run_id, name)
+            ]
+            if parts:
+                tables.write(staged / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
+        join_series(staged, {run.run_id: store.series(run.run_id) for run in finished})
+        for run in finished:
+            for node, path in store.captures(run.run_id).items():
+                target = staged / "capture" / run.run_id / f"{node}.pcapng"
+                copy(path, target)
+        manifest = manifest_of(
+            "campaign",
+            plan,
+            rows,
+            commits=dict(builds),
+            failed=failed,
+            shard=None if shard is None else f"{shard[0]}/{shard[1]}",
+            overrides=[f"{key}={value}" for key, value in overrides],
+        )
+        return publish(folder, staged, manifest)
 
 
 def cell_path(folder: Path, index: int) -> Path:
@@ -166,28 +170,30 @@ def cell_path(folder: Path, index: int) -> Path:
 def write_cells(folder: Path, plan: Plan) -> None:
     """Keep the resolved scenario of every cell; what is there already is not written again."""
     make_folder(folder / "cells")
+    wanted = {cell_path(folder, cell.index) for cell in plan.cells}
+    for path in (folder / "cells").glob("*.scenario.resolved.toml"):
+        if path not in wanted:
+            remove(path)
     for cell in plan.cells:
         path = cell_path(folder, cell.index)
         if not path.is_file() or path.read_bytes() != cell.resolved.encode():
             write_text(path, cell.resolved)
 
 
-def _write_series(folder: Path, finished: Sequence[Run], store: Store) -> None:
-    """Join the samples of all runs, streaming: they may be larger than the memory."""
+def join_series(folder: Path, runs: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
+    """Join the samples of all runs, streaming: they may be larger than the memory.
+
+    Args:
+        folder: where ``series/`` is written.
+        runs: the files of each probe, by run id.
+    """
     import polars as pl
 
-    sources: dict[str, list[Run]] = {}
-    for run in finished:
-        for probe in store.series_names(run.run_id):
-            sources.setdefault(probe, []).append(run)
-    for probe, runs in sources.items():
+    for probe in dict.fromkeys(probe for parts in runs.values() for probe in parts):
         make_folder(folder / "series")
         scans = [
-            pl.scan_parquet(store.runs / run.run_id / f"series-{probe}.parquet").select(
-                pl.lit(run.run_id, dtype=pl.String).alias("run_id"), pl.all()
-            )
-            for run in runs
+            pl.scan_parquet(path).select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
+            for run_id, parts in runs.items()
+            for path in parts.get(probe, ())
         ]
-        with replacing(folder / "series" / f"{probe}.parquet") as temporary:
-            # Statistics let a reader that wants one run skip the others.
-            pl.concat(scans, how="diagonal_relaxed").sink_parquet(temporary)
+        tables.join(folder / "series" / f"{probe}.parquet", scans)

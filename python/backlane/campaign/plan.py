@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from backlane import native
 from backlane.errors import BacklaneError
 from backlane.files import read_scenario
+from backlane.folder import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 Label = str | int | float | bool
@@ -31,7 +35,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """One cell with one seed."""
+    """One resolved scenario with one seed.
+
+    Attributes:
+        run_id: a hash of resolved scenario, seed and model version.
+        cell: the first cell with this scenario.
+        seed: of the run.
+    """
 
     run_id: str
     cell: int
@@ -40,7 +50,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a scenario file, in the order in which tables list them."""
+    """All runs of a scenario file, in the order in which tables list them.
+
+    Each run stands once. Cells that resolve to the same scenario share their runs: `rows` lists
+    every cell with every seed, and the run that serves it.
+    """
 
     name: str
     scenario_hash: str
@@ -52,18 +66,46 @@ class Plan:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Plan:
-        """Read the JSON form of the compiled module."""
-        return cls(
-            name=value["name"],
-            scenario_hash=value["scenario_hash"],
-            model_version=value["model_version"],
-            parameters=list(value["parameters"]),
-            cells=[
-                Cell(c["index"], c["parameters"], c["resolved"], c["hash"]) for c in value["cells"]
-            ],
-            seeds=list(value["seeds"]),
-            runs=[Run(r["run_id"], r["cell"], r["seed"]) for r in value["runs"]],
+        """Read the JSON form.
+
+        Raises:
+            KeyError: when an entry is missing.
+            TypeError, ValueError: when one has another form.
+        """
+        cells = [
+            Cell(
+                _of(c["index"], int), _of(c["parameters"], dict), _of(c["resolved"], str),
+                _of(c["hash"], str),
+            )
+            for c in value["cells"]
+        ]  # fmt: skip
+        if [cell.index for cell in cells] != list(range(len(cells))):
+            raise ValueError("the cells are not numbered")
+        runs = [Run(_run_id(r["run_id"]), _of(r["cell"], int), _of(r["seed"], int))
+                for r in value["runs"]]  # fmt: skip
+        if any(not 0 <= run.cell < len(cells) for run in runs):
+            raise ValueError("a run belongs to no cell")
+        plan = cls(
+            name=_of(value["name"], str),
+            scenario_hash=_of(value["scenario_hash"], str),
+            model_version=_of(value["model_version"], str),
+            parameters=[_of(key, str) for key in value["parameters"]],
+            cells=cells,
+            seeds=[_of(seed, int) for seed in value["seeds"]],
+            runs=runs,
         )
+        _ = list(plan.rows())
+        return plan
+
+    @cached_property
+    def _by_scenario(self) -> dict[tuple[str, int], Run]:
+        return {(self.cells[run.cell].hash, run.seed): run for run in self.runs}
+
+    def rows(self) -> Iterator[tuple[Cell, Run]]:
+        """Every cell with every seed, as the run that serves it, in the order of tables."""
+        for cell in self.cells:
+            for seed in self.seeds:
+                yield cell, self._by_scenario[cell.hash, seed]
 
     def shard(self, part: tuple[int, int] | None) -> list[Run]:
         """Every n-th run, beginning with the i-th (from 1); all runs for None."""
@@ -75,16 +117,45 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """The plan without the resolved texts, which are kept as files of their own."""
         return {
+            "format": FORMAT,
             "name": self.name,
             "scenario_hash": self.scenario_hash,
             "model_version": self.model_version,
             "parameters": self.parameters,
             "cells": [
-                {"index": c.index, "parameters": c.parameters, "hash": c.hash} for c in self.cells
+                {
+                    "index": c.index,
+                    "parameters": c.parameters,
+                    "hash": c.hash,
+                    "sha256": hashlib.sha256(c.resolved.encode()).hexdigest(),
+                }
+                for c in self.cells
             ],
             "seeds": self.seeds,
             "runs": [{"run_id": r.run_id, "cell": r.cell, "seed": r.seed} for r in self.runs],
         }
+
+
+def _of(value: Any, kind: type[Any]) -> Any:
+    """The value, if it is of a type; a boolean is no integer.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{value!r:.40} is no {kind.__name__}")
+    return value
+
+
+def _run_id(value: Any) -> str:
+    """A run id, which names a folder.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{16}", value):
+        raise ValueError(f"{value!r:.40} is no run id")
+    return value
 
 
 def parse_overrides(settings: Sequence[str]) -> list[tuple[str, str]]:

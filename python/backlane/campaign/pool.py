@@ -12,6 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from backlane import native
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,6 +27,9 @@ class Progress(Protocol):
     def update(self, done: float, message: str) -> None:
         """`done` runs are finished; runs in flight count with the simulated fraction."""
 
+    def say(self, text: str) -> None:
+        """Something that the user must know before the work goes on."""
+
 
 class Stopped(Exception):
     """Raised inside a run to end it early."""
@@ -37,10 +42,22 @@ def core_count() -> int:
 
 @dataclass
 class Outcome:
-    """What became of the runs of this call."""
+    """What became of the runs of this call.
+
+    Attributes:
+        finished: runs that were carried out.
+        failed: runs that ended with an error.
+        damaged: why each run that was there before was removed, by run id.
+        other_sources: how many of the runs that were there before come from other sources of the
+            models than this build, by commit.
+        reused: how many runs were there before.
+        interrupted: whether Ctrl-C or a signal ended the work.
+    """
 
     finished: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)
+    other_sources: dict[str, int] = field(default_factory=dict)
     reused: int = 0
     interrupted: bool = False
 
@@ -48,7 +65,7 @@ class Outcome:
 class _Work:
     """State shared by the workers; every access holds the lock."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], outcome: Outcome) -> None:
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
         self.waiting = deque(runs)
@@ -56,7 +73,7 @@ class _Work:
         self.stop = threading.Event()
         self.error: BaseException | None = None
         self.alive = 0
-        self.outcome = Outcome()
+        self.outcome = outcome
 
     def next(self) -> Run | None:
         """The next run to carry out, or None."""
@@ -111,8 +128,9 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
 
     ended: list[str] | None = None
     try:
-        result = simulate(plan.cells[run.cell].resolved, run.seed, on_progress)
-        store.add(run, result)
+        with store.draft(run) as draft:
+            resolved = plan.cells[run.cell].resolved
+            draft.finish(simulate(resolved, run.seed, on_progress, draft.sink))
         ended = work.outcome.finished
     except RunError as error:
         if not work.stop.is_set():
@@ -126,19 +144,53 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
         work.leave(run, ended)
 
 
+def _is_usable(run: Run, store: Store, outcome: Outcome) -> bool:
+    """Whether a run is in the store as it was stored; what is not is removed."""
+    if run.run_id not in store:
+        return False
+    if (why := store.damage(run.run_id)) is not None:
+        outcome.damaged[run.run_id] = why
+        store.discard(run.run_id)
+        return False
+    build = store.record(run.run_id).build
+    if build.sources != native.module().sources():
+        outcome.other_sources[build.commit] = outcome.other_sources.get(build.commit, 0) + 1
+    return True
+
+
+def remarks(outcome: Outcome) -> list[str]:
+    """What is to be said of the runs that were there before."""
+    lines = [
+        f"warning: stored run {run_id} is damaged ({why}) and is carried out again"
+        for run_id, why in outcome.damaged.items()
+    ]
+    here = native.module().commit()
+    lines += [
+        f"warning: {count} stored runs come from commit {commit[:12]}, whose models differ from "
+        f"those of this build (commit {here[:12]})\n"
+        "   = the model version is the same; to compute them anew, use another folder with --out"
+        for commit, count in outcome.other_sources.items()
+    ]
+    return lines
+
+
 def run_all(
     plan: Plan, runs: Sequence[Run], store: Store, workers: int, progress: Progress | None
 ) -> Outcome:
-    """Carry out every run that is not in the store yet.
+    """Carry out every run that is not in the store yet, or not as it was stored.
 
     Ctrl-C stops the runs in flight, keeps the finished ones and returns with `interrupted`.
 
     Raises:
         BacklaneError: when results cannot be written; finished runs stay.
     """
-    missing = [run for run in runs if run.run_id not in store]
-    work = _Work(missing)
-    work.outcome.reused = len(runs) - len(missing)
+    found = Outcome()
+    missing = [run for run in runs if not _is_usable(run, store, found)]
+    found.reused = len(runs) - len(missing)
+    if progress is not None:
+        for line in remarks(found):
+            progress.say(line)
+    work = _Work(missing, found)
     count = max(1, min(workers, len(missing)))
     work.alive = count
     threads = [

@@ -2,24 +2,27 @@
 
 ``DIR/store/<run_id>/`` appears by one rename when the run is complete, so a run is either
 there or not. The id is a hash of resolved scenario, seed and model version: a run that is
-there never needs to be carried out again, and cannot be counted twice.
+there never needs to be carried out again, and cannot be counted twice. Its record
+(`backlane.campaign.record`) has a checksum of every file; a run that is not what was stored is
+removed and carried out again.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
+import re
 import secrets
 import shutil
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from backlane import tables
+from backlane import files, tables
+from backlane.campaign import record
 from backlane.errors import BacklaneError, write_error
 from backlane.files import (
     TEMPORARY_PREFIX,
     make_folder,
     read_json,
+    remove,
     sync_file,
     sync_folder,
     write_json,
@@ -33,6 +36,67 @@ if TYPE_CHECKING:
 
     from backlane._native import RunResult
     from backlane.campaign.plan import Run
+    from backlane.campaign.record import Record
+
+_PART = re.compile(r"series-(?P<probe>.+)-\d{6}\.parquet")
+
+
+class Sink:
+    """Takes series and captures of a run as they come, so that they need no memory.
+
+    A series is a file for each batch of rows, a capture one file that grows.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: dict[str, int] = {}
+
+    def series(self, probe: str, columns: dict[str, list[Any]]) -> None:
+        """Keep the next samples of a probe."""
+        part = self._parts.get(probe, 0)
+        self._parts[probe] = part + 1
+        path = self._folder / f"series-{probe}-{part:06}.parquet"
+        tables.write_plain(path, tables.frame(columns))
+
+    def capture(self, node: str, data: bytes) -> None:
+        """Keep the next bytes of what passes at a node."""
+        with (self._folder / f"capture-{node}.pcapng").open("ab") as file:
+            file.write(data)
+
+
+def series_parts(folder: Path) -> dict[str, list[Path]]:
+    """The files that a `Sink` made of each probe, in order."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("series-*.parquet")):
+        if match := _PART.fullmatch(path.name):
+            found.setdefault(match["probe"], []).append(path)
+    return found
+
+
+def captures(folder: Path) -> dict[str, Path]:
+    """The captures that a `Sink` made, by the node's name."""
+    found = folder.glob("capture-*.pcapng")
+    return {path.stem.removeprefix("capture-"): path for path in sorted(found)}
+
+
+class Draft:
+    """A run that is being carried out."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._folder = folder
+        self._run = run
+        self.sink = Sink(folder)
+        self.complete = False
+
+    def finish(self, result: RunResult) -> None:
+        """Write tables and record; the run is then complete."""
+        for name, columns in tables.of_run(result).items():
+            tables.write_plain(self._folder / f"{name}.parquet", tables.frame(columns))
+        record.write(self._folder, self._run, result.summary)
+        for path in self._folder.iterdir():
+            sync_file(path)
+        sync_folder(self._folder)
+        self.complete = True
 
 
 class Store:
@@ -47,99 +111,50 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Keep other processes off this folder; sweep what a killed one left behind.
 
-        The lock is the kernel's (`flock`) and dies with its process, however that ends.
-
         Raises:
             BacklaneError: R005 when another process works here.
         """
         make_folder(self.runs)
-        path = self.folder / ".lock"
-        try:
-            lock = path.open("a+")
-        except OSError as error:
-            raise write_error(error, path) from error
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise BacklaneError(
-                    "R005",
-                    "another process is running a campaign in this folder",
-                    self.folder,
-                    "wait for it, or use another folder with --out DIR",
-                ) from error
-            except OSError as error:
-                raise write_error(error, path) from error
-            self._sweep()
+        with files.locked(self.folder):
+            for name in (".", "store", "failed", "cells", "figures"):
+                files.sweep(self.folder / name)
             yield
 
     @property
     def in_use(self) -> bool:
         """Whether a process holds the lock at this moment."""
-        try:
-            with (self.folder / ".lock").open("r") as lock:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
-
-    def _sweep(self) -> None:
-        """Remove temporary files; only called while the lock is held."""
-        for folder in (self.folder, self.runs, self.failures, self.folder / "series"):
-            if not folder.is_dir():
-                continue
-            for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
-                if leftover.is_dir():
-                    shutil.rmtree(leftover, ignore_errors=True)
-                else:
-                    with suppress(OSError):
-                        leftover.unlink()
+        return files.is_locked(self.folder)
 
     def __contains__(self, run_id: str) -> bool:
-        return (self.runs / run_id / "run.json").is_file()
+        """Whether there is a run of this name; `damage` says whether it is what was stored."""
+        return (self.runs / run_id / record.NAME).is_file()
 
-    def add(self, run: Run, result: RunResult) -> None:
-        """Keep a finished run.
+    @contextmanager
+    def draft(self, run: Run) -> Iterator[Draft]:
+        """A place for the results of a run, which becomes its folder once they are complete.
 
         Raises:
             BacklaneError: R001, R002 or R017; the run is then not in the store.
         """
-        from polars.exceptions import ComputeError
-
         temporary = self.runs / f"{TEMPORARY_PREFIX}{run.run_id}-{secrets.token_hex(4)}"
         try:
             temporary.mkdir()
-            parts = tables.of_run(result)
-            parts |= {f"series-{probe}": columns for probe, columns in result.series.items()}
-            for name, columns in parts.items():
-                path = temporary / f"{name}.parquet"
-                tables.write_plain(path, tables.frame(columns), ComputeError)
-                sync_file(path)
-            for node, capture in result.captures.items():
-                path = temporary / f"capture-{node}.pcapng"
-                path.write_bytes(capture)
-                sync_file(path)
-            record = {"run_id": run.run_id, "seed": run.seed, "summary": result.summary}
-            path = temporary / "run.json"
-            path.write_text(json.dumps(record, indent=1))
-            sync_file(path)
-            sync_folder(temporary)
-            self._publish(temporary, run.run_id)
-            with suppress(OSError):
-                (self.failures / f"{run.run_id}.json").unlink(missing_ok=True)
+            draft = Draft(temporary, run)
+            yield draft
+            if draft.complete:
+                self._publish(temporary, run.run_id)
+                with suppress(OSError):
+                    (self.failures / f"{run.run_id}.json").unlink(missing_ok=True)
         except OSError as error:
             raise write_error(error, self.runs / run.run_id) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def _publish(self, temporary: Path, run_id: str) -> None:
-        """Give a complete folder its final name."""
+        """Give a complete folder its final name; what bears it and is no run goes."""
         final = self.runs / run_id
-        if final.is_dir() and run_id not in self:
-            shutil.rmtree(final)
-        if not final.exists():
+        if run_id not in self:
+            remove(final)
             temporary.rename(final)
             sync_folder(self.runs)
 
@@ -147,10 +162,18 @@ class Store:
         """Copy a run from another store; False when it was here already.
 
         Raises:
-            BacklaneError: R016 when both have it with different digests.
+            BacklaneError: R010 when the run in `source` is damaged, R016 when both have it with
+                different digests.
         """
-        if run_id in self:
-            if self.digest(run_id) != source.digest(run_id):
+        try:
+            theirs = record.verify(source.runs / run_id)
+        except record.DamagedError as error:
+            raise BacklaneError(
+                "R010", f"damaged: {error}", source.runs / run_id,
+                "remove it, and run that part of the campaign again",
+            ) from error  # fmt: skip
+        if run_id in self and self.damage(run_id) is None:
+            if self.record(run_id).digest != theirs.digest:
                 raise BacklaneError(
                     "R016",
                     f"run {run_id} has another digest here than in {self.folder}",
@@ -158,6 +181,7 @@ class Store:
                     "remove the folder that is wrong and run it again",
                 )
             return False
+        self.discard(run_id)
         temporary = self.runs / f"{TEMPORARY_PREFIX}{run_id}-{secrets.token_hex(4)}"
         try:
             shutil.copytree(source.runs / run_id, temporary)
@@ -171,6 +195,22 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
         return True
 
+    def damage(self, run_id: str) -> str | None:
+        """Why a run is not what was stored, or None; reads every file of it."""
+        try:
+            record.verify(self.runs / run_id)
+        except record.DamagedError as error:
+            return str(error)
+        return None
+
+    def discard(self, run_id: str) -> None:
+        """Remove a run, and whatever else bears its name.
+
+        Raises:
+            BacklaneError: R001 or R017.
+        """
+        remove(self.runs / run_id)
+
     def fail(self, run: Run, code: str, message: str) -> None:
         """Record that a run could not be carried out; it is tried again on the next start."""
         make_folder(self.failures)
@@ -179,26 +219,37 @@ class Store:
             {"run_id": run.run_id, "seed": run.seed, "code": code, "message": message},
         )
 
-    def failure(self, run_id: str) -> dict[str, Any] | None:
+    def failure(self, run: Run) -> dict[str, Any] | None:
         """Why a run failed, or None."""
-        path = self.failures / f"{run_id}.json"
-        return read_json(path) if path.is_file() and run_id not in self else None
+        path = self.failures / f"{run.run_id}.json"
+        if run.run_id in self or not path.is_file():
+            return None
+        try:
+            value = read_json(path)
+        except BacklaneError as error:
+            value = {"code": error.code, "message": error.message}
+        return {
+            "run_id": run.run_id,
+            "seed": run.seed,
+            "code": str(value.get("code")),
+            "message": str(value.get("message")),
+        }
 
-    def summary(self, run_id: str) -> dict[str, Any]:
-        """Counters and digest of a finished run."""
-        summary = read_json(self.runs / run_id / "run.json").get("summary")
-        if not isinstance(summary, dict):
+    def record(self, run_id: str) -> Record:
+        """The record of a finished run.
+
+        Raises:
+            BacklaneError: R010 when it is damaged.
+        """
+        try:
+            return record.read(self.runs / run_id)
+        except record.DamagedError as error:
             raise BacklaneError(
-                "R010", "damaged: no summary", self.runs / run_id, "remove it and run again"
-            )
-        return summary
-
-    def digest(self, run_id: str) -> str:
-        """The digest of everything that happened in a run."""
-        return str(self.summary(run_id).get("digest"))
+                "R010", f"damaged: {error}", self.runs / run_id, "remove it and run again"
+            ) from error
 
     def table(self, run_id: str, name: str) -> pl.DataFrame:
-        """One table of a finished run: flows, links, nodes, radio, mcs or ``series-<probe>``."""
+        """One table of a finished run, such as ``flows``."""
         return tables.read(self.runs / run_id / f"{name}.parquet")
 
     def has_table(self, run_id: str, name: str) -> bool:
@@ -207,10 +258,8 @@ class Store:
 
     def captures(self, run_id: str) -> dict[str, Path]:
         """The captures of a finished run, by the node's name."""
-        found = (self.runs / run_id).glob("capture-*.pcapng")
-        return {path.stem.removeprefix("capture-"): path for path in sorted(found)}
+        return captures(self.runs / run_id)
 
-    def series_names(self, run_id: str) -> list[str]:
-        """The probes that were recorded."""
-        found = (self.runs / run_id).glob("series-*.parquet")
-        return sorted(path.stem.removeprefix("series-") for path in found)
+    def series(self, run_id: str) -> dict[str, list[Path]]:
+        """The files of each probe that was recorded, in order."""
+        return series_parts(self.runs / run_id)

@@ -1,7 +1,7 @@
 """The command line: one module per verb, data on stdout, messages on stderr.
 
 Exit codes: 0 fine, 1 a run or a check found a problem, 2 bad usage, bad file or I/O,
-101 a defect of Backlane, 130 interrupted.
+101 a defect of Backlane, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from backlane.cli.signals import as_interrupts
 from backlane.errors import (
     EXIT_INTERNAL,
     EXIT_INTERRUPTED,
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script; ends the process with an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    code = execute(words)
+    with as_interrupts() as signals:
+        code = execute(words)
+    if signals and code == EXIT_INTERRUPTED:
+        code = 128 + signals[0]
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -142,6 +142,13 @@ class Bar:
             self._line_s = now_s
             say(self._line(done, message, now_s))
 
+    def say(self, text: str) -> None:
+        """Write a message above the bar."""
+        if self._rich is None:
+            error(text)
+        else:
+            self._rich[0].console.print(text, markup=False, highlight=False)
+
     def _line(self, done: float, message: str, now_s: float) -> str:
         gained = done - (self._first or 0.0)
         text = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}"

@@ -43,12 +43,12 @@ def command(
     for remark in single.remarks(work, file):
         output.error(render(remark))
     folder = out or Path("results") / f"{plan.name}-{work.run.run_id[:8]}"
-    single.claim(folder, work)
     if single.replaces(folder, work):
         output.say(f"{folder}: replacing the results of another run")
     with output.progress(plan.name, 100.0, "%") as bar:
-        results = single.simulate(work, lambda at, end, _events: _show(bar, at, end))
-    single.save(results, work, folder, overrides)
+        results = single.carry_out(
+            work, folder, overrides, lambda at, end, _events: _show(bar, at, end)
+        )
     by_kind = measures_by_kind(results)
     if as_json:
         output.emit(_summary(results, by_kind, folder))

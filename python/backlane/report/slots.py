@@ -37,10 +37,8 @@ def rows(results: Results) -> list[list[str]]:
     """A row for each cell and flow, and one for all flows of a cell."""
     import polars as pl
 
-    cell_of = dict(results.runs.select("run_id", "cell").iter_rows())
-    table = results.table("slotted").with_columns(
-        pl.col("run_id").replace_strict(cell_of, return_dtype=pl.Int64).alias("cell")
-    )
+    runs = results.runs.select("run_id", "cell")
+    table = runs.join(results.table("slotted"), on="run_id", maintain_order="left_right")
     found = []
     for (cell, flow), part in table.group_by("cell", "flow", maintain_order=True):
         dropped = part.get_column("drops_at_source") + part.get_column("drops_in_transit")

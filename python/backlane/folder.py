@@ -1,0 +1,137 @@
+"""A results folder: what it may hold, and how new results take the place of old ones.
+
+New results are written to a staging folder inside the results folder. Only when they are complete
+does `publish` remove what an earlier result left and move the new files into place. The manifest
+goes first and comes last: while it is missing, the folder is not taken for results. Files that
+Backlane did not write are never touched.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from backlane import tables
+from backlane.errors import BacklaneError, write_error
+from backlane.files import (
+    TEMPORARY_PREFIX,
+    checksum,
+    make_folder,
+    read_json,
+    remove,
+    sync_file,
+    sync_folder,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+FORMAT = 2
+"""Version of the layout of results folders and of stored runs."""
+MANIFEST = "manifest.json"
+RESOLVED = "scenario.resolved.toml"
+"""The scenario of a single run, every default filled in."""
+
+_RESULTS = (
+    *(f"{name}.parquet" for name in tables.NAMES),
+    RESOLVED,
+    "series/*.parquet",
+    "capture/*.pcapng",
+    "capture/*/*.pcapng",
+)
+_DRAWN = ("report.html", "figures/*.png", "figures/*.svg", "figures/*.csv")
+_DECIDES = ("kind", "scenario_hash", "model_version", "digest", "runs_finished", "cells")
+"""Entries of a manifest that decide what a report over the results shows."""
+
+
+@contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A folder for results that are not complete yet; removed at the end, whatever happens."""
+    path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}"
+    make_folder(path)
+    try:
+        yield path
+    finally:
+        remove(path)
+
+
+def publish(folder: Path, staged: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Put complete results in the place of those in `folder`.
+
+    Args:
+        folder: the results folder.
+        staged: holds the new files under the names that they get.
+        manifest: of the new results.
+
+    Returns:
+        The manifest with size and SHA-256 of every file.
+
+    Raises:
+        BacklaneError: R001, R002 or R017.
+    """
+    files = sorted(path for path in staged.rglob("*") if path.is_file())
+    names = [path.relative_to(staged).as_posix() for path in files]
+    try:
+        sums = {
+            name: {"bytes": path.stat().st_size, "sha256": checksum(path)}
+            for name, path in zip(names, files, strict=True)
+        }
+        manifest = manifest | {"files": sums}
+        unpublish(folder, keep_drawn=_draws_the_same(folder, manifest))
+        for name, path in zip(names, files, strict=True):
+            target = folder / name
+            make_folder(target.parent)
+            sync_file(path)
+            if target.is_dir():
+                remove(target)
+            path.replace(target)
+            sync_folder(target.parent)
+    except OSError as error:
+        raise write_error(error, folder) from error
+    write_json(folder / MANIFEST, manifest)
+    return manifest
+
+
+def unpublish(folder: Path, keep_drawn: bool = False) -> None:
+    """Remove the results in a folder, the manifest first.
+
+    Raises:
+        BacklaneError: R001 or R017.
+    """
+    remove(folder / MANIFEST)
+    for pattern in _RESULTS if keep_drawn else _RESULTS + _DRAWN:
+        for path in folder.glob(pattern):
+            remove(path)
+    for name in ("series", "capture", "figures"):
+        below = folder / name
+        for inner in (*below.glob("*/"), below) if below.is_dir() else ():
+            if inner.is_dir() and not any(inner.iterdir()):
+                remove(inner)
+
+
+def _draws_the_same(folder: Path, manifest: Mapping[str, Any]) -> bool:
+    """Whether a report over the old results says what one over the new results would."""
+    try:
+        old = read_json(folder / MANIFEST)
+    except BacklaneError:
+        return False
+    return all(old.get(key) == manifest.get(key) for key in _DECIDES)
+
+
+def require_format(value: dict[str, Any], path: Path) -> None:
+    """Refuse a plan or a manifest that a newer version wrote.
+
+    Raises:
+        BacklaneError: R027.
+    """
+    found = value.get("format", 1)
+    if not isinstance(found, int) or found > FORMAT:
+        raise BacklaneError(
+            "R027",
+            f"the folder has format {found!r:.20}, this version reads up to {FORMAT}",
+            path,
+            "use the version of Backlane that wrote it, or another folder with --out DIR",
+        )
