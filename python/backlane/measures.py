@@ -30,7 +30,10 @@ class FlowMeasures:
         finish_time_s: over the finished flows.
         ranking_s: mean finish time with bounds for unfinished flows; NaN without finite flows.
         rtt_s: over the mean RTT of each flow that has samples.
-        goodput_bps: mean over flows.
+        goodput_bps: mean over flows, each over its own active time. The sum of these over flows
+            that are active at different times may exceed the rate of a link that they share.
+        delivered_bps: what all flows delivered together, over the time of the run: never more
+            than the network carries.
         jain: Jain's index of goodput over the finite flows, or over all when none is finite.
         retransmits: segments sent again, all flows.
         fast_retransmits: entries of fast recovery, all flows.
@@ -49,6 +52,7 @@ class FlowMeasures:
     ranking_s: float
     rtt_s: Candlestick
     goodput_bps: float
+    delivered_bps: float
     jain: float
     retransmits: int
     fast_retransmits: int
@@ -60,18 +64,18 @@ class FlowMeasures:
     path_changes: int
 
 
-def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasures:
+def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures:
     """Statistics over flows.
 
     Args:
         rows: flows of one run, as in ``flows.parquet``.
-        simulated_s: when the run ended.
+        traffic_s: when the run ended, on the clock of the flows: counted from the warm-up.
     """
     flows = list(rows)
     finite = [flow for flow in flows if flow.get("size_bytes") is not None]
     finished = [float(f["finish_time_s"]) for f in finite if f.get("finish_time_s") is not None]
     unfinished = [flow for flow in finite if flow.get("finish_time_s") is None]
-    bounds = [max(simulated_s - float(flow.get("start_s") or 0.0), 0.0) for flow in unfinished]
+    bounds = [max(traffic_s - float(flow.get("start_s") or 0.0), 0.0) for flow in unfinished]
     fair = finite or flows
     return FlowMeasures(
         flows=len(flows),
@@ -80,8 +84,9 @@ def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasur
         finish_time_s=candlestick(finished),
         ranking_s=_mean(finished + bounds),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
-        goodput_bps=_mean([goodput_bps(flow, simulated_s) for flow in flows]),
-        jain=jain([goodput_bps(flow, simulated_s) for flow in fair]),
+        goodput_bps=_mean([goodput_bps(flow, traffic_s) for flow in flows]),
+        delivered_bps=_delivered_bps(flows, traffic_s),
+        jain=jain([goodput_bps(flow, traffic_s) for flow in fair]),
         retransmits=_total(flows, "retransmits"),
         fast_retransmits=_total(flows, "fast_retransmits"),
         rtos=_total(flows, "rtos"),
@@ -93,13 +98,18 @@ def measure(rows: Iterable[Mapping[str, Any]], simulated_s: float) -> FlowMeasur
     )
 
 
-def goodput_bps(flow: Mapping[str, Any], simulated_s: float) -> float:
+def goodput_bps(flow: Mapping[str, Any], traffic_s: float) -> float:
     """Application bits per second of one flow; of an unfinished one over the time it had."""
     value = flow.get("goodput_bps")
     if value is not None:
         return float(value)
-    active_s = simulated_s - float(flow.get("start_s") or 0.0)
+    active_s = traffic_s - float(flow.get("start_s") or 0.0)
     return float(flow.get("delivered_bytes") or 0) * 8 / active_s if active_s > 0 else 0.0
+
+
+def _delivered_bps(flows: Sequence[Mapping[str, Any]], traffic_s: float) -> float:
+    total_bytes = sum(int(flow.get("delivered_bytes") or 0) for flow in flows)
+    return total_bytes * 8 / traffic_s if traffic_s > 0 else math.nan
 
 
 def _known(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:

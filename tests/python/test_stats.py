@@ -141,7 +141,7 @@ def flow(finish: float | None, **more: object) -> dict[str, object]:
 
 
 def test_an_unfinished_flow_is_counted_and_ranks_with_the_time_it_had() -> None:
-    found = measure([flow(1.0), flow(3.0), flow(None, flow="stuck")], simulated_s=12.0)
+    found = measure([flow(1.0), flow(3.0), flow(None, flow="stuck")], traffic_s=12.0)
     assert found.unfinished == ["stuck"]
     assert found.finish_time_s.mean == 2.0
     assert found.ranking_s == pytest.approx((1 + 3 + 10) / 3)
@@ -150,7 +150,7 @@ def test_an_unfinished_flow_is_counted_and_ranks_with_the_time_it_had() -> None:
 
 
 def test_an_endless_flow_is_not_called_unfinished() -> None:
-    found = measure([flow(None, size_bytes=None)], simulated_s=12.0)
+    found = measure([flow(None, size_bytes=None)], traffic_s=12.0)
     assert found.unfinished == []
     assert found.finite == 0
     assert math.isnan(found.ranking_s)

@@ -70,7 +70,7 @@ def view(*flows: dict[str, Any]) -> RunView:
     rows = list(flows) or [flow("ue1")]
     tables = {"series/cwnd": pl.DataFrame(ramp()), "series/radio": pl.DataFrame(radio())}
     return RunView(
-        run_id="r", cell=0, seed=1, run={"simulated_s": 10.0}, everything=rows, flows=rows, udp=[],
+        run_id="r", cell=0, seed=1, run={"traffic_s": 10.0}, everything=rows, flows=rows, udp=[],
         links=[], routing=[], coding=[], slotted=[], backhaul=set(),
         measures=measure([], 10.0), recorded=Recorded(Results({}, None, tables)),
     )  # fmt: skip

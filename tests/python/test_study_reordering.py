@@ -27,7 +27,7 @@ def run_view(
     tables: dict[str, pl.DataFrame] | None = None, cell: int = 0, seed: int = 1
 ) -> RunView:
     return RunView(
-        run_id="r", cell=cell, seed=seed, run={"simulated_s": 20.0}, everything=[], flows=[],
+        run_id="r", cell=cell, seed=seed, run={"traffic_s": 20.0}, everything=[], flows=[],
         udp=[], links=[], routing=[], coding=[], slotted=[], backhaul=set(),
         measures=measure([], 20.0), recorded=Recorded(Results({}, None, tables or {})),
     )  # fmt: skip
@@ -52,7 +52,7 @@ def test_displacements_of_flows_are_pooled_by_their_packets() -> None:
         {},
         None,
         {
-            "runs": pl.DataFrame({"run_id": ["r"], "cell": [0], "seed": [1], "simulated_s": [9.0]}),
+            "runs": pl.DataFrame({"run_id": ["r"], "cell": [0], "seed": [1], "traffic_s": [9.0]}),
             "flows": pl.DataFrame(
                 {
                     "run_id": ["r", "r"], "flow": ["a", "b"], "congestion_control": ["reno"] * 2,

@@ -48,7 +48,7 @@ def view(
         )
     found = list(rows)
     return RunView(
-        run_id="r", cell=cell, seed=seed, run={"simulated_s": 20.0}, everything=found, flows=found,
+        run_id="r", cell=cell, seed=seed, run={"traffic_s": 20.0}, everything=found, flows=found,
         udp=[], links=[], routing=routing or [], coding=coding or [], slotted=[], backhaul=set(),
         measures=measure([], 20.0), recorded=Recorded(Results({}, None, tables)),
     )  # fmt: skip

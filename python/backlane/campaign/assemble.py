@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from backlane.campaign.store import Store
 
 _SUMMARY_COLUMNS = (
-    "simulated_s", "wall_s", "cpu_s", "events", "packets_injected", "packets_delivered",
-    "packets_dropped", "packets_in_flight", "ended", "digest",
+    "simulated_s", "traffic_s", "wall_s", "cpu_s", "events", "packets_injected",
+    "packets_delivered", "packets_dropped", "packets_in_flight", "delivered_bytes", "ended",
+    "digest",
 )  # fmt: skip
 
 
@@ -32,6 +33,10 @@ def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"run_id": run.run_id, "cell": cell.index, "seed": run.seed}
     row |= cell.parameters
     row |= {name: summary.get(name) for name in _SUMMARY_COLUMNS}
+    delivered_bytes, traffic_s = summary.get("delivered_bytes"), summary.get("traffic_s")
+    row["delivered_bps"] = (
+        delivered_bytes * 8 / traffic_s if delivered_bytes and traffic_s else None
+    )
     causes = summary.get("dropped_by_cause") or {}
     row["dropped_by_cause"] = json.dumps(causes, sort_keys=True)
     return row

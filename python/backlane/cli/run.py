@@ -64,11 +64,11 @@ def _show(bar: output.Bar, at_s: float, end_s: float) -> None:
 
 def measures_by_kind(results: Results) -> dict[str, FlowMeasures]:
     """Statistics over the flows of each kind, in order of appearance."""
-    simulated_s = float(results.runs["simulated_s"][0])
+    traffic_s = float(results.runs["traffic_s"][0])
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in results.flows.iter_rows(named=True):
         groups.setdefault(str(row["kind"]), []).append(row)
-    return {kind: measure(rows, simulated_s) for kind, rows in groups.items()}
+    return {kind: measure(rows, traffic_s) for kind, rows in groups.items()}
 
 
 def _summary(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> dict[str, Any]:

@@ -140,10 +140,10 @@ def _network(results: Results, name: str) -> Network:
                  results)
         for parameters in results.cells
     ]  # fmt: skip
-    runs = results.runs.select("run_id", "cell", "seed", "simulated_s").rows()
+    runs = results.runs.select("run_id", "cell", "seed", "traffic_s").rows()
     flows = _flows_by_run(results)
-    for run_id, cell, seed, simulated_s in runs:
-        cells[cell].by_seed[seed] = measure(flows.get(run_id, []), float(simulated_s))
+    for run_id, cell, seed, traffic_s in runs:
+        cells[cell].by_seed[seed] = measure(flows.get(run_id, []), float(traffic_s))
         cells[cell].run_ids[seed] = run_id
     finished = [cell for cell in cells if cell.by_seed]
     return Network(name, choices, givens, finished, results)

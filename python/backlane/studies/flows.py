@@ -42,7 +42,7 @@ STEP_S = 5.0
 
 def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
     """Each flow's name, the ends of the steps, and its goodput in kbit/s."""
-    end_s = float(view.run["simulated_s"])
+    end_s = float(view.run["traffic_s"])
     ends = [STEP_S * step for step in range(1, int(end_s / STEP_S + 1e-9) + 1)]
     found = []
     for flow in view.everything:

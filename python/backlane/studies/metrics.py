@@ -143,6 +143,9 @@ METRICS: dict[str, Metric] = {
     "jain": Metric("", 1, "Jain's index of goodput", lambda v: v.measures.jain),
     "rtt_mean": Metric("ms", 1e3, "mean over flows of the mean RTT",
                        lambda v: v.measures.rtt_s.mean),
+    "delivered": Metric(
+        "Mbit/s", 1e-6, "what all flows delivered together, over the time of the run",
+        lambda v: v.measures.delivered_bps),
     "goodput_mean": Metric("Mbit/s", 1e-6, "mean goodput of a flow",
                            lambda v: v.measures.goodput_bps),
     "reordered": Metric("%", 100, "packets that arrived reordered (RFC 4737)",
@@ -187,7 +190,7 @@ def find(name: str) -> Metric | None:
     if base in timed.OVER_TIME and (low is None) == (high is None):
         unit, scale, words, of = timed.OVER_TIME[base]
         if low is None or high is None:
-            return Metric(unit, scale, words, lambda v: of(v, (0.0, float(v.run["simulated_s"]))))
+            return Metric(unit, scale, words, lambda v: of(v, (0.0, float(v.run["traffic_s"]))))
         words = f"{words} from {low:g} to {high:g} s"
         return Metric(unit, scale, words, lambda v: of(v, (low, high))) if low < high else None
     if base in OF_A_NUMBER and low is not None and high is None:

@@ -28,7 +28,7 @@ WINDOW_S = 5.0
 
 def goodputs_bps(view: RunView) -> list[float]:
     """Of every flow, in order."""
-    return [goodput_bps(flow, float(view.run["simulated_s"])) for flow in view.everything]
+    return [goodput_bps(flow, float(view.run["traffic_s"])) for flow in view.everything]
 
 
 def total_bps(view: RunView) -> float:
@@ -61,7 +61,7 @@ def of_flow(found: list[float], number: float) -> float:
 
 def arrived_bytes(view: RunView, flow: Mapping[str, Any], time_s: float) -> float:
     """What had arrived of a flow by a time; the series ends before the run does."""
-    if time_s >= float(view.run["simulated_s"]):
+    if time_s >= float(view.run["traffic_s"]):
         return float(flow.get("delivered_bytes") or 0)
     return at(view.samples("goodput", str(flow["flow"]), "delivered_bytes"), time_s)
 
@@ -75,7 +75,7 @@ def starved_windows(view: RunView, number: float) -> float:
     if not 0 <= index < len(view.everything) or not view.entities("goodput"):
         return math.nan
     begin = max(float(flow.get("start_s") or 0.0) for flow in view.everything)
-    windows = int((float(view.run["simulated_s"]) - begin) / WINDOW_S + 1e-9)
+    windows = int((float(view.run["traffic_s"]) - begin) / WINDOW_S + 1e-9)
     starved = 0
     for window in range(windows):
         low = begin + window * WINDOW_S

@@ -157,7 +157,7 @@ def views(results: Results) -> list[RunView]:
                     for node in nodes.get(run_id, [])
                     if node["kind"] in ("enodeb", "epc")
                 },
-                measures=measure(tcp, float(row["simulated_s"])),
+                measures=measure(tcp, float(row["traffic_s"])),
                 recorded=recorded,
                 assignment=assignment.get(run_id, []),
                 displacements=displacements.get(run_id, {}),
