@@ -30,7 +30,11 @@ pub(crate) fn commit() -> &'static str {
 }
 
 enum Failure {
-    Control(String, PyErr),
+    Control {
+        message: String,
+        place: String,
+        cause: PyErr,
+    },
     Built(String),
     Panicked(String),
     Stopped(PyErr),
@@ -42,7 +46,12 @@ impl From<ControlFailure> for Failure {
             if failure.error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 Self::Stopped(failure.error)
             } else {
-                Self::Control(failure.message(py), failure.error)
+                let (message, place) = failure.told(py);
+                Self::Control {
+                    message,
+                    place,
+                    cause: failure.error,
+                }
             }
         })
     }
@@ -71,8 +80,13 @@ pub(crate) fn run(
     match outcome {
         Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
         Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Control(message, cause)) => {
+        Err(Failure::Control {
+            message,
+            place,
+            cause,
+        }) => {
             let error = run_error(py, "R103", message);
+            error.value(py).setattr("place", place)?;
             error.set_cause(py, Some(cause));
             Err(error)
         }

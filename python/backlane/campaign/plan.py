@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane import native
@@ -49,6 +50,8 @@ class Plan:
     cells: list[Cell]
     seeds: list[int]
     runs: list[Run]
+    custom_controls: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    """The congestion controls that the scenario brings; only of a plan that was just made."""
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Plan:
@@ -63,6 +66,7 @@ class Plan:
             ],
             seeds=list(value["seeds"]),
             runs=[Run(r["run_id"], r["cell"], r["seed"]) for r in value["runs"]],
+            custom_controls=list(value.get("custom_controls", ())),
         )
 
     def shard(self, part: tuple[int, int] | None) -> list[Run]:
@@ -115,11 +119,9 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
     """
     if text is None:
         return None
-    first, _, second = text.partition("/")
-    try:
-        index, count = int(first), int(second)
-    except ValueError:
-        index, count = 0, 0
+    # What `int` takes besides, such as digits of other scripts, nobody means.
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    index, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= count:
         raise BacklaneError(
             "R012", f'"{text}" is not a shard', "--shard", "write i/n with 1 ≤ i ≤ n, such as 1/4"
