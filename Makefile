@@ -5,10 +5,11 @@ VENV   := .venv
 export PIP_QUIET = 1
 BIN    := $(VENV)/bin
 DEMO   := results/demo
+FLOORS := $(VENV)-floors
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test bench validate validate-ns3 reproduce test-kills format clean
+.PHONY: demo test test-floors bench validate validate-ns3 reproduce test-kills format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -28,6 +29,11 @@ test: $(VENV)/.installed-dev
 	cargo fmt --manifest-path $(OWN_CONTROL) --check
 	cargo run --manifest-path $(OWN_CONTROL) --target-dir $${CARGO_TARGET_DIR:-target} --quiet
 	$(BIN)/pytest tests/python
+
+# The Python tests with the oldest version of each package that pyproject.toml admits; the oldest
+# numpy has wheels for Python 3.10 to 3.12.
+test-floors: $(FLOORS)/.installed
+	$(FLOORS)/bin/pytest tests/python
 
 # CPU time of whole scenarios; see docs/performance.md.
 bench: $(VENV)/.installed
@@ -62,7 +68,7 @@ format:
 	$(BIN)/ruff check --fix python tests validation
 
 clean:
-	rm -rf target $(VENV) results
+	rm -rf target $(VENV) $(FLOORS) results
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
@@ -79,3 +85,10 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
 	$(BIN)/maturin develop --release --quiet --extras dev
 	@touch $@ $(VENV)/.installed
+
+$(FLOORS)/.installed: $(BIN)/python $(SOURCES)
+	$(PYTHON) -m venv $(FLOORS)
+	VIRTUAL_ENV=$(CURDIR)/$(FLOORS) $(BIN)/maturin develop --release --quiet
+	$(FLOORS)/bin/pip install pytest hypothesis \
+	  $$(sed -n '/^dependencies/,/^]/s/^  "\([a-z]*\)>=\([0-9.]*\).*/\1==\2/p' pyproject.toml)
+	@touch $@

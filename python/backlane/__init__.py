@@ -108,6 +108,7 @@ def run(
     seed: int | None = None,
     overrides: Sequence[tuple[str, str]] = (),
     out: str | Path | None = None,
+    allow_python: bool = False,
 ) -> Results:
     """Carry out a single scenario.
 
@@ -116,11 +117,13 @@ def run(
         seed: in place of the seed in the file.
         overrides: (key, value) pairs put in place before the run.
         out: write a results folder here; default: keep the tables in memory only.
+        allow_python: execute Python that stands in the scenario itself or outside of its folder.
 
     Raises:
         ScenarioError: when the scenario is wrong.
         RunError: when the run could not be carried out.
-        BacklaneError: when a file cannot be read or written, or the file is a campaign (R006).
+        BacklaneError: when a file cannot be read or written, the file is a campaign (R006), or
+            Python that it brings may not be executed (R025).
     """
     from pathlib import Path
 
@@ -128,6 +131,11 @@ def run(
     from backlane.campaign.plan import make_plan
 
     work = single.only_run(make_plan(Path(file), overrides, seed), file)
+    if work.plan.custom_controls:
+        from backlane import congestion
+
+        congestion.admit(work.plan.custom_controls, file, allow_python)
+        congestion.rehearse(work.plan.custom_controls, file)
     if out is not None:
         return single.carry_out(work, Path(out), overrides)
     return single.simulate(work)

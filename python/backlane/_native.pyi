@@ -15,6 +15,8 @@ class RunError(Exception):
     """A run that could not be carried out."""
 
     code: str
+    place: str
+    """Of R103: the file and line of the congestion control; other errors have none."""
 
 class RunResult:
     """What one run measured, as plain columns."""

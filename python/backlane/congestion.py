@@ -1,9 +1,10 @@
 """Congestion controls in Python: the class to derive from, and how a file with one is loaded.
 
-A scenario names a class as ``"python:FILE:CLASS"``. `prepare` executes the text of the file and
-gives what makes the hooks of one connection; `crates/python` calls it for every run, and calls
-the hooks. `verify` does the same before any run, so that what is wrong with a file is found by
-``backlane check``.
+A scenario names a class as ``"python:FILE:CLASS"``. `verify` reads the text of the file without
+executing it, for ``backlane check`` and every plan. Before runs are carried out, `admit` says
+whether the text may be executed, and `rehearse` executes it once, so that what is wrong with it is
+found before the first run. `prepare` gives what makes the hooks of one connection; `crates/python`
+calls it for every run, and calls the hooks. `interrupt` ends a hook that does not end by itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import linecache
 import random
 import sys
 import traceback
+import warnings
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,9 +23,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backlane.errors import BacklaneError
+from backlane.text import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
 
     from backlane._native import Ack, Arrival, LostPacket, RttSample, Window
 
@@ -222,8 +226,15 @@ HOOKS = tuple(
 )
 """Every hook."""
 FLAGS = ("needs_rate_samples", "owns_window")
+STANDS_ALONE = "the file stands alone: it may import installed packages, but no file beside it"
+TAKES_A_SEED = "its __init__ takes a seed, an int, and passes it to super().__init__(seed)"
 
+_MODULE_PREFIX = "_backlane_control_"
 _numbers = itertools.count(1)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised by `interrupt` inside a hook."""
 
 
 def prepare(file: str, name: str, source: str) -> Callable[[int], dict[str, Any]]:
@@ -241,10 +252,21 @@ def prepare(file: str, name: str, source: str) -> Callable[[int], dict[str, Any]
     Raises:
         BacklaneError: R020 when the file or the class cannot be used.
     """
-    found = _class_in(_execute(file, source), file, name)
-    _check(found, file)
-    hooks = [hook for hook in HOOKS if getattr(found, hook) is not getattr(CongestionControl, hook)]
-    flags = {flag: getattr(found, flag) for flag in FLAGS}
+    module = _execute(file, source)
+    try:
+        found = _class_in(module, file, name)
+        _check(found, file)
+        hooks = [
+            hook for hook in HOOKS if getattr(found, hook) is not getattr(CongestionControl, hook)
+        ]
+        flags = {flag: getattr(found, flag) for flag in FLAGS}
+    except (BacklaneError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # Metaclasses and descriptors execute when they are looked at.
+        raise refused(
+            f"{name} cannot be looked at: {_shown(error)}", place_of(file, error)
+        ) from error
 
     def make(seed: int) -> dict[str, Any]:
         control = found(seed)
@@ -253,16 +275,18 @@ def prepare(file: str, name: str, source: str) -> Callable[[int], dict[str, Any]
     return make
 
 
-def verify(controls: list[Mapping[str, Any]], scenario: str | Path) -> None:
-    """Load the classes that a scenario names, and make an object of each.
+def verify(controls: Sequence[Mapping[str, Any]], scenario: str | Path) -> None:
+    """Read the classes that a scenario names; nothing of them is executed.
 
     Args:
         controls: the `custom_controls` of a plan.
         scenario: the file that names them.
 
     Raises:
-        BacklaneError: R020 for the first that cannot be used.
+        BacklaneError: R020 for the first that certainly cannot be used.
     """
+    from backlane import outline
+
     for control in controls:
         python = control["python"]
         if python is None:
@@ -272,42 +296,188 @@ def verify(controls: list[Mapping[str, Any]], scenario: str | Path) -> None:
                 scenario,
                 'run the scenario with that program, or name a Python class: "python:FILE:CLASS"',
             )
-        beside = Path(scenario).parent / python["file"]
-        file = str(beside) if beside.is_file() else str(python["file"])
+        outline.check(_shown_file(python, scenario), python["class"], python["source"])
+
+
+def admit(
+    controls: Sequence[Mapping[str, Any]], scenario: str | Path, allow: bool = False
+) -> list[str]:
+    """Decide whether the Python of a scenario may be executed.
+
+    A file in the folder of the scenario, or below, is taken to be of whoever runs it. Text that the
+    scenario itself brings, and a file elsewhere, may be anybody's.
+
+    Args:
+        controls: the `custom_controls` of a plan.
+        scenario: the file that names them.
+        allow: execute it wherever it is from.
+
+    Returns:
+        A line for each file that will be executed, to be said before it is.
+
+    Raises:
+        BacklaneError: R025 when one may not be executed without `allow`.
+    """
+    classes: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    brought = None
+    for control in controls:
+        python = control["python"]
+        if python is None:
+            continue
+        file = python["file"]
+        embedded = {**control, **python}.get("embedded")
+        if embedded is None:
+            brought = _files_brought(scenario) if brought is None else brought
+            embedded = file in brought
+        folder = Path(scenario).parent
+        path = {**control, **python}.get("path") or str(folder / file)
+        if embedded:
+            why, words[file] = "stands in the scenario itself", f"{file}, as {scenario} brings it,"
+        else:
+            inside = Path(path).resolve().is_relative_to(folder.resolve())
+            why = "" if inside else "lies outside of the folder of the scenario"
+            words[file] = str(path)
+        if why and not allow:
+            raise BacklaneError(
+                "R025",
+                f"the Python of {file} {why}, and is not executed without your consent",
+                scenario if embedded else path,
+                "read it; to execute it give --allow-python (in Python, allow_python=True)",
+            )
+        classes.setdefault(file, []).append(python["class"])
+    return [
+        f"executing the Python of {words[file]} "
+        f"({'class' if len(names) == 1 else 'classes'} {', '.join(names)})"
+        for file, names in classes.items()
+    ]
+
+
+def rehearse(controls: Sequence[Mapping[str, Any]], scenario: str | Path) -> None:
+    """Execute the Python of a scenario, and make an object of each class.
+
+    Args:
+        controls: the `custom_controls` of a plan, admitted.
+        scenario: the file that names them.
+
+    Raises:
+        BacklaneError: R020 for the first that cannot be used.
+    """
+    for control in controls:
+        python = control["python"]
+        if python is None:
+            continue
+        file = _shown_file(python, scenario)
         make = prepare(file, python["class"], python["source"])
         try:
             make(0)
-        except Exception as error:
-            raise _refused(
-                f"{python['class']}(seed) raises {_shown(error)}", _place(file, error),
-                "its __init__ takes a seed, an int, and passes it to super().__init__(seed)",
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise refused(
+                f"{python['class']}(seed) raises {_shown(error)}", place_of(file, error),
+                TAKES_A_SEED,
             ) from error  # fmt: skip
+
+
+def interrupt(thread_id: int) -> bool:
+    """Raise `Interrupted` in a thread, if it is executing the Python of a scenario.
+
+    The hook ends unless it catches `BaseException`, as soon as it executes Python again: not
+    while it waits in a system call. Its run ends with `Interrupted`. A thread that is elsewhere
+    is left alone.
+
+    Args:
+        thread_id: `threading.Thread.ident`.
+
+    Returns:
+        Whether the thread was there.
+    """
+    import ctypes
+
+    frame = sys._current_frames().get(thread_id)
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith(_MODULE_PREFIX):
+            set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            set_exception(ctypes.c_ulong(thread_id), ctypes.py_object(Interrupted))
+            return True
+        frame = frame.f_back
+    return False
+
+
+def told(control: str, error: BaseException) -> tuple[str, str]:
+    """An error of a hook for people: its traceback, cut if it is long, and its place.
+
+    `crates/python` calls it.
+
+    Args:
+        control: as the scenario names it, "python:FILE:CLASS".
+        error: what the hook raised, or what was wrong with its answer.
+    """
+    file = control.removeprefix("python:").rpartition(":")[0] or control
+    text = "".join(traceback.format_exception(error))
+    return brief(text.rstrip()), place_of(file, error)
+
+
+def compiled(file: str, source: str) -> CodeType:
+    """The code of a text.
+
+    Raises:
+        BacklaneError: R020 when it is no Python.
+    """
+    try:
+        # What Python warns of is said when nobody has asked, and twice.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compile(source, file, "exec")
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        place = file if line is None else f"{file}:{line}"
+        raise refused(f"this is not Python: {_shown(error)}", place) from error
+    except (RecursionError, MemoryError, OverflowError) as error:
+        raise refused(
+            f"an expression is nested too deeply: {_shown(error)}", file, "write it in steps"
+        ) from error
+
+
+def _shown_file(python: Mapping[str, Any], scenario: str | Path) -> str:
+    """What a file is called in messages: by its path where it is there."""
+    beside = Path(scenario).parent / python["file"]
+    return str(beside) if beside.is_file() else str(python["file"])
+
+
+def _files_brought(scenario: str | Path) -> set[str]:
+    """The files whose text a scenario brings itself."""
+    from backlane.files import read_scenario
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    text = read_scenario(Path(scenario))
+    return {str(row["file"]) for row in tomllib.loads(text).get("python", [])}
 
 
 def _execute(file: str, source: str) -> ModuleType:
     """The module of a text. It is new each time, so that runs share nothing."""
     # Tracebacks show lines by this table; without a time, an entry is not looked up on disk.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    module = ModuleType(f"_backlane_control_{next(_numbers)}")
+    module = ModuleType(f"{_MODULE_PREFIX}{next(_numbers)}")
     module.__file__ = file
-    try:
-        code = compile(source, file, "exec")
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        place = file if line is None else f"{file}:{line}"
-        raise _refused(f"this is not Python: {_shown(error)}", place) from error
+    code = compiled(file, source)
     # Dataclasses look their module up while they are made.
     sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)
+    except KeyboardInterrupt:
+        raise
     except ImportError as error:
-        raise _refused(
-            f"the file cannot be loaded: {_shown(error)}", _place(file, error),
-            "the file stands alone: it may import installed packages, but no file beside it",
-        ) from error  # fmt: skip
-    except Exception as error:
-        raise _refused(
-            f"the file cannot be loaded: {_shown(error)}", _place(file, error)
+        raise refused(
+            f"the file cannot be loaded: {_shown(error)}", place_of(file, error), STANDS_ALONE
+        ) from error
+    except BaseException as error:
+        raise refused(
+            f"the file cannot be loaded: {_shown(error)}", place_of(file, error)
         ) from error
     finally:
         del sys.modules[module.__name__]
@@ -324,13 +494,9 @@ def _class_in(module: ModuleType, file: str, name: str) -> type[CongestionContro
             and issubclass(value, CongestionControl)
             and value is not CongestionControl
         ]
-        near = get_close_matches(name, controls, 1, 0.5) or controls
-        raise _refused(
-            f"there is no class {name}", file,
-            f"did you mean {near[0]}?" if near else f"write class {name}(CongestionControl)",
-        )  # fmt: skip
+        raise refused(f"there is no class {name}", file, nearest_control(name, controls))
     if not (isinstance(found, type) and issubclass(found, CongestionControl)):
-        raise _refused(
+        raise refused(
             f"{name} is no congestion control", file,
             f"derive it: class {name}(CongestionControl), imported from backlane",
         )  # fmt: skip
@@ -341,40 +507,52 @@ def _check(found: type[CongestionControl], file: str) -> None:
     """Find what is wrong with a class without calling it."""
     name = found.__name__
     for missing in sorted(getattr(found, "__abstractmethods__", ())):
-        meant = inspect.signature(getattr(CongestionControl, missing))
-        raise _refused(f"{name} has no {missing}", file, f"write def {missing}{_plain(meant)}")
+        meant = parameters_of(missing)
+        raise refused(f"{name} has no {missing}", file, f"write def {missing}{meant}")
     for written in dir(found):
         # A hook that is never called would be missed by nobody.
         if written.startswith("on_") and written not in HOOKS:
-            near = get_close_matches(written, HOOKS, 1, 0.6)
-            raise _refused(
-                f"{name}.{written} is not a hook", file,
-                f"did you mean {near[0]}?" if near else f"call it _{written}; the hooks are "
-                + ", ".join(HOOKS),
-            )  # fmt: skip
+            raise not_a_hook(name, written, file)
     for hook in HOOKS:
-        meant = inspect.signature(getattr(CongestionControl, hook))
+        parameters = inspect.signature(getattr(CongestionControl, hook)).parameters
         try:
-            inspect.signature(getattr(found, hook)).bind(*meant.parameters)
+            inspect.signature(getattr(found, hook)).bind(*parameters)
         except (TypeError, ValueError) as error:
-            raise _refused(
-                f"{name}.{hook} cannot be called: {error}", file, f"write def {hook}{_plain(meant)}"
-            ) from error
+            raise refused(
+                f"{name}.{hook} cannot be called: {error}", file,
+                f"write def {hook}{parameters_of(hook)}",
+            ) from error  # fmt: skip
     for flag in FLAGS:
         if not isinstance(getattr(found, flag), bool):
-            raise _refused(f"{name}.{flag} is no bool", file, "write True or False")
+            raise refused(f"{name}.{flag} is no bool", file, "write True or False")
 
 
-def _plain(signature: inspect.Signature) -> str:
-    """The parameters without their types."""
-    return f"({', '.join(signature.parameters)})"
+def parameters_of(hook: str) -> str:
+    """The parameters of a hook without their types, as they are written."""
+    return f"({', '.join(inspect.signature(getattr(CongestionControl, hook)).parameters)})"
+
+
+def nearest_control(name: str, controls: Sequence[str]) -> str:
+    """The mend for a class that is not there."""
+    near = get_close_matches(name, controls, 1, 0.5) or controls
+    return f"did you mean {near[0]}?" if near else f"write class {name}(CongestionControl)"
+
+
+def not_a_hook(name: str, written: str, place: str) -> BacklaneError:
+    """R020 for a method that would never be called."""
+    near = get_close_matches(written, HOOKS, 1, 0.6)
+    return refused(
+        f"{name}.{written} is not a hook", place,
+        f"did you mean {near[0]}?" if near else f"call it _{written}; the hooks are "
+        + ", ".join(HOOKS),
+    )  # fmt: skip
 
 
 def _shown(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    return brief("".join(traceback.format_exception_only(error)).strip().splitlines()[-1])
 
 
-def _place(file: str, error: BaseException) -> str:
+def place_of(file: str, error: BaseException) -> str:
     """The last line of the file that an error went through."""
     lines = [
         frame.lineno
@@ -384,5 +562,6 @@ def _place(file: str, error: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else file
 
 
-def _refused(message: str, place: str, mend: str | None = None) -> BacklaneError:
+def refused(message: str, place: str, mend: str | None = None) -> BacklaneError:
+    """R020."""
     return BacklaneError("R020", message, place, mend or "mend the file")

@@ -41,7 +41,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R003": (
         "cannot read this file",
-        "The file does not exist, is a folder, or may not be read by this user.",
+        "The file does not exist, is a folder, a pipe or a device, is larger than 64 MiB, has a "
+        "name that is not UTF-8, or may not be read by this user.",
     ),
     "R004": (
         "file is not UTF-8 text",
@@ -94,7 +95,8 @@ CODES: dict[str, tuple[str, str]] = {
     "R012": (
         "bad value for an option",
         "--set takes KEY=VALUE with a dotted key, for example --set access.ues=50 or "
-        "--set routing.protocol=olsr. --shard takes i/n with 1 ≤ i ≤ n.",
+        "--set routing.protocol=olsr. --shard takes i/n with 1 ≤ i ≤ n. All that stands on the "
+        "command line, names of files included, is UTF-8.",
     ),
     "R013": (
         "compiled module is missing",
@@ -132,9 +134,11 @@ CODES: dict[str, tuple[str, str]] = {
     "R020": (
         "congestion control cannot be used",
         'The scenario names a congestion control of its own, "python:FILE:CLASS", and the file '
-        "cannot be executed, or the class does not derive from backlane.CongestionControl, lacks "
-        "a hook, or has one that takes other arguments. The file is executed by every check and "
-        "run. It stands alone: what it imports must be installed.\n\n"
+        "is no Python, or the class does not derive from backlane.CongestionControl, lacks a hook, "
+        "or has one that takes other arguments. What the text of the file says is found by "
+        "`backlane check` and every plan, which execute nothing. `backlane run` and `backlane "
+        "campaign run` execute the file before the first run, and say the same when it raises, or "
+        "when what it made cannot be used. It stands alone: what it imports must be installed.\n\n"
         'A control named "custom:NAME" comes with a Rust program; only that can run it.',
     ),
     "R021": (
@@ -158,6 +162,16 @@ CODES: dict[str, tuple[str, str]] = {
         "no report over both",
         "A slotted model has neither bytes nor seconds, so that its results cannot stand beside "
         "those of a network. `backlane report` takes folders of one kind at a time.",
+    ),
+    "R025": (
+        "Python of a stranger",
+        "The scenario names a congestion control in Python whose text stands in the scenario "
+        "itself, under [[python]], or in a file outside of the folder of the scenario. Whoever "
+        "sent the scenario may have written it, and it can do whatever you can.\n\n"
+        "Read it. `--allow-python`, or allow_python=True in Python, executes it. What is stored "
+        "with results, scenario.resolved.toml, brings the text of all Python that was in the run. "
+        "Files in the folder of the scenario are executed without a question; `backlane check`, "
+        "`--dry-run` and plans execute nothing.",
     ),
     "R027": (
         "written by a newer version",

@@ -7,15 +7,17 @@ therefore never meets half a result.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 import secrets
 import shutil
+import stat
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from backlane.errors import BacklaneError, read_error, write_error
 
@@ -205,14 +207,30 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+MOST_SCENARIO_BYTES = 64 << 20
+"""No scenario is larger."""
+
+
 def read_scenario(path: Path) -> str:
     """Read a scenario file as text.
 
     Raises:
-        BacklaneError: R003 when it cannot be read, R004 when it is not UTF-8.
+        BacklaneError: R003 when it cannot be read, is no regular file or too large, R004 when it is
+            not UTF-8.
     """
     try:
-        data = path.read_bytes()
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise BacklaneError(
+            "R003", "cannot read: the name is not UTF-8", path, "rename the file"
+        ) from error
+    try:
+        # Without waiting, should it be a pipe that nobody writes to.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            data = _read_regular(file, path)
+    except ValueError as error:
+        raise BacklaneError("R003", f"cannot read: {error}", path, "check the name") from error
     except OSError as error:
         raise read_error(error, path) from error
     try:
@@ -226,3 +244,23 @@ def read_scenario(path: Path) -> str:
             f"{path}:{line}:{column}",
             "save the file as UTF-8",
         ) from error
+
+
+def _read_regular(file: BinaryIO, path: Path) -> bytes:
+    status = os.fstat(file.fileno())
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise BacklaneError(
+            "R003", "cannot read: this is no regular file", path, "write the scenario to a file"
+        )
+    # It may grow while it is read.
+    data = b"" if status.st_size > MOST_SCENARIO_BYTES else file.read(MOST_SCENARIO_BYTES + 1)
+    if max(status.st_size, len(data)) > MOST_SCENARIO_BYTES:
+        raise BacklaneError(
+            "R003",
+            f"cannot read: more than {MOST_SCENARIO_BYTES >> 20} MiB are no scenario",
+            path,
+            "check the name",
+        )
+    return data

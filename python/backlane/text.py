@@ -1,8 +1,15 @@
-"""Numbers for people to read."""
+"""Numbers, names and long texts for people and file systems to read."""
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
+
+_MOST_LINES = 40
+_MOST_LETTERS = 2000
+_MOST_IN_A_NAME = 80
+_MOST_BYTES_IN_A_NAME = 160
 
 
 def span(seconds: float) -> str:
@@ -46,3 +53,32 @@ def rate(value_bps: float | None) -> str:
         if abs(value_bps) >= scale:
             return f"{number(value_bps / scale)} {unit}"
     return f"{number(value_bps)} bit/s"
+
+
+def slug(name: str) -> str:
+    """A name as a part of a path: one that stays in its folder, is not hidden, and is not long.
+
+    Letters, digits, ``.``, ``_`` and ``-`` stay; whatever else there is becomes ``-``.
+    """
+    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
+    kept = kept[:_MOST_IN_A_NAME].encode()[:_MOST_BYTES_IN_A_NAME].decode(errors="ignore")
+    return kept.rstrip(".-") or "unnamed"
+
+
+def brief(text: str) -> str:
+    """A text with its first and last lines, and of each line the beginning and the end."""
+    lines = text.splitlines()
+    if len(lines) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        left_out = len(lines) - 2 * half
+        lines = [*lines[:half], f"… {left_out} lines left out …", *lines[-half:]]
+    return "\n".join(map(brief_line, lines))
+
+
+def brief_line(line: str) -> str:
+    """The beginning and the end of a line."""
+    if len(line) <= _MOST_LETTERS:
+        return line
+    half = _MOST_LETTERS // 2
+    left_out = len(line) - 2 * half
+    return f"{line[:half]} … {left_out} characters left out … {line[-half:]}"

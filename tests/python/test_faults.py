@@ -31,8 +31,8 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None:
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("shim") / "faults.so"
-    words = [compiler, *"-shared -fPIC -O1 -Wall -Werror -o".split(), path, HERE / "faults.c"]
-    subprocess.run([*map(str, words), "-ldl"], check=True)
+    options = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror"]
+    subprocess.run([compiler, *options, "-o", path, HERE / "faults.c", "-ldl"], check=True)
     return path
 
 

@@ -36,7 +36,11 @@ pub(crate) fn sources() -> &'static str {
 }
 
 enum Failure {
-    Control(String, PyErr),
+    Control {
+        message: String,
+        place: String,
+        cause: PyErr,
+    },
     Built(String),
     Panicked(String),
     Stopped(PyErr),
@@ -48,7 +52,12 @@ impl From<ControlFailure> for Failure {
             if failure.error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 Self::Stopped(failure.error)
             } else {
-                Self::Control(failure.message(py), failure.error)
+                let (message, place) = failure.told(py);
+                Self::Control {
+                    message,
+                    place,
+                    cause: failure.error,
+                }
             }
         })
     }
@@ -77,8 +86,13 @@ pub(crate) fn run(
     match outcome {
         Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
         Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Control(message, cause)) => {
+        Err(Failure::Control {
+            message,
+            place,
+            cause,
+        }) => {
             let error = run_error(py, "R103", message);
+            error.value(py).setattr("place", place)?;
             error.set_cause(py, Some(cause));
             Err(error)
         }

@@ -23,6 +23,7 @@ from backlane.campaign.store import Store
 from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
 from backlane.folder import MANIFEST, require_format, unpublish
+from backlane.text import slug
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,7 @@ def run(
     shard: tuple[int, int] | None = None,
     overrides: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
+    allow_python: bool = False,
 ) -> CampaignResult:
     """Carry out all runs of a scenario file that are not finished yet, then write the tables.
 
@@ -60,19 +62,27 @@ def run(
         shard: (i, n): only every n-th run, beginning with the i-th.
         overrides: (key, value) pairs put in place before the sweep.
         progress: is told how far the work is.
+        allow_python: execute Python that the scenario brings along or that lies outside of its
+            folder.
 
     Raises:
-        BacklaneError: on problems with files; finished runs stay usable.
+        BacklaneError: on problems with files; finished runs stay usable; R025 when Python of a
+            stranger was not allowed.
         ScenarioError: when the scenario is wrong.
     """
     plan = make_plan(Path(file), overrides)
+    if plan.custom_controls:
+        from backlane import congestion
+
+        congestion.admit(plan.custom_controls, file, allow_python)
+        congestion.rehearse(plan.custom_controls, file)
     folder = Path(out) if out is not None else default_folder(plan)
     return run_plan(plan, folder, workers, shard, overrides, progress)
 
 
 def default_folder(plan: Plan) -> Path:
     """Where a campaign goes when nothing else is said."""
-    return Path("results") / plan.name
+    return Path("results") / slug(plan.name)
 
 
 def run_plan(

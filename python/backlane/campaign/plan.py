@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,8 @@ class Plan:
     cells: list[Cell]
     seeds: list[int]
     runs: list[Run]
+    custom_controls: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    """The congestion controls that the scenario brings; only of a plan that was just made."""
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Plan:
@@ -93,6 +95,7 @@ class Plan:
             cells=cells,
             seeds=[_of(seed, int) for seed in value["seeds"]],
             runs=runs,
+            custom_controls=list(value.get("custom_controls", ())),
         )
         _ = list(plan.rows())
         return plan
@@ -186,11 +189,9 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
     """
     if text is None:
         return None
-    first, _, second = text.partition("/")
-    try:
-        index, count = int(first), int(second)
-    except ValueError:
-        index, count = 0, 0
+    # What `int` takes besides, such as digits of other scripts, nobody means.
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    index, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= count:
         raise BacklaneError(
             "R012", f'"{text}" is not a shard', "--shard", "write i/n with 1 ≤ i ≤ n, such as 1/4"

@@ -13,12 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from backlane import native
+from backlane.congestion import Interrupted, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backlane.campaign.plan import Plan, Run
     from backlane.campaign.store import Store
+
+
+GRACE_S = 0.5
+"""A worker that was told to stop has so long to end by itself."""
 
 
 class Progress(Protocol):
@@ -136,7 +141,7 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
         if not work.stop.is_set():
             store.fail(run, str(getattr(error, "code", "")), str(error))
             ended = work.outcome.failed
-    except Exception:
+    except (Exception, Interrupted):
         # A stopped run may surface as any exception the module wraps `Stopped` in.
         if not work.stop.is_set():
             raise
@@ -213,10 +218,19 @@ def run_all(
     finally:
         work.stop.set()
         for thread in threads:
-            thread.join()
+            _join(thread)
     if work.error is not None:
         raise work.error
     return work.outcome
+
+
+def _join(thread: threading.Thread) -> None:
+    """Wait for a worker that was told to stop; interrupt a congestion control's hook that hangs."""
+    thread.join(GRACE_S)
+    while thread.is_alive():
+        if thread.ident is not None:
+            interrupt(thread.ident)
+        thread.join(0.1)
 
 
 def _message(work: _Work) -> str:

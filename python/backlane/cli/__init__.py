@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.cli.signals import as_interrupts
@@ -22,6 +24,8 @@ from backlane.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from backlane._native import RunError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,6 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _silence_stdout()
         code = _write_failed(error)
+    if any(thread.daemon for thread in threading.enumerate()):
+        # A hook that does not end even when it is interrupted. The interpreter would wait for its
+        # thread, or be aborted by it.
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 
@@ -49,6 +58,9 @@ def execute(words: list[str]) -> int:
     from backlane.cli.app import app
 
     output.prepare(words)
+    for word in words:
+        if not _is_utf8(word):
+            return _known(BacklaneError("R012", "this is not UTF-8", word, "rename the file"))
     try:
         result = app.main(args=words, prog_name="backlane", standalone_mode=False)
         return result if isinstance(result, int) else EXIT_OK
@@ -60,31 +72,59 @@ def execute(words: list[str]) -> int:
         output.say("interrupted")
         return EXIT_INTERRUPTED
     except BacklaneError as error:
-        return _report(error.rendered, [error.as_dict()], EXIT_USAGE)
-    except (BrokenPipeError, SystemExit):
-        # The reader has gone (`| head`), which click turns into `SystemExit`: nobody is left
-        # to tell.
+        return _known(error)
+    except BrokenPipeError:
         _silence_stdout()
         return EXIT_OK
+    except SystemExit as error:
+        return _exit_of_click(error)
     except MemoryError:
-        full = BacklaneError(
-            "R018", "out of memory", None, "use fewer --workers or record fewer series"
-        )
-        return _report(full.rendered, [full.as_dict()], EXIT_USAGE)
+        mend = "use fewer --workers or record fewer series"
+        return _known(BacklaneError("R018", "out of memory", _file_in(words), mend))
     except OSError as error:
         return _write_failed(error)
-    except Exception as error:
+    except BaseException as error:
         return _simulator_error(error)
+
+
+def _is_utf8(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _file_in(words: list[str]) -> str | None:
+    """The file that a command line is about, if it names one."""
+    return next((word for word in words if Path(word).is_file()), None)
+
+
+def _exit_of_click(error: SystemExit) -> int:
+    """The exit code of click's own `SystemExit`; anybody else's is a defect."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or not str(last.tb_frame.f_globals.get("__name__")).startswith("click."):
+        return _internal(error)
+    if "completion" in last.tb_frame.f_code.co_name:
+        return error.code if isinstance(error.code, int) else EXIT_OK
+    # The reader has gone (`| head`): nobody is left to tell.
+    _silence_stdout()
+    return EXIT_OK
 
 
 def _write_failed(error: OSError) -> int:
     from backlane.errors import write_error
 
-    known = write_error(error, error.filename or "standard output")
-    return _report(known.rendered, [known.as_dict()], EXIT_USAGE)
+    return _known(write_error(error, error.filename or "standard output"))
 
 
-def _simulator_error(error: Exception) -> int:
+def _known(error: BacklaneError) -> int:
+    return _report(error.rendered, [error.as_dict()], EXIT_USAGE)
+
+
+def _simulator_error(error: BaseException) -> int:
     try:
         from backlane._native import RunError, ScenarioError
     except ImportError:
@@ -92,13 +132,23 @@ def _simulator_error(error: Exception) -> int:
     if isinstance(error, ScenarioError):
         return _report(error.rendered.rstrip("\n"), error.diagnostics, EXIT_USAGE)
     if isinstance(error, RunError):
-        code = str(getattr(error, "code", "") or "run")
-        return _report(
-            f"error[{code}]: {error}",
-            [{"code": code, "severity": "error", "message": str(error)}],
-            EXIT_PROBLEM,
-        )
+        return _run_error(error)
     return _internal(error)
+
+
+def _run_error(error: RunError) -> int:
+    """A run that ended early; what follows the first line of its message is a traceback."""
+    code = str(getattr(error, "code", "") or "run")
+    place = getattr(error, "place", None)
+    known = BacklaneError(code, str(error), place)
+    if code == "R103":
+        known.mend = "mend the hook; see `backlane explain R103`"
+    first, *traceback = known.rendered.split("\n")
+    if place is not None:
+        # The place stands below the first line, where it is looked for.
+        at = traceback.index(f"  --> {place}")
+        traceback.insert(0, traceback.pop(at))
+    return _report("\n".join([first, *traceback]), [known.as_dict()], EXIT_PROBLEM)
 
 
 def _usage(error: Any) -> int:
@@ -117,7 +167,7 @@ def _report(text: str, diagnostics: list[dict[str, Any]], code: int) -> int:
     return code
 
 
-def _internal(error: Exception) -> int:
+def _internal(error: BaseException) -> int:
     import tempfile
     import traceback
 
@@ -134,7 +184,7 @@ def _internal(error: Exception) -> int:
     else:
         try:
             with tempfile.NamedTemporaryFile(
-                "w", prefix="backlane-", suffix=".txt", delete=False
+                "w", prefix="backlane-", suffix=".txt", delete=False, errors="backslashreplace"
             ) as file:
                 file.write(f"backlane {__version__}\n{sys.argv}\n\n{detail}")
             text += f"\n   = with the details in {file.name} (or run it again with --debug)"

@@ -12,6 +12,7 @@ from backlane.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -157,6 +158,30 @@ def _version(context: click.Context) -> None:
 def json_option(function: Function) -> Function:
     """Add the option ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(function)
+
+
+def python_option(function: Function) -> Function:
+    """Add the option ``--allow-python``."""
+    return click.option(
+        "--allow-python",
+        is_flag=True,
+        help="Execute Python that stands in FILE itself or outside of its folder.",
+    )(function)
+
+
+def admit(controls: list[dict[str, Any]], file: Path, allow: bool) -> None:
+    """Say which Python of a scenario is about to be executed, and see whether it can be used.
+
+    Raises:
+        BacklaneError: R025 when it may not be executed, R020 when it cannot be used.
+    """
+    if not controls:
+        return
+    from backlane import congestion
+
+    for line in congestion.admit(controls, file, allow):
+        output.say(line)
+    congestion.rehearse(controls, file)
 
 
 def set_option(function: Function) -> Function:

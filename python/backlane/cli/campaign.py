@@ -12,7 +12,7 @@ from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.cli import output
-from backlane.cli.app import Verb, Verbs, json_option, set_option
+from backlane.cli.app import Verb, Verbs, admit, json_option, python_option, set_option
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ command = Verbs(
 @set_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run.")
 @click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
+@python_option
 @json_option
 def run(
     file: Path,
@@ -50,6 +51,7 @@ def run(
     settings: tuple[str, ...],
     dry_run: bool,
     no_report: bool,
+    allow_python: bool,
     as_json: bool,
 ) -> int:
     """Carry out a campaign."""
@@ -63,6 +65,8 @@ def run(
     if dry_run:
         _print_plan(plan, runs, left, folder, as_json)
         return EXIT_OK
+    if left:
+        admit(plan.custom_controls, file, allow_python)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
         f"on {min(workers or core_count(), max(left, 1))} threads -> {folder}"
@@ -157,7 +161,7 @@ def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
             }
         )  # fmt: skip
     else:
-        print(report_path or result.folder)
+        output.tell(str(report_path or result.folder))
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_PROBLEM if manifest["failed"] else EXIT_OK

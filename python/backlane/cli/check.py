@@ -64,4 +64,4 @@ def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     what = "1 run" if len(plan.runs) == 1 else f"{len(plan.cells)} cells, {len(plan.runs)} runs"
     count = len(warnings)
     noted = f"; {count} warning{'s' if count > 1 else ''}" if warnings else ""
-    print(f"{file}: fine, {what}{noted}")
+    output.tell(f"{file}: fine, {what}{noted}")

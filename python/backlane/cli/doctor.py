@@ -91,7 +91,7 @@ def command(as_json: bool) -> int:
         found: dict[str, Any] = {name: {"ok": good, "found": text} for name, (good, text) in checks}
         output.emit({"ok": fine, "version": __version__, "checks": found})
     else:
-        print(f"backlane {__version__}")
+        output.tell(f"backlane {__version__}")
         for name, (good, text) in checks:
-            print(f"  {'ok     ' if good else 'MISSING'} {name}: {text}")
+            output.tell(f"  {'ok     ' if good else 'MISSING'} {name}: {text}")
     return EXIT_OK if fine else EXIT_PROBLEM

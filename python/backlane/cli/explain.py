@@ -33,7 +33,7 @@ def command(code: str | None, as_json: bool) -> None:
             return
         for name, long in texts.items():
             title = long.splitlines()[0] if long else ""
-            print(f"{name}  {title.removeprefix(f'{name}: ')}")
+            output.tell(f"{name}  {title.removeprefix(f'{name}: ')}")
         return
     code = code.upper()
     text = _text(code)
@@ -44,10 +44,10 @@ def command(code: str | None, as_json: bool) -> None:
         raise errors.BacklaneError(
             "R014",
             f'there is no code "{code}"',
-            None,
+            "explain CODE",
             f"did you mean {near[0]}?" if near else "`backlane explain` lists all",
         )
     if as_json:
         output.emit({"code": code, "explanation": text})
     else:
-        print(text)
+        output.tell(text)

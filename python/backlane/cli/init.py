@@ -36,7 +36,7 @@ def command(
         if as_json:
             output.emit({"templates": names})
         else:
-            print("\n".join(names))
+            output.tell("\n".join(names))
         return
     if template not in names:
         from difflib import get_close_matches
@@ -45,7 +45,7 @@ def command(
         raise BacklaneError(
             "R015",
             f'there is no template "{template}"',
-            None,
+            "init TEMPLATE",
             f'did you mean "{near[0]}"?' if near else f"there are: {', '.join(names)}",
         )
     file = file or Path(f"{template}.toml")
@@ -63,6 +63,6 @@ def command(
     if as_json:
         output.emit({"ok": True, "template": template, "written": written})
     else:
-        print("\n".join(written))
+        output.tell("\n".join(written))
         run = "campaign run" if "\n[sweep]" in text else "run"
         output.say(f"next: backlane check {file}, then backlane {run} {file}")

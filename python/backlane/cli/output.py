@@ -1,4 +1,7 @@
-"""What goes to the terminal: data to stdout, everything else to stderr."""
+"""What goes to the terminal: data to stdout, everything else to stderr.
+
+Names come from files of anybody: all text goes through `clean`, and none of it is markup.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.text import span
+from backlane.text import brief_line, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,23 +54,63 @@ def colored(stream: Any) -> bool:
     return not os.environ.get("NO_COLOR") and bool(stream.isatty())
 
 
+# Control characters but tab and newline, those that turn the direction of writing around, other
+# ends of lines, and bytes of file names that are not UTF-8.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def clean(text: str) -> str:
+    r"""Text that a terminal shows and does not obey: what it might obey becomes ``\x1b``.
+
+    Lines that nobody reads to the end are cut.
+    """
+    shown = _UNSAFE.sub(_escaped, text)
+    return "\n".join(map(brief_line, shown.split("\n")))
+
+
+def clean_line(text: str) -> str:
+    """`clean` for what stands within a line."""
+    return clean(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        # How Python holds a byte that is not UTF-8.
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
 def say(text: str) -> None:
     """A message on stderr."""
+    _write(clean(text))
+
+
+def tell(text: str) -> None:
+    """An answer on stdout."""
+    print(clean(text))
+
+
+def _write(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 def error(text: str) -> None:
     """An error on stderr, coloured where wanted."""
+    text = clean(text)
     if colored(sys.stderr):
         text = re.sub(r"(?m)^(error|internal error)(\[\w+\])?:", "\033[1;31m\\g<0>\033[0m", text)
         text = re.sub(r"(?m)^(warning)(\[\w+\])?:", "\033[1;33m\\g<0>\033[0m", text)
         text = re.sub(r"(?m)^( +)(-->|=)", "\\1\033[1;34m\\2\033[0m", text)
-    say(text)
+    _write(text)
 
 
 def emit(value: Any) -> None:
     """One JSON object on stdout; numbers that JSON does not have become null."""
-    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=2)
+    print(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _plain(value: Any) -> Any:
@@ -89,7 +132,7 @@ def print_table(
     from rich.table import Table
 
     table = Table(
-        title=title or None,
+        title=clean_line(title) or None,
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -97,10 +140,12 @@ def print_table(
     )
     for index, name in enumerate(header):
         table.add_column(
-            name, justify="left" if index < text_columns else "right", no_wrap=index >= text_columns
+            clean_line(name),
+            justify="left" if index < text_columns else "right",
+            no_wrap=index >= text_columns,
         )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(clean_line, row))
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
@@ -164,17 +209,19 @@ class Bar:
             from rich.progress import TimeRemainingColumn as Remaining
 
             bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
-                TextColumn(f"{self._unit}, left"),
+                TextColumn(f"{self._unit}, left", markup=False),
                 Remaining(),
-                TextColumn("{task.fields[message]}"),
+                TextColumn("{task.fields[message]}", markup=False),
                 console=Console(stderr=True, no_color=not colored(sys.stderr)),
                 transient=True,
                 speed_estimate_period=120,
             )
-            task = bar.add_task(self._what, total=self._total, message="", completed=int(done))
+            task = bar.add_task(
+                clean_line(self._what), total=self._total, message="", completed=int(done)
+            )
             bar.start()
             self._rich = (bar, task)
         bar, task = self._rich

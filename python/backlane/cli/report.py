@@ -33,4 +33,4 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         output.emit({"ok": True, "report": str(summary.path), **summary.as_dict()})
         return
     report.show(summary)
-    print(summary.path)
+    output.tell(str(summary.path))

@@ -60,7 +60,7 @@ def command(what: str, quick: bool, store: Path | None, workers: int | None, as_
             "a reduced set of runs: it shows how things look and settles nothing; "
             f"{len(found.verdicts) - len(judged)} claims need runs that it leaves out"
         )
-    print(found.page)
+    output.tell(str(found.page))
     return EXIT_OK
 
 

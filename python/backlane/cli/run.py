@@ -10,10 +10,10 @@ import click
 from backlane import single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
-from backlane.cli.app import Verb, json_option, set_option
+from backlane.cli.app import Verb, admit, json_option, python_option, set_option
 from backlane.cli.check import render
 from backlane.measures import FlowMeasures, measure
-from backlane.text import number, rate, seconds
+from backlane.text import number, rate, seconds, slug
 
 if TYPE_CHECKING:
     from backlane.results import Results
@@ -32,17 +32,24 @@ if TYPE_CHECKING:
 )
 @set_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
+@python_option
 @json_option
 def command(
-    file: Path, out: Path | None, settings: tuple[str, ...], seed: int | None, as_json: bool
+    file: Path,
+    out: Path | None,
+    settings: tuple[str, ...],
+    seed: int | None,
+    allow_python: bool,
+    as_json: bool,
 ) -> None:
     """Run and show a table."""
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
+    admit(plan.custom_controls, file, allow_python)
     for remark in single.remarks(work, file):
         output.error(render(remark))
-    folder = out or Path("results") / f"{plan.name}-{work.run.run_id[:8]}"
+    folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
     if single.replaces(folder, work):
         output.say(f"{folder}: replacing the results of another run")
     with output.progress(plan.name, 100.0, "%") as bar:
@@ -113,7 +120,7 @@ def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> 
             f"{row['events']} slots in {seconds(row['wall_s'])}; "
             f"{row['packets_dropped']} packets dropped; digest {row['digest']}"
         )
-        print(folder)
+        output.tell(str(folder))
         return
     output.print_table(
         f"{results.name}, seed {row['seed']}",
@@ -131,4 +138,4 @@ def _print(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> 
         f"digest {row['digest']}"
     )
     output.say("the means are over flows of one seed; `backlane campaign run` gives intervals")
-    print(folder)
+    output.tell(str(folder))

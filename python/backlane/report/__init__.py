@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,20 +118,24 @@ def figure_count(folders: Sequence[str | Path]) -> int:
 
 def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
     make_folder(folder)
+    times: Counter[str] = Counter()
     for one in drawn:
-        write_bytes(folder / f"{one.key}.png", one.png)
-        write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
-        write_text(folder / f"{one.key}.csv", one.csv)
+        # Names that differ in what file names leave out have the same key.
+        times[one.key] += 1
+        key = one.key if times[one.key] == 1 else f"{one.key}-again-{times[one.key]}"
+        write_bytes(folder / f"{key}.png", one.png)
+        write_text(folder / f"{key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
+        write_text(folder / f"{key}.csv", one.csv)
 
 
 def show(summary: Summary) -> None:
     """The answer and the table of the best on stdout."""
-    from backlane.cli.output import print_table
+    from backlane.cli.output import print_table, tell
     from backlane.report.page import BEST_HEADER, best_rows, best_title
 
     for sentence in summary.sentences:
-        print(sentence)
-    print()
+        tell(sentence)
+    tell("")
     if summary.slotted:
         from backlane.report.slots import HEADER
 

@@ -41,6 +41,8 @@ WIDTH_IN = 4.3
 HEIGHT_IN = 3.3
 _CANDLES_PER_FIGURE = 18
 _LINES_PER_FIGURE = 7
+_FORMULAE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""How a cell begins that spreadsheets carry out (OWASP, "CSV Injection")."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ def _settings() -> dict[str, Any]:
         "figure.facecolor": PAPER,
         "axes.facecolor": "none",
         "savefig.facecolor": PAPER,
+        # Labels and names are anybody's text, and no formulae.
+        "text.parse_math": False,
         "svg.fonttype": "path",
         "svg.hashsalt": "backlane",
         "path.simplify": True,
@@ -123,12 +127,34 @@ def draw(
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         paint(figure, axes)
+        _plain_powers(figure)
         png, svg = io.BytesIO(), io.StringIO()
         # No date and no program version: the bytes depend on the numbers only.
         figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
         figure.set_layout_engine("none")
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return Drawn(key, title, reading, _clean(svg.getvalue(), title), png.getvalue(), to_csv(rows))
+
+
+def _plain_powers(figure: Figure) -> None:
+    """Write the numbers of logarithmic axes without formulae: 10², not $10^{2}$."""
+    from matplotlib.ticker import LogFormatterSciNotation
+
+    superscripts = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+    class Powers(LogFormatterSciNotation):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            text = super().__call__(x, pos).replace(r"\times", " × ").replace("\u2212", "-")
+            text = re.sub(r"\$\\mathdefault\{(.*)\}\$", r"\1", text)
+            return re.sub(r"\^\{(.*?)\}", lambda power: power[1].translate(superscripts), text)
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            known = axis.get_major_formatter()
+            if isinstance(known, LogFormatterSciNotation):
+                base = float(axis.get_transform().base)  # type: ignore[attr-defined]
+                axis.set_major_formatter(Powers(base))
+                axis.set_minor_formatter(Powers(base, labelOnlyBase=base != 10.0))
 
 
 def _clean(svg: str, title: str) -> str:
@@ -143,12 +169,19 @@ def _clean(svg: str, title: str) -> str:
 
 
 def to_csv(rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV text; numbers in full precision."""
+    """Rows as CSV text; numbers in full precision.
+
+    A text that a spreadsheet would take for a formula has a quotation mark before it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        writer.writerow(["" if _is_nan(value) else value for value in row])
+        writer.writerow(["" if _is_nan(value) else _no_formula(value) for value in row])
     return text.getvalue()
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAE) else value
 
 
 def _is_nan(value: Any) -> bool:
@@ -157,7 +190,7 @@ def _is_nan(value: Any) -> bool:
 
 def slug(text: str) -> str:
     """A name that fits any file system."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:80].strip("-") or "x"
 
 
 def color_of(network: Network, contender: str) -> str:

@@ -17,7 +17,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from backlane import campaign
+from backlane import campaign, congestion
 from backlane.campaign.plan import make_plan
 from backlane.errors import BacklaneError
 from backlane.report.figures import slug
@@ -138,7 +138,7 @@ def reproduce(
     runs: dict[str, Runs] = {}
     data = Data()
     for experiment in wanted:
-        found = _run(study.experiments[experiment], quick, 0, root, workers, tell)
+        found = _run(study.experiments[experiment], quick, 0, root, workers, tell, say)
         if found is None:
             return Reproduction(study, [], None, quick, interrupted=True)
         runs[experiment] = found
@@ -149,7 +149,7 @@ def reproduce(
             most = study.experiments[experiment].most_seeds
             seeds = min(_seed_count(runs[experiment]) + STEP_SEEDS, most)
             say(f"{experiment}: {seeds} seeds, to settle {_names(verdicts, experiment)}")
-            found = _run(study.experiments[experiment], quick, seeds, root, workers, tell)
+            found = _run(study.experiments[experiment], quick, seeds, root, workers, tell, say)
             if found is None:
                 return Reproduction(study, [], None, quick, interrupted=True)
             runs[experiment] = found
@@ -159,7 +159,7 @@ def reproduce(
     whole = figure is None and not quick
     others = []
     for alternative in study.alternatives if whole else []:
-        again = _judge_alternative(alternative, study, claims, root, workers, tell)
+        again = _judge_alternative(alternative, study, claims, root, workers, tell, say)
         if again is None:
             return Reproduction(study, [], None, quick, interrupted=True)
         others.append((alternative, again))
@@ -184,7 +184,8 @@ def _chosen(study: Study, figure: str | None) -> list[FigureSpec]:
     chosen = [spec for spec in study.figures if spec.id == figure]
     if not chosen:
         raise BacklaneError(
-            "R021", f'the study {study.name} has no figure "{figure}"', None,
+            "R021", f'the study {study.name} has no figure "{figure}"',
+            study.folder / "study.toml",
             f"choose one of {', '.join(spec.id for spec in study.figures)}",
         )  # fmt: skip
     return chosen
@@ -197,7 +198,7 @@ def _overrides(experiment: Experiment, quick: bool, seeds: int) -> list[tuple[st
 
 def _judge_alternative(
     alternative: Alternative, study: Study, claims: Sequence[Claim], root: Path,
-    workers: int | None, tell: Tell | None,
+    workers: int | None, tell: Tell | None, say: Callable[[str], None],
 ) -> list[Verdict] | None:  # fmt: skip
     """The claims on the experiments that an alternative runs again; None after Ctrl-C."""
     data = Data()
@@ -205,7 +206,7 @@ def _judge_alternative(
         folder = root / f"{name}@{slug(alternative.name)}"
         found = _carry_out(
             study.experiments[name].file, alternative.overrides, folder,
-            f"{name}, {alternative.name}", workers, tell,
+            f"{name}, {alternative.name}", workers, tell, say,
         )  # fmt: skip
         if found is None:
             return None
@@ -220,7 +221,7 @@ def _plan(experiment: Experiment, quick: bool, seeds: int = 0) -> Plan:
 
 def _run(
     experiment: Experiment, quick: bool, seeds: int, root: Path, workers: int | None,
-    tell: Tell | None,
+    tell: Tell | None, say: Callable[[str], None],
 ) -> Runs | None:  # fmt: skip
     """The finished runs of an experiment; None when Ctrl-C ended it.
 
@@ -229,15 +230,19 @@ def _run(
     """
     return _carry_out(
         experiment.file, _overrides(experiment, quick, seeds), root / experiment.name,
-        experiment.name, workers, tell,
+        experiment.name, workers, tell, say,
     )  # fmt: skip
 
 
 def _carry_out(
     file: Path, overrides: list[tuple[str, str]], folder: Path, what: str,
-    workers: int | None, tell: Tell | None,
+    workers: int | None, tell: Tell | None, say: Callable[[str], None],
 ) -> Runs | None:  # fmt: skip
     plan = make_plan(file, overrides)
+    if plan.custom_controls:
+        for line in congestion.admit(plan.custom_controls, file):
+            say(line)
+        congestion.rehearse(plan.custom_controls, file)
     if tell is None:
         result = campaign.run_plan(plan, folder, workers, None, overrides)
     else:

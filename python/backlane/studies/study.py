@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError, read_error
 from backlane.studies import metrics
+from backlane.text import slug
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -175,7 +176,7 @@ def find(name: str) -> Path:
     raise BacklaneError(
         "R021",
         f'there is no study "{name}"',
-        None,
+        "reproduce STUDY",
         f"choose one of {', '.join(known)}" if known else "give the path of a study folder",
     )
 
@@ -206,6 +207,20 @@ def take(table: Mapping[str, Any], key: str, kind: type, place: str, default: An
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BacklaneError("R022", f"`{key}` is no {kind.__name__}", place, "mend the value")
     return value
+
+
+def take_name(table: Mapping[str, Any], key: str, place: str) -> str:
+    """A name that files are called by.
+
+    Raises:
+        BacklaneError: R022 when it is missing, or cannot be the name of a file.
+    """
+    name: str = take(table, key, str, place)
+    if name != slug(name):
+        raise BacklaneError(
+            "R022", f"`{key}` is no name of a file", place, f'write {key} = "{slug(name)}"'
+        )
+    return name
 
 
 def refuse_unknown(table: Mapping[str, Any], known: set[str], place: str) -> None:
@@ -299,7 +314,7 @@ def require_experiment(study: Study, name: str, place: str) -> Experiment:
 
 
 def _experiment(table: Mapping[str, Any], folder: Path) -> Experiment:
-    name = take(table, "name", str, f"{folder / 'study.toml'}: experiment")
+    name = take_name(table, "name", f"{folder / 'study.toml'}: experiment")
     place = f"{folder / 'study.toml'}: experiment {name}"
     refuse_unknown(table, {"name", "quick", "most_seeds", "shows"}, place)
     quick = take(table, "quick", dict, place, {})
@@ -331,7 +346,7 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
     if kind not in KINDS:
         raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")
     return FigureSpec(
-        id=take(table, "id", str, place),
+        id=take_name(table, "id", place),
         title=take(table, "title", str, place),
         kind=kind,
         experiment=take(table, "experiment", str, place),

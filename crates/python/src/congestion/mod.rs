@@ -38,26 +38,24 @@ pub(crate) struct ControlFailure {
 }
 
 impl ControlFailure {
-    /// What happened, with the traceback.
-    pub(crate) fn message(&self, py: Python<'_>) -> String {
-        let traceback = py
-            .import(intern!(py, "traceback"))
+    /// What happened, with the traceback, and the place in the class's file.
+    pub(crate) fn told(&self, py: Python<'_>) -> (String, String) {
+        let (traceback, place) = py
+            .import(intern!(py, "backlane.congestion"))
             .and_then(|module| {
-                let error = &self.error;
-                let parts = (error.get_type(py), error.value(py), error.traceback(py));
-                module.call_method1(intern!(py, "format_exception"), parts)
+                // The value alone would come without the traceback.
+                let error = self.error.clone_ref(py).into_value(py);
+                let parts = (&*self.control, error);
+                module.call_method1(intern!(py, "told"), parts)?.extract()
             })
-            .and_then(|lines| lines.extract::<Vec<String>>())
-            .map_or_else(|_| self.error.to_string(), |lines| lines.concat());
+            .unwrap_or_else(|_| (self.error.to_string(), self.control.to_string()));
         let when = match self.at {
             Some(at) => format!("at {} s of simulated time", at.as_secs_f64()),
             None => "while a connection was made".to_owned(),
         };
-        format!(
-            "the congestion control \"{}\" failed {when}\n{}",
-            self.control,
-            traceback.trim_end()
-        )
+        let control = &self.control;
+        let message = format!("the congestion control \"{control}\" failed {when}\n{traceback}");
+        (message, place)
     }
 }
 
