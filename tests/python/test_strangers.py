@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 import subprocess
 import sys
 import threading
@@ -251,6 +252,25 @@ def test_a_thread_outside_of_hooks_is_left_alone() -> None:
     assert not congestion.interrupt(ctypes.c_ulong(-1).value), "there is no such thread"
     leave.set()
     thread.join()
+
+
+@pytest.mark.parametrize(
+    "loop", ["while True: pass", "import time; time.sleep(1000)"], ids=["loops", "sleeps"]
+)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_campaign_whose_hooks_do_not_end(
+    loop: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    source = own(f"open({str(begun)!r}, 'w').close()\n        {loop}")
+    path = write(tmp_path, source, sweep(LINK))
+    process = start("campaign", "run", path, "--out", tmp_path / "r")
+    while not begun.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    done = finish(process)
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
 
 
 STUCK = """

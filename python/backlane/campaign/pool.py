@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from backlane.campaign.store import Store
 
 
-GRACE_S = 0.5
-"""A worker that was told to stop has so long to end by itself."""
+PATIENCE_S = 5.0
+"""After so long, workers whose Python cannot be interrupted are abandoned."""
 
 
 class Progress(Protocol):
@@ -217,20 +218,27 @@ def run_all(
         work.stop.set()
     finally:
         work.stop.set()
-        for thread in threads:
-            _join(thread)
+        _join([thread for thread in threads if thread.ident is not None])
     if work.error is not None:
         raise work.error
     return work.outcome
 
 
-def _join(thread: threading.Thread) -> None:
-    """Wait for a worker that was told to stop; interrupt a congestion control's hook that hangs."""
-    thread.join(GRACE_S)
-    while thread.is_alive():
-        if thread.ident is not None:
-            interrupt(thread.ident)
-        thread.join(0.1)
+def _join(threads: Sequence[threading.Thread]) -> None:
+    """Wait for workers that were told to stop.
+
+    A hook of a congestion control that goes on is interrupted. One that cannot be, since it waits
+    in the system, is abandoned after a while: its run has no result.
+    """
+    until_s = time.monotonic() + PATIENCE_S
+    left = list(threads)
+    while left:
+        for thread in left:
+            thread.join(0.1)
+        left = [thread for thread in left if thread.is_alive()]
+        stuck = [thread for thread in left if interrupt(thread.ident or 0)]
+        if stuck and len(stuck) == len(left) and time.monotonic() > until_s:
+            return
 
 
 def _message(work: _Work) -> str:
