@@ -70,7 +70,7 @@ impl World {
                 ));
             }
             if until == next_change {
-                self.failures.apply(&mut self.simulation, until);
+                self.failures.apply(&mut self.simulation);
             }
             if until == self.sampler.next_sample() {
                 self.sampler
