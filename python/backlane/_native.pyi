@@ -1,7 +1,7 @@
 """Types of the compiled simulator (crates/python)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from backlane.congestion import CongestionState
 
@@ -18,6 +18,21 @@ class RunError(Exception):
     place: str
     """Of R103: the file and line of the congestion control; other errors have none."""
 
+class Sink(Protocol):
+    """Takes over what a run records while it goes on; what it raises ends the run."""
+
+    def series(self, probe: str, columns: dict[str, list[Any]], /) -> object:
+        """Take further rows of a series.
+
+        All pieces of a probe have the same columns; one after another they are the series.
+        """
+
+    def capture(self, node: str, data: bytes, /) -> object:
+        """Take further bytes of the pcapng file of what passed at a node.
+
+        The first piece begins with the head of the file, and each ends with a whole block.
+        """
+
 class RunResult:
     """What one run measured, as plain columns."""
 
@@ -32,8 +47,9 @@ class RunResult:
     more: dict[str, dict[str, list[Any]]]
     """Further tables, by name."""
     series: dict[str, dict[str, list[Any]]]
+    """By the name of the probe; empty if a sink took them over."""
     captures: dict[str, bytes]
-    """Files by the node's name."""
+    """Files by the node's name; empty if a sink took them over."""
 
 class Window:
     """The congestion window and the slow-start threshold, as the endpoint lends them to a hook.
@@ -239,6 +255,7 @@ def run(
     resolved: str,
     seed: int,
     progress: Callable[[float, float, int], None] | None = None,
+    sink: Sink | None = None,
 ) -> RunResult: ...
 def schema() -> str: ...
 def explain(code: str) -> str | None: ...

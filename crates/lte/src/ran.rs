@@ -8,7 +8,7 @@
 //! decoded by now comes out; feedback, requests and reports that have arrived are taken in; UEs
 //! measure, request, and send their PUSCH of `n`; all cells decide on the TTIs to come.
 
-use backlane_engine::{Streams, TimerId};
+use backlane_engine::{Interrupt, Streams, TimerId, Watch};
 use backlane_net::{DropCause, Mac, MacContext, NodeId, PacketId};
 use backlane_units::SimTime;
 
@@ -65,16 +65,22 @@ impl Ran {
     /// A network at rest. UEs without a given serving cell get the one that they receive
     /// strongest at time zero. Random streams are named after the cells' nodes and the UEs'
     /// names.
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `watch` says so.
     pub fn new(
         config: RanConfig,
         cells: &[CellConfig],
         ues: &[UeConfig],
         streams: &Streams,
-    ) -> Self {
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Interrupt> {
         let mut channel = Channel::new(&config, cells, ues, streams);
         let mut ue_of_node = Vec::new();
         let mut members = Vec::new();
         for (index, ue) in ues.iter().enumerate() {
+            // Every cell is listened to.
+            watch.tick(10 + cells.len() as u64)?;
             let node = ue.node.index();
             if node >= ue_of_node.len() {
                 ue_of_node.resize(node + 1, NONE);
@@ -87,8 +93,16 @@ impl Ran {
             members.push(member);
         }
         let n_cells = cells.len();
-        let moves = Moves::new(&config, &mut channel, ues, &mut members, n_cells, streams);
-        Self {
+        let moves = Moves::new(
+            &config,
+            &mut channel,
+            ues,
+            &mut members,
+            n_cells,
+            streams,
+            watch,
+        )?;
+        Ok(Self {
             moves,
             downlink: Downlink::new(&config, cells.len()),
             uplink: Uplink::new(&config, cells.len()),
@@ -106,7 +120,7 @@ impl Ran {
             busy_until: 0,
             held: 0,
             outcome: Outcome::default(),
-        }
+        })
     }
 
     /// The cell that serves a UE, an index among the cells.

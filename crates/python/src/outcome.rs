@@ -79,7 +79,8 @@ fn summary<'py>(
     Ok(summary)
 }
 
-fn table<'py>(py: Python<'py>, from: &Table) -> PyResult<Bound<'py, PyDict>> {
+/// Lists by the name of their column. Python may be asked to end between two columns.
+pub(crate) fn table<'py>(py: Python<'py>, from: &Table) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     for (name, column) in from.columns() {
         let list = match column {
@@ -88,6 +89,7 @@ fn table<'py>(py: Python<'py>, from: &Table) -> PyResult<Bound<'py, PyDict>> {
             Column::Float(values) => PyList::new(py, values)?,
         };
         table.set_item(name, list)?;
+        py.check_signals()?;
     }
     Ok(table)
 }

@@ -1,17 +1,21 @@
 //! Carrying out one run without the interpreter's lock.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use backlane_world::record::Table;
 use backlane_world::tcp::congestion::Custom;
-use backlane_world::{Described, Interrupt, Outcome, World, slotted};
+use backlane_world::units::SimTime;
+use backlane_world::{Described, Interrupt, Outcome, Sink, World, slotted};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::congestion::{self, ControlFailure, Failed};
 use crate::errors::run_error;
-use crate::outcome::RunResult;
+use crate::outcome::{RunResult, table};
 use crate::scenario::report_error;
 
 /// Wall time between two reports of progress.
@@ -64,14 +68,17 @@ impl From<ControlFailure> for Failure {
 }
 
 /// Runs a resolved scenario once. `progress(simulated_s, duration_s, events)` is called about
-/// five times a second; what it raises ends the run.
+/// five times a second. `sink.series(probe, columns)` and `sink.capture(node, data)` take series and
+/// captures over while the run goes on; the result has none then. What any of them raises ends the
+/// run.
 #[pyfunction]
-#[pyo3(signature = (resolved, seed, progress = None))]
+#[pyo3(signature = (resolved, seed, progress = None, sink = None))]
 pub(crate) fn run(
     py: Python<'_>,
     resolved: &str,
     seed: u64,
     progress: Option<Py<PyAny>>,
+    sink: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let scenario =
         Described::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
@@ -80,7 +87,8 @@ pub(crate) fn run(
     let wall = Instant::now();
     let (outcome, cpu_s) = py.detach(|| {
         let cpu = ThreadTime::now();
-        let outcome = carry_out(&scenario, seed, &controls, &failed, progress.as_ref());
+        let (progress, sink) = (progress.as_ref(), sink.as_ref());
+        let outcome = carry_out(&scenario, seed, &controls, &failed, progress, sink);
         (outcome, cpu.elapsed().as_secs_f64())
     });
     match outcome {
@@ -101,12 +109,47 @@ pub(crate) fn run(
     }
 }
 
+/// What a Python object takes over.
+struct PythonSink<'a> {
+    object: &'a Py<PyAny>,
+    /// What it raised.
+    stopped: &'a RefCell<Option<PyErr>>,
+}
+
+impl PythonSink<'_> {
+    fn stopped_by<T>(&self, result: PyResult<T>) -> Result<(), Interrupt> {
+        result.map(drop).map_err(|error| {
+            self.stopped.replace(Some(error));
+            Interrupt
+        })
+    }
+}
+
+impl Sink for PythonSink<'_> {
+    fn series(&mut self, probe: &'static str, rows: Table) -> Result<(), Interrupt> {
+        self.stopped_by(Python::attach(|py| {
+            let columns = table(py, &rows)?;
+            drop(rows);
+            self.object.call_method1(py, "series", (probe, columns))
+        }))
+    }
+
+    fn capture(&mut self, node: &str, bytes: Vec<u8>) -> Result<(), Interrupt> {
+        self.stopped_by(Python::attach(|py| {
+            let data = PyBytes::new(py, &bytes);
+            drop(bytes);
+            self.object.call_method1(py, "capture", (node, data))
+        }))
+    }
+}
+
 fn carry_out(
     scenario: &Described,
     seed: u64,
     controls: &[Custom],
     failed: &Failed,
     progress: Option<&Py<PyAny>>,
+    sink: Option<&Py<PyAny>>,
 ) -> Result<Outcome, Failure> {
     let duration_s = match scenario {
         Described::Network(scenario) => {
@@ -114,7 +157,7 @@ fn carry_out(
         }
         Described::Slotted(slotted) => slotted.total_slots() as f64,
     };
-    let mut stopped = None;
+    let stopped = RefCell::new(None);
     let mut last = Instant::now();
     let mut watch = |now_s: f64, events: u64| {
         if failed.is_set() {
@@ -130,16 +173,24 @@ fn carry_out(
         Python::attach(|py| progress.call1(py, (now_s, duration_s, events)))
             .map(drop)
             .map_err(|error| {
-                stopped = Some(error);
+                stopped.replace(Some(error));
                 Interrupt
             })
     };
+    let mut sink = sink.map(|object| PythonSink {
+        object,
+        stopped: &stopped,
+    });
+    let sink = sink.as_mut().map(|sink| sink as &mut dyn Sink);
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let outcome = match scenario {
-            Described::Network(scenario) => World::with_controls(scenario, seed, None, controls)
-                .map(|world| world.run(|now, events| watch(now.as_secs_f64(), events))),
+            Described::Network(scenario) => {
+                let mut watch = |now: SimTime, events| watch(now.as_secs_f64(), events);
+                World::watched(scenario, seed, None, controls, &mut watch)
+                    .map(|built| built.and_then(|world| world.run_into(&mut watch, sink)))
+            }
             Described::Slotted(slotted) => {
-                slotted::run(slotted, seed, |slots| watch(slots as f64, slots))
+                slotted::run(slotted, seed, |slots| watch(slots as f64, slots), sink)
             }
         };
         outcome.map_err(|e| Failure::Built(e.to_string()))
@@ -149,7 +200,7 @@ fn carry_out(
     }
     match attempt {
         Ok(Ok(Ok(outcome))) => Ok(outcome),
-        Ok(Ok(Err(Interrupt))) => Err(stopped.map_or_else(
+        Ok(Ok(Err(Interrupt))) => Err(stopped.take().map_or_else(
             || Failure::Panicked("the run was interrupted without a reason".to_owned()),
             Failure::Stopped,
         )),

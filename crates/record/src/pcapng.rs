@@ -108,9 +108,14 @@ impl Pcapng {
         });
     }
 
-    /// The whole file.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// What was written since this was asked last; one after another the answers are the file.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// The number of bytes that [`Pcapng::take`] would give.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// A block: its type, its length before and after the body.
@@ -171,7 +176,7 @@ mod tests {
         assert_eq!(file.interface("a-b", LinkType::Raw), 0);
         assert_eq!(file.interface("radio 0", LinkType::Dot11), 1);
         file.packet(1, 0x1_0000_0002, true, &[1, 2, 3, 4, 5], 1500);
-        let blocks = blocks(&file.into_bytes());
+        let blocks = blocks(&file.take());
         let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, [SECTION_HEADER, NAMES, INTERFACE, INTERFACE, PACKET]);
         assert_eq!(blocks[0].1[..4], [0x4d, 0x3c, 0x2b, 0x1a]);
@@ -185,5 +190,25 @@ mod tests {
             0, 0, 0, 0,
         ];
         assert_eq!(blocks[4].1, expected);
+    }
+
+    #[test]
+    fn a_file_taken_in_pieces_is_the_file() {
+        let written = |takes: bool| {
+            let mut file = Pcapng::new("backlane", "two");
+            let mut bytes = Vec::new();
+            for number in 0..3 {
+                let interface = file.interface("a-b", LinkType::Raw);
+                assert_eq!(interface, number);
+                file.packet(interface, 7, false, &[1; 33], 40);
+                if takes {
+                    bytes.extend(file.take());
+                    assert_eq!(file.held_bytes(), 0);
+                }
+            }
+            bytes.extend(file.take());
+            bytes
+        };
+        assert_eq!(written(true), written(false));
     }
 }

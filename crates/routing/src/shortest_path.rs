@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::rc::Rc;
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_net::{Context, DropCause, Network, NodeId, PacketId, Router};
 
 use crate::graph::Graph;
@@ -50,11 +51,15 @@ pub struct Tables {
 impl Tables {
     /// The tables for packets that enter the mesh at the first router of one of `paths` and leave
     /// it at the second. Both directions of a conversation are two paths.
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `watch` says so.
     pub fn new(
         network: &Network,
         config: &Config,
         paths: impl IntoIterator<Item = (NodeId, NodeId)>,
-    ) -> Self {
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Interrupt> {
         let graph = Graph::of(network, |node, interface| {
             let interface = network.mesh_interfaces(node)[interface];
             match config.metric {
@@ -80,12 +85,15 @@ impl Tables {
         };
         let mut search = Search::new(&graph);
         for (exit, entries) in sources {
+            // A search looks at most of the nodes.
+            watch.tick(1 + graph.node_count() as u64 / 8)?;
             search.run(exit, &entries);
             for entry in entries {
+                watch.tick(1)?;
                 tables.install(&graph, &search, entry, exit);
             }
         }
-        tables
+        Ok(tables)
     }
 
     /// Follows the shortest paths from `entry` until they end or meet one installed before.
@@ -310,6 +318,14 @@ impl Router for ShortestPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn tables<const N: usize>(
+        network: &Network,
+        config: &Config,
+        paths: [(NodeId, NodeId); N],
+    ) -> Tables {
+        Tables::new(network, config, paths, &mut Watch::new(&mut |_, _| Ok(()))).unwrap()
+    }
     use backlane_engine::EventQueue;
     use backlane_net::{LinkConfig, QueueConfig, QueueLimit};
     use backlane_units::{Duration, Rate};
@@ -343,7 +359,7 @@ mod tests {
             metric,
             ..Config::default()
         };
-        let tables = Tables::new(&network, &config, [(NodeId(0), NodeId(3))]);
+        let tables = tables(&network, &config, [(NodeId(0), NodeId(3))]);
         let interface = tables.interface(NodeId(0), NodeId(3)).unwrap();
         network.mesh_interfaces(NodeId(0))[interface].peer
     }
@@ -357,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_destination_that_was_not_asked_for_has_no_route() {
-        let tables = Tables::new(&square(), &Config::default(), [(NodeId(0), NodeId(3))]);
+        let tables = tables(&square(), &Config::default(), [(NodeId(0), NodeId(3))]);
         assert_eq!(tables.interface(NodeId(0), NodeId(1)), None);
     }
 
@@ -385,7 +401,7 @@ mod tests {
             ..Config::default()
         };
         let paths = [(NodeId(0), NodeId(3)), (NodeId(3), NodeId(0))];
-        let tables = Rc::new(Tables::new(&diamond(), &config, paths));
+        let tables = Rc::new(tables(&diamond(), &config, paths));
         let mut router = ShortestPath::new(NodeId(node), tables);
         (0..packets).map(|_| router.in_turn(NodeId(exit))).collect()
     }
@@ -408,7 +424,7 @@ mod tests {
             spray: BTreeSet::from([NodeId(0)]),
             ..Config::default()
         };
-        let tables = Tables::new(&diamond(), &config, [(NodeId(0), NodeId(3))]);
+        let tables = tables(&diamond(), &config, [(NodeId(0), NodeId(3))]);
         for between in [1, 2] {
             assert_eq!(tables.interface(NodeId(between), NodeId(3)), Some(1));
         }

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Streams};
+use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, DropCause, Event, FlowId, Network, NodeId, Packet, PacketId, Router, Simulation,
@@ -332,7 +332,9 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
     let mut shortest = simulation(16, &links, &flows, secs(20), |network, _| {
         let paths = flows.map(|(a, b)| (NodeId(a), NodeId(b)));
         let config = shortest_path::Config::default();
-        let tables = Rc::new(Tables::new(network, &config, paths));
+        let tables = Rc::new(
+            Tables::new(network, &config, paths, &mut Watch::new(&mut |_, _| Ok(()))).unwrap(),
+        );
         Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
     });
     all_delivered("shortest path", &mut shortest);

@@ -117,8 +117,9 @@ pub struct Statistics {
     pub reordering_max_pkts: u32,
     /// How long something was outstanding, up to the last acknowledgment or timeout.
     pub outstanding: Duration,
-    /// Congestion window and packets in flight, each times how long, in packet-microseconds.
-    area_pkt_us: (u64, u64),
+    /// Time integrals of the congestion window and of the packets in flight over `outstanding`, in
+    /// packet-picoseconds.
+    area_pkt_ps: (u128, u128),
     /// RTT samples taken.
     pub rtt_samples: u64,
     /// Their sum.
@@ -133,27 +134,27 @@ impl Statistics {
     /// A time of `span` with something outstanding is over.
     #[inline]
     pub(crate) fn on_outstanding(&mut self, span: Duration, cwnd_pkts: u32, in_flight_pkts: u32) {
-        let us = span.as_micros();
+        let ps = u128::from(span.as_ps());
         self.outstanding = self.outstanding.saturating_add(span);
-        self.area_pkt_us.0 += us * u64::from(cwnd_pkts);
-        self.area_pkt_us.1 += us * u64::from(in_flight_pkts);
+        self.area_pkt_ps.0 += ps * u128::from(cwnd_pkts);
+        self.area_pkt_ps.1 += ps * u128::from(in_flight_pkts);
     }
 
     /// Mean congestion window over the time that something was outstanding, in packets; `None`:
     /// nothing ever was.
     pub fn cwnd_mean_pkts(&self) -> Option<f64> {
-        self.mean_pkts(self.area_pkt_us.0)
+        self.mean_pkts(self.area_pkt_ps.0)
     }
 
     /// Mean packets in flight over the time that something was outstanding; `None`: nothing
     /// ever was.
     pub fn in_flight_mean_pkts(&self) -> Option<f64> {
-        self.mean_pkts(self.area_pkt_us.1)
+        self.mean_pkts(self.area_pkt_ps.1)
     }
 
-    fn mean_pkts(&self, area_pkt_us: u64) -> Option<f64> {
-        let us = self.outstanding.as_micros();
-        (us > 0).then(|| area_pkt_us as f64 / us as f64)
+    fn mean_pkts(&self, area_pkt_ps: u128) -> Option<f64> {
+        let ps = self.outstanding.as_ps();
+        (ps > 0).then(|| area_pkt_ps as f64 / ps as f64)
     }
 
     pub(crate) fn on_rtt(&mut self, rtt: Duration) {
@@ -161,5 +162,29 @@ impl Statistics {
         self.rtt_sum = self.rtt_sum.saturating_add(rtt);
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
         self.rtt_max = self.rtt_max.max(rtt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Acknowledgments of full segments come every 123.36 ns at 100 Gbit/s. A window that grows by
+    /// a packet with each has the mean of an arithmetic series; packets in flight that change from
+    /// 4 to 8 after a third of the time have the mean (4 + 2 · 8) / 3.
+    #[test]
+    fn means_count_every_span_however_short() {
+        let mut statistics = Statistics::default();
+        let spans = 3000;
+        for turn in 0..spans {
+            let in_flight_pkts = if turn < spans / 3 { 4 } else { 8 };
+            statistics.on_outstanding(Duration::from_ps(123_360), 10 + turn, in_flight_pkts);
+        }
+        assert_eq!(statistics.cwnd_mean_pkts(), Some(10.0 + 2999.0 / 2.0));
+        let in_flight_pkts = statistics.in_flight_mean_pkts().unwrap();
+        assert!(
+            (in_flight_pkts - 20.0 / 3.0).abs() < 1e-12,
+            "{in_flight_pkts}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Streams, Trace};
+use backlane_engine::{EventQueue, Streams, Trace, Watch};
 use backlane_net::{LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Simulation};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec};
@@ -118,11 +118,13 @@ impl Dumbbell {
                 }
             })
             .collect();
-        let tables = Rc::new(Tables::new(
+        let tables = Tables::new(
             &network,
             &shortest_path::Config::default(),
             [(left, right), (right, left)],
-        ));
+            &mut Watch::new(&mut |_, _| Ok(())),
+        );
+        let tables = Rc::new(tables.expect("nobody interrupts"));
         let routers = (0..network.node_count() as u32)
             .map(NodeId)
             .map(|node| -> Option<Box<dyn backlane_net::Router>> {

@@ -1,6 +1,6 @@
 //! From a configuration to a network: who hears whom how loud, and by which links.
 
-use backlane_engine::{EventQueue, Streams};
+use backlane_engine::{EventQueue, Interrupt, Streams, Watch};
 use backlane_net::{Event, LinkId, MacId, Network, QueueLimit};
 use backlane_radio::level::ratio;
 use backlane_radio::path_loss::Sight;
@@ -25,12 +25,13 @@ impl Wifi {
     /// A network of these stations and links.
     ///
     /// # Errors
-    /// If the configuration cannot be, see [`WifiError`].
+    /// If the configuration cannot be, or `watch` says so, see [`WifiError`].
     pub fn new(
         config: &WifiConfig,
         stations: &[StationConfig],
         links: &[WifiLinkConfig],
         streams: &Streams,
+        watch: &mut Watch<'_>,
     ) -> Result<Self, WifiError> {
         let rules = Rules::new(config)?;
         if let FrameFading::Nakagami { m } = config.fading
@@ -75,7 +76,7 @@ impl Wifi {
             }
         }
         let directions = directions(&rules, stations, links, streams, &first_radio)?;
-        let reach = reach(config, &rules, stations, &owners, &directions);
+        let reach = reach(config, &rules, stations, &owners, &directions, watch)?;
         let faded_mw = match rules.fading {
             FrameFading::None => Vec::new(),
             _ => reach
@@ -182,7 +183,8 @@ fn reach(
     stations: &[StationConfig],
     owners: &[(usize, u8)],
     directions: &[Direction],
-) -> Vec<Vec<Hearer>> {
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Vec<Hearer>>, Interrupt> {
     let floor_mw = floor_mw(rules);
     // A frame over a link of given loss is at least so loud that it can be decoded.
     let least_mw = rules.hearing.sensitivity_mw();
@@ -192,11 +194,13 @@ fn reach(
     }
     let mut reach = Vec::with_capacity(owners.len());
     for (from, &(sender, channel)) in owners.iter().enumerate() {
+        watch.tick(1 + owners.len() as u64 / 64)?;
         let mut hearers = Vec::new();
         for (to, &(station, other)) in owners.iter().enumerate() {
             if other != channel || station == sender {
                 continue;
             }
+            watch.tick(1)?;
             let mut links = links_from[from].iter();
             let link = links.find(|(far, _)| *far as usize == to);
             let link = link.map_or(NONE, |&(_, link)| link);
@@ -219,7 +223,7 @@ fn reach(
         }
         reach.push(hearers);
     }
-    reach
+    Ok(reach)
 }
 
 /// What is below this power disturbs nobody.
@@ -250,16 +254,18 @@ fn mean_mw(config: &WifiConfig, a: Position, b: Position) -> f64 {
 /// counts as neighbours where no links are listed. Pairs are in the order of the stations.
 ///
 /// # Errors
-/// If the configuration cannot be, see [`WifiError`].
+/// If the configuration cannot be, or `watch` says so, see [`WifiError`].
 pub fn links_in_range(
     config: &WifiConfig,
     stations: &[StationConfig],
     channel: u8,
+    watch: &mut Watch<'_>,
 ) -> Result<Vec<(usize, usize)>, WifiError> {
     let rules = Rules::new(config)?;
     let gains = gains(config.fading);
     let mut pairs = Vec::new();
     for (a, first) in stations.iter().enumerate() {
+        watch.tick(1 + stations.len() as u64 / 64)?;
         for (b, second) in stations.iter().enumerate().skip(a + 1) {
             if [first, second]
                 .iter()
@@ -267,6 +273,8 @@ pub fn links_in_range(
             {
                 continue;
             }
+            // Fading is looked at in as many shares as it has gains.
+            watch.tick(1 + gains.len() as u64 / 20)?;
             let (there, back) = (
                 mean_mw(config, first.position, second.position),
                 mean_mw(config, second.position, first.position),

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use backlane_engine::Interrupt;
 use backlane_net::{NodeId, QueueConfig, QueueLimit};
 use backlane_radio::path_loss::{LogDistance, TwoRay};
 use backlane_radio::{FrameFading, PathLoss, Position};
@@ -268,6 +269,14 @@ pub enum WifiError {
         /// Index of the other.
         b: usize,
     },
+    /// The caller wanted it to end before the network was built.
+    Interrupted(Interrupt),
+}
+
+impl From<Interrupt> for WifiError {
+    fn from(interrupt: Interrupt) -> Self {
+        Self::Interrupted(interrupt)
+    }
 }
 
 impl fmt::Display for WifiError {
@@ -308,6 +317,7 @@ impl fmt::Display for WifiError {
             Self::Ends { a, b } => {
                 write!(f, "a link between stations {a} and {b} cannot be")
             }
+            Self::Interrupted(interrupt) => write!(f, "{interrupt}"),
         }
     }
 }

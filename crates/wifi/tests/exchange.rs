@@ -2,7 +2,7 @@
 
 mod common;
 
-use backlane_engine::Streams;
+use backlane_engine::{Streams, Watch};
 use backlane_net::{DropCause, NodeId, QueueConfig, QueueLimit};
 use backlane_radio::FrameFading;
 use backlane_units::Power;
@@ -429,10 +429,16 @@ fn a_network_that_cannot_be_is_refused() {
         let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
         change(&mut setting);
         let stations = stations(&setting);
-        Wifi::new(&setting.config, &stations, &setting.links, &Streams::new(1))
-            .err()
-            .unwrap()
-            .to_string()
+        Wifi::new(
+            &setting.config,
+            &stations,
+            &setting.links,
+            &Streams::new(1),
+            &mut Watch::new(&mut |_, _| Ok(())),
+        )
+        .err()
+        .unwrap()
+        .to_string()
     };
     assert_eq!(
         refused(&|setting| setting.config.data_rate = mbps(54.0)),

@@ -2,16 +2,17 @@
 
 use std::rc::Rc;
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_net::{Capacity, NodeId, TracedConfig};
 use backlane_scenario::model::{Access, AccessKind, IdealAccess, NodeKind, Placement, TraceAccess};
 use backlane_units::SimTime;
 
-use crate::build::{BuildError, Builder, LinkInfo, NodeInfo};
+use crate::build::{BuildError, Builder, LinkInfo, NodeInfo, Unbuilt};
 use crate::convert;
 
 impl Builder<'_> {
     /// Adds the UEs and attaches them.
-    pub(crate) fn add_access(&mut self) -> Result<(), BuildError> {
+    pub(crate) fn add_access(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         let Some(access) = &self.scenario.access else {
             return Ok(());
         };
@@ -20,21 +21,27 @@ impl Builder<'_> {
             .map(|index| NodeId(index as u32))
             .collect();
         if access.ues > 0 && enodebs.is_empty() {
-            return Err(BuildError("UEs need an eNodeB".to_owned()));
+            return Err(BuildError("UEs need an eNodeB".to_owned()).into());
         }
-        let cells = self.add_ues(access, &enodebs);
+        let cells = self.add_ues(access, &enodebs, watch)?;
         match &access.kind {
             AccessKind::Ideal(ideal) => self.attach_ideal(*ideal, &cells),
-            AccessKind::Lte(lte) => self.attach_lte(access, lte, &enodebs)?,
+            AccessKind::Lte(lte) => self.attach_lte(access, lte, &enodebs, watch)?,
             AccessKind::Trace(trace) => self.attach_traced(trace, &enodebs, &cells)?,
         }
         Ok(())
     }
 
     /// Adds the UEs; gives each eNodeB with those that it serves, if there are any.
-    fn add_ues(&mut self, access: &Access, enodebs: &[NodeId]) -> Vec<(NodeId, Vec<NodeId>)> {
+    fn add_ues(
+        &mut self,
+        access: &Access,
+        enodebs: &[NodeId],
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<(NodeId, Vec<NodeId>)>, Interrupt> {
         let mut cells: Vec<Vec<NodeId>> = vec![Vec::new(); self.scenario.nodes.len()];
         for index in 0..access.ues {
+            watch.tick(1)?;
             let id = format!("ue{}", index + 1);
             let enodeb = match &access.placement {
                 Placement::RoundRobin => enodebs[index % enodebs.len()],
@@ -54,11 +61,11 @@ impl Builder<'_> {
                 attached_to: Some(enodeb),
             });
         }
-        enodebs
+        Ok(enodebs
             .iter()
             .map(|&enodeb| (enodeb, std::mem::take(&mut cells[enodeb.index()])))
             .filter(|(_, ues)| !ues.is_empty())
-            .collect()
+            .collect())
     }
 
     fn attach_ideal(&mut self, ideal: IdealAccess, cells: &[(NodeId, Vec<NodeId>)]) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Stream, Streams, Trace};
+use backlane_engine::{EventQueue, Interrupt, Stream, Streams, Trace, Watch};
 use backlane_net::{
     Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
@@ -33,6 +33,8 @@ use crate::radio::Radio;
 use crate::starts::{Starts, size_bytes, time};
 use crate::wifi::Radios;
 
+/// Nodes to which a search finds the way in the time of one step.
+const NODES_PER_STEP: u64 = 16;
 /// Room for HELLOs behind the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
 
@@ -47,6 +49,24 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+/// Why a world was not built.
+pub(crate) enum Unbuilt {
+    Error(BuildError),
+    Interrupted,
+}
+
+impl From<BuildError> for Unbuilt {
+    fn from(error: BuildError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Interrupt> for Unbuilt {
+    fn from(_: Interrupt) -> Self {
+        Self::Interrupted
+    }
+}
 
 /// What is known of a node besides its number.
 pub(crate) struct NodeInfo {
@@ -74,6 +94,8 @@ pub struct World {
     /// Network, routers and flows.
     pub simulation: Simulation<Flows>,
     pub(crate) nodes: Vec<NodeInfo>,
+    /// How many of the nodes are routers.
+    pub(crate) routers: usize,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) flows: Vec<FlowInfo>,
     pub(crate) end: SimTime,
@@ -111,6 +133,38 @@ impl World {
         trace: Option<Trace>,
         controls: &[Custom],
     ) -> Result<Self, BuildError> {
+        Self::watched(scenario, seed, trace, controls, |_, _| Ok(()))?
+            .map_err(|interrupt| BuildError(interrupt.to_string()))
+    }
+
+    /// As [`World::with_controls`]. A large world takes its time; `watch` is called now and then as
+    /// in [`World::run`], and may end it. The inner error is [`Interrupt`], if it did.
+    ///
+    /// # Errors
+    /// If the scenario contradicts itself in a way that its checks should have found, or names a
+    /// congestion control that is not among `controls`.
+    pub fn watched(
+        scenario: &Scenario,
+        seed: u64,
+        trace: Option<Trace>,
+        controls: &[Custom],
+        mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    ) -> Result<Result<Self, Interrupt>, BuildError> {
+        let watch = &mut Watch::new(&mut watch);
+        match Self::build(scenario, seed, trace, controls, watch) {
+            Ok(world) => Ok(Ok(world)),
+            Err(Unbuilt::Interrupted) => Ok(Err(Interrupt)),
+            Err(Unbuilt::Error(error)) => Err(error),
+        }
+    }
+
+    fn build(
+        scenario: &Scenario,
+        seed: u64,
+        trace: Option<Trace>,
+        controls: &[Custom],
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Unbuilt> {
         let mut streams = Streams::new(seed);
         if let Some(trace) = &trace {
             streams = streams.with_trace(trace.clone());
@@ -128,11 +182,11 @@ impl World {
             radio: None,
             wifi: None,
         };
-        builder.add_nodes();
-        builder.add_links()?;
-        builder.add_radios()?;
-        builder.add_access()?;
-        builder.finish(trace)
+        builder.add_nodes(watch)?;
+        builder.add_links(watch)?;
+        builder.add_radios(watch)?;
+        builder.add_access(watch)?;
+        builder.finish(trace, watch)
     }
 
     /// The number of a node by its name.
@@ -160,8 +214,9 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn add_nodes(&mut self) {
+    fn add_nodes(&mut self, watch: &mut Watch<'_>) -> Result<(), Interrupt> {
         for node in &self.scenario.nodes {
+            watch.tick(1)?;
             if node.kind == NodeKind::Server {
                 self.network.add_host();
             } else {
@@ -174,10 +229,12 @@ impl Builder<'_> {
                 attached_to: None,
             });
         }
+        Ok(())
     }
 
-    fn add_links(&mut self) -> Result<(), BuildError> {
+    fn add_links(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         for link in &self.scenario.links {
+            watch.tick(2)?;
             // Wires first: links over radios are laid when all radios are known.
             let wire = link.wire();
             self.link_ids
@@ -203,7 +260,7 @@ impl Builder<'_> {
                 [true, false] => self.attach(b, a, &config)?,
                 [false, false] => {
                     let message = format!("{} and {} are both hosts", self.id(a), self.id(b));
-                    return Err(BuildError(message));
+                    return Err(BuildError(message).into());
                 }
             };
             // The link of a host goes up first, whatever its order in the file.
@@ -257,7 +314,7 @@ impl Builder<'_> {
 
     /// Captures, if the scenario asks for some.
     fn captures(&mut self) -> Option<Captures> {
-        let wanted = &self.scenario.record.capture;
+        let wanted: BTreeSet<_> = self.scenario.record.capture.iter().collect();
         if wanted.is_empty() {
             return None;
         }
@@ -273,10 +330,10 @@ impl Builder<'_> {
         Some(Captures::set(&mut self.network, &nodes, names, port))
     }
 
-    fn finish(mut self, trace: Option<Trace>) -> Result<World, BuildError> {
-        let (infos, specs) = self.flows()?;
-        let paths = self.paths(&specs);
-        let routers = self.routers(&specs, &paths);
+    fn finish(mut self, trace: Option<Trace>, watch: &mut Watch<'_>) -> Result<World, Unbuilt> {
+        let (infos, specs) = self.flows(watch)?;
+        let paths = self.paths(&specs, watch)?;
+        let routers = self.routers(&specs, &paths, watch)?;
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
         let record = &self.scenario.record;
         let radio = RadioSeries::new(record, self.radio.as_ref(), &self.nodes);
@@ -294,6 +351,7 @@ impl Builder<'_> {
             flows.measure_reordering();
         }
         Ok(World {
+            routers: routers.iter().flatten().count(),
             simulation: Simulation::new(self.network, self.events, flows, routers, trace),
             nodes: self.nodes,
             links: self.links,
@@ -312,7 +370,11 @@ impl Builder<'_> {
 
     /// The routers where packets enter the mesh and leave it, in pairs. A UE of a radio network may
     /// come into any cell, and what is for it then follows it from one eNodeB to another.
-    fn paths(&self, specs: &[FlowSpec]) -> BTreeSet<(NodeId, NodeId)> {
+    fn paths(
+        &self,
+        specs: &[FlowSpec],
+        watch: &mut Watch<'_>,
+    ) -> Result<BTreeSet<(NodeId, NodeId)>, Interrupt> {
         let exit = |node: NodeId| self.network.exit_of(node);
         let mut paths: BTreeSet<_> = specs
             .iter()
@@ -323,10 +385,11 @@ impl Builder<'_> {
             let ends: BTreeSet<NodeId> = paths.iter().map(|&(from, _)| from).collect();
             let ends: Vec<NodeId> = ends.into_iter().chain(radio.enodebs.clone()).collect();
             for &enodeb in &radio.enodebs {
+                watch.tick(ends.len() as u64)?;
                 paths.extend(ends.iter().flat_map(|&end| [(end, enodeb), (enodeb, end)]));
             }
         }
-        paths
+        Ok(paths)
     }
 
     /// `paths` are the routers where packets enter the mesh and leave it.
@@ -334,12 +397,14 @@ impl Builder<'_> {
         &self,
         specs: &[FlowSpec],
         paths: &BTreeSet<(NodeId, NodeId)>,
-    ) -> Vec<Option<Box<dyn Router>>> {
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Option<Box<dyn Router>>>, Interrupt> {
         let network = &self.network;
         let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
             match convert::routing(&self.scenario.routing) {
                 Routing::ShortestPath(config) => {
-                    let tables = Rc::new(Tables::new(network, &config, paths.iter().copied()));
+                    let tables =
+                        Rc::new(Tables::new(network, &config, paths.iter().copied(), watch)?);
                     Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
                 }
                 Routing::Olsr(config) => Box::new(move |node| {
@@ -358,22 +423,23 @@ impl Builder<'_> {
                     })
                 }
                 Routing::SingleQueue { config, euclidean } => {
-                    let shared = self.backpressure(paths, euclidean, |_, _| 1);
+                    let shared = self.backpressure(paths, euclidean, |_, _| 1, watch)?;
                     Box::new(move |node| {
                         let [ties, hello] = self.backpressure_streams(node);
                         Box::new(SingleQueue::new(node, config, shared.clone(), ties, hello))
                     })
                 }
                 Routing::Classic(config) => {
-                    let shared = self.backpressure(paths, false, |_, destinations| destinations);
+                    let shared =
+                        self.backpressure(paths, false, |_, destinations| destinations, watch)?;
                     Box::new(move |node| {
                         let [ties, hello] = self.backpressure_streams(node);
                         Box::new(Classic::new(node, config, shared.clone(), ties, hello))
                     })
                 }
                 Routing::BpMr(config) => {
-                    let shared = self
-                        .backpressure(paths, false, |node, _| network.mesh_interfaces(node).len());
+                    let interfaces = |node, _| network.mesh_interfaces(node).len();
+                    let shared = self.backpressure(paths, false, interfaces, watch)?;
                     Box::new(move |node| {
                         let [ties, hello] = self.backpressure_streams(node);
                         let nodes = &self.scenario.nodes;
@@ -394,7 +460,12 @@ impl Builder<'_> {
                 } => {
                     let mut links = FlowLinks::all(network, &self.gateways());
                     if simple_paths {
-                        links = links.on_simple_paths(network, self.flow_ends(specs));
+                        let ends = self.flow_ends(specs);
+                        // A search tries up to a thousand steps for each link.
+                        let steps = network.links().len() as u64;
+                        links = while_watched(watch, steps, ends, |ends| {
+                            links.on_simple_paths(network, ends)
+                        })?;
                     }
                     let links = Rc::new(links);
                     Box::new(move |node| {
@@ -405,7 +476,11 @@ impl Builder<'_> {
                 Routing::L25r(config) => {
                     let exits = paths.iter().map(|&(_, exit)| exit);
                     let flow_rates = self.flow_rates();
-                    let reach = Rc::new(Reach::new(network, flow_rates, exits, &self.gateways()));
+                    let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
+                    let reach = while_watched(watch, steps, exits, |exits| {
+                        Reach::new(network, flow_rates, exits, &self.gateways())
+                    })?;
+                    let reach = Rc::new(reach);
                     Box::new(move |node| {
                         let ties = self.streams.stream(&self.id(node), "ties");
                         Box::new(L25r::new(node, config, reach.clone(), ties))
@@ -414,7 +489,10 @@ impl Builder<'_> {
             };
         (0..network.node_count() as u32)
             .map(NodeId)
-            .map(|node| network.is_router(node).then(|| make(node)))
+            .map(|node| {
+                watch.tick(1)?;
+                Ok(network.is_router(node).then(|| make(node)))
+            })
             .collect()
     }
 
@@ -425,29 +503,35 @@ impl Builder<'_> {
         paths: &BTreeSet<(NodeId, NodeId)>,
         euclidean: bool,
         queues: impl Fn(NodeId, usize) -> usize,
-    ) -> Rc<Shared> {
+        watch: &mut Watch<'_>,
+    ) -> Result<Rc<Shared>, Interrupt> {
         let network = &self.network;
         let nodes = &self.scenario.nodes;
         let exits = paths.iter().map(|&(_, exit)| exit);
+        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
         let distances = if euclidean {
             // Servers and UEs are not between routers, so that theirs do not matter.
             let at = |node: NodeId| {
                 let node = nodes.get(node.index());
                 node.and_then(|node| node.position_m).unwrap_or_default()
             };
-            Distances::ranked(network.node_count(), exits, |node, exit| {
+            let distance = |node, exit| {
                 let ((x, y), (to_x, to_y)) = (at(node), at(exit));
                 (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
-            })
+            };
+            while_watched(watch, steps, exits, |exits| {
+                Distances::ranked(network.node_count(), exits, distance)
+            })?
         } else {
-            Distances::new(&Graph::of(network, |_, _| 1), exits)
+            let graph = Graph::of(network, |_, _| 1);
+            while_watched(watch, steps, exits, |exits| Distances::new(&graph, exits))?
         };
         let mut shared = Shared::new(network.node_count(), distances, &self.gateways());
         let destinations = shared.destinations();
         for node in (0..network.node_count() as u32).map(NodeId) {
             shared.add_node(node, queues(node, destinations));
         }
-        Rc::new(shared)
+        Ok(Rc::new(shared))
     }
 
     /// The nodes of core networks, through which nobody else's packets go.
@@ -476,7 +560,7 @@ impl Builder<'_> {
         ["ties", "hello"].map(|purpose| self.streams.stream(&id, purpose))
     }
 
-    fn flows(&self) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), BuildError> {
+    fn flows(&self, watch: &mut Watch<'_>) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), Unbuilt> {
         let mut names = Names::default();
         let mut infos = Vec::new();
         let mut specs = Vec::new();
@@ -485,6 +569,7 @@ impl Builder<'_> {
             for (from, to) in group.pairs(self.ues.len()) {
                 let (source, destination) = (self.end(from), self.end(to));
                 for turn in 0..group.count {
+                    watch.tick(4)?;
                     let name = names.unique(&match group.kind {
                         FlowKind::Download => self.id(destination),
                         FlowKind::Upload => self.id(source),
@@ -575,4 +660,21 @@ impl Builder<'_> {
     pub(crate) fn id(&self, node: NodeId) -> String {
         self.nodes[node.index()].id.clone()
     }
+}
+
+/// What `make` makes of `items`, of which each takes so many steps.
+fn while_watched<T, M>(
+    watch: &mut Watch<'_>,
+    steps: u64,
+    items: impl IntoIterator<Item = T>,
+    make: impl FnOnce(&mut dyn Iterator<Item = T>) -> M,
+) -> Result<M, Interrupt> {
+    let mut answer = Ok(());
+    let mut items = items.into_iter().take_while(|_| {
+        answer = watch.tick(steps);
+        answer.is_ok()
+    });
+    let made = make(&mut items);
+    drop(items);
+    answer.map(|()| made)
 }

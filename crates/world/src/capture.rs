@@ -10,12 +10,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use backlane_engine::Interrupt;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
     AirFrame, Capture, Ecn, FlowId, FrameKind, Network, NodeId, Packet, Port, Seen, TransportHeader,
 };
 use backlane_record::pcapng::{LinkType, Pcapng};
 use backlane_units::Duration;
+
+use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 
 const UDP: u8 = 17;
 const BROADCAST: u32 = u32::MAX;
@@ -39,6 +42,8 @@ pub(crate) struct Captures(Rc<RefCell<Files>>);
 struct Files {
     names: Vec<String>,
     message_port: u16,
+    /// Bytes of all files that were not handed over.
+    held_bytes: usize,
     /// By node: the file, and the numbers of the ports in it.
     by_node: BTreeMap<NodeId, (Pcapng, BTreeMap<Port, u32>)>,
 }
@@ -51,7 +56,7 @@ impl Captures {
         names: Vec<String>,
         port: MessagePort,
     ) -> Self {
-        let files = nodes
+        let files: BTreeMap<_, _> = nodes
             .iter()
             .map(|&node| {
                 let name = &names[node.index()];
@@ -69,20 +74,48 @@ impl Captures {
         let captures = Self(Rc::new(RefCell::new(Files {
             names,
             message_port: port as u16,
+            held_bytes: files.values().map(|(file, _)| file.held_bytes()).sum(),
             by_node: files,
         })));
         network.set_capture(nodes, Box::new(captures.clone()));
         captures
     }
 
-    /// The files, by the node's name.
+    /// The files, by the node's name; those without bytes were handed over before.
     pub(crate) fn take(&self) -> Vec<(String, Vec<u8>)> {
-        let mut files = self.0.borrow_mut();
-        let taken = std::mem::take(&mut files.by_node);
-        taken
-            .into_iter()
-            .map(|(node, (file, _))| (files.names[node.index()].clone(), file.into_bytes()))
+        let files = &mut *self.0.borrow_mut();
+        files
+            .by_node
+            .iter_mut()
+            .filter(|(_, (file, _))| file.held_bytes() > 0)
+            .map(|(node, (file, _))| (files.names[node.index()].clone(), file.take()))
             .collect()
+    }
+
+    /// How much of a file is handed over together, so that all of them together do not hold too
+    /// much.
+    pub(crate) fn piece_bytes(&self) -> usize {
+        let files = self.0.borrow().by_node.len();
+        CAPTURE_BYTES.min(CAPTURES_BYTES / files.max(1))
+    }
+
+    /// Hands over what files hold more than `least_bytes`.
+    pub(crate) fn hand_over(
+        &self,
+        sink: &mut dyn Sink,
+        least_bytes: usize,
+    ) -> Result<(), Interrupt> {
+        let files = &mut *self.0.borrow_mut();
+        if files.held_bytes <= least_bytes {
+            return Ok(());
+        }
+        for (node, (file, _)) in &mut files.by_node {
+            if file.held_bytes() > least_bytes {
+                files.held_bytes -= file.held_bytes();
+                sink.capture(&files.names[node.index()], file.take())?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -117,6 +150,7 @@ impl Files {
         let Some((file, ports)) = self.by_node.get_mut(&seen.node) else {
             return;
         };
+        let before = file.held_bytes();
         let port = *ports.entry(seen.port).or_insert_with(|| {
             let name = match seen.port {
                 Port::Wire(NodeId::NONE) => "cell".to_owned(),
@@ -128,6 +162,7 @@ impl Files {
         });
         let nanoseconds = seen.at.as_ps() / 1000;
         file.packet(port, nanoseconds, seen.sent, bytes, size);
+        self.held_bytes += file.held_bytes() - before;
     }
 }
 

@@ -1,24 +1,66 @@
 //! What fails during a run, and when.
+//!
+//! Nodes and links that fail are counted once for each outage that holds them down, so that a
+//! change looks at what it changes and at nothing else.
+
+use std::collections::BTreeMap;
 
 use backlane_net::{Link, LinkId, NodeId, Simulation};
 use backlane_scenario::model::{Failed, Failure};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
-struct Outage {
-    /// The node that fails; its radios fall silent, beside its links.
+/// A node or a link of the file that fails once or several times.
+#[derive(Debug)]
+struct Failing {
+    /// The node, whose radios fall silent; its links go down with it.
     node: Option<NodeId>,
     links: Vec<LinkId>,
+    /// Outages that hold it down now.
+    outages: u32,
+    /// Whether its links know that it is down.
+    is_down: bool,
+}
+
+/// The beginning or the end of an outage.
+#[derive(Clone, Copy, Debug)]
+struct Change {
     at: SimTime,
-    until: SimTime,
+    /// Its place in the file.
+    outage: u32,
+    failing: u32,
+    /// How many more outages hold it down from now on.
+    outages: i32,
+}
+
+/// A link direction that fails with a node or a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    /// Where it comes among all links that fail, in the order of the file.
+    rank: u32,
+    /// What holds it down now.
+    holders: u32,
+    is_down: bool,
 }
 
 /// The outages of a run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Failures {
-    outages: Vec<Outage>,
-    /// When something fails or works again, and was not yet applied; the next one last.
-    changes: Vec<SimTime>,
+    failing: Vec<Failing>,
+    held: BTreeMap<LinkId, Held>,
+    /// In order of time, and of the file at one time; `next` is the first to come.
+    changes: Vec<Change>,
+    next: usize,
+}
+
+/// What a change does: nodes that are told to be up or down, and link directions that go up or
+/// down, each in the order in which that happens.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    nodes: Vec<(NodeId, bool)>,
+    links: Vec<(LinkId, bool)>,
+    /// Outages and links that were looked at.
+    pub(crate) looked_at: u64,
 }
 
 impl Failures {
@@ -30,68 +72,318 @@ impl Failures {
         links: &[Link],
         clock: SimTime,
     ) -> Self {
-        let outages: Vec<Outage> = failures
+        let ends: Vec<_> = links.iter().map(|link| [link.from, link.to]).collect();
+        Self::of(failures, ids, &ends, clock)
+    }
+
+    fn of(
+        failures: &[Failure],
+        ids: &[Option<LinkId>],
+        ends: &[[NodeId; 2]],
+        clock: SimTime,
+    ) -> Self {
+        let mut by_node: BTreeMap<NodeId, Vec<LinkId>> = failures
             .iter()
-            .map(|failure| Outage {
-                node: match failure.failed {
-                    Failed::Node(index) => Some(NodeId(index as u32)),
-                    Failed::Link(_) => None,
-                },
-                links: match failure.failed {
-                    Failed::Link(index) => ids[index]
-                        .into_iter()
-                        .flat_map(|there| [there, LinkId(there.0 + 1)])
-                        .collect(),
-                    Failed::Node(index) => {
-                        let node = NodeId(index as u32);
-                        let touches = |link: &Link| link.from == node || link.to == node;
-                        (0..links.len() as u32)
-                            .map(LinkId)
-                            .filter(|link| touches(&links[link.index()]))
-                            .collect()
-                    }
-                },
-                at: clock.saturating_add(failure.at),
-                until: failure
-                    .until
-                    .map_or(SimTime::MAX, |until| clock.saturating_add(until)),
+            .filter_map(|failure| match failure.failed {
+                Failed::Node(index) => Some((NodeId(index as u32), Vec::new())),
+                Failed::Link(_) => None,
             })
             .collect();
-        let mut changes: Vec<SimTime> = outages
-            .iter()
-            .flat_map(|outage| [outage.at, outage.until])
-            .filter(|&at| at != SimTime::MAX)
-            .collect();
-        changes.sort_unstable_by(|a, b| b.cmp(a));
-        changes.dedup();
-        Self { outages, changes }
+        for (link, ends) in ends.iter().enumerate() {
+            for node in ends {
+                if let Some(links) = by_node.get_mut(node) {
+                    links.push(LinkId(link as u32));
+                }
+            }
+        }
+        let mut this = Self::default();
+        let mut known = BTreeMap::new();
+        for (outage, failure) in failures.iter().enumerate() {
+            let key = match failure.failed {
+                Failed::Node(index) => (0, index),
+                Failed::Link(index) => (1, index),
+            };
+            let failing = *known.entry(key).or_insert_with(|| {
+                this.add(match failure.failed {
+                    Failed::Node(index) => {
+                        let node = NodeId(index as u32);
+                        (Some(node), by_node.remove(&node).unwrap_or_default())
+                    }
+                    Failed::Link(index) => {
+                        let both = |there: LinkId| vec![there, LinkId(there.0 + 1)];
+                        (None, ids[index].map(both).unwrap_or_default())
+                    }
+                })
+            });
+            let at = clock.saturating_add(failure.at);
+            let until = failure
+                .until
+                .map_or(SimTime::MAX, |until| clock.saturating_add(until));
+            // An outage without length begins and ends in one change, and holds nothing down.
+            let length = i32::from(at < until);
+            let end = (until != at).then_some((until, -length));
+            for (at, outages) in [Some((at, length)), end].into_iter().flatten() {
+                if at != SimTime::MAX {
+                    this.changes.push(Change {
+                        at,
+                        outage: outage as u32,
+                        failing,
+                        outages,
+                    });
+                }
+            }
+        }
+        this.changes
+            .sort_by_key(|change| (change.at, change.outage));
+        this
+    }
+
+    fn add(&mut self, (node, links): (Option<NodeId>, Vec<LinkId>)) -> u32 {
+        for &link in &links {
+            let rank = self.held.len() as u32;
+            let new = Held {
+                rank,
+                ..Held::default()
+            };
+            self.held.entry(link).or_insert(new);
+        }
+        self.failing.push(Failing {
+            node,
+            links,
+            outages: 0,
+            is_down: false,
+        });
+        self.failing.len() as u32 - 1
     }
 
     /// When something fails or works again next.
     pub(crate) fn next_change(&self) -> SimTime {
-        self.changes.last().copied().unwrap_or(SimTime::MAX)
+        (self.changes.get(self.next)).map_or(SimTime::MAX, |change| change.at)
     }
 
-    /// Cuts and mends what is to be cut and mended at `now`, the next change. A link is down as
-    /// long as any outage holds it down.
-    pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>, now: SimTime) {
-        self.changes.pop();
-        let is_active = |outage: &&Outage| outage.at <= now && now < outage.until;
-        for outage in &self.outages {
-            if let Some(node) = outage.node
-                && (outage.at == now || outage.until == now)
+    /// Cuts and mends what is to be cut and mended at the next change; gives what it looked at. A
+    /// link is down as long as any outage holds it down.
+    pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>) -> u64 {
+        let effects = self.advance();
+        for (node, up) in effects.nodes {
+            simulation.set_node_up(node, up);
+        }
+        for (link, up) in effects.links {
+            simulation.set_link_up(link, up);
+        }
+        effects.looked_at
+    }
+
+    /// What the next change does, which is then over.
+    fn advance(&mut self) -> Effects {
+        let now = self.next_change();
+        let rest = &self.changes[self.next..];
+        let count = rest.partition_point(|change| change.at <= now);
+        let changes = &rest[..count];
+        self.next += count;
+        let mut effects = Effects {
+            looked_at: count as u64,
+            ..Effects::default()
+        };
+        for change in changes {
+            let failing = &mut self.failing[change.failing as usize];
+            failing.outages = failing.outages.saturating_add_signed(change.outages);
+        }
+        let mut touched = Vec::new();
+        for change in changes {
+            let failing = &mut self.failing[change.failing as usize];
+            let is_down = failing.outages > 0;
+            effects
+                .nodes
+                .extend(failing.node.map(|node| (node, !is_down)));
+            if failing.is_down == is_down {
+                continue;
+            }
+            failing.is_down = is_down;
+            effects.looked_at += failing.links.len() as u64;
+            for &link in &failing.links {
+                let Some(held) = self.held.get_mut(&link) else {
+                    continue;
+                };
+                let more = if is_down { 1 } else { -1 };
+                held.holders = held.holders.saturating_add_signed(more);
+                touched.push((held.rank, link));
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for (_, link) in touched {
+            if let Some(held) = self.held.get_mut(&link)
+                && held.is_down != (held.holders > 0)
             {
+                held.is_down = !held.is_down;
+                effects.links.push((link, !held.is_down));
+            }
+        }
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use backlane_units::Duration;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The law written down: whoever is inside an outage is down. Calls come to nodes with an
+    /// outage that begins or ends, in the order of the file, and to links that change, in the
+    /// order in which outages name them.
+    struct Law {
+        outages: Vec<Outage>,
+        up: Vec<bool>,
+    }
+
+    struct Outage {
+        node: Option<NodeId>,
+        links: Vec<LinkId>,
+        at: SimTime,
+        until: SimTime,
+    }
+
+    impl Law {
+        fn new(failures: &[Failure], ids: &[Option<LinkId>], ends: &[[NodeId; 2]]) -> Self {
+            let outage = |failure: &Failure| {
+                let (node, links) = match failure.failed {
+                    Failed::Link(index) => {
+                        let both = |there: LinkId| vec![there, LinkId(there.0 + 1)];
+                        (None, ids[index].map(both).unwrap_or_default())
+                    }
+                    Failed::Node(index) => {
+                        let node = NodeId(index as u32);
+                        let all = (0..ends.len() as u32).map(LinkId);
+                        let touching = all.filter(|link| ends[link.index()].contains(&node));
+                        (Some(node), touching.collect())
+                    }
+                };
+                let at = CLOCK.saturating_add(failure.at);
+                let until = failure
+                    .until
+                    .map_or(SimTime::MAX, |u| CLOCK.saturating_add(u));
+                Outage {
+                    node,
+                    links,
+                    at,
+                    until,
+                }
+            };
+            Self {
+                outages: failures.iter().map(outage).collect(),
+                up: vec![true; ends.len()],
+            }
+        }
+
+        fn instants(&self) -> Vec<SimTime> {
+            let both = self
+                .outages
+                .iter()
+                .flat_map(|outage| [outage.at, outage.until]);
+            let mut instants: Vec<_> = both.filter(|at| *at != SimTime::MAX).collect();
+            instants.sort_unstable();
+            instants.dedup();
+            instants
+        }
+
+        fn at(&mut self, now: SimTime) -> Effects {
+            let is_active = |outage: &&Outage| outage.at <= now && now < outage.until;
+            let mut effects = Effects::default();
+            for outage in &self.outages {
+                if let Some(node) = outage.node
+                    && (outage.at == now || outage.until == now)
+                {
+                    let mut active = self.outages.iter().filter(is_active);
+                    effects
+                        .nodes
+                        .push((node, !active.any(|outage| outage.node == Some(node))));
+                }
+            }
+            for &link in self.outages.iter().flat_map(|outage| &outage.links) {
                 let mut active = self.outages.iter().filter(is_active);
-                let up = !active.any(|outage| outage.node == Some(node));
-                simulation.set_node_up(node, up);
+                let up = !active.any(|outage| outage.links.contains(&link));
+                if self.up[link.index()] != up {
+                    self.up[link.index()] = up;
+                    effects.links.push((link, up));
+                }
+            }
+            effects
+        }
+    }
+
+    const CLOCK: SimTime = SimTime::from_ps(7);
+
+    fn failure(failed: Failed, at: u64, until: Option<u64>) -> Failure {
+        Failure {
+            failed,
+            at: Duration::from_ps(at),
+            until: until.map(Duration::from_ps),
+        }
+    }
+
+    /// A ring of six nodes and its six links; the fourth is not laid.
+    fn ring() -> (Vec<Option<LinkId>>, Vec<[NodeId; 2]>) {
+        let mut ids = Vec::new();
+        let mut ends = Vec::new();
+        for node in 0..6 {
+            let pair = [NodeId(node), NodeId((node + 1) % 6)];
+            ids.push((node != 3).then_some(LinkId(ends.len() as u32)));
+            if node != 3 {
+                ends.extend([pair, [pair[1], pair[0]]]);
             }
         }
-        for &link in self.outages.iter().flat_map(|outage| &outage.links) {
-            let mut active = self.outages.iter().filter(is_active);
-            let up = !active.any(|outage| outage.links.contains(&link));
-            if simulation.network.links()[link.index()].up() != up {
-                simulation.set_link_up(link, up);
+        (ids, ends)
+    }
+
+    fn any_failure() -> impl Strategy<Value = Failure> {
+        let failed = prop_oneof![
+            (0..6usize).prop_map(Failed::Node),
+            (0..6usize).prop_map(Failed::Link)
+        ];
+        // Few instants, so that many things happen at one; ends may lie before beginnings.
+        (failed, 0..8u64, proptest::option::of(0..8u64))
+            .prop_map(|(failed, at, until)| failure(failed, at, until))
+    }
+
+    proptest! {
+        #[test]
+        fn changes_are_those_of_the_law(failures in proptest::collection::vec(any_failure(), 0..12)) {
+            let (ids, ends) = ring();
+            let mut law = Law::new(&failures, &ids, &ends);
+            let mut counted = Failures::of(&failures, &ids, &ends, CLOCK);
+            for now in law.instants() {
+                prop_assert_eq!(counted.next_change(), now);
+                let effects = counted.advance();
+                prop_assert_eq!(Effects { looked_at: 0, ..effects }, law.at(now));
             }
+            prop_assert_eq!(counted.next_change(), SimTime::MAX);
         }
+    }
+
+    /// Each of 10 000 outages begins and ends once, and each time two directions change. What is
+    /// looked at grows with the outages and not with their square.
+    #[test]
+    fn many_outages_cost_what_they_change() {
+        let (ids, ends) = ring();
+        let outages = 10_000;
+        let failures: Vec<Failure> = (0..outages)
+            .map(|n| failure(Failed::Link(n % 3), 10 * n as u64, Some(10 * n as u64 + 1)))
+            .collect();
+        let mut counted = Failures::of(&failures, &ids, &ends, CLOCK);
+        let (mut looked_at, mut changed) = (0, 0);
+        while counted.next_change() < SimTime::MAX {
+            let effects = counted.advance();
+            looked_at += effects.looked_at;
+            changed += effects.links.len();
+        }
+        assert_eq!(changed, 4 * outages);
+        assert_eq!(
+            looked_at,
+            6 * outages as u64,
+            "a change and its two directions"
+        );
     }
 }

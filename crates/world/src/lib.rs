@@ -54,10 +54,12 @@ pub mod outcome;
 mod radio;
 mod remarks;
 mod run;
+pub mod sink;
 pub mod slotted;
 mod starts;
 mod wifi;
 
+pub use backlane_engine::Interrupt;
 pub use backlane_record as record;
 pub use backlane_scenario::{Described, Scenario};
 pub use backlane_tcp as tcp;
@@ -65,4 +67,4 @@ pub use backlane_units as units;
 pub use build::{BuildError, World};
 pub use outcome::{Ended, Outcome, Summary};
 pub use remarks::remarks;
-pub use run::Interrupt;
+pub use sink::Sink;

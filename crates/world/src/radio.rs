@@ -2,13 +2,14 @@
 
 use std::any::Any;
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
 use backlane_net::{MacId, NodeId};
 use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
-use crate::build::{BuildError, Builder, World};
+use crate::build::{BuildError, Builder, Unbuilt, World};
 use crate::convert_lte::{channel, mobility, position, ran, way};
 
 /// A radio network within the world: its nodes in the order in which it counts them.
@@ -26,7 +27,8 @@ impl Builder<'_> {
         access: &Access,
         lte: &Lte,
         enodebs: &[NodeId],
-    ) -> Result<(), BuildError> {
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Unbuilt> {
         let site = |node: NodeId| {
             let site = self.nodes[node.index()].position_m;
             site.unwrap_or_default()
@@ -47,6 +49,7 @@ impl Builder<'_> {
         let cell_of = |node: NodeId| enodebs.iter().position(|&enodeb| enodeb == node);
         let ues: Vec<UeConfig> = (0..access.ues)
             .map(|index| {
+                watch.tick(2)?;
                 let node = self.ues[index];
                 let info = &self.nodes[node.index()];
                 let (at, motion, serving) = if let Some(ue) = lte.ues.get(index) {
@@ -60,7 +63,7 @@ impl Builder<'_> {
                 };
                 let own = lte.ues.get(index).and_then(|ue| ue.channel);
                 let heard = own.or(lte.channel);
-                UeConfig {
+                Ok(UeConfig {
                     node,
                     name: info.id.clone(),
                     mobility: match way(lte, index, clock) {
@@ -69,10 +72,10 @@ impl Builder<'_> {
                     },
                     serving: serving.and_then(cell_of),
                     channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
-                }
+                })
             })
-            .collect();
-        let network = Ran::new(ran(lte), &cells, &ues, &self.streams);
+            .collect::<Result<_, Interrupt>>()?;
+        let network = Ran::new(ran(lte), &cells, &ues, &self.streams, watch)?;
         let serving: Vec<NodeId> = (0..ues.len())
             .map(|ue| enodebs[network.serving_cell(ue)])
             .collect();

@@ -1,27 +1,16 @@
 //! The run loop: time moves from sample to sample and from failure to failure until all is done.
 
-use std::fmt;
-
+use backlane_engine::{Interrupt, Watch};
 use backlane_units::SimTime;
 
 use crate::build::World;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
+use crate::sink::{SERIES_ROWS, Sink};
 
-/// The caller wants the run to end now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupt;
-
-impl fmt::Display for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the run was interrupted")
-    }
-}
-
-impl std::error::Error for Interrupt {}
-
-/// Steps between two calls of the caller's watch.
-const WATCH_STEPS: u32 = 1 << 15;
+/// Routers and UEs that an event may have to look at in the time of one step: a protocol that
+/// finds its routes anew, a radio network that begins a TTI.
+const NODES_PER_STEP: u64 = 1 << 10;
 
 impl World {
     /// Runs to the end. `watch` is called now and then with the simulated time and the number
@@ -30,12 +19,43 @@ impl World {
     /// # Errors
     /// [`Interrupt`], if `watch` returned it.
     pub fn run(
+        self,
+        watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    ) -> Result<Outcome, Interrupt> {
+        self.run_into(watch, None)
+    }
+
+    /// As [`World::run`]. Series and captures go to `sink` while the run goes on, and the outcome
+    /// has none; without a sink they are all kept until the end.
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `watch` or `sink` returned it.
+    pub fn run_into(
         mut self,
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+        mut sink: Option<&mut dyn Sink>,
     ) -> Result<Outcome, Interrupt> {
-        let mut interrupted = false;
-        let mut countdown = WATCH_STEPS;
-        let ended = loop {
+        let watch = &mut Watch::new(&mut watch);
+        let ended = self.pass_time(watch, &mut sink)?;
+        let now = self.simulation.events.now();
+        watch.ask(now, self.simulation.events.fired())?;
+        if let Some(sink) = sink {
+            self.sampler.hand_over(sink, 1)?;
+            if let Some(captures) = &self.captures {
+                captures.hand_over(sink, 0)?;
+            }
+        }
+        Outcome::of(self, ended, watch)
+    }
+
+    fn pass_time(
+        &mut self,
+        watch: &mut Watch<'_>,
+        sink: &mut Option<&mut dyn Sink>,
+    ) -> Result<Ended, Interrupt> {
+        let ues = self.radio.as_ref().map_or(0, |radio| radio.ues.len());
+        let steps_per_event = 1 + (self.routers + ues) as u64 / NODES_PER_STEP;
+        loop {
             let next_change = self.failures.next_change();
             let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
             let traffic_begins = if in_warm_up { self.warm_up } else { self.end };
@@ -43,40 +63,52 @@ impl World {
                 .min(next_change)
                 .min(traffic_begins)
                 .min(self.end);
-            let mut stopped = false;
-            while !stopped && self.simulation.step(until) {
-                countdown -= 1;
-                if countdown == 0 {
-                    countdown = WATCH_STEPS;
-                    let events = &self.simulation.events;
-                    interrupted = watch(events.now(), events.fired()).is_err();
+            while self.simulation.step(until) {
+                if watch.is_due(steps_per_event) {
+                    self.look_after(watch, sink)?;
                 }
-                stopped = interrupted || self.simulation.application.done();
-            }
-            if interrupted {
-                return Err(Interrupt);
-            }
-            if stopped {
-                break Ended::FlowsFinished;
+                if self.simulation.application.done() {
+                    return Ok(Ended::FlowsFinished);
+                }
             }
             if until == self.end {
-                break Ended::TimeLimit;
+                return Ok(Ended::TimeLimit);
             }
+            let mut steps = 1;
             if in_warm_up && until == traffic_begins {
-                self.carried_in_warm_up = Some(Carried::all(
-                    &mut self.simulation,
-                    self.wifi.as_ref(),
-                    until,
-                ));
+                let carried = Carried::all(&mut self.simulation, self.wifi.as_ref(), until);
+                steps += carried.len() as u64;
+                self.carried_in_warm_up = Some(carried);
             }
             if until == next_change {
-                self.failures.apply(&mut self.simulation, until);
+                steps += self.failures.apply(&mut self.simulation);
             }
             if until == self.sampler.next_sample() {
+                steps += self.sampler.entities();
                 self.sampler
                     .sample(&mut self.simulation, until, self.warm_up);
+                if let Some(sink) = sink {
+                    self.sampler.hand_over(*sink, SERIES_ROWS)?;
+                }
             }
-        };
-        Ok(Outcome::of(self, ended))
+            if watch.is_due(steps) {
+                self.look_after(watch, sink)?;
+            }
+        }
+    }
+
+    /// Asks the caller whether to go on, and hands over what captures hold.
+    #[cold]
+    fn look_after(
+        &mut self,
+        watch: &mut Watch<'_>,
+        sink: &mut Option<&mut dyn Sink>,
+    ) -> Result<(), Interrupt> {
+        let events = &self.simulation.events;
+        watch.ask(events.now(), events.fired())?;
+        if let (Some(sink), Some(captures)) = (sink, &self.captures) {
+            captures.hand_over(*sink, captures.piece_bytes())?;
+        }
+        Ok(())
     }
 }

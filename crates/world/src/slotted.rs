@@ -2,30 +2,39 @@
 //!
 //! The model has no time but its slots. Where a table wants seconds, a slot counts as one.
 
-use backlane_engine::{Digest, Streams};
+use backlane_engine::watch::WATCH_STEPS;
+use backlane_engine::{Digest, Interrupt, Streams, Watch};
 use backlane_record::Table;
 use backlane_scenario::model::slotted::{self as file, Slotted};
 use backlane_slotted::{
     Config, Flow, Growth, Interference, Link, Model, Rule, Scheduler, Source, Ties, Window,
     config::FlowControl,
 };
+use backlane_units::SimTime;
 
-use crate::build::BuildError;
+use crate::build::{BuildError, Unbuilt};
 use crate::outcome::{Ended, Outcome, Summary};
-use crate::run::Interrupt;
+use crate::sink::{SERIES_ROWS, Sink};
 
-/// Slots between two calls of the caller's watch.
-const WATCH_SLOTS: u64 = 1 << 16;
+/// Slots between two looks at the backlogs for the digest.
+const DIGEST_SLOTS: u64 = 1 << 16;
+/// Links of an exact schedule, squared, and pairs of a link and a flow that a slot looks at in the
+/// time of one step.
+const PAIRS_PER_STEP: u64 = 32;
+
+/// The name of the series.
+const PROBE: &str = "slotted";
 
 /// The row of `slotted` with the sums over all flows.
 pub const ALL: &str = "all";
 
 /// Runs a slotted model to its end. `watch` is called now and then with the number of slots so
-/// far, and may end the run.
+/// far, and may end the run. Series go to `sink` while it goes on, and the outcome has none;
+/// without a sink they are kept until the end.
 ///
 /// # Errors
 /// If the model contradicts itself in a way that its checks should have found. The inner error is
-/// [`Interrupt`], if `watch` returned it.
+/// [`Interrupt`], if `watch` or `sink` returned it.
 ///
 /// # Panics
 /// If packets were lost track of: that is a bug, and no result may come of it.
@@ -33,28 +42,53 @@ pub fn run(
     slotted: &Slotted,
     seed: u64,
     mut watch: impl FnMut(u64) -> Result<(), Interrupt>,
+    sink: Option<&mut dyn Sink>,
 ) -> Result<Result<Outcome, Interrupt>, BuildError> {
+    let mut ask = |_, slots| watch(slots);
+    match carried_out(slotted, seed, &mut Watch::new(&mut ask), sink) {
+        Ok(outcome) => Ok(Ok(outcome)),
+        Err(Unbuilt::Interrupted) => Ok(Err(Interrupt)),
+        Err(Unbuilt::Error(error)) => Err(error),
+    }
+}
+
+fn carried_out(
+    slotted: &Slotted,
+    seed: u64,
+    watch: &mut Watch<'_>,
+    mut sink: Option<&mut dyn Sink>,
+) -> Result<Outcome, Unbuilt> {
     let config = config(slotted);
     let streams = Streams::new(seed);
     let mut model = Model::new(&config, &streams).map_err(|e| BuildError(e.to_string()))?;
     let mut samples = Table::new();
     let mut digest = Digest::default();
     while model.slot() < model.end() {
-        let mut slots = WATCH_SLOTS;
+        let mut slots = DIGEST_SLOTS;
         if let Some(every) = slotted.sample_slots {
             let since = model.slot() % every;
             if since == 0 {
                 sample(&model, slotted, &mut samples);
+                if watch.is_due(slotted.flows.len() as u64) {
+                    watch.ask(SimTime::ZERO, model.slot())?;
+                }
+                if let Some(sink) = &mut sink
+                    && samples.rows() >= SERIES_ROWS
+                {
+                    sink.series(PROBE, std::mem::take(&mut samples))?;
+                }
             }
             slots = slots.min(every - since);
         }
-        model.run(slots);
+        pass(&mut model, slots, 0, &config, watch)?;
         for flow in 0..slotted.flows.len() {
             digest.add(model.backlog_pkts(flow));
         }
-        if model.slot() % WATCH_SLOTS < slots && watch(model.slot()).is_err() {
-            return Ok(Err(Interrupt));
-        }
+    }
+    if let Some(sink) = sink
+        && samples.rows() > 0
+    {
+        sink.series(PROBE, std::mem::take(&mut samples))?;
     }
     assert!(
         model.balance().holds(),
@@ -65,14 +99,37 @@ pub fn run(
     if let Some(region) = &slotted.region {
         let mut digest = Digest::default();
         digest.add(outcome.summary.digest);
-        match map(region, config, &streams, &mut digest, &mut watch)? {
-            Ok(table) => outcome.more.push(("region", table)),
-            Err(Interrupt) => return Ok(Err(Interrupt)),
-        }
+        let table = map(region, config, &streams, &mut digest, watch)?;
+        outcome.more.push(("region", table));
         outcome.summary.events = slotted.total_slots();
         outcome.summary.digest = digest.value();
     }
-    Ok(Ok(outcome))
+    Ok(outcome)
+}
+
+/// Runs so many slots, at most to the end of the model; `before` were over before it began.
+fn pass(
+    model: &mut Model,
+    slots: u64,
+    before: u64,
+    config: &Config,
+    watch: &mut Watch<'_>,
+) -> Result<(), Interrupt> {
+    let links = config.links.len() as u64;
+    let mut pairs = links * config.flows.len() as u64;
+    if config.scheduler == Scheduler::Exact {
+        pairs += links * links;
+    }
+    let steps = 1 + pairs / PAIRS_PER_STEP;
+    let until = model.slot().saturating_add(slots).min(model.end());
+    while model.slot() < until {
+        let part = (WATCH_STEPS / steps).max(1).min(until - model.slot());
+        model.run(part);
+        if watch.is_due(part * steps) {
+            watch.ask(SimTime::ZERO, before + model.slot())?;
+        }
+    }
+    Ok(())
 }
 
 /// One row for each pair of rates: how the sum of all queues grows there. The rates are those of
@@ -82,8 +139,8 @@ fn map(
     mut config: Config,
     streams: &Streams,
     digest: &mut Digest,
-    watch: &mut impl FnMut(u64) -> Result<(), Interrupt>,
-) -> Result<Result<Table, Interrupt>, BuildError> {
+    watch: &mut Watch<'_>,
+) -> Result<Table, Unbuilt> {
     let mut table = Table::new();
     let rate = |part: u32| region.most_rate * (f64::from(part) + 0.5) / f64::from(region.points);
     let mut slots = config.warm_up_slots + config.slots;
@@ -97,7 +154,8 @@ fn map(
                 };
             }
             let mut model = Model::new(&config, streams).map_err(|e| BuildError(e.to_string()))?;
-            slots += model.run(u64::MAX);
+            pass(&mut model, u64::MAX, slots, &config, watch)?;
+            slots += model.slot();
             let seen = model.statistics();
             let per_slot = |sum: f64| sum / config.slots as f64;
             let delivered: u64 = seen.iter().map(|flow| flow.delivered_pkts).sum();
@@ -116,12 +174,9 @@ fn map(
                     slope.map(|s| s.standard_error).into(),
                 ),
             ]);
-            if watch(slots).is_err() {
-                return Ok(Err(Interrupt));
-            }
         }
     }
-    Ok(Ok(table))
+    Ok(table)
 }
 
 fn config(slotted: &Slotted) -> Config {
@@ -218,7 +273,7 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
         digest.add(flow.backlog_sum_pkts as u64);
     }
     let series = if samples.rows() > 0 {
-        vec![("slotted", samples)]
+        vec![(PROBE, samples)]
     } else {
         Vec::new()
     };
@@ -413,7 +468,7 @@ mod tests {
     }
 
     fn finished(text: &str, seed: u64) -> Outcome {
-        run(&read(text), seed, |_| Ok(())).unwrap().unwrap()
+        run(&read(text), seed, |_| Ok(()), None).unwrap().unwrap()
     }
 
     const STARVATION: &str = "[slotted]\nslots = 1000\ninterference = \"collision-domain\"\n\
@@ -457,11 +512,83 @@ mod tests {
         assert_ne!(digest(1), digest(2));
         let mut calls = 0;
         let long = STARVATION.replace("slots = 1000", "slots = 500000");
-        let stopped = run(&read(&long), 1, |_| {
-            calls += 1;
-            if calls == 3 { Err(Interrupt) } else { Ok(()) }
-        });
+        let stopped = run(
+            &read(&long),
+            1,
+            |_| {
+                calls += 1;
+                if calls == 3 { Err(Interrupt) } else { Ok(()) }
+            },
+            None,
+        );
         assert_eq!(stopped.unwrap().unwrap_err(), Interrupt);
+    }
+
+    /// Keeps pieces, and refuses the third.
+    struct Pieces(Vec<Table>);
+
+    impl Sink for Pieces {
+        fn series(&mut self, probe: &'static str, rows: Table) -> Result<(), Interrupt> {
+            assert_eq!(probe, "slotted");
+            if self.0.len() == 2 {
+                return Err(Interrupt);
+            }
+            self.0.push(rows);
+            Ok(())
+        }
+
+        fn capture(&mut self, _: &str, _: Vec<u8>) -> Result<(), Interrupt> {
+            panic!("there are no packets")
+        }
+    }
+
+    /// A sample of every slot: two rows for each.
+    #[test]
+    fn series_come_in_pieces_that_are_the_whole() {
+        let every = STARVATION.replace("sample_slots = 100", "sample_slots = 1");
+        let text = |slots| read(&every.replace("slots = 1000\n", &format!("slots = {slots}\n")));
+        let into = |slots, pieces: &mut Pieces| run(&text(slots), 1, |_| Ok(()), Some(pieces));
+        let slots = SERIES_ROWS * 3 / 4;
+        let whole = run(&text(slots), 1, |_| Ok(()), None).unwrap().unwrap();
+        let mut pieces = Pieces(Vec::new());
+        let outcome = into(slots, &mut pieces).unwrap().unwrap();
+        assert_eq!(
+            (&outcome.summary, &outcome.more),
+            (&whole.summary, &whole.more)
+        );
+        assert!(outcome.series.is_empty());
+        let rows: Vec<_> = pieces.0.iter().map(Table::rows).collect();
+        assert_eq!(rows, [SERIES_ROWS, SERIES_ROWS / 2]);
+        let times = pieces
+            .0
+            .iter()
+            .flat_map(|piece| piece.floats("time_s").unwrap());
+        assert!(times.eq(whole.series[0].1.floats("time_s").unwrap()));
+        let ended = into(2 * slots, &mut Pieces(Vec::new())).unwrap();
+        assert_eq!(ended.unwrap_err(), Interrupt);
+    }
+
+    /// A watch is asked within a chunk of the digest, and within a point of a map.
+    #[test]
+    fn every_part_of_a_run_asks_whether_to_go_on() {
+        let region =
+            "[slotted.region]\nflows = [\"I-R1\", \"I-R2\"]\npoints = 2\nmost_rate = 0.6\n";
+        let text = STARVATION
+            .replace("slots = 1000\nint", "slots = 20000\nint")
+            .replace("arrivals = \"window\", window_pkts = 3", "rate = 0.1")
+            + region;
+        let mut asked = Vec::new();
+        let watch = |slots| {
+            asked.push(slots);
+            Ok(())
+        };
+        run(&read(&text), 1, watch, None).unwrap().unwrap();
+        assert!(asked.is_sorted());
+        assert!(
+            asked.windows(2).all(|pair| pair[1] - pair[0] <= 1024),
+            "{asked:?}"
+        );
+        assert!(asked.last() > Some(&99_000), "{asked:?}");
     }
 
     /// Two channels that are ON in half of the slots carry λ1 + λ2 up to 3/4.

@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_net::{LinkId, MacId, NodeId, Simulation};
 use backlane_radio::Position;
 use backlane_scenario::model::{RadioLink, Wifi as Model};
 use backlane_traffic::Flows;
-use backlane_wifi::{StationConfig, Wifi, WifiConfig, WifiLinkConfig, links_in_range};
+use backlane_wifi::{StationConfig, Wifi, WifiConfig, WifiError, WifiLinkConfig, links_in_range};
 
-use crate::build::{BuildError, Builder, LinkInfo, World};
+use crate::build::{BuildError, Builder, LinkInfo, Unbuilt, World};
 use crate::convert_wifi;
 
 /// The 802.11 radios of a world.
@@ -24,7 +25,7 @@ pub(crate) struct Radios {
 
 impl Builder<'_> {
     /// Gives the nodes their radios, and lays the links over them.
-    pub(crate) fn add_radios(&mut self) -> Result<(), BuildError> {
+    pub(crate) fn add_radios(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         let Some(wifi) = &self.scenario.wifi else {
             return Ok(());
         };
@@ -41,9 +42,8 @@ impl Builder<'_> {
                 }
             })
             .collect();
-        let links = self.radio_links(wifi, &config, &stations)?;
-        let medium = Wifi::new(&config, &stations, &links, &self.streams)
-            .map_err(|error| BuildError(error.to_string()))?;
+        let links = self.radio_links(wifi, &config, &stations, watch)?;
+        let medium = Wifi::new(&config, &stations, &links, &self.streams, watch)?;
         let first_link = LinkId(self.links.len() as u32);
         let mac = medium.attach(&mut self.network, &mut self.events);
         for link in &links {
@@ -69,7 +69,8 @@ impl Builder<'_> {
         wifi: &Model,
         config: &WifiConfig,
         stations: &[StationConfig],
-    ) -> Result<Vec<WifiLinkConfig>, BuildError> {
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<WifiLinkConfig>, Unbuilt> {
         let losses = self.given_losses(wifi);
         let station = |node: usize| {
             let node = NodeId(node as u32);
@@ -87,7 +88,7 @@ impl Builder<'_> {
             });
             let Some((a, b, channel)) = channel else {
                 let [a, b] = [link.a, link.b].map(|node| &self.scenario.nodes[node].id);
-                return Err(BuildError(format!("{a} and {b} have no common channel")));
+                return Err(BuildError(format!("{a} and {b} have no common channel")).into());
             };
             self.link_ids[index] = Some(LinkId((self.links.len() + 2 * links.len()) as u32));
             links.push(WifiLinkConfig {
@@ -101,7 +102,7 @@ impl Builder<'_> {
         if wifi.in_range {
             let listed: BTreeSet<_> = links.iter().map(pair).collect();
             for channel in channels(stations) {
-                let pairs = pairs_in_range(config, stations, channel)?;
+                let pairs = links_in_range(config, stations, channel, watch)?;
                 let all = pairs.into_iter().map(|(a, b)| WifiLinkConfig {
                     a,
                     b,
@@ -159,12 +160,13 @@ fn channels(stations: &[StationConfig]) -> BTreeSet<u8> {
     all.copied().collect()
 }
 
-fn pairs_in_range(
-    config: &WifiConfig,
-    stations: &[StationConfig],
-    channel: u8,
-) -> Result<Vec<(usize, usize)>, BuildError> {
-    links_in_range(config, stations, channel).map_err(|error| BuildError(error.to_string()))
+impl From<WifiError> for Unbuilt {
+    fn from(error: WifiError) -> Self {
+        match error {
+            WifiError::Interrupted(Interrupt) => Self::Interrupted,
+            error => Self::Error(BuildError(error.to_string())),
+        }
+    }
 }
 
 /// What makes a link the same as another.
@@ -182,8 +184,11 @@ impl Radios {
     /// The ends of links that decode next to nothing, though nothing says what they lose.
     pub(crate) fn out_of_range(&self) -> Result<Vec<[String; 2]>, BuildError> {
         let mut in_range = BTreeSet::new();
+        let mut nobody = |_, _| Ok(());
+        let watch = &mut Watch::new(&mut nobody);
         for channel in channels(&self.stations) {
-            let pairs = pairs_in_range(&self.config, &self.stations, channel)?;
+            let pairs = links_in_range(&self.config, &self.stations, channel, watch)
+                .map_err(|error| BuildError(error.to_string()))?;
             in_range.extend(pairs.into_iter().map(|(a, b)| (a, b, channel)));
         }
         let long = |link: &&WifiLinkConfig| link.loss.is_none() && !in_range.contains(&pair(link));

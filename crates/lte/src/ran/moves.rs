@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use backlane_engine::{Streams, TimerId};
+use backlane_engine::{Interrupt, Streams, TimerId, Watch};
 use backlane_net::{MacContext, NodeId, PacketId};
 use backlane_units::SimTime;
 
@@ -75,7 +75,8 @@ impl Moves {
         ues: &mut [Ue],
         n_cells: usize,
         streams: &Streams,
-    ) -> Self {
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Interrupt> {
         let mut rsrp_dbm = Vec::new();
         let mut connections = Vec::new();
         let mut travellers = Vec::new();
@@ -83,6 +84,7 @@ impl Moves {
         let least_snr_db = config.rrc.radio_link.out_of_sync_db;
         let least_rsrp_dbm = channel.rsrp_dbm(least_snr_db);
         for (index, (ue, of)) in ues.iter_mut().zip(configs).enumerate() {
+            watch.tick(10 + n_cells as u64)?;
             let is_traced = of.channel != UeChannel::Radio;
             channel.measure(index, ue.cell, 0, &loads, &mut rsrp_dbm);
             if is_traced {
@@ -110,7 +112,7 @@ impl Moves {
         } else {
             SimTime::ZERO + config.rrc.measurement_period
         };
-        Self {
+        Ok(Self {
             arrivals: connections.iter().map(|_| None).collect(),
             connections,
             travellers,
@@ -121,7 +123,7 @@ impl Moves {
             snr_of_rsrp_db: least_snr_db - least_rsrp_dbm,
             sent_prbs: vec![0; n_cells],
             loads,
-        }
+        })
     }
 
     fn next_event(&self) -> SimTime {

@@ -4,7 +4,7 @@
 
 use std::any::Any;
 
-use backlane_engine::{EventQueue, Streams};
+use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
@@ -218,7 +218,10 @@ impl Cells {
                 channel: channel(index),
             })
             .collect();
-        let ran = Ran::new(config, &cell_configs, &ue_configs, &Streams::new(seed));
+        let streams = Streams::new(seed);
+        let mut nobody = |_, _| Ok(());
+        let mut watch = Watch::new(&mut nobody);
+        let ran = Ran::new(config, &cell_configs, &ue_configs, &streams, &mut watch).unwrap();
         let serving: Vec<usize> = (0..ues.len()).map(|ue| ran.serving_cell(ue)).collect();
         let mac = network.add_mac(Box::new(ran));
         for (&host, &cell) in hosts.iter().zip(&serving) {

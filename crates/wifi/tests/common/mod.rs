@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use backlane_engine::{EventQueue, Streams};
+use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
     Application, Context, DropCause, Event, FlowId, Network, NodeId, Packet, PacketId, Router,
@@ -239,7 +239,13 @@ impl Setting {
             seed: 1,
             keep_arrivals: true,
         };
-        let pairs = backlane_wifi::links_in_range(&setting.config, &setting.stations(), 1).unwrap();
+        let pairs = backlane_wifi::links_in_range(
+            &setting.config,
+            &setting.stations(),
+            1,
+            &mut Watch::new(&mut |_, _| Ok(())),
+        )
+        .unwrap();
         setting.links = pairs.into_iter().map(|(a, b)| link(a, b)).collect();
         setting
     }
@@ -263,7 +269,14 @@ impl Setting {
             network.add_router();
         }
         let streams = Streams::new(self.seed);
-        let wifi = Wifi::new(&self.config, &self.stations(), &self.links, &streams).unwrap();
+        let wifi = Wifi::new(
+            &self.config,
+            &self.stations(),
+            &self.links,
+            &streams,
+            &mut Watch::new(&mut |_, _| Ok(())),
+        )
+        .unwrap();
         let mac = wifi.attach(&mut network, &mut events);
         let log = Log::default();
         let next_hops = self.next_hops();

@@ -1,13 +1,19 @@
 //! What network coding did for each flow.
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_record::Table;
 use backlane_traffic::Transport;
 use backlane_units::SimTime;
 
+use super::STEPS_PER_ROW;
 use crate::build::World;
 
 /// One row for each coded flow that has started.
-pub(super) fn flows(world: &World, now: SimTime) -> Table {
+pub(super) fn flows(
+    world: &World,
+    now: SimTime,
+    watch: &mut Watch<'_>,
+) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
         let Some(Transport::Tcp(tcp)) = &flow.transport else {
@@ -16,6 +22,7 @@ pub(super) fn flows(world: &World, now: SimTime) -> Table {
         let Some(readings) = tcp.coding(now) else {
             continue;
         };
+        watch.tick(STEPS_PER_ROW)?;
         let (edge, receiver) = (&readings.edge, &readings.receiver);
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         table.push([
@@ -47,5 +54,5 @@ pub(super) fn flows(world: &World, now: SimTime) -> Table {
             ),
         ]);
     }
-    table
+    Ok(table)
 }

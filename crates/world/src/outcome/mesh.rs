@@ -1,19 +1,25 @@
 //! What came of the routers of a mesh: a row for each 802.11 radio, and one for each router's
 //! protocol.
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_net::{NodeId, RouterReadings};
 use backlane_record::Table;
 use backlane_units::SimTime;
 
+use super::STEPS_PER_ROW;
 use crate::build::World;
 
 const PS_PER_S: f64 = 1e12;
 
 /// One row for each radio, warm-up included.
-pub(super) fn radios(world: &World, now: SimTime) -> Table {
+pub(super) fn radios(
+    world: &World,
+    now: SimTime,
+    watch: &mut Watch<'_>,
+) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let Some((radios, medium)) = world.medium() else {
-        return table;
+        return Ok(table);
     };
     let span_ps = now.as_ps() as f64;
     let share = |time_ps: u128| {
@@ -25,6 +31,7 @@ pub(super) fn radios(world: &World, now: SimTime) -> Table {
     };
     for station in &radios.stations {
         for (number, channel) in station.channels.iter().enumerate() {
+            watch.tick(STEPS_PER_ROW)?;
             let readings = medium
                 .radio_readings(station.node, number as u8)
                 .unwrap_or_default();
@@ -50,11 +57,15 @@ pub(super) fn radios(world: &World, now: SimTime) -> Table {
             ]);
         }
     }
-    table
+    Ok(table)
 }
 
 /// One row for each router, warm-up included; none where there are neither radios nor messages.
-pub(super) fn routers(world: &World, now: SimTime) -> Table {
+pub(super) fn routers(
+    world: &World,
+    now: SimTime,
+    watch: &mut Watch<'_>,
+) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let network = &world.simulation.network;
     let mut is_empty = world.wifi.is_none();
@@ -63,6 +74,7 @@ pub(super) fn routers(world: &World, now: SimTime) -> Table {
         let Some(router) = world.simulation.router(node) else {
             continue;
         };
+        watch.tick(STEPS_PER_ROW)?;
         let sent = network.messages_sent(node);
         let readings = router.readings(now);
         is_empty &= sent.messages == 0 && readings == RouterReadings::default();
@@ -80,7 +92,7 @@ pub(super) fn routers(world: &World, now: SimTime) -> Table {
             ("trapped_mean_pkts", mean_pkts.into()),
         ]);
     }
-    if is_empty { Table::new() } else { table }
+    Ok(if is_empty { Table::new() } else { table })
 }
 
 /// The share of `span_s` that frames took of the air.

@@ -1,5 +1,6 @@
 //! What came of a run.
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_net::{DropCause, LinkId, NodeId, Router};
 use backlane_record::Table;
 use backlane_tcp::SlowStartExit;
@@ -18,6 +19,9 @@ mod reordering;
 pub(crate) mod sampler;
 
 use carried::Carried;
+
+/// A row has many columns.
+const STEPS_PER_ROW: u64 = 4;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +89,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// # Errors
+    /// [`Interrupt`], if `watch` says so: many flows are many rows.
+    ///
     /// # Panics
     /// If packets were lost track of: that is a bug, and no result may come of it.
-    pub(crate) fn of(mut world: World, ended: Ended) -> Self {
+    pub(crate) fn of(
+        mut world: World,
+        ended: Ended,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Interrupt> {
         let now = match ended {
             Ended::FlowsFinished => world.simulation.events.now(),
             Ended::TimeLimit => world.end,
@@ -119,35 +130,40 @@ impl Outcome {
             digest: world.simulation.digest(),
             ended,
         };
-        Self {
+        Ok(Self {
             summary,
-            flows: flows(&world, now),
-            links: links(&mut world, now),
-            nodes: nodes(&world, now),
-            radio: radio::ues(&world),
-            mcs: radio::mcs(&world),
-            more: further(&world, now),
+            flows: flows(&world, now, watch)?,
+            links: links(&mut world, now, watch)?,
+            nodes: nodes(&world, now, watch)?,
+            radio: radio::ues(&world, watch)?,
+            mcs: radio::mcs(&world, watch)?,
+            more: further(&world, now, watch)?,
             series: world.sampler.take(),
             captures: world
                 .captures
                 .as_ref()
                 .map_or_else(Vec::new, Captures::take),
-        }
+        })
     }
 }
 
 /// The tables that this run has and others may not have.
-fn further(world: &World, now: SimTime) -> Vec<(&'static str, Table)> {
-    [
-        ("wifi", mesh::radios(world, now)),
-        ("routing", mesh::routers(world, now)),
-        ("coding", coding::flows(world, now)),
-        ("reordering", reordering::densities(world)),
+fn further(
+    world: &World,
+    now: SimTime,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<(&'static str, Table)>, Interrupt> {
+    let tables = [
+        ("wifi", mesh::radios(world, now, watch)?),
+        ("routing", mesh::routers(world, now, watch)?),
+        ("coding", coding::flows(world, now, watch)?),
+        ("reordering", reordering::densities(world, watch)?),
         ("assignment", world.assigned.clone()),
-    ]
-    .into_iter()
-    .filter(|(_, table)| table.rows() > 0)
-    .collect()
+    ];
+    Ok(tables
+        .into_iter()
+        .filter(|(_, table)| table.rows() > 0)
+        .collect())
 }
 
 /// `span` in seconds; the clock of results starts after the warm-up.
@@ -155,12 +171,13 @@ fn traffic_s(world: &World, at: SimTime) -> f64 {
     at.as_secs_f64() - world.warm_up.as_secs_f64()
 }
 
-fn flows(world: &World, now: SimTime) -> Table {
+fn flows(world: &World, now: SimTime, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let node = |node: NodeId| world.nodes[node.index()].id.as_str();
     for (info, flow) in world.flows.iter().zip(world.simulation.application.flows()) {
         // What never had its turn is no flow.
         let Some(start) = flow.start else { continue };
+        watch.tick(STEPS_PER_ROW)?;
         let finish_time_s = flow.finished.map(|at| (at - start).as_secs_f64());
         let active_until = flow.spec.stop.map_or(now, |stop| stop.min(now));
         let active_s =
@@ -235,8 +252,8 @@ fn flows(world: &World, now: SimTime) -> Table {
             ),
         ]);
     }
-    table.append(reordering::of_flows(world));
-    table
+    table.append(reordering::of_flows(world, watch)?);
+    Ok(table)
 }
 
 /// What the source of a flow counted; only TCP counts retransmissions.
@@ -302,7 +319,7 @@ impl Sent {
 }
 
 /// Counts, mean queue and utilisation begin where the warm-up ends.
-fn links(world: &mut World, now: SimTime) -> Table {
+fn links(world: &mut World, now: SimTime, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let span_s = traffic_s(world, now);
     let carried = Carried::all(&mut world.simulation, world.wifi.as_ref(), now);
@@ -310,6 +327,7 @@ fn links(world: &mut World, now: SimTime) -> Table {
     for (number, ((info, link), after)) in
         (world.links.iter().zip(network.links()).zip(carried)).enumerate()
     {
+        watch.tick(STEPS_PER_ROW)?;
         let carried = match &world.carried_in_warm_up {
             Some(before) => after.since(before[number]),
             None => after,
@@ -346,14 +364,15 @@ fn links(world: &mut World, now: SimTime) -> Table {
     }
     let ttis = now.as_secs_f64() * 1e3;
     radio::cells(world, span_s, ttis, &mut table);
-    table
+    Ok(table)
 }
 
 /// The queue that a router keeps before all its interfaces together stands with its node.
-fn nodes(world: &World, now: SimTime) -> Table {
+fn nodes(world: &World, now: SimTime, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let span_s = now.as_secs_f64();
     for (number, node) in world.nodes.iter().enumerate() {
+        watch.tick(STEPS_PER_ROW)?;
         let attach = node
             .attached_to
             .map(|router| world.nodes[router.index()].id.clone());
@@ -376,5 +395,5 @@ fn nodes(world: &World, now: SimTime) -> Table {
             ("queue_max_bytes", queue.map(|queue| queue.max_bytes).into()),
         ]);
     }
-    table
+    Ok(table)
 }

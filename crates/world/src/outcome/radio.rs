@@ -1,20 +1,23 @@
 //! What came of a radio access network: a row for each UE, and for each MCS that it used.
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_lte::Ran;
 use backlane_lte::readings::{DirectionReadings, UeReadings};
 use backlane_lte::rlc::Direction;
 use backlane_record::Table;
 
+use super::STEPS_PER_ROW;
 use crate::build::World;
 use crate::radio::Radio;
 
 /// One row for each UE; columns without a direction in their name are those of the downlink.
-pub(super) fn ues(world: &World) -> Table {
+pub(super) fn ues(world: &World, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let Some((radio, ran)) = world.ran() else {
-        return table;
+        return Ok(table);
     };
     for (index, node) in radio.ues.iter().enumerate() {
+        watch.tick(STEPS_PER_ROW)?;
         let readings = ran.ue_readings(index);
         let (down, up) = (&readings.downlink, &readings.uplink);
         let rlc = ran.rlc_counters(index, Direction::Down);
@@ -74,16 +77,17 @@ pub(super) fn ues(world: &World) -> Table {
             ("uplink_pdcp_delay_max_s", longest_s(up).into()),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// One row for each UE, direction and MCS that a transport block was sent with.
-pub(super) fn mcs(world: &World) -> Table {
+pub(super) fn mcs(world: &World, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     let Some((radio, ran)) = world.ran() else {
-        return table;
+        return Ok(table);
     };
     for (index, node) in radio.ues.iter().enumerate() {
+        watch.tick(STEPS_PER_ROW)?;
         let readings = ran.ue_readings(index);
         for (direction, readings) in [("down", &readings.downlink), ("up", &readings.uplink)] {
             for (mcs, sent) in readings.by_mcs.iter().enumerate() {
@@ -101,7 +105,7 @@ pub(super) fn mcs(world: &World) -> Table {
             }
         }
     }
-    table
+    Ok(table)
 }
 
 /// The name of the eNodeB that serves a UE.

@@ -1,6 +1,7 @@
 //! Samples of what the radio does for each UE.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 
 use backlane_lte::Ran;
 use backlane_lte::rlc::Direction;
@@ -41,7 +42,8 @@ impl RadioSeries {
         let Some(radio) = radio.filter(|_| record.radio) else {
             return Self::default();
         };
-        let wanted = |name: &String| record.flows.is_empty() || record.flows.contains(name);
+        let asked: BTreeSet<_> = record.flows.iter().collect();
+        let wanted = |name: &String| asked.is_empty() || asked.contains(name);
         let ues = radio.ues.iter().enumerate();
         Self {
             mac: Some(radio.mac),
@@ -56,8 +58,9 @@ impl RadioSeries {
         }
     }
 
-    pub(crate) fn is_idle(&self) -> bool {
-        self.ues.is_empty()
+    /// The number of UEs that are looked at.
+    pub(crate) fn ues(&self) -> usize {
+        self.ues.len()
     }
 
     pub(crate) fn sample(&mut self, simulation: &mut Simulation<Flows>, time_s: f64) {
@@ -121,7 +124,8 @@ impl RadioSeries {
         }
     }
 
-    pub(crate) fn take(&mut self) -> Table {
-        std::mem::take(&mut self.table)
+    /// The samples that nobody has taken yet.
+    pub(crate) fn table(&mut self) -> &mut Table {
+        &mut self.table
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use backlane_engine::{Interrupt, Watch};
 use backlane_record::Table;
 use backlane_traffic::ReorderingReadings;
 
+use super::STEPS_PER_ROW;
 use crate::build::World;
 
 /// The flows that have started, by name.
@@ -16,9 +18,10 @@ fn measured(world: &World) -> impl Iterator<Item = (&str, ReorderingReadings)> {
 }
 
 /// Further columns of the table of flows, a row for each that has started.
-pub(super) fn of_flows(world: &World) -> Table {
+pub(super) fn of_flows(world: &World, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     for (_, readings) in measured(world) {
+        watch.tick(STEPS_PER_ROW)?;
         let any = readings.reordered > 0;
         table.push([
             ("reorder_extent_mean_pkts", readings.extent_mean_pkts.into()),
@@ -39,11 +42,11 @@ pub(super) fn of_flows(world: &World) -> Table {
             ("reorder_discarded_pkts", (readings.discarded as f64).into()),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// One row for each flow and number of packets that is a displacement or an occupancy of it.
-pub(super) fn densities(world: &World) -> Table {
+pub(super) fn densities(world: &World, watch: &mut Watch<'_>) -> Result<Table, Interrupt> {
     let mut table = Table::new();
     for (name, readings) in measured(world) {
         let mut rows: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
@@ -54,6 +57,7 @@ pub(super) fn densities(world: &World) -> Table {
             rows.entry(places as i64).or_default()[1] = share;
         }
         for (displacement, [density, occupancy]) in rows {
+            watch.tick(1)?;
             table.push([
                 ("flow", name.into()),
                 ("displacement_pkts", (displacement as f64).into()),
@@ -62,5 +66,5 @@ pub(super) fn densities(world: &World) -> Table {
             ]);
         }
     }
-    table
+    Ok(table)
 }

@@ -3,6 +3,9 @@
 //! Sampling is no event: the run loop stops at each instant, looks, and goes on, so that a run
 //! with samples does exactly what it does without.
 
+use std::collections::BTreeSet;
+
+use backlane_engine::Interrupt;
 use backlane_net::{LinkId, Simulation};
 use backlane_record::Table;
 use backlane_scenario::model::Record;
@@ -11,6 +14,7 @@ use backlane_units::{Duration, SimTime};
 
 use crate::build::{FlowInfo, LinkInfo};
 use crate::outcome::radio_series::RadioSeries;
+use crate::sink::Sink;
 
 /// What to sample and when.
 #[derive(Default)]
@@ -34,9 +38,12 @@ impl Sampler {
         links: &[LinkInfo],
         radio: RadioSeries,
     ) -> Self {
-        let wanted = |list: &[String], name: &String| list.is_empty() || list.contains(name);
+        let asked = [&record.flows, &record.links];
+        let [of_flows, of_links] =
+            asked.map(|list| list.iter().map(String::as_str).collect::<BTreeSet<_>>());
+        let wanted = |set: &BTreeSet<&str>, name: &str| set.is_empty() || set.contains(name);
         let named = flows.iter().enumerate();
-        let named = named.filter(|(_, flow)| wanted(&record.flows, &flow.name));
+        let named = named.filter(|(_, flow)| wanted(&of_flows, &flow.name));
         let indexed = |(index, flow): (usize, &FlowInfo)| (index, flow.name.clone());
         let has_window =
             |(_, flow): &(usize, &FlowInfo)| record.cwnd && flow.congestion_control.is_some();
@@ -44,11 +51,11 @@ impl Sampler {
         let flows: Vec<_> = named.filter(|_| record.goodput).map(indexed).collect();
         let links = links.iter().enumerate().filter_map(|(index, link)| {
             let name = format!("{}-{}", link.from, link.to);
-            (record.queue && wanted(&record.links, &name)).then_some((LinkId(index as u32), name))
+            (record.queue && wanted(&of_links, &name)).then_some((LinkId(index as u32), name))
         });
         let links: Vec<_> = links.collect();
         let nothing = windows.is_empty() && flows.is_empty() && links.is_empty();
-        let idle = (nothing && radio.is_idle()) || record.interval == Duration::ZERO;
+        let idle = (nothing && radio.ues() == 0) || record.interval == Duration::ZERO;
         Self {
             interval: record.interval,
             next: (!idle).then(|| from.saturating_add(record.interval)),
@@ -140,16 +147,40 @@ impl Sampler {
         }
     }
 
+    /// How much a sample looks at.
+    pub(crate) fn entities(&self) -> u64 {
+        (self.flows.len() + self.windows.len() + self.links.len() + self.radio.ues()) as u64
+    }
+
+    /// Hands over the series that have at least so many rows.
+    pub(crate) fn hand_over(
+        &mut self,
+        sink: &mut dyn Sink,
+        least_rows: usize,
+    ) -> Result<(), Interrupt> {
+        for (probe, table) in self.tables() {
+            if table.rows() >= least_rows {
+                sink.series(probe, std::mem::take(table))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The samples, by name of the probe; probes without samples are left out.
     pub(crate) fn take(&mut self) -> Vec<(&'static str, Table)> {
+        self.tables()
+            .into_iter()
+            .map(|(probe, table)| (probe, std::mem::take(table)))
+            .filter(|(_, table)| table.rows() > 0)
+            .collect()
+    }
+
+    fn tables(&mut self) -> [(&'static str, &mut Table); 4] {
         [
-            ("cwnd", std::mem::take(&mut self.cwnd)),
-            ("goodput", std::mem::take(&mut self.goodput)),
-            ("queue", std::mem::take(&mut self.queue)),
-            ("radio", self.radio.take()),
+            ("cwnd", &mut self.cwnd),
+            ("goodput", &mut self.goodput),
+            ("queue", &mut self.queue),
+            ("radio", self.radio.table()),
         ]
-        .into_iter()
-        .filter(|(_, table)| table.rows() > 0)
-        .collect()
     }
 }
