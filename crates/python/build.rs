@@ -68,7 +68,11 @@ fn sources(root: &Path) -> String {
         }
     }
     let digest = hash.finalize();
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Adds the Rust files below `folder`.

@@ -293,7 +293,7 @@ def test_out_of_memory_names_the_scenario(
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(backlane.single, "simulate", full)
+    monkeypatch.setattr(backlane.single, "carry_out", full)
     failed = cli("run", single, "--out", single.parent / "out")
     assert failed.code == 2
     assert f"error[R018]: out of memory\n  --> {single}" in failed.err

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -137,6 +139,19 @@ def test_a_signal_ends_a_run_and_leaves_nothing_behind(
     assert result.code == code, result.err
     assert "Traceback" not in result.err
     assert names(folder) == set()
+
+
+def test_ctrl_c_ends_a_run_from_python(tmp_path: Path) -> None:
+    file = write(tmp_path / "endless.toml", ENDLESS)
+    code = f"import backlane; print('begun', flush=True); backlane.run({str(file)!r})"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in finish(process).err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])

@@ -65,6 +65,7 @@ fn summary<'py>(
     let dropped: u64 = from.dropped_by_cause.iter().map(|(_, count)| count).sum();
     let summary = PyDict::new(py);
     summary.set_item("simulated_s", from.simulated_s)?;
+    summary.set_item("traffic_s", from.traffic_s)?;
     summary.set_item("wall_s", wall_s)?;
     summary.set_item("cpu_s", cpu_s)?;
     summary.set_item("events", from.events)?;
@@ -72,6 +73,7 @@ fn summary<'py>(
     summary.set_item("packets_delivered", from.packets_delivered)?;
     summary.set_item("packets_dropped", dropped)?;
     summary.set_item("dropped_by_cause", by_cause)?;
+    summary.set_item("delivered_bytes", from.delivered_bytes)?;
     summary.set_item("packets_in_flight", from.packets_in_flight)?;
     summary.set_item("packet_hops", from.packet_hops)?;
     summary.set_item("digest", format!("{:016x}", from.digest))?;

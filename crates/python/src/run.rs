@@ -163,19 +163,18 @@ fn carry_out(
         if failed.is_set() {
             return Err(Interrupt);
         }
-        let Some(progress) = progress else {
-            return Ok(());
-        };
         if last.elapsed() < REPORT_EVERY {
             return Ok(());
         }
         last = Instant::now();
-        Python::attach(|py| progress.call1(py, (now_s, duration_s, events)))
-            .map(drop)
-            .map_err(|error| {
-                stopped.replace(Some(error));
-                Interrupt
-            })
+        Python::attach(|py| match progress {
+            Some(progress) => progress.call1(py, (now_s, duration_s, events)).map(drop),
+            None => py.check_signals(),
+        })
+        .map_err(|error| {
+            stopped.replace(Some(error));
+            Interrupt
+        })
     };
     let mut sink = sink.map(|object| PythonSink {
         object,

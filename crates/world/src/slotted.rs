@@ -280,10 +280,12 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
     Outcome {
         summary: Summary {
             simulated_s: model.slot() as f64,
+            traffic_s: model.slot().saturating_sub(slotted.warm_up_slots) as f64,
             events: model.slot(),
             packets_injected: balance.injected_pkts,
             packets_delivered: balance.delivered_pkts,
             dropped_by_cause: vec![("queue", balance.dropped_pkts)],
+            delivered_bytes: None,
             packets_in_flight: balance.queued_pkts,
             packet_hops: model.carried_pkts().iter().sum(),
             digest: digest.value(),

@@ -47,6 +47,8 @@ impl Ended {
 pub struct Summary {
     /// Simulated time at the end, warm-up included, in seconds.
     pub simulated_s: f64,
+    /// The same without the warm-up: the end on the clock of the flows, in seconds.
+    pub traffic_s: f64,
     /// Events that fired.
     pub events: u64,
     /// Packets that applications and routers sent.
@@ -55,6 +57,8 @@ pub struct Summary {
     pub packets_delivered: u64,
     /// Packets dropped, by cause.
     pub dropped_by_cause: Vec<(&'static str, u64)>,
+    /// Application bytes that all flows delivered; `None` where packets have no size.
+    pub delivered_bytes: Option<u64>,
     /// Packets under way at the end.
     pub packets_in_flight: u64,
     /// Sum over delivered and dropped packets of the link directions that they entered.
@@ -112,6 +116,7 @@ impl Outcome {
         );
         let summary = Summary {
             simulated_s: now.as_secs_f64(),
+            traffic_s: traffic_s(&world, now),
             events: world.simulation.events.fired(),
             packets_injected: balance.injected,
             packets_delivered: balance.delivered,
@@ -119,6 +124,11 @@ impl Outcome {
                 .iter()
                 .map(|&cause| (cause.name(), balance.dropped[cause as usize]))
                 .collect(),
+            delivered_bytes: Some(
+                (world.simulation.application.flows().iter())
+                    .map(Flow::delivered_bytes)
+                    .sum(),
+            ),
             packets_in_flight: balance.in_flight,
             packet_hops: world
                 .simulation
