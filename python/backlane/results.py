@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backlane import tables
+from backlane import native, tables
 from backlane.errors import BacklaneError
 from backlane.files import checksum, read_json
 from backlane.folder import require_format
@@ -87,6 +87,17 @@ class Results:
                 )
             self._compared.add(name)
         return path
+
+    @property
+    def remark(self) -> str | None:
+        """That another model version made the results, if one did."""
+        made, here = self.manifest["model_version"], native.module().model_version()
+        if made == here:
+            return None
+        return (
+            f"warning: {self.folder or self.name} was made by model version {made}, this version "
+            f"has {here}\n   = run it again before you compare it with newer results"
+        )
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by its file name without ending, such as ``flows`` or ``series/cwnd``.

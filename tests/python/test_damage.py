@@ -282,3 +282,16 @@ def test_a_damaged_note_of_a_failure_does_not_stop_the_campaign(
     status = cli("campaign", "status", folder, "--json")
     assert (status.code, status.json["failed"]) == (1, 1)
     assert backlane.campaign.run(whole / "c.toml", folder).outcome.finished == [run.name]
+
+
+def test_a_report_over_results_of_an_older_model_says_so(
+    whole: Path, tmp_path: Path, cli: Cli
+) -> None:
+    folder = shutil.copytree(whole / "r", tmp_path / "r")
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(read_json(path) | {"model_version": "0"}))
+    result = cli("report", folder, "--json")
+    assert result.code == 0, result.err
+    assert "was made by model version 0" in result.json["remarks"][0]
+    assert "was made by model version 0" in cli("report", folder).err
+    assert "model version" not in cli("report", whole / "r").err

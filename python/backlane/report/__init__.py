@@ -32,6 +32,7 @@ class Summary:
         verdicts: a ranking per network and condition.
         sentences: the answer, one per network.
         slotted: the table of slotted models.
+        remarks: what must be known of the results, such as that an older model made them.
     """
 
     path: Path
@@ -39,11 +40,13 @@ class Summary:
     verdicts: list[Verdict]
     sentences: list[str]
     slotted: list[list[str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
             "answer": self.sentences,
+            "remarks": self.remarks,
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
         }
 
@@ -73,6 +76,7 @@ def write(
     opened = [Results.open(folder) for folder in paths]
     if any(slots.is_slotted(results) for results in opened):
         return _write_slotted(opened, path)
+    remarks = [results.remark for results in opened if results.remark is not None]
     networks = data.load(paths)
     verdicts = {network.name: judge.judge(network) for network in networks}
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
@@ -81,7 +85,7 @@ def write(
     page, drawn = build(networks, every, sentences, progress)
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
-    return Summary(path, networks, every, sentences)
+    return Summary(path, networks, every, sentences, remarks=remarks)
 
 
 def _write_slotted(opened: Sequence[Results], path: Path) -> Summary:
@@ -130,9 +134,11 @@ def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
 
 def show(summary: Summary) -> None:
     """The answer and the table of the best on stdout."""
-    from backlane.cli.output import print_table, tell
+    from backlane.cli.output import error, print_table, tell
     from backlane.report.page import BEST_HEADER, best_rows, best_title
 
+    for remark in summary.remarks:
+        error(remark)
     for sentence in summary.sentences:
         tell(sentence)
     tell("")
