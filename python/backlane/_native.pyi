@@ -243,14 +243,18 @@ def commit() -> str: ...
 def sources() -> str: ...
 def check(
     text: str, path: str, overrides: Sequence[tuple[str, str]] = ...
-) -> list[dict[str, Any]]: ...
+) -> list[dict[str, Any]]:
+    """The warnings of a scenario; what a signal handler raises ends the check."""
+
 def remarks(resolved: str, seed: int, path: str) -> list[dict[str, Any]]: ...
 def plan(
     text: str,
     path: str,
     overrides: Sequence[tuple[str, str]] = ...,
     seed: int | None = None,
-) -> str: ...
+) -> str:
+    """The plan as JSON, with the warnings; what a signal handler raises ends it."""
+
 def run(
     resolved: str,
     seed: int,

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 COLUMNS = ("run_id", "entity", "time_s", "rate_bps", "sinr_db", "cqi")
 """What a trace may be made of; other columns are left where they are."""
 
+MOST_ROWS = 20_000_000
+"""As many as the core takes from CSV: a small file may unpack to much more."""
+
 
 def csv_of(path: str | Path) -> str:
     """The columns of a Parquet file that a trace may be made of, as CSV.
@@ -24,7 +27,8 @@ def csv_of(path: str | Path) -> str:
         A header and a line for each row, in the order of the file; what is missing is empty.
 
     Raises:
-        ValueError: when the file cannot be read as Parquet or has none of the columns.
+        ValueError: when the file cannot be read as Parquet, has none of the columns, or has more
+            than `MOST_ROWS` rows.
     """
     import polars as pl
     from polars.exceptions import PolarsError
@@ -32,10 +36,13 @@ def csv_of(path: str | Path) -> str:
     try:
         table = pl.scan_parquet(path)
         names = [name for name in table.collect_schema().names() if name.lower() in COLUMNS]
-        text = table.select(names).collect().write_csv()
+        rows = table.select(pl.len()).collect().item()
+        text = "" if rows > MOST_ROWS else table.select(names).collect().write_csv()
     except (OSError, PolarsError) as error:
         reason = next(iter(str(error).splitlines()), "unknown reason")
         raise ValueError(f"it is no Parquet file ({reason})") from error
     if not names:
         raise ValueError(f"it has none of the columns {', '.join(COLUMNS)}")
+    if rows > MOST_ROWS:
+        raise ValueError(f"it has {rows} rows, and a table may have {MOST_ROWS}")
     return text

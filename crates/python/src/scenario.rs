@@ -1,13 +1,22 @@
 //! Checking, planning and describing scenario files.
 
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
-use backlane_scenario::{Diagnostic, Report, Scenario, Severity};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use backlane_scenario::{
+    Diagnostic, Interrupt, Options, Report, Scenario, Severity, Stopped, TableError, TableReader,
+    Watch,
+};
+use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::ScenarioError;
+
+/// Wall time between two looks at signals.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
@@ -20,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(template_names, module)?)
 }
 
-/// Checks a scenario; gives its warnings.
+/// Checks a scenario; gives its warnings. What a signal raises ends the check.
 #[pyfunction]
 #[pyo3(signature = (text, path, overrides = Vec::new()))]
 fn check<'py>(
@@ -29,9 +38,9 @@ fn check<'py>(
     path: &str,
     overrides: Vec<(String, String)>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let warnings = py
-        .detach(|| backlane_scenario::check_with(text, path, &overrides, Some(table)))
-        .map_err(|report| report_error(py, &report))?;
+    let warnings = watched(py, &overrides, None, |options| {
+        backlane_scenario::check_with(text, path, options)
+    })?;
     diagnostics(py, &warnings)
 }
 
@@ -51,7 +60,7 @@ fn remarks<'py>(
     diagnostics(py, &remarks.unwrap_or_default())
 }
 
-/// Resolves every cell of a scenario; gives the plan as JSON.
+/// Resolves every cell of a scenario; gives the plan as JSON. What a signal raises ends it.
 #[pyfunction]
 #[pyo3(signature = (text, path, overrides = Vec::new(), seed = None))]
 fn plan(
@@ -61,19 +70,79 @@ fn plan(
     overrides: Vec<(String, String)>,
     seed: Option<u64>,
 ) -> PyResult<String> {
-    let plan = py
-        .detach(|| backlane_scenario::plan_with(text, path, &overrides, seed, Some(table)))
-        .map_err(|report| report_error(py, &report))?;
-    serde_json::to_string(&plan).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    let plan = watched(py, &overrides, seed, |options| {
+        backlane_scenario::plan_with(text, path, options)
+    })?;
+    py.detach(|| serde_json::to_string(&plan))
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A table in Parquet as CSV, read by `backlane.traces`, which brings the library for it.
-fn table(path: &Path) -> Result<String, String> {
-    Python::attach(|py| {
-        let traces = py.import("backlane.traces")?;
-        traces.call_method1("csv_of", (path,))?.extract()
+/// Reads a scenario file without the interpreter's lock, taking it now and then to carry out what
+/// signals ask for, and for tables in Parquet.
+fn watched<T: Send>(
+    py: Python<'_>,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+    read: impl FnOnce(Options<'_>) -> Result<T, Stopped> + Send,
+) -> PyResult<T> {
+    let (result, raised) = py.detach(|| {
+        let raised = Rc::default();
+        let options = Options {
+            overrides,
+            seed,
+            read_table: Some(table(Rc::clone(&raised))),
+            watch: Some(signals(Rc::clone(&raised))),
+        };
+        let result = read(options);
+        (result, raised.take())
+    });
+    result.map_err(|stopped| match (stopped, raised) {
+        (Stopped::Refused(report), _) => report_error(py, &report),
+        (Stopped::Interrupted, Some(error)) => error,
+        (Stopped::Interrupted, None) => {
+            PyRuntimeError::new_err("the reading was interrupted without a reason")
+        }
     })
-    .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))
+}
+
+/// What ended the reading.
+type Raised = Rc<RefCell<Option<PyErr>>>;
+
+/// Carries out the handlers of signals; what they raise ends the reading.
+fn signals(raised: Raised) -> Watch {
+    let mut last = Instant::now();
+    Box::new(move || {
+        if last.elapsed() < LOOK_EVERY {
+            return Ok(());
+        }
+        let seen = Python::attach(|py| -> PyResult<()> { py.check_signals() });
+        last = Instant::now();
+        seen.map_err(|error| {
+            raised.replace(Some(error));
+            Interrupt
+        })
+    })
+}
+
+/// Gives a table in Parquet as CSV, read by `backlane.traces`, which brings the library for it.
+fn table(raised: Raised) -> TableReader {
+    Box::new(move |path: &Path| {
+        Python::attach(|py| {
+            let read = || {
+                let traces = py.import("backlane.traces")?;
+                traces.call_method1("csv_of", (path,))?.extract()
+            };
+            read().map_err(|error: PyErr| {
+                // What is no exception of a program, such as an interrupt, is not its failure.
+                if error.is_instance_of::<PyException>(py) {
+                    TableError::Unreadable(error.value(py).to_string())
+                } else {
+                    raised.replace(Some(error));
+                    TableError::Interrupted
+                }
+            })
+        })
+    })
 }
 
 /// The JSON Schema of scenario files.

@@ -12,6 +12,7 @@ use crate::model::{
 };
 use crate::normal;
 use crate::resolve::Names;
+use crate::shown::short;
 use crate::spec::tables;
 use crate::topology;
 use crate::traces::Traces;
@@ -122,6 +123,9 @@ fn traced(
     let mut indices = |key: &str, problems: &mut Problems| -> Vec<usize> {
         let mut indices = Vec::new();
         for (file, place) in table.texts(key) {
+            if !problems.go_on() {
+                break;
+            }
             let index = known.iter().position(|known| *known == file);
             indices.push(index.unwrap_or(known.len()));
             if index.is_none() {
@@ -237,11 +241,11 @@ fn per_enodeb(map: &Table, names: &Names<'_>, problems: &mut Problems) -> Option
         };
         match names.ids.get(key.as_str()) {
             None => {
-                let message = format!("there is no node \"{key}\"");
+                let message = format!("there is no node \"{}\"", short(key));
                 problems.error(Code::UnknownNode, *key_span, message, names.suggestion(key));
             }
             Some(node) if names.network.nodes[*node].kind != NodeKind::Enodeb => {
-                let message = format!("\"{key}\" is not an eNodeB");
+                let message = format!("\"{}\" is not an eNodeB", short(key));
                 problems.error(
                     Code::NotEnodeb,
                     *key_span,

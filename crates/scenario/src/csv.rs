@@ -1,25 +1,39 @@
 //! A small CSV reader (RFC 4180 without line breaks in fields) whose problems have a place.
 
+use std::borrow::Cow;
+
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 
+/// The most columns of a table.
+const MOST_COLUMNS: usize = 1_000;
+
+/// The most rows of a table.
+const MOST_ROWS: usize = 20_000_000;
+
 /// A CSV text: its header and the rows that have the right number of fields.
 #[derive(Debug)]
-pub(crate) struct Csv {
+pub(crate) struct Csv<'t> {
     header: Vec<String>,
     header_span: Span,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row<'t>>,
 }
 
-/// The fields of a row, each with its place.
-#[derive(Debug)]
-pub(crate) struct Row {
-    fields: Vec<(String, Span)>,
+/// A row. Its fields are found when they are asked for, so that a large table costs little more
+/// than its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'t> {
+    line: &'t str,
+    source: usize,
+    start: usize,
 }
 
-impl Csv {
+/// A field's text and its place.
+pub(crate) type Field<'t> = (Cow<'t, str>, Span);
+
+impl<'t> Csv<'t> {
     /// Reads `text`; rows that are cut short or have stray quotes are reported and left out.
-    pub(crate) fn read(text: &str, source: usize, problems: &mut Problems) -> Self {
+    pub(crate) fn read(text: &'t str, source: usize, problems: &mut Problems) -> Self {
         let mut csv = Self {
             header: Vec::new(),
             header_span: Span {
@@ -39,48 +53,63 @@ impl Csv {
             } else {
                 0
             };
-            let at = start + mark;
-            let content = &content[mark..];
+            let row = Row {
+                line: &content[mark..],
+                source,
+                start: start + mark,
+            };
             start += line.len();
-            if content.trim().is_empty() || content.starts_with('#') {
+            if row.line.trim().is_empty() || row.line.starts_with('#') {
                 continue;
             }
-            let span = Span {
-                source,
-                start: at,
-                end: at + content.len(),
+            if !problems.go_on() {
+                break;
+            }
+            let mut fields = row.fields();
+            // More fields than columns are counted and not kept.
+            let columns = if is_header {
+                csv.header = fields
+                    .by_ref()
+                    .take(MOST_COLUMNS)
+                    .map(|(name, _)| name.to_ascii_lowercase())
+                    .collect();
+                csv.header_span = row.span();
+                csv.header.len() + fields.by_ref().count()
+            } else {
+                fields.by_ref().count()
             };
-            let Some(fields) = fields(content, at, source) else {
+            if fields.is_torn {
                 problems.error(
                     Code::CsvQuote,
-                    span,
+                    row.span(),
                     "a quote is not closed",
                     "end the field with a quote",
                 );
-                continue;
-            };
-            if is_header {
-                csv.header = fields
-                    .iter()
-                    .map(|(name, _)| name.to_ascii_lowercase())
-                    .collect();
-                csv.header_span = span;
-                is_header = false;
-            } else if fields.len() == csv.header.len() {
-                csv.rows.push(Row { fields });
-            } else {
+            } else if columns > MOST_COLUMNS {
+                let message = format!("the line has {columns} fields");
+                let label = format!("a table may have {MOST_COLUMNS} columns");
+                problems.error(Code::TooLarge, row.span(), message, label);
+                break;
+            } else if columns != csv.header.len() {
                 let message = format!(
-                    "the row has {} fields, the header {}",
-                    fields.len(),
+                    "the row has {columns} fields, the header {}",
                     csv.header.len()
                 );
                 problems.error(
                     Code::CsvRow,
-                    span,
+                    row.span(),
                     message,
                     "write one field for each column",
                 );
+            } else if csv.rows.len() >= MOST_ROWS {
+                let message = format!("the table has more than {MOST_ROWS} rows");
+                let label = format!("a table may have {MOST_ROWS} rows");
+                problems.error(Code::TooLarge, row.span(), message, label);
+                break;
+            } else if !is_header {
+                csv.rows.push(row);
             }
+            is_header &= fields.is_torn;
         }
         csv
     }
@@ -111,12 +140,29 @@ impl Csv {
     }
 }
 
-impl Row {
+impl<'t> Row<'t> {
+    /// The place of the row.
+    fn span(&self) -> Span {
+        Span {
+            source: self.source,
+            start: self.start,
+            end: self.start + self.line.len(),
+        }
+    }
+
+    fn fields(&self) -> Fields<'t> {
+        Fields {
+            row: *self,
+            rest: Some(self.line),
+            is_torn: false,
+        }
+    }
+
     /// The text of a field and its place.
-    pub(crate) fn text(&self, column: usize) -> (&str, Span) {
-        self.fields
-            .get(column)
-            .map_or(("", Span::default()), |(text, span)| (text, *span))
+    pub(crate) fn text(&self, column: usize) -> Field<'t> {
+        self.fields()
+            .nth(column)
+            .unwrap_or((Cow::Borrowed(""), Span::default()))
     }
 
     /// The number of a field within ±`bound`.
@@ -163,47 +209,59 @@ impl Row {
     }
 }
 
-/// The fields of a line; `None` if a quote is not closed.
-fn fields(line: &str, offset: usize, source: usize) -> Option<Vec<(String, Span)>> {
-    let mut fields = Vec::new();
-    let mut rest = line;
-    loop {
-        let start = line.len() - rest.len();
+/// The fields of a row, one after the other.
+struct Fields<'t> {
+    row: Row<'t>,
+    rest: Option<&'t str>,
+    /// Whether a quote was not closed, which ends the fields.
+    is_torn: bool,
+}
+
+impl<'t> Iterator for Fields<'t> {
+    type Item = Field<'t>;
+
+    fn next(&mut self) -> Option<Field<'t>> {
+        let rest = self.rest.take()?;
         let (text, length) = if rest.starts_with('"') {
-            quoted(rest)?
+            quoted(rest)
         } else {
             let end = rest.find(',').unwrap_or(rest.len());
-            (rest[..end].trim().to_owned(), end)
-        };
-        fields.push((
-            text,
-            Span {
-                source,
-                start: offset + start,
-                end: offset + start + length,
-            },
-        ));
-        match rest[length..].strip_prefix(',') {
-            Some(next) => rest = next,
-            None if rest.len() == length => return Some(fields),
-            None => return None,
+            Some((Cow::Borrowed(rest[..end].trim()), end))
         }
+        .filter(|(_, length)| rest.len() == *length || rest[*length..].starts_with(','))
+        .or_else(|| {
+            self.is_torn = true;
+            None
+        })?;
+        self.rest = rest.get(length + 1..);
+        let start = self.row.start + self.row.line.len() - rest.len();
+        let span = Span {
+            source: self.row.source,
+            start,
+            end: start + length,
+        };
+        Some((text, span))
     }
 }
 
 /// A quoted field at the start of `rest`, and its length with the quotes.
-fn quoted(rest: &str) -> Option<(String, usize)> {
-    let mut text = String::new();
+fn quoted(rest: &str) -> Option<(Cow<'_, str>, usize)> {
     let mut at = 1;
+    let mut has_quotes = false;
     loop {
         let quote = at + rest.get(at..)?.find('"')?;
-        text.push_str(&rest[at..quote]);
         if rest[quote + 1..].starts_with('"') {
-            text.push('"');
+            has_quotes = true;
             at = quote + 2;
-        } else {
-            return Some((text, quote + 1));
+            continue;
         }
+        let text = &rest[1..quote];
+        let text = if has_quotes {
+            Cow::Owned(text.replace("\"\"", "\""))
+        } else {
+            Cow::Borrowed(text)
+        };
+        return Some((text, quote + 1));
     }
 }
 

@@ -10,6 +10,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{CustomControl, PythonClass};
+use crate::shown;
 use crate::tree::{Item, Table, Value};
 use crate::values::is_id;
 
@@ -92,15 +93,19 @@ pub(crate) fn controls(
         let python = match stated {
             Stated::Custom(_) => None,
             Stated::Python { file, class, .. } => {
-                let source = match given.get(file) {
+                let given = given.get(file);
+                let source = match given {
                     Some(source) => source.clone(),
-                    None => files.text(file, span, problems)?.1,
+                    None => files.text(file, span, problems)?.1.to_string(),
                 };
+                let path = files.path(file).filter(|_| given.is_none());
                 sources.insert(file, source.clone());
                 Some(PythonClass {
                     file: file.to_owned(),
                     class: class.to_owned(),
                     source,
+                    embedded: given.is_some(),
+                    path: path.map(|path| path.to_string_lossy().into_owned()),
                 })
             }
         };
@@ -138,7 +143,7 @@ fn given(tree: &Table, problems: &mut Problems) -> BTreeMap<String, String> {
             continue;
         };
         if given.insert(file.to_owned(), source.to_owned()).is_some() {
-            let message = format!("the text of \"{file}\" stands twice");
+            let message = format!("the text of \"{}\" stands twice", shown::short(file));
             problems.error(Code::DuplicateId, row.span, message, "remove one of them");
         }
     }

@@ -6,13 +6,11 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::codes::Code;
+use crate::shown::{self, Excerpt};
 use crate::tree::Item;
 
-/// At most this many problems are kept; a file with more has one cause.
+/// At most this many errors are kept, and as many warnings; a file with more has one cause.
 const MOST_KEPT: usize = 200;
-
-/// The widest part of a source line that is shown.
-const MOST_SHOWN_CHARS: usize = 120;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,7 +22,8 @@ pub enum Severity {
     Warning,
 }
 
-/// One problem, with its place.
+/// One problem, with its place. Its texts hold no control characters and are not long, whatever
+/// the file holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// The code that [`crate::explain`] knows.
@@ -39,7 +38,7 @@ pub struct Diagnostic {
     pub line: Option<usize>,
     /// Column in characters, counted from 1.
     pub column: Option<usize>,
-    /// The line's text.
+    /// The line's text, or the part of it around the place where it is long.
     pub source_line: Option<String>,
     /// Length of the place on that line, in characters; at least 1.
     pub length: Option<usize>,
@@ -47,6 +46,9 @@ pub struct Diagnostic {
     pub label: Option<String>,
     /// Further advice.
     pub help: Option<String>,
+    /// Where in `source_line` the place lies, and how much of it is shown.
+    #[serde(skip)]
+    mark: Option<(usize, usize)>,
 }
 
 /// What only the network that a scenario makes can tell.
@@ -74,14 +76,15 @@ impl Remark {
         Diagnostic {
             code: code.name(),
             severity: Severity::Warning,
-            message,
-            file: file.to_owned(),
+            message: shown::sentence(message),
+            file: shown::sentence(file.to_owned()),
             line: None,
             column: None,
             source_line: None,
             length: None,
             label: None,
             help: Some(help.to_owned()),
+            mark: None,
         }
     }
 }
@@ -104,8 +107,13 @@ impl fmt::Display for Diagnostic {
         match (self.line, self.column) {
             (Some(line), Some(column)) => {
                 write!(f, "\n{:gutter$}--> {}:{line}:{column}", "", self.file)?;
-                if let Some(source) = &self.source_line {
-                    self.write_source(f, source, line, column, gutter)?;
+                if let (Some(source), Some((before, length))) = (&self.source_line, self.mark) {
+                    let marks = "^".repeat(length);
+                    write!(f, "\n{line} | {source}")?;
+                    write!(f, "\n{:gutter$} | {:before$}{marks}", "", "")?;
+                    if let Some(label) = &self.label {
+                        write!(f, " {label}")?;
+                    }
                 }
             }
             _ => {
@@ -119,38 +127,6 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n{:gutter$} = help: {help}", "")?;
         }
         Ok(())
-    }
-}
-
-impl Diagnostic {
-    /// Writes the source line and the mark under it, cut to a readable width.
-    fn write_source(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        source: &str,
-        line: usize,
-        column: usize,
-        gutter: usize,
-    ) -> fmt::Result {
-        let before = column - 1;
-        let skip = before.saturating_sub(MOST_SHOWN_CHARS / 2);
-        // A tab or another control character would move the mark away from its place.
-        let shown: String = source
-            .chars()
-            .skip(skip)
-            .take(MOST_SHOWN_CHARS)
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        let room = (skip + MOST_SHOWN_CHARS).saturating_sub(before).max(1);
-        let marks = "^".repeat(self.length.unwrap_or(1).clamp(1, room));
-        let cut = if skip > 0 { "…" } else { "" };
-        let pad = before - skip + cut.chars().count();
-        write!(f, "\n{line} | {cut}{}", shown.trim_end())?;
-        write!(f, "\n{:gutter$} | {:pad$}{marks}", "", "")?;
-        match &self.label {
-            Some(label) => write!(f, " {label}"),
-            None => Ok(()),
-        }
     }
 }
 
@@ -186,19 +162,68 @@ struct Source {
     line_starts: Vec<usize>,
 }
 
+/// What was under way ends: somebody asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt;
+
+/// Is asked now and then whether to go on, up to millions of times a second.
+pub type Watch = Box<dyn FnMut() -> Result<(), Interrupt>>;
+
 /// The texts read so far and the problems found in them.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Problems {
     sources: Vec<Source>,
     found: Vec<(Span, Diagnostic)>,
     errors: usize,
+    /// Errors and warnings that are kept.
+    kept: [usize; 2],
+    watch: Option<Watch>,
+    is_interrupted: bool,
     /// Canonical defaults by the address of their key, since a large graph asks for them often.
     pub(crate) defaults: BTreeMap<usize, Option<Item>>,
 }
 
 impl Problems {
-    /// Adds a text; the result is its index.
+    /// None so far; `watch` may end the search.
+    pub(crate) fn watched(watch: Option<Watch>) -> Self {
+        Self {
+            watch,
+            ..Self::default()
+        }
+    }
+
+    /// Whether to go on. Whatever may take long asks between its steps, and gives up what it has
+    /// when the answer is no: somebody has interrupted it, or more errors would help nobody.
+    pub(crate) fn go_on(&mut self) -> bool {
+        if !self.is_interrupted
+            && let Some(watch) = &mut self.watch
+        {
+            self.is_interrupted = watch().is_err();
+        }
+        !self.is_interrupted && self.kept[Severity::Error as usize] < MOST_KEPT
+    }
+
+    /// Whether somebody may interrupt the search.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// Somebody has interrupted the search.
+    pub(crate) fn interrupt(&mut self) {
+        self.is_interrupted = true;
+    }
+
+    /// Whether somebody has interrupted the search.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// Adds a text, which may be known already; the result is its index.
     pub(crate) fn add_source(&mut self, name: &str, text: &str) -> usize {
+        let is_this = |source: &Source| source.name == name && source.text == text;
+        if let Some(known) = self.sources.iter().position(is_this) {
+            return known;
+        }
         let line_starts = std::iter::once(0)
             .chain(
                 text.bytes()
@@ -265,14 +290,15 @@ impl Problems {
             Diagnostic {
                 code: code.name(),
                 severity: Severity::Error,
-                message,
-                file: file.to_owned(),
+                message: shown::sentence(message),
+                file: shown::sentence(file.to_owned()),
                 line: None,
                 column: None,
                 source_line: None,
                 length: None,
-                label: Some(label),
+                label: Some(shown::sentence(label)),
                 help: None,
+                mark: None,
             },
         ));
     }
@@ -281,7 +307,7 @@ impl Problems {
         if severity == Severity::Error {
             self.errors += 1;
         }
-        if self.found.len() >= MOST_KEPT {
+        if self.kept[severity as usize] >= MOST_KEPT {
             return;
         }
         let Some(source) = self.sources.get(span.source) else {
@@ -298,24 +324,31 @@ impl Problems {
             .unwrap_or("")
             .trim_end_matches('\r');
         let chars_to = |byte: usize| {
-            let byte = byte.clamp(whole.start, whole.end) - whole.start;
-            text.char_indices().take_while(|(at, _)| *at < byte).count()
+            let mut end = byte.saturating_sub(whole.start).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            text[..end].chars().count()
         };
         let column = chars_to(span.start);
+        let length = chars_to(span.end).saturating_sub(column).max(1);
+        let excerpt = Excerpt::of(text, column, length);
         let diagnostic = Diagnostic {
             code: code.name(),
             severity,
-            message,
-            file: source.name.clone(),
+            message: shown::sentence(message),
+            file: shown::sentence(source.name.clone()),
             line: Some(line),
             column: Some(column + 1),
-            source_line: Some(text.to_owned()),
-            length: Some(chars_to(span.end).saturating_sub(column).max(1)),
-            label: Some(label).filter(|label| !label.is_empty()),
+            source_line: Some(excerpt.text),
+            length: Some(length),
+            label: Some(shown::sentence(label)).filter(|label| !label.is_empty()),
             help: None,
+            mark: Some((excerpt.before, excerpt.length)),
         };
         // The cells of a sweep share most of their text, and with it their problems.
         if !self.found.iter().any(|(_, known)| *known == diagnostic) {
+            self.kept[severity as usize] += 1;
             self.found.push((span, diagnostic));
         }
     }
@@ -334,9 +367,9 @@ impl Problems {
         self.errors
     }
 
-    /// Whether an error was recorded.
+    /// Whether nothing can come of it: an error was recorded, or somebody has interrupted.
     pub(crate) fn has_errors(&self) -> bool {
-        self.errors > 0
+        self.errors > 0 || self.is_interrupted
     }
 
     /// The problems in the order of the text: warnings alone, or a report with an error.

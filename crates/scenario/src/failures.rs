@@ -1,11 +1,14 @@
 //! The failures of a file.
 
+use std::collections::BTreeMap;
+
 use backlane_units::Duration;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Failed, Failure};
 use crate::resolve::Names;
+use crate::shown;
 use crate::spec::nearest;
 use crate::tree::Table;
 
@@ -16,21 +19,34 @@ pub(crate) fn read(
     duration: Option<Duration>,
     problems: &mut Problems,
 ) -> Vec<Failure> {
-    tree.tables("failure")
-        .into_iter()
-        .filter_map(|(table, span)| {
-            let failed = failed(table, span, names, problems);
-            let (at, until) = times(table, span, duration, problems)?;
-            Some(Failure {
-                failed: failed?,
-                at,
-                until,
-            })
-        })
-        .collect()
+    let rows = tree.tables("failure");
+    let ways = if rows.iter().any(|(row, _)| row.get("link").is_some()) {
+        names.ways()
+    } else {
+        BTreeMap::new()
+    };
+    let mut failures = Vec::with_capacity(rows.len());
+    for (table, span) in rows {
+        if !problems.go_on() {
+            break;
+        }
+        let failed = failed(table, span, names, &ways, problems);
+        if let Some((at, until)) = times(table, span, duration, problems)
+            && let Some(failed) = failed
+        {
+            failures.push(Failure { failed, at, until });
+        }
+    }
+    failures
 }
 
-fn failed(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) -> Option<Failed> {
+fn failed(
+    table: &Table,
+    span: Span,
+    names: &Names<'_>,
+    ways: &BTreeMap<String, usize>,
+    problems: &mut Problems,
+) -> Option<Failed> {
     let (id, link) = match (table.text("node"), table.text("link")) {
         (Some(id), None) => (id, false),
         (None, Some(link)) => (link, true),
@@ -57,22 +73,13 @@ fn failed(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems)
         }
         return known;
     }
-    let id_of = |index: usize| names.network.nodes[index].id.as_str();
-    let ways = || {
-        let links = names.network.links.iter().enumerate();
-        links.flat_map(|(index, (link, _))| {
-            let (a, b) = (id_of(link.a), id_of(link.b));
-            [(index, format!("{a}-{b}")), (index, format!("{b}-{a}"))]
-        })
-    };
-    let known = ways().find(|(_, name)| name == id).map(|(index, _)| index);
+    let known = ways.get(id).copied();
     if known.is_none() {
-        let all: Vec<String> = ways().map(|(_, name)| name).collect();
-        let label = match nearest(id, all.iter().map(String::as_str)) {
+        let label = match nearest(id, ways.keys().map(String::as_str)) {
             Some(nearest) => format!("did you mean \"{nearest}\"?"),
             None => "name a link as \"a-b\"".to_owned(),
         };
-        let message = format!("there is no link \"{id}\"");
+        let message = format!("there is no link \"{}\"", shown::short(id));
         problems.error(Code::BadFailure, table.place("link", span), message, label);
     }
     known.map(Failed::Link)

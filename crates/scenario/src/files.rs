@@ -1,25 +1,44 @@
 //! The one place that reads files.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
+use crate::shown;
 
 /// The largest file.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// What is read between two looks at the watch.
+const STEP_BYTES: u64 = 16 << 20;
+
+/// Why a table was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableError {
+    /// It cannot be read, and this is why.
+    Unreadable(String),
+    /// Somebody has interrupted the reading.
+    Interrupted,
+}
+
 /// Gives a table in a format of its own, such as Parquet, as CSV, or says why it cannot.
-pub type TableReader = fn(&Path) -> Result<String, String>;
+pub type TableReader = Box<dyn Fn(&Path) -> Result<String, TableError>>;
+
+/// A text and its index among the sources.
+pub(crate) type SourceText = (usize, Rc<str>);
 
 /// Reads the files that a scenario names, each once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Files {
     /// The folder of the scenario; `None` where no file may be read.
     folder: Option<PathBuf>,
     /// Who reads Parquet.
     read_table: Option<TableReader>,
-    read: BTreeMap<String, Option<(usize, String)>>,
+    read: BTreeMap<String, Option<SourceText>>,
 }
 
 impl Files {
@@ -46,7 +65,7 @@ impl Files {
         name: &str,
         span: Span,
         problems: &mut Problems,
-    ) -> Option<(usize, String)> {
+    ) -> Option<SourceText> {
         if let Some(known) = self.read.get(name) {
             return known.clone();
         }
@@ -55,8 +74,13 @@ impl Files {
         text
     }
 
-    fn load(&self, name: &str, span: Span, problems: &mut Problems) -> Option<(usize, String)> {
-        let Some(folder) = &self.folder else {
+    /// The path of a file that a scenario names; `None` where no file may be read.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(name))
+    }
+
+    fn load(&self, name: &str, span: Span, problems: &mut Problems) -> Option<SourceText> {
+        let Some(path) = self.path(name) else {
             let message = "a resolved scenario cannot name files";
             problems.error(
                 Code::Unreadable,
@@ -66,64 +90,108 @@ impl Files {
             );
             return None;
         };
-        let path = folder.join(name);
-        let metadata = std::fs::metadata(&path).and_then(|metadata| {
-            if metadata.is_file() {
-                Ok(metadata)
-            } else {
-                Err(std::io::Error::other("not a file"))
-            }
-        });
+        let name = shown::short(name);
         let is_table = path
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
-        let bytes = match metadata.map(|metadata| metadata.len()) {
-            Ok(size) if size > MOST_BYTES => {
-                let message = format!("\"{name}\" has {size} bytes");
-                problems.error(Code::TooLarge, span, message, "it may have 256 MiB");
-                return None;
+        let bytes = match regular_size(&path) {
+            Ok(size) if size > MOST_BYTES => Err(Refusal::TooLarge(size)),
+            Ok(_) if is_table => self.read_table(&path, problems),
+            Ok(_) => read(&path, MOST_BYTES, problems),
+            Err(error) => Err(Refusal::Unreadable(reason(&error))),
+        };
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(|_| Refusal::NotUtf8));
+        let (code, message, label) = match text {
+            Ok(text) if text.len() as u64 <= MOST_BYTES => {
+                let shown = path.to_string_lossy();
+                let source = problems.add_source(&shown, &text);
+                return Some((source, text.into()));
             }
-            Ok(_) if is_table => self.read_table(&path).map(String::into_bytes),
-            Ok(_) => std::fs::read(&path),
-            Err(error) => Err(error),
+            Ok(text) => (
+                Code::TooLarge,
+                format!("\"{name}\" has {} bytes as text", text.len()),
+                "it may have 256 MiB",
+            ),
+            Err(Refusal::TooLarge(size)) => (
+                Code::TooLarge,
+                format!("\"{name}\" has {size} bytes"),
+                "it may have 256 MiB",
+            ),
+            Err(Refusal::NotUtf8) => (
+                Code::NotUtf8,
+                format!("\"{name}\" is not UTF-8"),
+                "save the file as UTF-8",
+            ),
+            Err(Refusal::NoTable(reason)) => (
+                Code::Unreadable,
+                format!("\"{name}\" cannot be read: {}", shown::sentence(reason)),
+                "name a table in Parquet or CSV",
+            ),
+            Err(Refusal::Unreadable(reason)) => (
+                Code::Unreadable,
+                format!("\"{name}\" cannot be read: {reason}"),
+                "a path counts from the folder of the scenario",
+            ),
+            Err(Refusal::Interrupted) => return None,
         };
-        let bytes = match bytes {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let message = format!("\"{name}\" cannot be read: {}", reason(&error));
-                let label = match error.kind() {
-                    std::io::ErrorKind::Other if is_table => "name a table in Parquet or CSV",
-                    _ => "a path counts from the folder of the scenario",
-                };
-                problems.error(Code::Unreadable, span, message, label);
-                return None;
-            }
-        };
-        let Ok(text) = String::from_utf8(bytes) else {
-            let message = format!("\"{name}\" is not UTF-8");
-            problems.error(Code::NotUtf8, span, message, "save the file as UTF-8");
-            return None;
-        };
-        if text.len() as u64 > MOST_BYTES {
-            let message = format!("\"{name}\" has {} bytes as text", text.len());
-            problems.error(Code::TooLarge, span, message, "it may have 256 MiB");
-            return None;
-        }
-        let shown = path.to_string_lossy();
-        Some((problems.add_source(&shown, &text), text))
+        problems.error(code, span, message, label);
+        None
     }
 
-    fn read_table(&self, path: &Path) -> std::io::Result<String> {
-        let read = self.read_table.unwrap_or(|_| {
-            Err("Parquet is read by the Python package; write it as CSV".to_owned())
-        });
-        read(path).map_err(std::io::Error::other)
+    fn read_table(&self, path: &Path, problems: &mut Problems) -> Result<Vec<u8>, Refusal> {
+        let Some(read) = &self.read_table else {
+            let reason = "Parquet is read by the Python package; write it as CSV";
+            return Err(Refusal::NoTable(reason.to_owned()));
+        };
+        match read(path) {
+            Ok(text) => Ok(text.into_bytes()),
+            Err(TableError::Unreadable(reason)) => Err(Refusal::NoTable(reason)),
+            Err(TableError::Interrupted) => {
+                problems.interrupt();
+                Err(Refusal::Interrupted)
+            }
+        }
+    }
+}
+
+/// Why a file is not taken.
+pub(crate) enum Refusal {
+    Unreadable(String),
+    NoTable(String),
+    NotUtf8,
+    TooLarge(u64),
+    Interrupted,
+}
+
+/// The size of a regular file. A pipe, a device or a folder is refused before it is opened: it
+/// might block, or never end.
+pub(crate) fn regular_size(path: &Path) -> io::Result<u64> {
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_file() {
+        Ok(metadata.len())
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}
+
+/// The bytes of a file, at most `most` of them, however long it grows meanwhile.
+pub(crate) fn read(path: &Path, most: u64, problems: &mut Problems) -> Result<Vec<u8>, Refusal> {
+    let unreadable = |error: io::Error| Refusal::Unreadable(reason(&error));
+    let mut file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    loop {
+        let step = file.by_ref().take(STEP_BYTES).read_to_end(&mut bytes);
+        match step.map_err(unreadable)? {
+            _ if bytes.len() as u64 > most => return Err(Refusal::TooLarge(bytes.len() as u64)),
+            0 => return Ok(bytes),
+            _ if !problems.go_on() => return Err(Refusal::Interrupted),
+            _ => {}
+        }
     }
 }
 
 /// Why reading failed, without the system's error number.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    use std::io::ErrorKind;
+pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "it may not be read".to_owned(),

@@ -13,7 +13,9 @@ use crate::model::{
 use crate::phrases;
 use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
-use crate::spec::tables::MOST_NODES;
+use crate::shown::short;
+use crate::spec::tables::{self, MOST_NODES};
+use crate::spec::{Key, Presence};
 use crate::topology::is_ue_name;
 use crate::tree::{Item, Table, Value};
 
@@ -38,6 +40,9 @@ pub(crate) fn read(
         return groups;
     };
     for item in items {
+        if !problems.go_on() {
+            break;
+        }
         let span = item.span;
         let Value::Table(table) = &mut item.value else {
             continue;
@@ -179,6 +184,9 @@ fn endpoints(
     }
     let (mut nodes, mut ues, mut canonical) = (Vec::new(), Vec::new(), Vec::new());
     for (text, span) in &texts {
+        if !problems.go_on() {
+            return None;
+        }
         if let Some(node) = names.ids.get(text.as_str()) {
             nodes.push(*node);
             canonical.push(Item::text(text, *span));
@@ -205,8 +213,8 @@ fn endpoints(
         } else {
             let message = match is_ue_name(text) {
                 true if text == "ues" => "\"ues\" cannot be one of a list".to_owned(),
-                true => format!("there is no \"{text}\" among {} UEs", names.ues),
-                false => format!("there is no node \"{text}\""),
+                true => format!("there is no \"{}\" among {} UEs", short(text), names.ues),
+                false => format!("there is no node \"{}\"", short(text)),
             };
             let label = match is_ue_name(text) {
                 true if text == "ues" => "write it alone".to_owned(),
@@ -227,9 +235,12 @@ fn endpoints(
         );
         return None;
     }
-    // A default stays marked as one.
-    if let Some(item) = table.get_mut(key) {
-        item.value = match canonical.as_slice() {
+    // All servers by their names are what "server" means, and marked where that is the default.
+    let is_servers = canonical.len() == nodes.len() && nodes == names.of_kind(NodeKind::Server);
+    let is_default = is_servers && is_server_by_default(table, key);
+    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == key) {
+        entry.is_default |= is_default;
+        entry.item.value = match canonical.as_slice() {
             [single] => single.value.clone(),
             _ => Value::Array(canonical),
         };
@@ -239,6 +250,17 @@ fn endpoints(
     } else {
         Endpoints::UeList(ues)
     })
+}
+
+/// Whether leaving out this end of a flow means the servers.
+fn is_server_by_default(table: &Table, key: &str) -> bool {
+    let kind = table
+        .text("kind")
+        .and_then(|kind| tables::FLOW.variant(kind));
+    let keys = tables::FLOW.keys.iter();
+    let mut keys = keys.chain(kind.map_or(&[] as &[Key], |kind| kind.keys));
+    let presence = keys.find(|known| known.name == key).map(|key| key.presence);
+    matches!(presence, Some(Presence::Default("\"server\"")))
 }
 
 /// The number of pairs of ends; lists of different lengths and equal ends are problems.
@@ -348,8 +370,13 @@ pub(crate) fn router_of(scenario: &Scenario, node: usize) -> usize {
     own.map_or(node, |link| if link.a == node { link.b } else { link.a })
 }
 
-/// The routers that flows lead between, each pair of two once, and whether data is over TCP.
-pub(crate) fn router_pairs(scenario: &Scenario) -> Vec<(usize, usize, bool)> {
+/// The routers that flows lead between, each pair of two once, and whether data is over TCP. More
+/// than a million are refused at `span`.
+pub(crate) fn router_pairs(
+    scenario: &Scenario,
+    span: Span,
+    problems: &mut Problems,
+) -> Vec<(usize, usize, bool)> {
     let enodebs: Vec<usize> = (0..scenario.nodes.len())
         .filter(|node| scenario.nodes[*node].kind == NodeKind::Enodeb)
         .collect();
@@ -374,8 +401,18 @@ pub(crate) fn router_pairs(scenario: &Scenario) -> Vec<(usize, usize, bool)> {
                 continue;
             }
             let nodes = |place: Option<usize>| place.map_or_else(|| enodebs.clone(), |n| vec![n]);
+            let ends = nodes(of.1);
             for from in nodes(of.0) {
-                pairs.extend(nodes(of.1).into_iter().map(|to| (from, to, of.2)));
+                pairs.extend(ends.iter().map(|to| (from, *to, of.2)));
+                if pairs.len() > MOST_NODES as usize {
+                    let message = "the flows lead between more than a million pairs of routers";
+                    let label = "name the routers that flows begin and end at";
+                    problems.error(Code::TooManyFlows, span, message, label);
+                    return Vec::new();
+                }
+                if !problems.go_on() {
+                    return Vec::new();
+                }
             }
         }
     }

@@ -19,6 +19,7 @@
 //! input makes any of this panic.
 
 mod access;
+mod aside;
 mod assignment;
 mod codes;
 mod csv;
@@ -39,6 +40,8 @@ mod read;
 mod reference;
 mod resolve;
 mod schema;
+mod shown;
+mod single;
 mod slotted;
 mod spec;
 mod sweep;
@@ -46,16 +49,18 @@ mod templates;
 mod topology;
 mod traces;
 mod tree;
+mod twins;
 mod values;
 mod wifi;
 
 pub use codes::{codes, errors_page, explain};
-pub use diagnostic::{Diagnostic, Remark, Report, Severity};
-pub use files::TableReader;
+pub use diagnostic::{Diagnostic, Interrupt, Remark, Report, Severity, Watch};
+pub use files::{TableError, TableReader};
 pub use model::{Described, Scenario};
-pub use plan::{Cell, Plan, Run, check, check_sites, check_with, plan, plan_with, read_file};
+pub use plan::{Cell, Options, Plan, Run, Stopped, check, check_with, plan, plan_with};
 pub use reference::reference_page;
 pub use schema::schema;
+pub use single::{check_sites, read_file};
 pub use templates::{template, template_names};
 
 /// The version of the models. It changes whenever the same scenario and seed give other results,

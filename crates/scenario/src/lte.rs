@@ -90,6 +90,9 @@ pub(crate) fn listed(
     let found: Vec<_> = rows
         .into_iter()
         .map(|(row, span)| {
+            if !problems.go_on() {
+                return None;
+            }
             let way = row.get("trace").and_then(|_| ways.next());
             match way {
                 Some((number, way)) => walking(row, (number, way), names, problems),

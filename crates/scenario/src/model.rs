@@ -44,6 +44,17 @@ impl Described {
         }
     }
 
+    /// The nodes, links and UEs.
+    pub(crate) fn elements(&self) -> usize {
+        match self {
+            Self::Network(scenario) => {
+                let ues = scenario.access.as_ref().map_or(0, |access| access.ues);
+                scenario.nodes.len() + scenario.links.len() + ues
+            }
+            Self::Slotted(slotted) => slotted.nodes.len() + slotted.links.len(),
+        }
+    }
+
     /// The congestion controls that the simulator does not have.
     pub fn custom_controls(&self) -> &[CustomControl] {
         match self {
@@ -133,6 +144,10 @@ pub struct PythonClass {
     pub class: String,
     /// The content of the file.
     pub source: String,
+    /// Whether the scenario itself brought the content, under `[[python]]`.
+    pub embedded: bool,
+    /// The file that the content was read from; `None` where it was embedded.
+    pub path: Option<String>,
 }
 
 /// Something that is down for a while.

@@ -11,11 +11,12 @@ use backlane_units::{
 use crate::codes::Code;
 use crate::custom::Stated;
 use crate::diagnostic::{Problems, Span};
+use crate::shown::short;
 use crate::spec::{Key, Kind, Presence, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
 use crate::values::{
-    buffer, drawn, id, in_range, integer, length_in_range, level_in_range, milliseconds, number,
-    quantity, queue, start,
+    buffer, drawn, id, in_range, integer, is_printable, length_in_range, level_in_range,
+    milliseconds, number, quantity, queue, start,
 };
 
 /// The fastest rate, 1 Tbit/s: a byte still takes a whole number of picoseconds.
@@ -267,7 +268,7 @@ fn unknown_key(
     problems.error(
         Code::UnknownKey,
         entry.key_span,
-        format!("`{}` is not a key {place}", entry.key),
+        format!("`{}` is not a key {place}", short(&entry.key)),
         label,
     );
 }
@@ -301,7 +302,7 @@ fn word(
     problems.error(
         Code::UnknownWord,
         item.span,
-        format!("\"{}\" is not a known {noun}", shorten(text)),
+        format!("\"{}\" is not a known {noun}", short(text)),
         label,
     );
     None
@@ -317,17 +318,19 @@ pub(crate) fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut
     );
 }
 
-/// Texts in messages are cut, since a file may hold anything.
-pub(crate) fn shorten(text: &str) -> String {
-    let mut short: String = text
-        .chars()
-        .take(40)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if short.len() < text.len() {
-        short.push('…');
+/// The canonical forms of the elements of a list.
+fn list(kind: &Kind, noun: &str, items: &[Item], span: Span, problems: &mut Problems) -> Item {
+    let mut canonical = Vec::with_capacity(items.len());
+    for item in items {
+        if !problems.go_on() {
+            break;
+        }
+        canonical.extend(value(kind, noun, item, problems));
     }
-    short
+    Item {
+        value: Value::Array(canonical),
+        span,
+    }
 }
 
 /// The canonical form of one value.
@@ -335,7 +338,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
     let span = item.span;
     let text = |text: String| Some(Item::text(text, span));
     match kind {
-        Kind::Text => match item.as_text() {
+        Kind::Text | Kind::Content => match item.as_text() {
             Some("") => {
                 problems.error(
                     Code::Empty,
@@ -345,7 +348,11 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
                 );
                 None
             }
-            Some(content) => text(content.to_owned()),
+            Some(content) => {
+                let is_fine = matches!(kind, Kind::Content)
+                    || is_printable(content, Code::BadName, noun, span, problems);
+                is_fine.then(|| Item::text(content, span))
+            }
             None => {
                 wrong_type(item, noun, &kind.describe(), problems);
                 None
@@ -484,9 +491,10 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         Kind::Buffer => buffer(item, noun, problems).and_then(text),
         Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
         Kind::CongestionControl(words) => match item.as_text().and_then(Stated::of) {
-            Some(Ok(_)) => Some(item.clone()),
+            Some(Ok(stated)) => is_printable(stated.name(), Code::BadControl, noun, span, problems)
+                .then(|| item.clone()),
             Some(Err(label)) => {
-                let content = shorten(item.as_text().unwrap_or_default());
+                let content = short(item.as_text().unwrap_or_default());
                 let message = format!("\"{content}\" names no congestion control");
                 problems.error(Code::BadControl, span, message, label);
                 None
@@ -504,7 +512,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
                 problems.error(
                     Code::UnknownWord,
                     span,
-                    format!("\"{}\" is not a known {noun}", shorten(content)),
+                    format!("\"{}\" is not a known {noun}", short(content)),
                     format!("write \"{word}\" or {}", inner.describe()),
                 );
                 return None;
@@ -518,16 +526,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         Kind::Start => start(item, noun, problems).and_then(text),
         Kind::Queue => queue(item, problems),
         Kind::List(inner) => match item.as_array() {
-            Some(items) => {
-                let items = items
-                    .iter()
-                    .filter_map(|item| value(inner, noun, item, problems))
-                    .collect();
-                Some(Item {
-                    value: Value::Array(items),
-                    span,
-                })
-            }
+            Some(items) => Some(list(inner, noun, items, span, problems)),
             None => {
                 wrong_type(item, noun, &kind.describe(), problems);
                 None
@@ -544,16 +543,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
                 None
             }
             Some([single]) => value(inner, noun, single, problems),
-            Some(items) => {
-                let items = items
-                    .iter()
-                    .filter_map(|item| value(inner, noun, item, problems))
-                    .collect();
-                Some(Item {
-                    value: Value::Array(items),
-                    span,
-                })
-            }
+            Some(items) => Some(list(inner, noun, items, span, problems)),
             None => value(inner, noun, item, problems),
         },
         Kind::Table(inner) => match item.as_table() {
@@ -582,16 +572,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             _ => value(&Kind::Table(inner), noun, item, problems),
         },
         Kind::Tables(inner) => match &item.value {
-            Value::Array(items) => {
-                let items = items
-                    .iter()
-                    .filter_map(|item| value(&Kind::Table(inner), noun, item, problems))
-                    .collect();
-                Some(Item {
-                    value: Value::Array(items),
-                    span,
-                })
-            }
+            Value::Array(items) => Some(list(&Kind::Table(inner), noun, items, span, problems)),
             // `[flow]` in place of `[[flow]]` can only mean one thing.
             Value::Table(_) => {
                 let item = value(&Kind::Table(inner), noun, item, problems)?;
@@ -609,8 +590,17 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             Some(table) => {
                 let mut normal = Table::default();
                 for entry in &table.entries {
-                    if let Some(item) = value(inner, &entry.key, &entry.item, problems) {
-                        normal.set(&entry.key, entry.key_span, item);
+                    if !problems.go_on() {
+                        break;
+                    }
+                    let noun = short(&entry.key);
+                    if let Some(item) = value(inner, &noun, &entry.item, problems) {
+                        normal.entries.push(Entry {
+                            key: entry.key.clone(),
+                            key_span: entry.key_span,
+                            item,
+                            is_default: false,
+                        });
                     }
                 }
                 Some(Item {

@@ -7,20 +7,34 @@ use sha2::{Digest, Sha256};
 
 use crate::MODEL_VERSION;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Problems, Report, Span};
+use crate::diagnostic::{Diagnostic, Problems, Report, Span, Watch};
 use crate::files::{Files, TableReader};
-use crate::model::{CustomControl, Described, Scenario};
+use crate::model::CustomControl;
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
-use crate::topology;
 use crate::tree::{self, Table};
+use crate::twins::Twins;
 
 /// The largest scenario file.
-const MOST_BYTES: usize = 64 << 20;
+pub(crate) const MOST_BYTES: usize = 64 << 20;
 
-/// The most text of all cells together.
-const MOST_PLAN_BYTES: usize = 1 << 30;
+/// The most that all cells may have together.
+#[derive(Clone, Copy)]
+struct Most {
+    /// Of text.
+    bytes: usize,
+    /// Nodes, links and UEs: some minutes of work.
+    elements: usize,
+}
+
+const MOST: Most = Most {
+    bytes: 1 << 30,
+    elements: 5_000_000,
+};
+
+/// The largest seed that tables can hold.
+const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Cells of a sweep that a check looks at in all combinations; beyond, each value is looked at
 /// once, with the first of all others.
@@ -41,10 +55,13 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The seeds that each cell is run with.
     pub seeds: Vec<u64>,
-    /// Every run, cell by cell.
+    /// Every run once, cell by cell. A cell that resolves to what an earlier one resolves to has
+    /// the same hash and adds none.
     pub runs: Vec<Run>,
-    /// The congestion controls of all cells that the simulator does not have, by name.
+    /// The congestion controls of all cells that the simulator does not have, by name and text.
     pub custom_controls: Vec<CustomControl>,
+    /// What the cells are warned of.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A combination of swept values.
@@ -66,10 +83,44 @@ pub struct Run {
     /// The first 16 hexadecimal digits of the SHA-256 of the cell's hash, the seed and the model
     /// version.
     pub run_id: String,
-    /// The cell's index.
+    /// The index of the first cell that has it.
     pub cell: usize,
     /// The seed.
     pub seed: u64,
+}
+
+/// How a scenario file is read.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Keys with values, applied in their order before the sweep.
+    pub overrides: &'a [(String, String)],
+    /// Replaces the file's seed.
+    pub seed: Option<u64>,
+    /// Reads the tables that are no text.
+    pub read_table: Option<TableReader>,
+    /// May end the reading.
+    pub watch: Option<Watch>,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Every problem found, at least one of them an error.
+    Refused(Report),
+    /// The watch said so.
+    Interrupted,
+}
+
+impl Stopped {
+    /// The report; without a watch, nothing else stops.
+    fn report(self) -> Report {
+        match self {
+            Self::Refused(report) => report,
+            Self::Interrupted => Report {
+                diagnostics: Vec::new(),
+            },
+        }
+    }
 }
 
 /// Checks a scenario file: its warnings, or all its problems if there is an error.
@@ -85,39 +136,50 @@ pub fn check(
     path: &str,
     overrides: &[(String, String)],
 ) -> Result<Vec<Diagnostic>, Report> {
-    check_with(text, path, overrides, None)
+    let options = Options {
+        overrides,
+        ..Options::default()
+    };
+    check_with(text, path, options).map_err(Stopped::report)
 }
 
-/// [`check`], with a reader of the tables that are no text.
+/// [`check`], with all that can be chosen.
 ///
 /// # Errors
 ///
-/// As [`check`].
+/// A report as that of [`check`], or that the watch said so.
 pub fn check_with(
     text: &str,
     path: &str,
-    overrides: &[(String, String)],
-    read_table: Option<TableReader>,
-) -> Result<Vec<Diagnostic>, Report> {
-    let mut problems = Problems::default();
-    let mut files = Files::beside(path, read_table);
-    let tree = load(text, path, overrides, &mut problems);
-    if !problems.is_readable() {
-        return problems.finish();
+    options: Options<'_>,
+) -> Result<Vec<Diagnostic>, Stopped> {
+    let (mut planning, sweep) = Planning::begin(text, path, options, MOST);
+    let seed = planning.seed;
+    match sweep {
+        None if !planning.problems.is_readable() => {}
+        None => planning.check_alone(),
+        Some(sweep) => {
+            let choices = checked_choices(&sweep);
+            let mut twins = Twins::default();
+            planning.each(&sweep, choices, |planning, choice, resolved| {
+                if twins.cells.is_empty() {
+                    seeds(
+                        &sweep.seeds,
+                        seed,
+                        resolved.scenario.seed(),
+                        &mut planning.problems,
+                    );
+                }
+                let hash = content_hash(&resolved.tree, &mut planning.problems);
+                twins.add(hash, choice);
+            });
+            twins.warn(&sweep, &mut planning.problems);
+        }
     }
-    let sweep = sweep::read(&tree, &mut problems);
-    let sweep = sweep.unwrap_or(Sweep {
-        axes: Vec::new(),
-        seeds: Seeds::Count(1),
-    });
-    for choice in checked_choices(&sweep) {
-        let cell = sweep.apply(&tree, &choice, &mut problems);
-        resolve(&cell, &mut files, &mut problems);
-    }
-    problems.finish()
+    planning.finish()
 }
 
-/// The combinations that a check looks at.
+/// The combinations that a check looks at, with their indices.
 fn checked_choices(sweep: &Sweep) -> Vec<Vec<usize>> {
     let cells = sweep.cells();
     if cells <= MOST_CHECKED {
@@ -147,93 +209,71 @@ pub fn plan(
     overrides: &[(String, String)],
     seed: Option<u64>,
 ) -> Result<Plan, Report> {
-    plan_with(text, path, overrides, seed, None)
+    let options = Options {
+        overrides,
+        seed,
+        ..Options::default()
+    };
+    plan_with(text, path, options).map_err(Stopped::report)
 }
 
-/// [`plan`], with a reader of the tables that are no text.
+/// [`plan`], with all that can be chosen.
 ///
 /// # Errors
 ///
-/// As [`plan`].
-pub fn plan_with(
-    text: &str,
-    path: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-    read_table: Option<TableReader>,
-) -> Result<Plan, Report> {
-    let mut files = Files::beside(path, read_table);
-    plan_within(text, path, overrides, seed, &mut files, MOST_PLAN_BYTES)
+/// A report as that of [`plan`], or that the watch said so.
+pub fn plan_with(text: &str, path: &str, options: Options<'_>) -> Result<Plan, Stopped> {
+    plan_within(text, path, options, MOST)
 }
 
-/// A plan whose cells have at most `most_bytes` of text together.
-fn plan_within(
-    text: &str,
-    path: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-    files: &mut Files,
-    most_bytes: usize,
-) -> Result<Plan, Report> {
-    let mut problems = Problems::default();
-    let tree = load(text, path, overrides, &mut problems);
-    if !problems.is_readable() {
-        return Err(report(problems));
-    }
-    let Some(sweep) = sweep::read(&tree, &mut problems) else {
-        resolve(&tree, files, &mut problems);
-        return Err(report(problems));
-    };
-    let mut cells = Vec::new();
-    let mut base: Option<(String, u64)> = None;
-    let mut plan_bytes = 0;
-    let mut custom_controls = BTreeMap::new();
-    for index in 0..sweep.cells() {
-        let choice = sweep.choice(index);
-        let cell = sweep.apply(&tree, &choice, &mut problems);
-        let Some(Resolved {
-            tree: normal,
-            scenario,
-        }) = resolve(&cell, files, &mut problems)
-        else {
-            // More cells show more problems, but a wrong file needs no million of them.
-            if index >= MOST_CHECKED {
-                break;
-            }
-            continue;
-        };
-        let resolved = print::document(&normal, Style::Marked);
-        let hash = hex(&print::document(&normal, Style::Bare));
-        plan_bytes += resolved.len();
-        if plan_bytes > most_bytes {
-            let place = tree
-                .entry("sweep")
-                .map_or(Span::default(), |entry| entry.key_span);
-            let message = format!("the cells have more than 1 GiB of text after {index} cells");
-            problems.error(Code::PlanTooLarge, place, message, "split the campaign");
-            break;
+/// A plan whose cells have at most so much together.
+fn plan_within(text: &str, path: &str, options: Options<'_>, most: Most) -> Result<Plan, Stopped> {
+    let (mut planning, sweep) = Planning::begin(text, path, options, most);
+    let Some(sweep) = sweep else {
+        if planning.problems.is_readable() {
+            planning.check_alone();
         }
-        let parameters = sweep
-            .axes
-            .iter()
-            .zip(&choice)
+        return Err(planning.refusal());
+    };
+    let given_seed = planning.seed;
+    let mut name = None;
+    let mut seeds = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut twins = Twins::default();
+    let mut custom_controls = BTreeMap::new();
+    let choices = (0..sweep.cells()).map(|cell| sweep.choice(cell));
+    planning.each(&sweep, choices, |planning, choice, resolved| {
+        let scenario = &resolved.scenario;
+        if name.is_none() {
+            name = Some(scenario.name().to_owned());
+            let in_file = scenario.seed();
+            seeds = self::seeds(&sweep.seeds, given_seed, in_file, &mut planning.problems);
+        }
+        for control in scenario.custom_controls() {
+            let source = control.python.as_ref().map(|python| &python.source);
+            let key = (control.name.clone(), source.cloned());
+            custom_controls
+                .entry(key)
+                .or_insert_with(|| control.clone());
+        }
+        let hash = content_hash(&resolved.tree, &mut planning.problems);
+        let text = print::document(&resolved.tree, Style::Marked, &mut planning.problems);
+        planning.count_bytes(text.len());
+        let parameters = sweep.axes.iter().zip(&choice);
+        let parameters = parameters
             .map(|(axis, value)| (axis.path.clone(), axis.labels[*value].clone()))
             .collect();
-        for control in scenario.custom_controls() {
-            custom_controls.insert(control.name.clone(), control.clone());
-        }
-        base.get_or_insert_with(|| (scenario.name().to_owned(), scenario.seed()));
+        twins.add(hash.clone(), choice);
         cells.push(Cell {
-            index,
+            index: cells.len(),
             parameters,
-            resolved,
+            resolved: text,
             hash,
         });
-    }
-    let Some((name, file_seed)) = base.filter(|_| !problems.has_errors()) else {
-        return Err(report(problems));
+    });
+    let Some(name) = name.filter(|_| !planning.problems.has_errors()) else {
+        return Err(planning.refusal());
     };
-    let seeds = seeds(&sweep.seeds, seed, file_seed);
     let scenario_hash = match cells.as_slice() {
         [single] => single.hash.clone(),
         cells => hex(&cells
@@ -242,38 +282,154 @@ fn plan_within(
             .collect::<Vec<_>>()
             .join("\n")),
     };
-    let runs = cells
-        .iter()
-        .flat_map(|cell| seeds.iter().map(move |seed| (cell, *seed)))
-        .map(|(cell, seed)| Run {
-            run_id: run_id(&cell.hash, seed),
-            cell: cell.index,
-            seed,
-        })
-        .collect();
-    let parameters = sweep.axes.into_iter().map(|axis| axis.path).collect();
+    twins.warn(&sweep, &mut planning.problems);
+    let mut runs = Vec::with_capacity(twins.originals().count() * seeds.len());
+    for (index, hash) in twins.originals() {
+        for seed in &seeds {
+            if !planning.problems.go_on() {
+                break;
+            }
+            runs.push(Run {
+                run_id: run_id(hash, *seed),
+                cell: index,
+                seed: *seed,
+            });
+        }
+    }
     Ok(Plan {
         name,
         scenario_hash,
         model_version: MODEL_VERSION,
-        parameters,
+        parameters: sweep.axes.iter().map(|axis| axis.path.clone()).collect(),
         cells,
         seeds,
         runs,
         custom_controls: custom_controls.into_values().collect(),
+        warnings: planning.finish()?,
     })
 }
 
-/// The seeds of a plan.
-fn seeds(seeds: &Seeds, given: Option<u64>, in_file: u64) -> Vec<u64> {
-    match (seeds, given) {
-        (Seeds::List(list), None) => list.clone(),
-        (Seeds::List(_), Some(seed)) => vec![seed],
-        (Seeds::Count(count), given) => {
-            let first = given.unwrap_or(in_file);
-            (0..*count).map(|index| first.wrapping_add(index)).collect()
+/// A scenario file under way to its cells.
+struct Planning {
+    tree: Table,
+    files: Files,
+    problems: Problems,
+    seed: Option<u64>,
+    most: Most,
+    /// Of the cells so far.
+    bytes: usize,
+    elements: usize,
+}
+
+impl Planning {
+    /// Reads the file and its sweep; without a sweep, it was refused.
+    fn begin(text: &str, path: &str, options: Options<'_>, most: Most) -> (Self, Option<Sweep>) {
+        let mut problems = Problems::watched(options.watch);
+        let tree = load(text, path, options.overrides, &mut problems);
+        let is_readable = problems.is_readable();
+        let sweep = is_readable.then(|| sweep::read(&tree, &mut problems));
+        let planning = Self {
+            tree,
+            files: Files::beside(path, options.read_table),
+            problems,
+            seed: options.seed,
+            most,
+            bytes: 0,
+            elements: 0,
+        };
+        (planning, sweep.flatten())
+    }
+
+    /// Looks for further problems beside those of the sweep.
+    fn check_alone(&mut self) {
+        resolve(&self.tree, &mut self.files, &mut self.problems);
+    }
+
+    /// Resolves a cell for each choice; what is wrong with them is among the problems.
+    fn each(
+        &mut self,
+        sweep: &Sweep,
+        choices: impl IntoIterator<Item = Vec<usize>>,
+        mut then: impl FnMut(&mut Self, Vec<usize>, Resolved),
+    ) {
+        for (index, choice) in choices.into_iter().enumerate() {
+            // More cells show more problems, but a wrong file needs no million of them.
+            let is_enough = self.problems.has_errors() && index >= MOST_CHECKED;
+            if is_enough || self.is_too_large(index) || !self.problems.go_on() {
+                return;
+            }
+            let cell = sweep.apply(&self.tree, &choice, &mut self.problems);
+            let resolved = resolve(&cell, &mut self.files, &mut self.problems);
+            if let Some(resolved) = resolved {
+                self.elements += resolved.scenario.elements();
+                then(self, choice, resolved);
+            }
         }
     }
+
+    /// Counts what the text of a cell adds.
+    fn count_bytes(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    /// Whether the cells so far are more than a plan can have, which is a problem.
+    fn is_too_large(&mut self, cells: usize) -> bool {
+        let place = self.tree.entry("sweep");
+        let place = place.map_or(Span::default(), |entry| entry.key_span);
+        let message = if self.bytes > self.most.bytes {
+            format!("the cells have more than 1 GiB of text after {cells} cells")
+        } else if self.elements > self.most.elements && cells > 1 {
+            format!(
+                "the cells have {} nodes, links and UEs after {cells} cells",
+                self.elements
+            )
+        } else {
+            return false;
+        };
+        let label = "split the campaign into files with fewer values, or take a smaller network";
+        self.problems
+            .error(Code::PlanTooLarge, place, message, label);
+        true
+    }
+
+    /// The warnings, or why there is no result.
+    fn finish(self) -> Result<Vec<Diagnostic>, Stopped> {
+        if self.problems.is_interrupted() {
+            return Err(Stopped::Interrupted);
+        }
+        self.problems.finish().map_err(Stopped::Refused)
+    }
+
+    /// Why there is no plan.
+    fn refusal(self) -> Stopped {
+        if self.problems.is_interrupted() {
+            return Stopped::Interrupted;
+        }
+        Stopped::Refused(report(self.problems))
+    }
+}
+
+/// The seeds of a plan; none where they lead beyond the largest seed.
+fn seeds(seeds: &Seeds, given: Option<u64>, in_file: u64, problems: &mut Problems) -> Vec<u64> {
+    let (count, place) = match (seeds, given) {
+        (Seeds::List(list), None) => return list.clone(),
+        (Seeds::List(_), Some(_)) => (1, Span::default()),
+        (Seeds::Count(count, place), _) => (*count, *place),
+    };
+    let first = given.unwrap_or(in_file);
+    let last = first
+        .checked_add(count - 1)
+        .filter(|last| *last <= LARGEST_SEED);
+    let Some(last) = last else {
+        let message = match count {
+            1 => format!("seed {first} is beyond the largest one"),
+            _ => format!("{count} seeds from {first} on lead beyond the largest one"),
+        };
+        let label = format!("write a `seed` of at most {}", LARGEST_SEED - (count - 1));
+        problems.error(Code::BadSeeds, place, message, label);
+        return Vec::new();
+    };
+    (first..=last).collect()
 }
 
 /// The name of a run.
@@ -283,17 +439,37 @@ fn run_id(hash: &str, seed: u64) -> String {
     id
 }
 
+/// What is hashed between two looks at the watch.
+const STEP_BYTES: usize = 4 << 20;
+
+/// SHA-256 of a resolved scenario without comments and seed, in hexadecimal.
+fn content_hash(tree: &Table, problems: &mut Problems) -> String {
+    let text = print::document(tree, Style::Bare, problems);
+    let mut hasher = Sha256::new();
+    for step in text.as_bytes().chunks(STEP_BYTES) {
+        if !problems.go_on() {
+            break;
+        }
+        hasher.update(step);
+    }
+    hex_of(&hasher.finalize())
+}
+
 /// SHA-256 of a text, in hexadecimal.
 fn hex(text: &str) -> String {
+    hex_of(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex_of(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    Sha256::digest(text.as_bytes())
+    bytes
         .iter()
         .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
         .collect()
 }
 
 /// The problems as a report; one is added where, against expectation, there is none.
-fn report(mut problems: Problems) -> Report {
+pub(crate) fn report(mut problems: Problems) -> Report {
     if !problems.has_errors() {
         let message = "the scenario cannot be resolved";
         problems.error(
@@ -310,7 +486,12 @@ fn report(mut problems: Problems) -> Report {
 }
 
 /// The tree of a file with its overrides.
-fn load(text: &str, path: &str, overrides: &[(String, String)], problems: &mut Problems) -> Table {
+pub(crate) fn load(
+    text: &str,
+    path: &str,
+    overrides: &[(String, String)],
+    problems: &mut Problems,
+) -> Table {
     let source = problems.add_source(path, if text.len() > MOST_BYTES { "" } else { text });
     if text.len() > MOST_BYTES {
         let message = format!("the scenario has {} bytes", text.len());
@@ -327,131 +508,10 @@ fn load(text: &str, path: &str, overrides: &[(String, String)], problems: &mut P
     tree
 }
 
-/// Checks the text of a sites file; the result is the number of sites.
-///
-/// # Errors
-///
-/// A report of every problem found.
-pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
-    let mut problems = Problems::default();
-    let source = problems.add_source(path, text);
-    let count = topology::sites::count(source, text, &mut problems);
-    problems.finish().map(|_| count)
-}
-
-impl Described {
-    /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
-    /// sweep and without references to files will do.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found.
-    pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        single(text, RESOLVED, &mut Files::none())
-    }
-}
-
-/// What a resolved scenario is called in messages.
-const RESOLVED: &str = "scenario.resolved.toml";
-
-impl Scenario {
-    /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
-    /// sweep and without references to files will do.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found, or that it is a slotted model and no network.
-    pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        network(text, RESOLVED, &mut Files::none())
-    }
-
-    /// Reads a scenario file without a sweep. `path` is the file's name in messages and the place
-    /// that relative file references count from.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found, or that it is a slotted model and no network.
-    pub fn parse(text: &str, path: &str) -> Result<Self, Report> {
-        network(text, path, &mut Files::beside(path, None))
-    }
-}
-
-/// The network of a text without a sweep.
-fn network(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report> {
-    match single(text, path, files)? {
-        Described::Network(scenario) => Ok(*scenario),
-        Described::Slotted(_) => {
-            let mut problems = Problems::default();
-            let message = "a slotted model is no network".to_owned();
-            problems.file_error(
-                Code::WrongType,
-                path,
-                message,
-                "remove [slotted]".to_owned(),
-            );
-            Err(report(problems))
-        }
-    }
-}
-
-/// What a text without a sweep describes.
-fn single(text: &str, path: &str, files: &mut Files) -> Result<Described, Report> {
-    let mut problems = Problems::default();
-    let tree = load(text, path, &[], &mut problems);
-    if !problems.is_readable() {
-        return Err(report(problems));
-    }
-    if let Some(entry) = tree.entry("sweep") {
-        let message = "a single run cannot have a sweep";
-        problems.error(Code::SweepInRun, entry.key_span, message, "remove [sweep]");
-    }
-    match resolve(&tree, files, &mut problems) {
-        Some(resolved) if !problems.has_errors() => Ok(resolved.scenario),
-        _ => Err(report(problems)),
-    }
-}
-
-/// Reads a scenario file.
-///
-/// # Errors
-///
-/// A report that the file cannot be read, is too large or is not UTF-8.
-pub fn read_file(path: &str) -> Result<String, Report> {
-    let mut problems = Problems::default();
-    match std::fs::read(path) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => return Ok(text),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                let message = format!("\"{path}\" is not UTF-8 (byte {at})");
-                problems.file_error(
-                    Code::NotUtf8,
-                    path,
-                    message,
-                    "save the file as UTF-8".to_owned(),
-                );
-            }
-        },
-        Err(error) => {
-            let message = format!(
-                "\"{path}\" cannot be read: {}",
-                crate::files::reason(&error)
-            );
-            problems.file_error(
-                Code::Unreadable,
-                path,
-                message,
-                "name a scenario file".to_owned(),
-            );
-        }
-    }
-    Err(report(problems))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Law;
+    use crate::model::{Law, Scenario};
 
     const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\
@@ -463,10 +523,29 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_with_too_much_text_is_refused() {
-        let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4]\n");
-        let report = plan_within(&text, "s.toml", &[], None, &mut Files::none(), 1000).unwrap_err();
-        assert_eq!(report.diagnostics[0].code, "S064");
+    fn a_plan_with_too_much_text_or_too_many_nodes_is_refused() {
+        let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4, 5]\n");
+        let refusal = |most| {
+            let stopped = plan_within(&text, "s.toml", Options::default(), most).unwrap_err();
+            let [refusal] = stopped.report().diagnostics.try_into().unwrap();
+            (refusal.code, refusal.message)
+        };
+        let bytes = "the cells have more than 1 GiB of text after 1 cells".to_owned();
+        assert_eq!(
+            refusal(Most {
+                bytes: 1000,
+                ..MOST
+            }),
+            ("S064", bytes)
+        );
+        // Three nodes and two links, then four and three.
+        let elements = "the cells have 12 nodes, links and UEs after 2 cells".to_owned();
+        let most = Most {
+            elements: 11,
+            ..MOST
+        };
+        assert_eq!(refusal(most), ("S064", elements));
+        assert!(plan_within(&text, "s.toml", Options::default(), MOST).is_ok());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::diagnostic::Problems;
 use crate::tree::{Entry, Item, Table, Value};
 
 /// What is printed.
@@ -17,18 +18,18 @@ pub(crate) enum Style {
 const HEADER: &str =
     "# Every value of the scenario; \"default\" marks those that need not be stated.\n";
 
-/// Prints the whole file.
-pub(crate) fn document(table: &Table, style: Style) -> String {
+/// Prints the whole file; what is printed so far if it is told to end.
+pub(crate) fn document(table: &Table, style: Style, problems: &mut Problems) -> String {
     let mut out = String::new();
     if style == Style::Marked {
         out.push_str(HEADER);
     }
-    body(&mut out, table, "", style);
+    body(&mut out, table, "", style, problems);
     out
 }
 
 /// Prints the keys of a table, then its tables.
-fn body(out: &mut String, table: &Table, path: &str, style: Style) {
+fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mut Problems) {
     for entry in &table.entries {
         if style == Style::Bare && path.is_empty() && entry.key == "seed" {
             continue;
@@ -38,14 +39,17 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style) {
             Value::Array(rows) if holds_tables(rows) => {
                 // Nodes and links are many and short: a line for each.
                 if path == "topology" {
-                    lines(out, &entry.key, rows, style);
+                    lines(out, &entry.key, rows, style, problems);
                 }
             }
             Value::Text(text) if matches!(path, "python" | "trace") && text.contains('\n') => {
-                let _ = writeln!(out, "{} = {}", key(&entry.key), multi_line(text));
+                push_key(out, &entry.key);
+                out.push_str(" = ");
+                push_multi_line(out, text);
+                out.push('\n');
             }
             _ => {
-                let _ = write!(out, "{} = {}", key(&entry.key), inline(&entry.item.value));
+                push_pair(out, entry);
                 if style == Style::Marked && entry.is_default {
                     out.push_str(" # default");
                 }
@@ -58,13 +62,16 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style) {
             Value::Table(inner) => {
                 let path = join(path, &entry.key);
                 let _ = write!(out, "\n[{path}]\n");
-                body(out, inner, &path, style);
+                body(out, inner, &path, style, problems);
             }
             Value::Array(rows) if holds_tables(rows) && path != "topology" => {
                 let path = join(path, &entry.key);
                 for row in rows.iter().filter_map(Item::as_table) {
+                    if !problems.go_on() {
+                        return;
+                    }
                     let _ = write!(out, "\n[[{path}]]\n");
-                    body(out, row, &path, style);
+                    body(out, row, &path, style, problems);
                 }
             }
             _ => {}
@@ -73,23 +80,26 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style) {
 }
 
 /// Prints an array of tables, a table per line.
-fn lines(out: &mut String, name: &str, rows: &[Item], style: Style) {
-    let _ = writeln!(out, "{} = [", key(name));
+fn lines(out: &mut String, name: &str, rows: &[Item], style: Style, problems: &mut Problems) {
+    push_key(out, name);
+    out.push_str(" = [\n");
     for row in rows {
-        let _ = write!(out, "  {},", inline(&row.value));
-        let marked: Vec<&str> = row
-            .as_table()
-            .map(|table| {
-                table
-                    .entries
-                    .iter()
-                    .filter(|e| e.is_default)
-                    .map(|e| e.key.as_str())
-                    .collect()
-            })
-            .unwrap_or_default();
-        if style == Style::Marked && !marked.is_empty() {
-            let _ = write!(out, " # default: {}", marked.join(", "));
+        if !problems.go_on() {
+            return;
+        }
+        out.push_str("  ");
+        push_inline(out, &row.value);
+        out.push(',');
+        if style == Style::Marked {
+            let entries = row
+                .as_table()
+                .map_or(&[] as &[Entry], |table| &table.entries);
+            let mut before = " # default: ";
+            for entry in entries.iter().filter(|entry| entry.is_default) {
+                out.push_str(before);
+                out.push_str(&entry.key);
+                before = ", ";
+            }
         }
         out.push('\n');
     }
@@ -110,26 +120,35 @@ fn join(path: &str, name: &str) -> String {
 
 /// A key, quoted where it must be.
 pub(crate) fn key(name: &str) -> String {
+    let mut out = String::new();
+    push_key(&mut out, name);
+    out
+}
+
+fn push_key(out: &mut String, name: &str) {
     let bare = !name.is_empty()
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if bare { name.to_owned() } else { quoted(name) }
+    if bare {
+        out.push_str(name);
+    } else {
+        push_quoted(out, name);
+    }
 }
 
 /// A basic string (TOML §String).
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
+fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
     for c in text.chars() {
-        push_escaped(&mut out, c);
+        push_escaped(out, c);
     }
     out.push('"');
-    out
 }
 
 /// A multi-line basic string (TOML §String), with the lines and quotes of a program as they are.
-fn multi_line(text: &str) -> String {
-    let mut out = String::from("\"\"\"\n");
+fn push_multi_line(out: &mut String, text: &str) {
+    out.push_str("\"\"\"\n");
     let mut quotes = 0;
     for (at, c) in text.char_indices() {
         quotes = if c == '"' { quotes + 1 } else { 0 };
@@ -137,11 +156,10 @@ fn multi_line(text: &str) -> String {
             // Three would end the string, and one at its end would be one of the three.
             '"' if quotes % 3 != 0 && at + 1 < text.len() => out.push(c),
             '\n' | '\t' => out.push(c),
-            c => push_escaped(&mut out, c),
+            c => push_escaped(out, c),
         }
     }
     out.push_str("\"\"\"");
-    out
 }
 
 /// A character of a basic string.
@@ -161,36 +179,53 @@ fn push_escaped(out: &mut String, c: char) {
 
 /// A value on one line.
 pub(crate) fn inline(value: &Value) -> String {
+    let mut out = String::new();
+    push_inline(&mut out, value);
+    out
+}
+
+fn push_inline(out: &mut String, value: &Value) {
     match value {
-        Value::Text(text) => quoted(text),
-        Value::Integer(integer) => integer.to_string(),
+        Value::Text(text) => push_quoted(out, text),
+        Value::Integer(integer) => {
+            let _ = write!(out, "{integer}");
+        }
         // Debug keeps the point that makes it a TOML float, and prints the shortest text that
         // reads back as the same number.
-        Value::Number(number) => format!("{number:?}"),
-        Value::Boolean(boolean) => boolean.to_string(),
-        // Refused wherever a value is read, so never part of a normal tree.
-        Value::Datetime => quoted(""),
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(|item| inline(&item.value)).collect();
-            format!("[{}]", items.join(", "))
+        Value::Number(number) => {
+            let _ = write!(out, "{number:?}");
         }
-        Value::Table(table) => {
-            let pair =
-                |entry: &Entry| format!("{} = {}", key(&entry.key), inline(&entry.item.value));
-            let pairs: Vec<_> = table.entries.iter().map(pair).collect();
-            if pairs.is_empty() {
-                "{}".to_owned()
-            } else {
-                format!("{{ {} }}", pairs.join(", "))
+        Value::Boolean(boolean) => out.push_str(if *boolean { "true" } else { "false" }),
+        // Refused wherever a value is read, so never part of a normal tree.
+        Value::Datetime => push_quoted(out, ""),
+        Value::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                push_inline(out, &item.value);
             }
+            out.push(']');
+        }
+        Value::Table(table) if table.entries.is_empty() => out.push_str("{}"),
+        Value::Table(table) => {
+            for (at, entry) in table.entries.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "{ " });
+                push_pair(out, entry);
+            }
+            out.push_str(" }");
         }
     }
+}
+
+fn push_pair(out: &mut String, entry: &Entry) {
+    push_key(out, &entry.key);
+    out.push_str(" = ");
+    push_inline(out, &entry.item.value);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Problems;
     use crate::tree::parse;
 
     #[test]
@@ -207,7 +242,8 @@ mod tests {
             "é\u{0}\u{7f}\u{85}\n",
         ] {
             let mut problems = Problems::default();
-            let printed = format!("source = {}\n", multi_line(text));
+            let mut printed = "source = ".to_owned();
+            push_multi_line(&mut printed, text);
             let tree = parse(&printed, 0, &mut problems);
             assert!(!problems.has_errors(), "{printed}");
             assert_eq!(tree.text("source"), Some(text), "{printed}");

@@ -25,6 +25,7 @@ use crate::phrases::Limit;
 use crate::profile;
 use crate::protocols::read::{read_routing, usual_olsr_times};
 use crate::protocols::tcp;
+use crate::shown::short;
 use crate::slotted;
 use crate::spec::{nearest, tables};
 use crate::topology::{self, Network, is_ue_name};
@@ -58,6 +59,18 @@ impl Names<'_> {
         (0..self.network.nodes.len())
             .filter(|i| self.network.nodes[*i].kind == kind)
             .collect()
+    }
+
+    /// The links by their names "a-b" and "b-a"; of parallel ones, the first.
+    pub(crate) fn ways(&self) -> BTreeMap<String, usize> {
+        let id = |index: usize| self.network.nodes[index].id.as_str();
+        let mut ways = BTreeMap::new();
+        for (index, (link, _)) in self.network.links.iter().enumerate() {
+            let (a, b) = (id(link.a), id(link.b));
+            ways.entry(format!("{a}-{b}")).or_insert(index);
+            ways.entry(format!("{b}-{a}")).or_insert(index);
+        }
+        ways
     }
 
     /// "did you mean …" for an unknown name.
@@ -156,7 +169,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let (network, scenario) = (network?, scenario?);
     let span = tree.place("topology", Span::default());
     complete_olsr(&mut tree, &scenario);
-    let graph = graph(&network, &scenario);
+    let graph = graph(&network, &scenario, problems);
     tree.set(
         "topology",
         span,
@@ -169,7 +182,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     tree.remove("server");
     traces.write(&mut tree);
     let scenario = Described::Network(Box::new(scenario));
-    Some(Resolved { tree, scenario })
+    (!problems.has_errors()).then_some(Resolved { tree, scenario })
 }
 
 /// Distances as the crow flies need to know where the nodes are.
@@ -225,6 +238,9 @@ fn long_enough_window(tree: &Table, problems: &mut Problems) {
 fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usize> {
     let mut nodes = Vec::new();
     for (name, span) in routing.texts("spray") {
+        if !problems.go_on() {
+            break;
+        }
         match names.ids.get(name) {
             None => {
                 let message = format!("there is no node \"{name}\"");
@@ -347,6 +363,9 @@ fn record(
         reordering: table.boolean("reordering")?,
     };
     for (name, span) in table.texts("capture") {
+        if !problems.go_on() {
+            return None;
+        }
         if !names.ids.contains_key(name) && ue_index(name, names.ues).is_none() {
             let label = match nearest(name, names.ids.keys().copied()) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
@@ -355,7 +374,7 @@ fn record(
             problems.error(
                 Code::UnknownRecorded,
                 span,
-                format!("there is no node \"{name}\""),
+                format!("there is no node \"{}\"", short(name)),
                 label,
             );
         }
@@ -369,6 +388,9 @@ fn record(
         BTreeSet::new()
     };
     for (name, span) in table.texts("flows") {
+        if !problems.go_on() {
+            return None;
+        }
         if !ends.contains(name) {
             let label = match nearest(name, ends.iter().map(String::as_str)) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
@@ -377,33 +399,30 @@ fn record(
             problems.error(
                 Code::UnknownRecorded,
                 span,
-                format!("no flow ends at \"{name}\""),
+                format!("no flow ends at \"{}\"", short(name)),
                 label,
             );
         }
         record.flows.push(name.to_owned());
     }
-    let id = |index: usize| names.network.nodes[index].id.as_str();
-    let links: BTreeSet<String> = names
-        .network
-        .links
-        .iter()
-        .filter(|_| asks("links"))
-        .flat_map(|(link, _)| {
-            let (a, b) = (id(link.a), id(link.b));
-            [format!("{a}-{b}"), format!("{b}-{a}")]
-        })
-        .collect();
+    let links = if asks("links") {
+        names.ways()
+    } else {
+        BTreeMap::new()
+    };
     for (name, span) in table.texts("links") {
-        if !links.contains(name) {
-            let label = match nearest(name, links.iter().map(String::as_str)) {
+        if !problems.go_on() {
+            return None;
+        }
+        if !links.contains_key(name) {
+            let label = match nearest(name, links.keys().map(String::as_str)) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
                 None => "name a link as \"a-b\"".to_owned(),
             };
             problems.error(
                 Code::UnknownRecorded,
                 span,
-                format!("there is no link \"{name}\""),
+                format!("there is no link \"{}\"", short(name)),
                 label,
             );
         }
@@ -447,7 +466,7 @@ fn complete_olsr(tree: &mut Table, scenario: &Scenario) {
 }
 
 /// The topology section of the normal form.
-fn graph(network: &Network, scenario: &Scenario) -> Table {
+fn graph(network: &Network, scenario: &Scenario, problems: &mut Problems) -> Table {
     let span = Span::default();
     let mut graph = Table::default();
     let push = |table: &mut Table, key: &str, value: Value, is_default: bool| {
@@ -463,6 +482,9 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
     push(&mut graph, "kind", text("graph".to_owned()), false);
     let mut rows = Vec::new();
     for node in &network.nodes {
+        if !problems.go_on() {
+            break;
+        }
         let mut row = Table::default();
         push(&mut row, "id", text(node.id.clone()), false);
         let is_default = node.kind == NodeKind::Enodeb;
@@ -491,6 +513,9 @@ fn graph(network: &Network, scenario: &Scenario) -> Table {
     push(&mut graph, "node", Value::Array(rows), false);
     let mut rows = Vec::new();
     for link in &scenario.links {
+        if !problems.go_on() {
+            break;
+        }
         let mut row = Table::default();
         push(&mut row, "a", text(network.nodes[link.a].id.clone()), false);
         push(&mut row, "b", text(network.nodes[link.b].id.clone()), false);

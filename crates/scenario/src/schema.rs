@@ -90,7 +90,7 @@ fn quantity(example: &str) -> Value {
 
 fn kind(kind: &Kind) -> Value {
     match kind {
-        Kind::Text => json!({ "type": "string", "minLength": 1 }),
+        Kind::Text | Kind::Content => json!({ "type": "string", "minLength": 1 }),
         Kind::Id => json!({ "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),

@@ -8,6 +8,7 @@ use crate::model::Described;
 use crate::model::slotted::{Arrivals, Flow, Growth, Interference, Link, Region, Slotted};
 use crate::normal;
 use crate::resolve::Resolved;
+use crate::shown;
 use crate::spec::{nearest, tables};
 use crate::tree::{Table, Value};
 
@@ -50,7 +51,7 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
     };
     if links.len() > most {
         let place = table.place("scheduler", Span::default());
-        let count = links.len();
+        let count = table.tables("link").len();
         let message = format!("the model has {count} links, and this scheduler takes {most}");
         let label = if is_exact && count <= MOST_LINKS {
             "write scheduler = \"greedy\""
@@ -61,7 +62,7 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
     }
     if flows.len() > MOST_FLOWS {
         let place = table.place("flow", Span::default());
-        let message = format!("the model has {} flows", flows.len());
+        let message = format!("the model has {} flows", table.tables("flow").len());
         let label = format!("write at most {MOST_FLOWS}");
         problems.error(Code::TooManyFlows, place, message, label);
     }
@@ -159,7 +160,7 @@ fn links(
 ) -> Vec<Link> {
     let mut links = Vec::new();
     let mut known = BTreeSet::new();
-    for (row, span) in table.tables("link") {
+    for (row, span) in table.tables("link").into_iter().take(MOST_LINKS + 1) {
         let (Some(from), Some(to)) = (row.text("from"), row.text("to")) else {
             continue;
         };
@@ -206,21 +207,26 @@ fn interference(
         "collision-domain" => return Some(Interference::CollisionDomain),
         _ => {}
     }
-    let names: Vec<String> = (links.iter())
-        .map(|link| format!("{}-{}", nodes[link.from], nodes[link.to]))
-        .collect();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        let name = format!("{}-{}", nodes[link.from], nodes[link.to]);
+        names.entry(name).or_insert(index);
+    }
     let mut pairs = Vec::new();
     for item in table.get("conflicts")?.as_array()? {
+        if !problems.go_on() {
+            break;
+        }
         let pair = item.as_array().unwrap_or_default();
         let mut found = Vec::new();
         for link in pair {
             let name = link.as_text().unwrap_or_default();
-            if let Some(index) = names.iter().position(|other| other == name) {
-                found.push(index);
+            if let Some(index) = names.get(name) {
+                found.push(*index);
                 continue;
             }
-            let message = format!("there is no link \"{}\"", normal::shorten(name));
-            let label = match nearest(name, names.iter().map(String::as_str)) {
+            let message = format!("there is no link \"{}\"", shown::short(name));
+            let label = match nearest(name, names.keys().map(String::as_str)) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
                 None => "name a link from A to B as \"A-B\"".to_owned(),
             };
@@ -250,7 +256,11 @@ fn flows(
     problems: &mut Problems,
 ) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
-    for (row, span) in table.tables("flow") {
+    let ways = ways(links);
+    for (row, span) in table.tables("flow").into_iter().take(MOST_FLOWS + 1) {
+        if !problems.go_on() {
+            break;
+        }
         let mut end = |key: &str| {
             let name = row.text(key)?;
             let known = by_name.get(name).copied();
@@ -275,7 +285,7 @@ fn flows(
                 message,
                 "name another node",
             );
-        } else if !reaches(links, source, destination) {
+        } else if !reaches(&ways, source, destination) {
             let message = format!("no way leads from \"{from}\" to \"{to}\"");
             let label = "add links, which lead in one direction";
             problems.error(Code::NoPath, span, message, label);
@@ -333,18 +343,22 @@ fn arrivals(row: &Table) -> Option<Arrivals> {
     })
 }
 
-/// Whether a way leads over the links.
-fn reaches(links: &[Link], source: usize, destination: usize) -> bool {
+/// Where the links of each node lead.
+fn ways(links: &[Link]) -> BTreeMap<usize, Vec<usize>> {
+    let mut ways: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for link in links {
+        ways.entry(link.from).or_default().push(link.to);
+    }
+    ways
+}
+
+/// Whether a way leads from one node to another.
+fn reaches(ways: &BTreeMap<usize, Vec<usize>>, source: usize, destination: usize) -> bool {
     let mut reached = BTreeSet::new();
     let mut open = vec![source];
     while let Some(node) = open.pop() {
         if reached.insert(node) {
-            open.extend(
-                links
-                    .iter()
-                    .filter(|link| link.from == node)
-                    .map(|link| link.to),
-            );
+            open.extend(ways.get(&node).into_iter().flatten());
         }
     }
     reached.contains(&destination)

@@ -4,11 +4,15 @@
 //! and anything else means all of them. A table is merged over the section it names; when it
 //! changes the section's kind or protocol, keys that belong to the old one go.
 
+use std::collections::BTreeSet;
+
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::print;
+use crate::shown::short;
 use crate::spec::{Key, Kind, Section, nearest, tables};
-use crate::tree::{Item, Table, Value, parse_value};
+use crate::tree::{Entry, Item, Table, Value, parse_value};
+use crate::values::is_printable;
 
 /// The most runs of a campaign.
 const MOST_RUNS: u128 = 1_000_000;
@@ -26,8 +30,8 @@ pub(crate) struct Axis {
 /// What a sweep says about seeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seeds {
-    /// So many, counted from the scenario's seed.
-    Count(u64),
+    /// So many, counted from the scenario's seed, and where the file says so.
+    Count(u64, Span),
     /// Exactly these.
     List(Vec<u64>),
 }
@@ -87,7 +91,7 @@ impl Sweep {
 pub(crate) fn read(tree: &Table, problems: &mut Problems) -> Option<Sweep> {
     let mut sweep = Sweep {
         axes: Vec::new(),
-        seeds: Seeds::Count(1),
+        seeds: Seeds::Count(1, tree.place("seed", Span::default())),
     };
     let Some(entry) = tree.entry("sweep") else {
         return Some(sweep);
@@ -105,7 +109,7 @@ pub(crate) fn read(tree: &Table, problems: &mut Problems) -> Option<Sweep> {
     let mut is_sound = true;
     axes(table, "", &mut sweep, &mut is_sound, problems);
     let seeds = match &sweep.seeds {
-        Seeds::Count(count) => u128::from(*count),
+        Seeds::Count(count, _) => u128::from(*count),
         Seeds::List(list) => list.len() as u128,
     };
     let runs = sweep.axes.iter().fold(seeds, |runs, axis| {
@@ -139,13 +143,14 @@ fn axes(
         };
         match &entry.item.value {
             Value::Table(inner) => axes(inner, &path, sweep, is_sound, problems),
+            _ if !may_be_swept(&path, entry, sweep, problems) => *is_sound = false,
             _ if path == "seeds" => match seeds(&entry.item, problems) {
                 Some(seeds) => sweep.seeds = seeds,
                 None => *is_sound = false,
             },
             Value::Array(values) if values.is_empty() => {
                 *is_sound = false;
-                let message = format!("the sweep of `{path}` has no values");
+                let message = format!("the sweep of `{}` has no values", short(&path));
                 problems.error(
                     Code::EmptySweep,
                     entry.item.span,
@@ -167,7 +172,7 @@ fn axes(
             }
             other => {
                 *is_sound = false;
-                let message = format!("the sweep of `{path}` is {}", other.type_name());
+                let message = format!("the sweep of `{}` is {}", short(&path), other.type_name());
                 problems.error(
                     Code::WrongType,
                     entry.item.span,
@@ -179,18 +184,52 @@ fn axes(
     }
 }
 
+/// Whether a key can be an axis. What says of which sweep or run the file is cannot, nor can a key
+/// that is one already.
+fn may_be_swept(path: &str, entry: &Entry, sweep: &Sweep, problems: &mut Problems) -> bool {
+    let words = words(path);
+    let (message, label) = match words.as_slice() {
+        ["seed"] => ("the seed is no parameter", "write seeds = [1, 2, 3]"),
+        ["name"] => (
+            "the name is no parameter: the cells would be the same scenario",
+            "take it out; what each value is called is its `label`",
+        ),
+        ["sweep", ..] => ("a sweep cannot be swept", "name another key"),
+        _ if sweep
+            .axes
+            .iter()
+            .any(|axis| self::words(&axis.path) == words) =>
+        {
+            ("the key is swept twice", "join the two lists")
+        }
+        _ => return true,
+    };
+    problems.error(Code::UnknownSweepKey, entry.key_span, message, label);
+    false
+}
+
+/// The words of a path.
+fn words(path: &str) -> Vec<&str> {
+    path.split('.')
+        .map(|word| word.trim().trim_matches(['"', '\'']))
+        .collect()
+}
+
 fn seeds(item: &Item, problems: &mut Problems) -> Option<Seeds> {
     let seed = |value: &Value| match value {
         Value::Integer(seed) => u64::try_from(*seed).ok(),
         _ => None,
     };
     match &item.value {
-        Value::Integer(count) if *count > 0 => return Some(Seeds::Count(count.unsigned_abs())),
+        Value::Integer(count) if *count > 0 => {
+            return Some(Seeds::Count(count.unsigned_abs(), item.span));
+        }
         Value::Array(items) if !items.is_empty() => {
-            let mut list: Vec<u64> = Vec::new();
+            let mut list: Vec<u64> = Vec::with_capacity(items.len());
+            let mut known = BTreeSet::new();
             for item in items {
                 match seed(&item.value) {
-                    Some(seed) if !list.contains(&seed) => list.push(seed),
+                    Some(seed) if known.insert(seed) => list.push(seed),
                     Some(seed) => {
                         let message = format!("seed {seed} stands twice");
                         problems.error(Code::BadSeeds, item.span, message, "write different seeds");
@@ -254,10 +293,7 @@ pub(crate) fn apply_overrides(
 
 /// Sets the key at `path`.
 fn set(tree: &mut Table, path: &str, span: Span, item: &Item, code: Code, problems: &mut Problems) {
-    let words: Vec<&str> = path
-        .split('.')
-        .map(|word| word.trim().trim_matches(['"', '\'']))
-        .collect();
+    let words = words(path);
     let place = Place {
         path,
         span,
@@ -282,8 +318,9 @@ struct Place<'a> {
 impl Place<'_> {
     fn unknown(&self, word: &str, label: String, problems: &mut Problems) {
         let message = format!(
-            "`{}` is not a key of a scenario: `{word}` is not known",
-            self.path
+            "`{}` is not a key of a scenario: `{}` is not known",
+            short(self.path),
+            short(word)
         );
         problems.error(self.code, self.span, message, label);
     }
@@ -512,7 +549,11 @@ fn labels(
                 ..
             }) if !text.is_empty() => {
                 if labels.iter().any(|other| other == text.as_str()) {
-                    let message = format!("two values of `{path}` are labelled \"{text}\"");
+                    let message = format!(
+                        "two values of `{}` are labelled \"{}\"",
+                        short(path),
+                        short(&text)
+                    );
                     problems.error(Code::BadLabel, item.span, message, "write different labels");
                     return None;
                 }
@@ -525,6 +566,12 @@ fn labels(
                 return None;
             }
         };
+        let noun = "the label of the value";
+        if let serde_json::Value::String(text) = &label
+            && !is_printable(text, Code::BadLabel, noun, item.span, problems)
+        {
+            return None;
+        }
         labels.push(label);
     }
     Some(labels)

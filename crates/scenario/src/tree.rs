@@ -5,6 +5,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use crate::aside::aside;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 
@@ -134,8 +135,29 @@ impl Table {
     }
 }
 
+/// A text that takes longer to read than somebody who interrupts likes to wait.
+const LONG_BYTES: usize = 1 << 20;
+
 /// Reads a document; syntax errors are recorded, and what can be read is returned.
 pub(crate) fn parse(text: &str, source: usize, problems: &mut Problems) -> Table {
+    if text.len() < LONG_BYTES || !problems.is_watched() {
+        return parse_at_once(text, source, problems);
+    }
+    let owned = text.to_owned();
+    let parsed = aside(problems, move || {
+        let mut found = Problems::default();
+        let tree = parse_at_once(&owned, source, &mut found);
+        (tree, found.has_errors())
+    });
+    match parsed {
+        Some((tree, false)) => tree,
+        // What is wrong is found again, and placed: such a text is seldom long.
+        Some((_, true)) => parse_at_once(text, source, problems),
+        None => Table::default(),
+    }
+}
+
+fn parse_at_once(text: &str, source: usize, problems: &mut Problems) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);

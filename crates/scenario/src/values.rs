@@ -9,8 +9,9 @@ use backlane_units::{Bytes, Duration, Length, Quantity, UnitError};
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Law, Start};
-use crate::normal::{section, shorten, wrong_type};
+use crate::normal::{section, wrong_type};
 use crate::phrases::{self, PhraseError};
+use crate::shown::{is_unprintable, short};
 use crate::spec::{Kind, tables};
 use crate::tree::{Item, Table, Value};
 
@@ -25,6 +26,26 @@ pub(crate) fn is_id(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
+/// Whether a text holds nothing that a screen would obey instead of show; a problem if it does.
+pub(crate) fn is_printable(
+    text: &str,
+    code: Code,
+    noun: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> bool {
+    let Some(control) = text.chars().find(|c| is_unprintable(*c)) else {
+        return true;
+    };
+    let message = format!(
+        "{noun} holds the control character {}",
+        control.escape_unicode()
+    );
+    let label = "write it without: it becomes part of names, tables and figures";
+    problems.error(code, span, message, label);
+    false
+}
+
 pub(crate) fn id(item: &Item, noun: &str, problems: &mut Problems) -> Option<String> {
     let Some(name) = item.as_text() else {
         wrong_type(item, noun, "a name in quotes", problems);
@@ -36,7 +57,7 @@ pub(crate) fn id(item: &Item, noun: &str, problems: &mut Problems) -> Option<Str
     problems.error(
         Code::BadName,
         item.span,
-        format!("\"{}\" cannot be a name", shorten(name)),
+        format!("\"{}\" cannot be a name", short(name)),
         "use 1 to 64 letters, digits, '-', '_' and '.'",
     );
     None
@@ -149,7 +170,7 @@ fn unit_error(error: &UnitError, noun: &str, span: Span, problems: &mut Problems
         UnitError::UnknownUnit { unit, .. } => {
             format!(
                 "{noun} has a unit that is not known here: \"{}\"",
-                shorten(unit)
+                short(unit)
             )
         }
         _ => format!("{noun} {error}"),

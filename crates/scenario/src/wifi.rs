@@ -10,6 +10,7 @@ use crate::model::{Link, Node, NodeKind, RadioLink, Wifi};
 use crate::profile;
 use crate::protocols::wifi::{self, Standard};
 use crate::resolve::Names;
+use crate::shown::short;
 use crate::spec::nearest;
 use crate::topology;
 use crate::tree::{Item, Table, Value};
@@ -154,23 +155,24 @@ fn lossy_links(table: &Table, names: &Names<'_>, problems: &mut Problems) -> Opt
             known.entry(format!("{b}-{a}")).or_insert(index);
         }
     }
-    let mut links = Vec::new();
+    let mut links = BTreeSet::new();
     for (name, span) in table.texts("lossy_links") {
+        if !problems.go_on() {
+            break;
+        }
         match known.get(name) {
-            Some(index) if links.contains(index) => {}
-            Some(index) => links.push(*index),
+            Some(index) => drop(links.insert(*index)),
             None => {
                 let label = match nearest(name, known.keys().map(String::as_str)) {
                     Some(nearest) => format!("did you mean \"{nearest}\"?"),
                     None => "name a link with medium = \"wifi\" as \"a-b\"".to_owned(),
                 };
-                let message = format!("there is no link \"{name}\" over 802.11");
+                let message = format!("there is no link \"{}\" over 802.11", short(name));
                 problems.error(Code::LossyLink, span, message, label);
             }
         }
     }
-    links.sort_unstable();
-    Some(links)
+    Some(links.into_iter().collect())
 }
 
 /// Every node with a radio stands somewhere, and shares a channel with whom it is to hear.
@@ -196,6 +198,9 @@ fn stations(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problem
     }
     let mut taken = BTreeSet::new();
     for (link, span) in &network.links {
+        if !problems.go_on() {
+            return;
+        }
         let Some(radio) = link.radio().filter(|radio| !radio.is_left_out) else {
             continue;
         };

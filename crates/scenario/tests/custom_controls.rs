@@ -49,7 +49,6 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
     let [control] = read.custom_controls.as_slice() else {
         panic!("{:?}", read.custom_controls);
     };
-    assert_eq!(plan.custom_controls, read.custom_controls);
     let class = control.python.as_ref().unwrap();
     assert_eq!(control.name, AIMD);
     assert_eq!(
@@ -68,6 +67,40 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
 fn plan_of_resolved(resolved: &str) -> Plan {
     plan(resolved, "no/such/folder/scenario.toml", &[], None)
         .unwrap_or_else(|report| panic!("{report}"))
+}
+
+#[test]
+fn a_plan_says_whether_a_class_came_with_the_scenario_or_from_which_file() {
+    let folder = folder("whence", CLASS);
+    let plan = planned(&folder, &scenario("reno", AIMD, ""));
+    let of = |plan: &Plan| {
+        let class = plan.custom_controls[0].python.clone().unwrap();
+        (class.embedded, class.path)
+    };
+    let file = folder
+        .join(".")
+        .with_file_name("whence")
+        .join("controls/aimd.py");
+    let file = file.to_string_lossy().into_owned();
+    assert_eq!(of(&plan), (false, Some(file)));
+    let again = plan_of_resolved(&plan.cells[0].resolved);
+    assert_eq!(of(&again), (true, None));
+    let json = serde_json::to_value(&again).unwrap();
+    assert_eq!(json["custom_controls"][0]["python"]["embedded"], true);
+    assert!(json["custom_controls"][0]["python"]["path"].is_null());
+}
+
+#[test]
+fn a_plan_lists_every_text_that_a_sweep_brings_for_one_file() {
+    let row = |number: u8| format!("[{{ file = \"a.py\", source = \"class A: {number}\" }}]");
+    let sweep = format!("[sweep]\npython = [{}, {}]\n", row(1), row(2));
+    let text = scenario("reno", "python:a.py:A", &sweep);
+    let plan = plan(&text, "s.toml", &[], None).unwrap();
+    let sources = plan.custom_controls.iter();
+    let sources: Vec<_> = sources
+        .map(|control| control.python.as_ref().unwrap().source.as_str())
+        .collect();
+    assert_eq!(sources, ["class A: 1", "class A: 2"]);
 }
 
 #[test]

@@ -222,6 +222,7 @@ fn cases() -> Vec<(&'static str, String)> {
                 "[sweep]\n\"tcp\" = [{ label = \"a\", sack = true }, { label = \"a\", sack = false }]\n",
             ),
         ),
+        ("S068", chain("[sweep]\n\"flow.size\" = [\"1 kB\", \"1000 B\"]\n")),
         ("S065", chain("[sweep]\nseeds = 2\n")),
         ("S066", chain("")),
         ("S070", sites("column.csv", "\"gabriel\"")),

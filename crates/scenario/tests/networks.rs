@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use backlane_scenario::model::{Link, NodeKind, QueueDiscipline, QueueLimit, Scenario};
+use backlane_scenario::model::{Failed, Link, NodeKind, QueueDiscipline, QueueLimit, Scenario};
 use backlane_scenario::plan;
 use backlane_units::Bytes;
 
@@ -357,4 +357,22 @@ fn two_routers_have_one_radio_link_on_a_channel() {
         let found = report.diagnostics.iter().any(|d| d.code == "S116");
         assert!(found, "{report}");
     }
+}
+
+#[test]
+fn thousands_of_failures_find_their_links_by_name() {
+    let grid = format!("kind = \"grid\"\nrows = 60\ncolumns = 60\n{LINK}");
+    let failures = (0..10_000).fold(String::new(), |text, n| {
+        let node = n % 59 + 1;
+        text + &format!(
+            "[[failure]]\nlink = \"enb{}-enb{node}\"\nat = \"1 s\"\n",
+            node + 1
+        )
+    });
+    let scenario = built(&format!("{grid}{failures}"));
+    assert_eq!(scenario.failures.len(), 10_000);
+    let Failed::Link(link) = scenario.failures[3].failed else {
+        panic!("{:?}", scenario.failures[3]);
+    };
+    assert_eq!(ends(&scenario)[link], (3, 4));
 }

@@ -145,6 +145,37 @@ links = ["epc-enb1"]
 seeds = [3, 5]
 "#;
 
+/// Servers whose names are not "server": the ends that are left out are theirs.
+const SERVED: &str = r#"
+duration = "30 s"
+[topology]
+kind = "chain"
+nodes = 2
+link = { rate = "100 Mbit/s", delay = "2 ms" }
+[[server]]
+node = "S"
+attach = "enb1"
+link = { rate = "10 Gbit/s", delay = "5 ms" }
+[[server]]
+node = "T"
+attach = "enb2"
+link = { rate = "10 Gbit/s", delay = "5 ms" }
+[access]
+kind = "ideal"
+ues = 2
+[[flow]]
+kind = "download"
+size = "1 MB"
+[[flow]]
+kind = "upload"
+size = "1 MB"
+to = "S"
+[[flow]]
+kind = "upload"
+size = "1 MB"
+to = ["S", "T"]
+"#;
+
 const TRACED: &str = r#"
 duration = "30 s"
 [topology]
@@ -222,6 +253,7 @@ size = "1 MB"
 fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
     let bases = [
         SMALL,
+        SERVED,
         TRACED,
         ASSIGNED,
         include_str!("../../../examples/chain.toml"),
@@ -248,6 +280,21 @@ fn ten_thousand_mutated_scenarios_resolve_to_a_fixed_point_or_are_refused() {
     }
     // Both happen often enough to mean something.
     assert!(resolved > 500 && refused > 2_000, "{resolved} {refused}");
+}
+
+#[test]
+fn ends_that_are_left_out_resolve_to_a_fixed_point_whatever_the_servers_are_called() {
+    let one = SERVED.replace("node = \"T\"", "node = \"S\"");
+    let one = one.replacen("[[server]]\nnode = \"S\"\nattach = \"enb2\"\nlink = { rate = \"10 Gbit/s\", delay = \"5 ms\" }\n", "", 1);
+    for text in [
+        SERVED.to_owned(),
+        one.replace("to = [\"S\", \"T\"]", "to = \"server\""),
+    ] {
+        let plan = plan(&text, "served.toml", &[], None).unwrap_or_else(|e| panic!("{e}"));
+        let resolved = &plan.cells[0].resolved;
+        assert!(resolved.contains("# default"));
+        assert_eq!(&super_plan(resolved, &text), resolved);
+    }
 }
 
 /// The resolved form of a resolved cell.

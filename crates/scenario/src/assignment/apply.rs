@@ -120,13 +120,17 @@ pub(crate) fn check_flow_rates(
         }
     }
     let mut pairs: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (from, to, is_tcp) in flows::router_pairs(scenario) {
+    let place = routing.place("protocol", Span::default());
+    for (from, to, is_tcp) in flows::router_pairs(scenario, place, problems) {
         pairs.entry(from).or_default().insert(to);
         if is_tcp {
             pairs.entry(to).or_default().insert(from);
         }
     }
     for (from, targets) in pairs {
+        if !problems.go_on() {
+            return;
+        }
         let reached = distances(&ways, from);
         if let Some(to) = targets.into_iter().find(|to| reached[*to].is_none()) {
             let message = format!(
@@ -139,7 +143,6 @@ pub(crate) fn check_flow_rates(
             } else {
                 "L2.5R would drop all packets: give more links a flow rate"
             };
-            let place = routing.place("protocol", Span::default());
             problems.error(Code::FlowRate, place, message, label);
             return;
         }

@@ -36,10 +36,13 @@ impl Demands {
         let ack_share = asked.table.number("ack_share")?;
         if asked.table.get("demands").is_some() {
             for (row, span) in asked.table.tables("demands") {
+                if !problems.go_on() {
+                    return None;
+                }
                 demands.listed(asked, row, span, ack_share, problems);
             }
         } else {
-            demands.of_flows(asked, ack_share);
+            demands.of_flows(asked, ack_share, problems);
         }
         if let Some(place) = demands.required
             && asked.word("flow_rates") != "throughput"
@@ -106,10 +109,13 @@ impl Demands {
     }
 
     /// Each pair of routers between which flows lead, once; what goes back is that of TCP.
-    fn of_flows(&mut self, asked: &Asked<'_>, ack_share: f64) {
+    fn of_flows(&mut self, asked: &Asked<'_>, ack_share: f64, problems: &mut Problems) {
         let mut pairs: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         let mut order = Vec::new();
-        for (from, to, is_tcp) in flows::router_pairs(asked.scenario) {
+        for (from, to, is_tcp) in flows::router_pairs(asked.scenario, asked.span, problems) {
+            if !problems.go_on() {
+                return;
+            }
             let (from, to) = asked.over_radios(from, to);
             if from == to {
                 continue;

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use backlane_assignment as fcra;
 use backlane_units::Rate;
 
+use crate::aside::aside;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Link, NodeKind, Scenario, Wifi};
@@ -99,6 +100,50 @@ pub(crate) fn assign(
     apply::write(&found, &links, network, scenario);
     if let Some(Value::Table(table)) = tree.get_mut("assignment").map(|item| &mut item.value) {
         table.set("scale", span, apply::number(scale, span));
+    }
+}
+
+/// How it is found what each link is to carry.
+enum Rule {
+    Given(Vec<[f64; 2]>),
+    Equal,
+    Paths,
+    Throughput,
+}
+
+/// All that the search needs; it may take long.
+struct Search {
+    mesh: fcra::Mesh,
+    demands: Vec<fcra::Demand>,
+    /// Whether a demand has a rate.
+    is_required: bool,
+    rule: Rule,
+    extra_hops: u8,
+    adjusts: bool,
+}
+
+impl Search {
+    fn answer(self) -> Result<fcra::Assignment, fcra::Error> {
+        let (mesh, demands, hops) = (&self.mesh, &self.demands, self.extra_hops);
+        let flows = match self.rule {
+            Rule::Given(rates) => fcra::FlowRates(rates),
+            Rule::Equal => fcra::equal(mesh)?,
+            Rule::Paths => fcra::by_paths(mesh, demands, hops)?,
+            Rule::Throughput => fcra::throughput(mesh, demands, hops)?,
+        };
+        let first = fcra::assign(mesh, &flows, self.adjusts)?;
+        if !self.is_required || first.scale >= 1.0 - ROUNDING {
+            return Ok(first);
+        }
+        // Demands with a rate are not scaled down: flow rates are found anew for the channels and
+        // rates.
+        let mut given = self.mesh;
+        given.channels = fcra::Channels::Given(first.channels);
+        for (link, rate_bps) in given.links.iter_mut().zip(first.rates_bps) {
+            link.top_rate_bps = Some(rate_bps);
+        }
+        let flows = fcra::throughput(&given, &self.demands, hops)?;
+        fcra::assign(&given, &flows, false)
     }
 }
 
@@ -221,17 +266,15 @@ impl Asked<'_> {
             return self.found_before(&mesh, problems);
         }
         let demands = Demands::read(self, problems)?;
-        let answer = self.flow_rates(&mesh, &demands, problems)?;
-        let adjusts = self.word("rates") == "adjusted";
-        let mut answer = answer.and_then(|flows| fcra::assign(&mesh, &flows, adjusts));
-        // Demands with a rate are not scaled down: flow rates are found anew for the channels.
-        if let Ok(first) = &answer
-            && demands.required.is_some()
-            && first.scale < 1.0 - ROUNDING
-        {
-            answer = self.within(first, &mesh, &demands);
-        }
-        let assigned = match answer {
+        let search = Search {
+            mesh: mesh.clone(),
+            demands: demands.list.clone(),
+            is_required: demands.required.is_some(),
+            rule: self.rule(problems)?,
+            extra_hops: self.extra_hops(),
+            adjusts: self.word("rates") == "adjusted",
+        };
+        let assigned = match aside(problems, move || search.answer())? {
             Ok(assigned) => assigned,
             Err(error) => {
                 self.tell(&error, &mesh, &demands, problems);
@@ -258,22 +301,6 @@ impl Asked<'_> {
             flow_rates_bps,
             scale: assigned.scale,
         })
-    }
-
-    /// The assignment of the demands to the channels and rates of `first`.
-    fn within(
-        &self,
-        first: &fcra::Assignment,
-        mesh: &fcra::Mesh,
-        demands: &Demands,
-    ) -> Result<fcra::Assignment, fcra::Error> {
-        let mut given = mesh.clone();
-        given.channels = fcra::Channels::Given(first.channels.clone());
-        for (link, rate_bps) in given.links.iter_mut().zip(&first.rates_bps) {
-            link.top_rate_bps = Some(*rate_bps);
-        }
-        let flows = fcra::throughput(&given, &demands.list, self.extra_hops())?;
-        fcra::assign(&given, &flows, false)
     }
 
     /// What nodes and links of a resolved scenario say.
@@ -312,22 +339,17 @@ impl Asked<'_> {
         Some(rates_bps)
     }
 
-    /// What each link is to carry; `None` if the file does not say.
-    fn flow_rates(
-        &self,
-        mesh: &fcra::Mesh,
-        demands: &Demands,
-        problems: &mut Problems,
-    ) -> Option<Result<fcra::FlowRates, fcra::Error>> {
+    /// How it is found what each link is to carry; `None` if the file does not say.
+    fn rule(&self, problems: &mut Problems) -> Option<Rule> {
         Some(match self.word("flow_rates") {
             "given" => {
                 let given = self.given_flow_rates(problems)?;
                 let rates = given.into_iter().map(|ab| ab.map(|bps| bps as f64));
-                Ok(fcra::FlowRates(rates.collect()))
+                Rule::Given(rates.collect())
             }
-            "equal" => fcra::equal(mesh),
-            "paths" => fcra::by_paths(mesh, &demands.list, self.extra_hops()),
-            _ => fcra::throughput(mesh, &demands.list, self.extra_hops()),
+            "equal" => Rule::Equal,
+            "paths" => Rule::Paths,
+            _ => Rule::Throughput,
         })
     }
 

@@ -16,8 +16,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::Unreadable,
         "S002",
         "A file cannot be read",
-        "The scenario or a file that it names does not exist, is a folder, or may not be read. \
-         A relative path counts from the folder of the scenario file. A resolved scenario names \
+        "The scenario or a file that it names does not exist, is a folder, a pipe or a device, or may \
+         not be read. A relative path counts from the folder of the scenario file. A resolved scenario names \
          no files.",
         Some("file = \"no-such-file.csv\""),
     ),
@@ -33,8 +33,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::TooLarge,
         "S004",
         "A file is too large",
-        "A scenario file may have 64 MiB and a CSV file 256 MiB. A network of that size is \
-         better described by a generator.",
+        "A scenario file may have 64 MiB and a CSV file 256 MiB, 20 million rows and 1000 \
+         columns. A network of that size is better described by a generator.",
         None,
     ),
     entry(
@@ -150,7 +150,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S024",
         "A name has a character that names cannot have",
         "Names of nodes are 1 to 64 letters, digits, '-', '_' and '.', so that they can stand \
-         in column and file names.",
+         in column and file names. No text holds control characters, such as line breaks and \
+         escapes: a screen would obey them instead of showing them.",
         Some("id = \"a b\""),
     ),
     entry(
@@ -328,9 +329,10 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         Code::UnknownSweepKey,
         "S060",
-        "A swept or overridden key does not exist",
+        "A swept or overridden key does not exist, or is no parameter",
         "A sweep key is the path of a key in the file, with dots: \"access.ues\", \
-         \"tcp.congestion_control\", \"flow.size\" (every flow), \"flow.0.size\" (the first).",
+         \"tcp.congestion_control\", \"flow.size\" (every flow), \"flow.0.size\" (the first). Each \
+         is swept once. `seed` and `name` are no parameters: write `seeds = [1, 2, 3]`.",
         Some("\"acces.ues\" = [25, 50]"),
     ),
     entry(
@@ -353,15 +355,16 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S063",
         "The seeds are not usable",
         "`seeds` is a number of seeds of at least 1, or a list of different non-negative \
-         integers.",
+         integers. A number counts from `seed`. The largest seed is 9223372036854775807, 2^63 - 1.",
         Some("seeds = 0"),
     ),
     entry(
         Code::PlanTooLarge,
         "S064",
         "The plan is too large",
-        "Every cell of a sweep is written out in full; all of them together may have 1 GiB of \
-         text. Split the campaign, or take a smaller network.",
+        "Every cell of a sweep is resolved and written out in full; all of them together may have \
+         1 GiB of text, and about five million nodes, links and UEs. Split the campaign, or take a \
+         smaller network.",
         None,
     ),
     entry(
@@ -383,8 +386,18 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S067",
         "A label of a sweep is not usable",
         "A table in the list of a sweep may bring the `label` by which tables and figures call \
-         it: a text that is not empty, and different from the other labels of its list.",
+         it: a text that is not empty, and different from the other labels of its list. No label \
+         holds control characters.",
         Some("[sweep]\n\"tcp\" = [{ label = 3, sack = false }]"),
+    ),
+    entry(
+        Code::SameCells,
+        "S068",
+        "Values of a sweep make the same scenario",
+        "Two cells resolve to one scenario, as with two labels of one default, one quantity in two \
+         spellings or one value twice. Their runs are carried out once and count for both. Remove \
+         one of the values, unless two labels are meant.",
+        Some("[sweep]\n\"flow.size\" = [\"1 kB\", \"1000 B\"]"),
     ),
     entry(
         Code::CsvColumn,
@@ -412,9 +425,9 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         Code::CsvRange,
         "S073",
-        "A CSV coordinate is out of range",
+        "A CSV coordinate or length is out of range",
         "Latitudes lie between -90 and 90 degrees, longitudes between -180 and 180 degrees, \
-         metres within 100 000 km.",
+         metres within 100 000 km. No link has a negative length.",
         None,
     ),
     entry(

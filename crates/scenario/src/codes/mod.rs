@@ -59,6 +59,7 @@ pub(crate) enum Code {
     SweepInRun,
     BadOverride,
     BadLabel,
+    SameCells,
     CsvColumn,
     CsvRow,
     CsvNumber,

@@ -59,8 +59,10 @@ pub(crate) enum Presence {
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// Any text that is not empty.
+    /// Any text that is not empty, without control characters: it becomes part of names and figures.
     Text,
+    /// What a file holds: any text that is not empty.
+    Content,
     /// A node's name.
     Id,
     Boolean,
@@ -194,7 +196,7 @@ impl Kind {
     /// What to write, for messages and the reference.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text | Self::Content => "a text".to_owned(),
             Self::Id => "a name".to_owned(),
             Self::Boolean => "true or false".to_owned(),
             Self::Integer { min, max } => format!("an integer from {min} to {max}"),
@@ -258,11 +260,15 @@ fn one_of(choices: &[String]) -> String {
     }
 }
 
+/// So many known names are looked at for one like another.
+const MOST_COMPARED: usize = 10_000;
+
 /// The name most like `name`, if any is like it.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower: String = name.to_lowercase().chars().take(64).collect();
     known
         .into_iter()
+        .take(MOST_COMPARED)
         .map(|known| {
             (
                 strsim::damerau_levenshtein(&lower, &known.to_lowercase()),

@@ -28,6 +28,9 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
     let mut draws = SplitMix(table.integer::<u64>("placement_seed")?);
     let mut network = Network::default();
     for row in 0..rows as i64 {
+        if !problems.go_on() {
+            return None;
+        }
         for column in 0..columns as i64 {
             let mut at = |step: i64| {
                 let cell = spacing.as_um().saturating_mul(step);
@@ -50,6 +53,9 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
         &[(0, 1), (1, 0)]
     };
     for row in 0..rows as i64 {
+        if !problems.go_on() {
+            return None;
+        }
         for column in 0..columns as i64 {
             for (down, right) in beside {
                 let (below, right) = (row + down, column + right);

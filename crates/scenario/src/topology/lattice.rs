@@ -50,6 +50,9 @@ pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
     let template = template(table);
     let mut network = Network::default();
     for row in 0..rows {
+        if !problems.go_on() {
+            return None;
+        }
         for column in 0..columns {
             let id = format!("enb{}", row * columns + column + 1);
             network
@@ -58,6 +61,9 @@ pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
         }
     }
     for row in 0..rows {
+        if !problems.go_on() {
+            return None;
+        }
         for column in 0..columns {
             let index = (row * columns + column) as usize;
             if column + 1 < columns {
@@ -80,6 +86,9 @@ pub(super) fn chain(table: &Table, problems: &mut Problems) -> Option<Network> {
     let template = template(table);
     let mut network = Network::default();
     for index in 0..nodes {
+        if !problems.go_on() {
+            return None;
+        }
         network.nodes.push(enodeb(
             format!("enb{}", index + 1),
             spacing,
@@ -122,6 +131,9 @@ pub(super) fn tree(table: &Table, problems: &mut Problems) -> Option<Network> {
         let half = Length::from_um(spacing.as_um() / 2);
         let leaves_below = leaves / *count as i64;
         for index in 0..*count {
+            if !problems.go_on() {
+                return None;
+            }
             let x = (2 * index as i64 + 1) * leaves_below - 1;
             let id = format!("enb{}", first + index + 1);
             network

@@ -317,6 +317,9 @@ fn graph(topology: &Table, problems: &mut Problems) -> Network {
         return network;
     }
     for (table, span) in rows {
+        if !problems.go_on() {
+            break;
+        }
         let Some(id) = table.text("id") else { continue };
         let kind = match table.text("kind") {
             Some("epc") => NodeKind::Epc,
@@ -347,6 +350,9 @@ fn graph_links(
     problems: &mut Problems,
 ) {
     for (table, span) in topology.tables("link") {
+        if !problems.go_on() {
+            break;
+        }
         let (Some(a), Some(b)) = (table.text("a"), table.text("b")) else {
             continue;
         };
@@ -379,6 +385,9 @@ fn attach(
         return;
     };
     for (id, place) in table.texts("attach") {
+        if !problems.go_on() {
+            break;
+        }
         let other = known(ids, id, place, problems);
         if let Some(other) = other {
             add_link(network, own, other, &template(table), span, place, problems);
@@ -481,6 +490,9 @@ pub(crate) fn is_ue_name(id: &str) -> bool {
 fn ids(network: &Network, problems: &mut Problems) -> BTreeMap<String, usize> {
     let mut ids = BTreeMap::new();
     for (index, node) in network.nodes.iter().enumerate() {
+        if !problems.go_on() {
+            break;
+        }
         if is_ue_name(&node.id) {
             let message = format!("\"{}\" is the name of UEs", node.id);
             problems.error(
@@ -537,6 +549,9 @@ fn check(network: &Network, has_radios: bool, problems: &mut Problems) {
     }
     let mut pairs = BTreeSet::new();
     for (link, span) in &network.links {
+        if !problems.go_on() {
+            return;
+        }
         // Parallel links over radios are what several radios are for.
         let ends = (link.a.min(link.b), link.a.max(link.b));
         if !pairs.insert((ends, link.radio().and_then(|radio| radio.channel))) {

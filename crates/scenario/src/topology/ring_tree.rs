@@ -106,12 +106,19 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
         );
         (dx * dx + dy * dy).sqrt()
     };
-    let mut links = capped_tree(nodes, root - 1, table.integer("children")?, &distance);
+    let mut links = capped_tree(
+        nodes,
+        root - 1,
+        table.integer("children")?,
+        &distance,
+        problems,
+    );
     let (degree, most) = (
         table.integer("extra_degree")?,
         table.integer("extra_links")?,
     );
-    add_extra(&mut links, nodes, degree, most, Some(root - 1), &distance);
+    let root = Some(root - 1);
+    add_extra(&mut links, nodes, degree, most, root, &distance, problems);
     for (a, b) in links {
         network
             .links

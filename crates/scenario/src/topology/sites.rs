@@ -15,7 +15,9 @@ use crate::csv::Csv;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{Link, NodeKind};
+use crate::shown;
 use crate::spec::nearest;
+use crate::spec::tables::MOST_NODES;
 use crate::tree::Table;
 use crate::values::is_id;
 
@@ -46,6 +48,22 @@ impl Positions {
                 (dx * dx + dy * dy).sqrt()
             }
         }
+    }
+
+    /// The sites by where they are, each list in their order, the lists in the order of their first.
+    fn places(&self) -> Vec<Vec<usize>> {
+        let (Self::Geographic(sites) | Self::Plane(sites)) = self;
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        let mut known = BTreeMap::new();
+        for (site, (first, second)) in sites.iter().enumerate() {
+            let position = (first.to_bits(), second.to_bits());
+            let place = *known.entry(position).or_insert(places.len());
+            if place == places.len() {
+                places.push(Vec::new());
+            }
+            places[place].push(site);
+        }
+        places
     }
 
     /// The sites on a plane, in metres.
@@ -88,8 +106,10 @@ struct Sites {
     positions: Positions,
 }
 
-/// Reads the sites; whatever is wrong with the file is reported.
+/// Reads the sites; whatever is wrong with the file is reported, and then there are none: what
+/// follows from a site that is left out is no problem of its own.
 fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
+    let before = problems.error_count();
     let csv = Csv::read(text, source, problems);
     let id = csv.column("id", problems)?;
     let geographic = csv.find("latitude_deg").is_some() || csv.find("x_m").is_none();
@@ -106,8 +126,11 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
     let mut names = Vec::new();
     let mut positions = Vec::new();
     for row in &csv.rows {
+        if !problems.go_on() {
+            break;
+        }
         let (name, span) = row.text(id);
-        if !is_id(name) {
+        if !is_id(&name) {
             let message = "the id cannot be a name";
             problems.error(
                 Code::BadName,
@@ -115,7 +138,7 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
                 message,
                 "use 1 to 64 letters, digits, '-', '_' and '.'",
             );
-        } else if !seen.insert(name.to_owned()) {
+        } else if !seen.insert(name.clone()) {
             let message = format!("there are two sites \"{name}\"");
             problems.error(
                 Code::CsvDuplicate,
@@ -135,7 +158,7 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
             row.number(second_column, second, bounds.1, problems),
         );
         if let (Some(a), Some(b)) = position {
-            names.push((name.to_owned(), span));
+            names.push((name.into_owned(), span));
             positions.push((a, b));
         }
     }
@@ -153,7 +176,7 @@ fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
     } else {
         Positions::Plane(positions)
     };
-    Some(Sites { names, positions })
+    (problems.error_count() == before).then_some(Sites { names, positions })
 }
 
 /// The number of sites in a file.
@@ -183,11 +206,15 @@ fn recorded(
         .collect();
     let mut links = Vec::new();
     for row in &csv.rows {
+        if !problems.go_on() {
+            break;
+        }
         let mut end = |column: usize| {
             let (name, span) = row.text(column);
-            let found = index.get(name).copied();
+            let found = index.get(&*name).copied();
             if found.is_none() {
-                let label = nearest(name, index.keys().copied()).map_or_else(
+                let name = shown::short(&name);
+                let label = nearest(&name, index.keys().copied()).map_or_else(
                     || "add it to the sites".to_owned(),
                     |near| format!("did you mean \"{near}\"?"),
                 );
@@ -202,9 +229,19 @@ fn recorded(
         };
         let ends = (end(a), end(b));
         let length_m = match length {
-            Some(column) if !row.text(column).0.is_empty() => row
-                .number(column, "length_km", FARTHEST_M / 1e3, problems)
-                .map(|km| km.abs() * 1e3),
+            Some(column) if !row.text(column).0.is_empty() => {
+                let length_m = row
+                    .number(column, "length_km", FARTHEST_M / 1e3, problems)
+                    .map(|km| km * 1e3);
+                if length_m.is_some_and(|length_m| length_m < 0.0) {
+                    let (text, span) = row.text(column);
+                    let message = format!("length_km is {text}");
+                    let label = "write a length of 0 or more, or leave the field empty";
+                    problems.error(Code::CsvRange, span, message, label);
+                }
+                // Minus zero is zero.
+                length_m.map(f64::abs)
+            }
             _ => None,
         };
         if let (Some(a), Some(b)) = ends {
@@ -258,11 +295,12 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
     }
     let mut lengths = BTreeMap::new();
     let mut links = match name {
-        "k-nearest" => rules::k_nearest(nodes, rule.integer("k")?, &distance),
-        "gabriel" => rules::gabriel(nodes, &distance),
+        "k-nearest" => rules::k_nearest(nodes, rule.integer("k")?, &distance, problems),
+        "gabriel" => rules::gabriel(&sites.positions.places(), &distance, problems),
         "none" => Links::new(),
         "mst" => {
-            let mut links = rules::capped_mst(nodes, rule.integer("degree_cap")?, &distance);
+            let cap = rule.integer("degree_cap")?;
+            let mut links = rules::capped_mst(nodes, cap, &distance, problems);
             rules::add_extra(
                 &mut links,
                 nodes,
@@ -270,6 +308,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
                 usize::MAX,
                 None,
                 &distance,
+                problems,
             );
             links
         }
@@ -288,7 +327,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         }
     };
     if name != "none" && rule.boolean("connect")? && nodes <= MOST_SITES {
-        let added = rules::connect(&mut links, nodes, &distance);
+        let added = rules::connect(&mut links, nodes, &distance, problems);
         if !added.is_empty() {
             let count = added.len();
             let message = match count {
@@ -302,6 +341,10 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
                 "write connect = false to refuse such a network",
             );
         }
+    }
+    if links.len() > MOST_NODES as usize {
+        super::too_many(rule_span, links.len() as u64, problems);
+        return None;
     }
     let mut network = Network::default();
     for ((id, span), (x, y)) in sites.names.iter().zip(sites.positions.plane()) {
@@ -318,6 +361,9 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
     let mut shortest: Option<Link> = None;
     let delay = |link: &Link| link.wire().map(|wire| wire.delay);
     for (a, b) in links {
+        if !problems.go_on() {
+            return None;
+        }
         let length_m = lengths
             .get(&(a, b))
             .copied()

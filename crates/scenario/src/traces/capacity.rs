@@ -10,6 +10,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{AtEnd, Capacity};
+use crate::shown;
 
 /// A thousand terabits per second, as for links.
 const RATE: Column = Column {
@@ -51,8 +52,10 @@ impl Traces {
         } else {
             let times = opportunities(&text, source, &name, problems)?;
             if at_end == AtEnd::Hold {
-                let message =
-                    format!("\"{file}\" holds delivery opportunities, no rate that could stay");
+                let message = format!(
+                    "\"{}\" holds delivery opportunities, no rate that could stay",
+                    shown::short(file)
+                );
                 let label = "write \"repeat\" or \"stop\"";
                 problems.error(Code::TraceEnd, at_end_span, message, label);
                 return None;
@@ -86,6 +89,9 @@ fn opportunities(
     let before = problems.error_count();
     let mut times: Vec<(u32, u32)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
+        if !problems.go_on() {
+            return None;
+        }
         let Ok(at_ms) = line.trim().parse::<u32>() else {
             let place = problems.line_span(source, index + 1);
             let message = "the line is not a time in whole milliseconds";
@@ -108,7 +114,10 @@ fn opportunities(
         return None;
     }
     if times.last().is_none_or(|(last_ms, _)| *last_ms == 0) {
-        let message = format!("\"{}\" has no opportunity after 0 ms", name.file);
+        let message = format!(
+            "\"{}\" has no opportunity after 0 ms",
+            shown::short(&name.file)
+        );
         let label = "the last line is how long the trace lasts";
         problems.error(
             Code::TraceEmpty,

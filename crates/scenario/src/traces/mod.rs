@@ -6,10 +6,12 @@
 //! beside it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::files::Files;
+use crate::files::{Files, SourceText};
+use crate::shown;
 use crate::tree::{Item, Table, Value};
 
 mod capacity;
@@ -32,7 +34,7 @@ struct Name {
 /// The traces of a scenario.
 pub(crate) struct Traces {
     /// The texts that the scenario brings itself.
-    given: BTreeMap<Name, String>,
+    given: BTreeMap<Name, Rc<str>>,
     /// The canonical texts of the traces that are used.
     used: BTreeMap<Name, String>,
     place: Span,
@@ -60,8 +62,8 @@ impl Traces {
                 entity: text("entity"),
                 run: text("run"),
             };
-            let message = format!("the trace \"{}\" stands twice", name.file);
-            if given.insert(name, source).is_some() {
+            let message = format!("the trace \"{}\" stands twice", shown::short(&name.file));
+            if given.insert(name, source.into()).is_some() {
                 problems.error(Code::DuplicateId, row.span, message, "remove one of them");
             }
         }
@@ -111,9 +113,9 @@ impl Traces {
         span: Span,
         files: &mut Files,
         problems: &mut Problems,
-    ) -> Option<(usize, String)> {
+    ) -> Option<SourceText> {
         match self.given.get(name) {
-            Some(text) => Some((problems.add_source(&name.file, text), text.clone())),
+            Some(text) => Some((problems.add_source(&name.file, text), Rc::clone(text))),
             None => files.text(&name.file, span, problems),
         }
     }

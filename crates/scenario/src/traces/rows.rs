@@ -8,6 +8,7 @@ use super::Name;
 use crate::codes::Code;
 use crate::csv::{Csv, Row};
 use crate::diagnostic::{Problems, Span};
+use crate::shown;
 use crate::spec::tables::LONGEST_PS;
 
 /// Times are kept as whole nanoseconds.
@@ -47,7 +48,7 @@ impl Rows {
         let time_at = csv.column("time_s", problems);
         let value_at = csv.column(column.name, problems);
         let (time_at, value_at) = (time_at?, value_at?);
-        let mut rows: Vec<&Row> = csv.rows.iter().collect();
+        let mut rows = csv.rows.clone();
         for (key, header, stated) in [
             ("entity", "entity", &name.entity),
             ("run", "run_id", &name.run),
@@ -73,8 +74,11 @@ impl Rows {
             values: Vec::with_capacity(rows.len()),
         };
         for row in rows {
-            let time = time(row, time_at, problems);
-            let value = value(row, value_at, column, problems);
+            if !problems.go_on() {
+                return None;
+            }
+            let time = time(&row, time_at, problems);
+            let value = value(&row, value_at, column, problems);
             let (Some(time), Some(value)) = (time, value) else {
                 continue;
             };
@@ -144,13 +148,13 @@ impl Rows {
 /// The rows that have the stated value in a column, which must be stated if there are several;
 /// `key` is where a scenario states it.
 fn chosen<'a>(
-    csv: &Csv,
-    rows: Vec<&'a Row>,
+    csv: &Csv<'a>,
+    rows: Vec<Row<'a>>,
     key: Option<&str>,
     header: &str,
     stated: Option<&str>,
     problems: &mut Problems,
-) -> Option<Vec<&'a Row>> {
+) -> Option<Vec<Row<'a>>> {
     let Some(at) = csv.find(header) else {
         // The text in a resolved scenario holds what was chosen.
         return Some(rows);
@@ -160,8 +164,9 @@ fn chosen<'a>(
         let other = rows
             .iter()
             .map(|row| row.text(at).0)
-            .find(|text| Some(*text) != first);
+            .find(|text| Some(text) != first.as_ref());
         if let (Some(first), Some(other)) = (first, other) {
+            let (first, other) = (shown::short(&first), shown::short(&other));
             let message = format!("the trace has several {header}: \"{first}\", \"{other}\", …");
             let label = match key {
                 Some(key) => format!("choose one in the scenario: {key} = \"{first}\""),
@@ -172,13 +177,13 @@ fn chosen<'a>(
         }
         return Some(rows);
     };
-    let example = rows.first().map(|row| row.text(at).0.to_owned());
-    let chosen: Vec<&Row> = rows
+    let example = rows.first().map(|row| shown::short(&row.text(at).0));
+    let chosen: Vec<Row<'a>> = rows
         .into_iter()
         .filter(|row| row.text(at).0 == stated)
         .collect();
     if chosen.is_empty() {
-        let message = format!("no row has {header} \"{stated}\"");
+        let message = format!("no row has {header} \"{}\"", shown::short(stated));
         let label = match example {
             Some(example) => format!("there is, for instance, \"{example}\""),
             None => "the trace has no rows".to_owned(),
@@ -189,7 +194,7 @@ fn chosen<'a>(
     Some(chosen)
 }
 
-fn time(row: &Row, at: usize, problems: &mut Problems) -> Option<Duration> {
+fn time(row: &Row<'_>, at: usize, problems: &mut Problems) -> Option<Duration> {
     let longest_s = LONGEST_PS as f64 / 1e12;
     let (_, span) = row.text(at);
     let seconds = row.finite(at, "time_s", problems)?;
@@ -203,13 +208,13 @@ fn time(row: &Row, at: usize, problems: &mut Problems) -> Option<Duration> {
     Some(Duration::from_nanos((seconds * NS_PER_S).round() as u64))
 }
 
-fn value(row: &Row, at: usize, column: &Column, problems: &mut Problems) -> Option<f64> {
+fn value(row: &Row<'_>, at: usize, column: &Column, problems: &mut Problems) -> Option<f64> {
     let value = row.finite(at, column.name, problems)?;
     if (column.min..=column.max).contains(&value) {
         return Some(value);
     }
     let (text, span) = row.text(at);
-    let message = format!("{} is {text}", column.name);
+    let message = format!("{} is {}", column.name, shown::short(&text));
     problems.error(Code::TraceValue, span, message, column.mend);
     None
 }

@@ -442,7 +442,7 @@ pub(crate) static PYTHON: Section = Section {
             Required,
             "The file, as `congestion_control` names it.",
         ),
-        key("source", Kind::Text, Required, "What the file holds."),
+        key("source", Kind::Content, Required, "What the file holds."),
     ],
 };
 

@@ -127,6 +127,6 @@ pub(crate) static TRACE: Section = Section {
             Optional,
             "Of which run, where the scenario says so.",
         ),
-        key("source", Kind::Text, Required, "What the file holds."),
+        key("source", Kind::Content, Required, "What the file holds."),
     ],
 };
