@@ -51,6 +51,9 @@ impl Application for OnePacket {
     }
 }
 
+/// In place of a queue: the node is not heard.
+const SILENT: u16 = u16::MAX;
+
 /// Tells of its queues once, at the start, and notes the packets that it is given.
 struct Told {
     queue_pkts: u16,
@@ -59,10 +62,14 @@ struct Told {
 
 impl Router for Told {
     fn start(&mut self, context: &mut Context<'_>) {
+        if self.queue_pkts == SILENT {
+            return;
+        }
         let hello = Hello {
             originator: context.node().0,
             sequence: 0,
-            queues_pkts: vec![Some(self.queue_pkts)],
+            // Of several queues the shortest is meant; one that is down has no length.
+            queues_pkts: vec![Some(self.queue_pkts), None, Some(self.queue_pkts + 100)],
             by_destination: vec![(DESTINATION.0, self.queue_pkts)],
         };
         for interface in 0..context.interfaces().len() {
@@ -218,6 +225,12 @@ fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
     assert_eq!(goes_to(shadow(), [0, 1, 0], EQUAL), Some(1));
     // V = 150 and p = 49, 19: both closer ones are negative, and 1 − 0 is left.
     assert_eq!(goes_to(shadow(), [50, 20, 0], EQUAL), Some(4));
+    // Where nobody is closer the way out pulls with 200. V = 150: 1 − 50 + 150 · 200, and without
+    // shadows 1 − 50 − 150 · 1.
+    let dead_end = [SILENT, SILENT, 50];
+    assert_eq!(goes_to(shadow(), dead_end, EQUAL), Some(4));
+    let plain = single(PenaltyRule::Plain, NodeV::Variable);
+    assert_eq!(goes_to(plain, dead_end, EQUAL), None);
 }
 
 #[test]
