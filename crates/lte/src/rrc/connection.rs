@@ -496,24 +496,4 @@ mod tests {
             ]
         );
     }
-
-    /// A share of 80 ms for system information (TS 36.331 §5.2.1.2), 25 ms of random access and
-    /// 20 ms of set-up.
-    #[test]
-    fn attaching_takes_system_information_random_access_and_set_up() {
-        let config = RrcConfig {
-            attach: Some(AttachConfig::default()),
-            ..config()
-        };
-        for (share, expected_ms) in [(0.0, 45), (0.25, 65), (1.0, 125)] {
-            let levels = [-80.0, -100.0];
-            let mut connection =
-                Connection::new(config, 0, at(0), share, &levels, LEAST_RSRP_DBM);
-            assert_eq!(connection.next_deadline(), at(expected_ms));
-            assert_eq!(connection.on_deadline(at(expected_ms - 1)), None);
-            assert!(!connection.is_connected());
-            let connected = Change::Connected { cell: 0 };
-            assert_eq!(connection.on_deadline(at(expected_ms)), Some(connected));
-        }
-    }
 }

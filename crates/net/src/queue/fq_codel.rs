@@ -363,8 +363,8 @@ mod tests {
         for _ in 0..20 {
             put(&mut queue, &mut packets, 1, 500);
         }
-        // A quantum of 1514 bytes is four packets; the fifth begins the next one.
-        for _ in 0..5 {
+        // A quantum of 1500 bytes is three packets; the fourth begins the next one.
+        for _ in 0..4 {
             assert_eq!(next(&mut packets, &mut queue), 1);
         }
         put(&mut queue, &mut packets, 2, 100);

@@ -182,6 +182,9 @@ mod tests {
         let mut state = ReorderingState::new(Reordering::NcrCareful, 1000, 3);
         state.on_flight(30);
         assert_eq!(state.degree(), 20);
+        // Two thirds of three would be two.
+        state.on_flight(3);
+        assert_eq!(state.degree(), 3);
         let mut state = ReorderingState::new(Reordering::NcrAggressive, 1000, 3);
         state.on_flight(30);
         assert_eq!(state.degree(), 15);
