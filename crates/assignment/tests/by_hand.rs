@@ -222,6 +222,21 @@ fn a_slower_rate_bears_the_interference_that_a_faster_one_does_not() {
     }
 }
 
+/// As above, 14 dB at the long link: at 54 Mbit/s, which needs 25 dB, it waits for the other, at
+/// 12 Mbit/s it does not. A rate between the two bears what 12 Mbit/s does.
+#[test]
+fn the_load_of_a_channel_counts_what_disturbs_at_the_rates_in_use() {
+    let pairs = in_a_row(20.0, 100.0, 5.0);
+    let flows = FlowRates(vec![[6.0 * MBPS, 0.0], [27.0 * MBPS, 0.0]]);
+    let busy = |rate| {
+        let rates = [rate, 54_000_000];
+        utilisation(&pairs, &[Some(1), Some(1)], &rates, &flows)[0]
+    };
+    assert!((busy(54_000_000) - (6.0 / 54.0 + 27.0 / 54.0)).abs() < 1e-12);
+    assert!((busy(24_000_000) - 6.0 / 24.0).abs() < 1e-12);
+    assert!((busy(12_000_000) - 6.0 / 12.0).abs() < 1e-12);
+}
+
 #[test]
 fn rates_stay_where_one_slower_link_alone_does_not_help() {
     // 15.6 dB at both: they would have to be slow both, and then neither has time for 50.

@@ -362,3 +362,14 @@ fn a_generation_that_never_ends_numbers_no_two_packets_alike() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].ack, 101);
 }
+
+/// RFC 6298 §2.3 with α = 1/8: after 100 ms a sample of 180 ms gives (7 × 100 + 180)/8 = 110 ms.
+/// So long, and a request timer, the edge waits for more.
+#[test]
+fn the_round_trip_is_smoothed_by_an_eighth() {
+    let mut edge = edge();
+    send(&mut edge, at(0), 0, 3);
+    ranks(&mut edge, at(180), 1, 0);
+    let wait = Duration::from_millis(110) + Config::default().request_timer;
+    assert_eq!(edge.next_timeout(), at(180) + wait);
+}

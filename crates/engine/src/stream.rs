@@ -146,6 +146,10 @@ mod tests {
         let (mean, variance) = moments(&mut || stream.exponential(2.0));
         assert!((mean - 2.0).abs() < 5.0 * 2.0 / (n as f64).sqrt());
         assert!((variance - 4.0).abs() < 5.0 * (8.0f64 * 16.0 / n as f64).sqrt());
+        for p in [0.3, 0.9] {
+            let (mean, _) = moments(&mut || f64::from(u8::from(stream.chance(p))));
+            assert!((mean - p).abs() < 5.0 * (p * (1.0 - p) / n as f64).sqrt());
+        }
         let mut counts = [0u32; 7];
         for _ in 0..n {
             counts[stream.below(7) as usize] += 1;

@@ -295,6 +295,17 @@ mod tests {
         assert_eq!(long, at(142 * 20 + 12 + 4));
     }
 
+    /// 12 000 bit: 8000 in 1 ms at 8 Mbit/s, the rest in 50 µs at 80 Mbit/s. Only the last rate is
+    /// held.
+    #[test]
+    fn a_trace_that_holds_its_end_has_all_its_rates_before() {
+        for at_end in [AtEnd::Hold, AtEnd::Stop, AtEnd::Repeat] {
+            let trace = rates(&[(0, 8_000_000), (1, 80_000_000)], 20, at_end);
+            let finish = Duration::from_micros(1050);
+            assert_eq!(trace.finish(Duration::ZERO, 1500), Some(finish));
+        }
+    }
+
     #[test]
     fn the_end_of_a_trace_holds_stops_or_begins_again() {
         let steps = [(0, 1_000_000), (10, 8_000_000)];

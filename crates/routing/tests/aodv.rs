@@ -387,3 +387,70 @@ fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
     assert!(arrived * 10 < 50_000, "{arrived}");
     assert!(net.dropped(DropCause::Queue) + net.dropped(DropCause::NoRoute) > 40_000);
 }
+
+/// RFC 3561 §6.5: before it sends a request on, a node puts the larger of the number that was
+/// asked for and the one that it knows into it. Node 1 has asked for node 3 more recently than
+/// node 0.
+#[test]
+fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
+    let asks = |from, at| Flow {
+        start: at_ms(at),
+        ..once(from, 3)
+    };
+    // In between all routes end, and are remembered with their numbers.
+    let flows = [asks(0, 1000), asks(1, 9000), asks(0, 17_000)];
+    let mut net = Net::new(4, &chain(4), Over::Medium(0.0), silent(), &flows, 1);
+    net.run(at_ms(16_999));
+    let answers: Vec<u32> = net
+        .heard()
+        .into_iter()
+        .filter(|heard| heard.by == 1 && heard.from == 2)
+        .filter_map(|heard| match heard.message {
+            Message::Reply(reply) => Some(reply.destination_sequence),
+            _ => None,
+        })
+        .collect();
+    let [first, second] = answers[..] else {
+        panic!("{answers:?}");
+    };
+    assert!(second > first);
+    net.run(at_ms(20_000));
+    let numbers = |requests: &[(SimTime, u32, u32, u8, RouteRequest)], by| {
+        let heard = requests.iter().filter(|request| (request.1, request.2) == (by, by - 1));
+        heard.map(|request| request.4.destination_sequence).last()
+    };
+    let requests = requests(&net);
+    // §6.11: a route that ends by itself counts its number up by one.
+    assert_eq!(numbers(&requests, 1), Some(Some(first + 1)));
+    assert_eq!(numbers(&requests, 2), Some(Some(second + 1)));
+    assert_eq!(net.simulation.application.arrivals[2].len(), 1);
+}
+
+/// RFC 3561 §6.9: a node says HELLO if it has not sent a broadcast within the last interval. Node 0
+/// looks for node 2, which is not there, in rings and then with longer and longer waits.
+#[test]
+fn whoever_has_sent_a_broadcast_says_no_hello() {
+    let config = Config::rfc();
+    let interval = config.hello.unwrap().interval;
+    let flow = Flow {
+        count: 90,
+        ..steady(0, 2)
+    };
+    let mut net = Net::new(3, &[(0, 1)], Over::Wires, config, &[flow], 1);
+    net.run(at_ms(20_000));
+    let heard: Vec<(SimTime, bool)> = net
+        .heard()
+        .iter()
+        .filter(|heard| (heard.by, heard.from) == (1, 0))
+        .map(|heard| (heard.at, matches!(heard.message, Message::Request(_))))
+        .collect();
+    let requests = heard.iter().filter(|(_, request)| *request).count();
+    assert!(requests >= 6, "{requests}");
+    let hellos: Vec<SimTime> = heard.iter().filter(|(_, r)| !r).map(|(at, _)| *at).collect();
+    assert!(hellos.len() >= 8, "{hellos:?}");
+    for hello in hellos {
+        let since = |at: SimTime| hello > at && hello - at < interval - Duration::from_millis(1);
+        let recent = heard.iter().find(|(at, request)| *request && since(*at));
+        assert_eq!(recent, None, "a HELLO at {hello:?}");
+    }
+}

@@ -21,10 +21,10 @@ use backlane_units::{Duration, Rate, SimTime};
 
 const DESTINATION: NodeId = NodeId(3);
 
-/// Sends one packet from node 0 when it is told to.
-struct OnePacket;
+/// Sends a packet from node 0 when it is told to.
+struct Packets;
 
-impl Application for OnePacket {
+impl Application for Packets {
     fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
 
     fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
@@ -51,18 +51,31 @@ impl Application for OnePacket {
     }
 }
 
-/// Tells of its queues once, at the start, and notes the packets that it is given.
+/// In place of a queue: the node is not heard.
+const SILENT: u16 = u16::MAX;
+
+/// Tells of its queues once, and notes the packets that it is given.
 struct Told {
     queue_pkts: u16,
+    /// When it tells, in milliseconds.
+    at_ms: u64,
     given: Rc<RefCell<Vec<u32>>>,
 }
 
 impl Router for Told {
     fn start(&mut self, context: &mut Context<'_>) {
+        if self.queue_pkts != SILENT {
+            let timer = context.timer(0);
+            context.set_timer(timer, ms(self.at_ms));
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, _: u32) {
         let hello = Hello {
             originator: context.node().0,
             sequence: 0,
-            queues_pkts: vec![Some(self.queue_pkts)],
+            // Of several queues the shortest is meant; one that is down has no length.
+            queues_pkts: vec![Some(self.queue_pkts), None, Some(self.queue_pkts + 100)],
             by_destination: vec![(DESTINATION.0, self.queue_pkts)],
         };
         for interface in 0..context.interfaces().len() {
@@ -76,7 +89,10 @@ impl Router for Told {
     }
 
     fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
-    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+}
+
+fn ms(ms: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_millis(ms)
 }
 
 /// The node to which a packet goes if nodes 1, 2 and 4 tell of these queues, and the links to
@@ -86,6 +102,19 @@ fn goes_to(
     queues_pkts: [u16; 3],
     rates: [u64; 3],
 ) -> Option<u32> {
+    let given = go_to(router, queues_pkts.map(|pkts| (pkts, 0)), rates, &[50]);
+    assert!(given.len() <= 1);
+    given.first().copied()
+}
+
+/// The same of packets at these times in milliseconds, where each node tells of its queue at a
+/// time of its own.
+fn go_to(
+    router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
+    queues: [(u16, u64); 3],
+    rates: [u64; 3],
+    packets_ms: &[u64],
+) -> Vec<u32> {
     let mut events = EventQueue::new();
     let mut network = Network::new();
     for _ in 0..5 {
@@ -108,35 +137,42 @@ fn goes_to(
         shared.add_node(NodeId(node), 3);
     }
     let given = Rc::new(RefCell::new(Vec::new()));
-    let told = |queue_pkts| -> Option<Box<dyn Router>> {
+    let told = |(queue_pkts, at_ms)| -> Option<Box<dyn Router>> {
         let given = given.clone();
-        Some(Box::new(Told { queue_pkts, given }))
+        Some(Box::new(Told {
+            queue_pkts,
+            at_ms,
+            given,
+        }))
     };
-    let [first, second, away] = queues_pkts;
+    let [first, second, away] = queues;
     let routers = vec![
         Some(router(Rc::new(shared), &Streams::new(1))),
         told(first),
         told(second),
-        told(0),
+        told((0, 0)),
         told(away),
     ];
-    let at = SimTime::ZERO + Duration::from_millis(50);
-    events.once(at, Event::Application { id: 0, token: 0 });
-    let mut simulation = Simulation::new(network, events, OnePacket, routers, None);
+    for &at_ms in packets_ms {
+        events.once(ms(at_ms), Event::Application { id: 0, token: 0 });
+    }
+    let mut simulation = Simulation::new(network, events, Packets, routers, None);
     // The HELLOs are believed for 300 ms.
-    simulation.run(SimTime::ZERO + Duration::from_millis(250), |_, _| false);
-    let given = given.borrow();
-    assert!(given.len() <= 1);
-    given.first().copied()
+    simulation.run(ms(250), |_, _| false);
+    given.take()
 }
 
-fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+fn bp_mr_per(granularity: Granularity, shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
     let config = Config {
-        granularity: Granularity::Packet,
+        granularity,
         ..Config::default()
     };
     let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
     Box::new(BpMr::new(NodeId(0), config, false, shared, ties, jitter))
+}
+
+fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+    bp_mr_per(Granularity::Packet, shared, streams)
 }
 
 fn single(penalty: PenaltyRule, v: NodeV) -> impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router> {
@@ -182,6 +218,21 @@ fn bp_mr_takes_the_closer_neighbour_with_the_most_room_for_its_rate() {
     assert_eq!(goes_to(bp_mr, [340, 340, 0], EQUAL), None);
 }
 
+/// Node 2 has the shorter queue and is heard from 100 ms on. A flow that has chosen node 1 is
+/// decided anew then, as the entries of all flows are forgotten when a neighbour returns; a flow
+/// that knew both from the beginning stays with its choice.
+#[test]
+fn bp_mr_decides_flows_anew_when_a_neighbour_returns() {
+    let per_flow = |shared: Rc<Shared>, streams: &Streams| {
+        bp_mr_per(Granularity::Flow, shared, streams)
+    };
+    let packets_ms = [50, 80, 150];
+    let late = [(50, 0), (0, 100), (0, 0)];
+    assert_eq!(go_to(per_flow, late, EQUAL, &packets_ms), [1, 1, 2]);
+    let both = [(50, 0), (60, 0), (0, 0)];
+    assert_eq!(go_to(per_flow, both, EQUAL, &packets_ms), [1, 1, 1]);
+}
+
 #[test]
 fn bp_weighs_the_nodes_queue_against_those_of_its_neighbours() {
     let plain = |v| single(PenaltyRule::Plain, v);
@@ -218,6 +269,12 @@ fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
     assert_eq!(goes_to(shadow(), [0, 1, 0], EQUAL), Some(1));
     // V = 150 and p = 49, 19: both closer ones are negative, and 1 − 0 is left.
     assert_eq!(goes_to(shadow(), [50, 20, 0], EQUAL), Some(4));
+    // Where nobody is closer the way out pulls with 200. V = 150: 1 − 50 + 150 · 200, and without
+    // shadows 1 − 50 − 150 · 1.
+    let dead_end = [SILENT, SILENT, 50];
+    assert_eq!(goes_to(shadow(), dead_end, EQUAL), Some(4));
+    let plain = single(PenaltyRule::Plain, NodeV::Variable);
+    assert_eq!(goes_to(plain, dead_end, EQUAL), None);
 }
 
 #[test]

@@ -202,3 +202,40 @@ fn a_run_in_pieces_is_the_run_in_one() {
     assert_eq!(model.slope(), whole.slope());
     assert!(whole.slope().is_some());
 }
+
+/// Ten packets over a link that carries three in a slot: 3, 6, 9 and then what is left.
+#[test]
+fn a_link_carries_its_rate_in_a_slot_and_no_more_than_there_is() {
+    let mut config = common::config(
+        2,
+        vec![common::link(0, 1, 1.0)],
+        vec![common::flow(0, 1, Source::Constant(0.0))],
+        4,
+    );
+    config.links[0].rate_pkts = 3;
+    config.flows[0].backlog_pkts = 10;
+    let mut model = Model::new(&config, &Streams::new(1)).unwrap();
+    let delivered = [(); 4].map(|()| {
+        model.run(1);
+        (model.carried_pkts()[0], model.balance().delivered_pkts)
+    });
+    assert_eq!(delivered, [(3, 3), (6, 6), (9, 9), (10, 10)]);
+}
+
+/// Nothing is sent. The other flow brings a packet in each slot, for which the longer queue, that
+/// of the window of ten, loses one: all of these were outstanding when the window was halved, so
+/// they are one loss (as in RFC 6582).
+#[test]
+fn drops_of_one_window_in_several_slots_halve_it_once() {
+    let config = Config {
+        buffer_pkts: Some(10),
+        ..downlink(
+            [0.0, 0.0],
+            [window(10, Growth::Additive), Source::Constant(1.0)],
+            4,
+        )
+    };
+    let model = finished(&config, 1);
+    assert!(model.balance().dropped_pkts >= 4, "{:?}", model.balance());
+    assert_eq!(model.window_pkts(0), Some(5.0));
+}

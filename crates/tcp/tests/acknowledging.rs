@@ -229,3 +229,23 @@ fn a_window_used_to_more_than_half_grows_in_slow_start() {
     );
     assert_eq!(endpoint.readings().cwnd_pkts, 16);
 }
+
+/// Linux: `tcp_comp_sack_delay_ns` (1 ms), but no more than a twentieth of the RTT, here of 10 ms.
+#[test]
+fn on_a_short_path_duplicates_are_merged_for_a_twentieth_of_the_rtt() {
+    server(
+        &without_quick_ack(),
+        "0     < S 0
+         0     > S 0 ack 1
+         10    < ack 1
+         50    < 1001:2001
+         50    > ack 1 sack 1001-2001
+         50.1  < 2001:3001
+         50.1  > ack 1 sack 1001-3001
+         50.2  < 3001:4001
+         50.2  > ack 1 sack 1001-4001
+         50.3  < 4001:5001
+         50.4  < 5001:6001
+         50.8  > ack 1 sack 1001-6001",
+    );
+}

@@ -403,3 +403,56 @@ fn an_echo_of_the_same_tick_of_the_timestamp_clock_takes_nothing_back() {
         );
     }
 }
+
+/// A recovery has retransmitted 1 when the timeout comes: what arrives then may answer that
+/// retransmission, and says nothing of the timeout (RFC 5682 §3.1, step 1; Linux:
+/// `tcp_enter_loss`). Slow start repairs at once.
+#[test]
+fn the_first_timeout_within_a_recovery_is_not_put_to_the_test() {
+    let endpoint = client(
+        &with_frto(),
+        &ten_out(
+            "80  < ack 1 sack 1001-4001
+             80  > 1:1001 ack 1
+             80  > 10001:11001 ack 1
+             320 > 1:1001 ack 1
+             330 < ack 4001
+             330 > 4001:5001 ack 1
+             330 > 5001:6001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().spurious_rtos, 0);
+    assert_eq!(endpoint.readings().state, CongestionState::Loss);
+}
+
+/// RFC 2861 §3.1: a window of eight of which the application uses one, for longer than a timeout
+/// (240 ms), falls half way to what was used, but the initial window counts as used: (8 + 4)/2.
+#[test]
+fn a_window_that_is_not_used_falls_half_way() {
+    let config = Config {
+        initial_window_pkts: 4,
+        ..timeout_alone()
+    };
+    let endpoint = client(
+        &config,
+        "0   > S 0
+         0   write 4000
+         40  < S 0 ack 1
+         40  > ack 1
+         40  > 1:1001 ack 1
+         40  > 1001:2001 ack 1
+         40  > 2001:3001 ack 1
+         40  > 3001:4001 ack 1
+         80  < ack 4001
+         200 write 1000
+         200 > 4001:5001 ack 1
+         240 < ack 5001
+         300 write 1000
+         300 > 5001:6001 ack 1
+         340 < ack 6001
+         400 write 1000
+         400 > 6001:7001 ack 1
+         440 < ack 7001",
+    );
+    assert_eq!(endpoint.readings().cwnd_pkts, 6);
+}

@@ -401,3 +401,32 @@ fn unequal_bytes(key: u64, seq: u64, payload: &[u8]) -> u64 {
         .filter(|(a, b)| **a != *b)
         .count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_segment_comes_out_of_its_symbol_as_it_went_in(
+            (seq, ack) in any::<(u64, u64)>(),
+            (payload_bytes, window_bytes, ts_val, ts_ecr) in any::<(u32, u32, u32, u32)>(),
+            fin in any::<bool>(),
+        ) {
+            let segment = Segment {
+                seq,
+                ack,
+                payload_bytes,
+                window_bytes,
+                ts_val,
+                ts_ecr,
+                flags: if fin { Flags::ACK | Flags::FIN } else { Flags::ACK },
+                ..Segment::default()
+            };
+            let mut symbol = [0; 33];
+            write_fields(&segment, &mut symbol);
+            prop_assert_eq!(read_fields(&symbol), segment);
+        }
+    }
+}

@@ -3,10 +3,10 @@
 mod common;
 
 use backlane_engine::Streams;
-use backlane_radio::{FrameFading, Position};
-use backlane_units::Decibels;
+use backlane_radio::{FrameFading, Position, Sight};
+use backlane_units::{Decibels, Power};
 use backlane_wifi::config::RTS_NEVER;
-use backlane_wifi::phy::Standard;
+use backlane_wifi::phy::{ErrorRate, Mode, Standard};
 use backlane_wifi::{Reception, WifiConfig, WifiLinkConfig};
 use common::{PACKET_BYTES, Setting, Source, World, link, mbps};
 
@@ -324,4 +324,62 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
+}
+
+/// Noise is −174 dBm/Hz over 20 MHz and the noise figure, 7 dB: −94 dBm. Frames that arrive 23 dB
+/// above it come through as often as their bits and those of the header do at that ratio.
+#[test]
+fn a_lone_frame_is_lost_as_often_as_the_noise_of_the_receiver_says() {
+    let mut config = WifiConfig::new(Standard::A, mbps(54.0));
+    config.basic_rate = mbps(54.0);
+    let noise_dbm = -174.0 + 10.0 * 20e6_f64.log10() + 7.0;
+    let places = [0.0, 50.0].map(|x_m| Position::new(x_m, 0.0, 0.0));
+    let loss_db = config.path_loss.loss_db(places[0], places[1], Sight::Clear);
+    let gains_db = 2.0 * config.antenna_gain.as_db_f64();
+    let power_dbm = noise_dbm + 23.0 - gains_db + loss_db;
+    config.power = Power::from_mdbm((power_dbm * 1e3).round() as i64);
+    let frame_bits = 8.0 * f64::from(1000 + 28 + config.overhead_bytes);
+    let mut setting = Setting::line(config, &[0.0, 50.0]);
+    setting.links = vec![link(0, 1)];
+    setting.broadcasts = (0..5000).map(|n| (0, n * 2000, 1000)).collect();
+    let mut world = setting.build();
+    world.run_until(10_000_000);
+    let heard = world.told().len() as f64 / 5000.0;
+    let sinr = 10.0f64.powf(2.3);
+    let rates = ErrorRate::new(Standard::A);
+    let expected =
+        rates.success(Mode::Ofdm54, sinr, frame_bits) * rates.success(Mode::Ofdm6, sinr, 24.0);
+    assert!((0.1..0.9).contains(&expected), "{expected}");
+    let error = 4.0 * (expected * (1.0 - expected) / 5000.0).sqrt();
+    assert!((heard - expected).abs() < error, "{heard} {expected}");
+}
+
+/// IEEE 802.11-2016 §10.3.2.4: a reservation is taken over only if it ends later than the present
+/// one. Station 2 hears the CTS with which 1 answers 0, and then a short exchange of 3 and 4, who
+/// hear nothing of that. It may not send before the first exchange is over.
+#[test]
+fn a_shorter_reservation_does_not_end_a_longer_one() {
+    let mut setting = Setting::line(near_sighted(500), &[-400.0, -200.0, 0.0, 200.0, 400.0]);
+    let short = |from, to, at_us| Source {
+        bytes: 100,
+        ..Source::at(from, to, &[at_us])
+    };
+    setting.sources = vec![
+        Source::at(0, 1, &[1000]),
+        short(3, 4, 2000),
+        short(2, 3, 3500),
+    ];
+    let mut world = setting.build();
+    world.run_until(1_000_000);
+    // RTS, CTS, data and ACK with a SIFS after each but the last.
+    let (cts_us, ack_us) = (304, 304);
+    let end_us = 1000 + RTS_US + 10 + cts_us + 10 + DATA_US + 10 + ack_us;
+    let arrivals = &world.simulation.application.arrivals;
+    let order: Vec<usize> = arrivals.iter().map(|arrival| arrival.0).collect();
+    assert_eq!(order, [1, 0, 2]);
+    let short_us = 192 + 4 * (100 + 28);
+    // The first exchange, DIFS, and a back-off of 0 to 31 slots.
+    let begun_us = arrivals[2].2 - short_us;
+    let mut possible_us = (0..=31).map(|slots| end_us + 50 + 20 * slots);
+    assert!(possible_us.any(|at_us| at_us == begun_us), "{begun_us}");
 }

@@ -362,4 +362,51 @@ mod tests {
         }
         assert!(dropped.is_empty());
     }
+
+    /// A queue in which every packet has waited for 10 ms, twice the target, or for nothing.
+    struct Standing {
+        queued_at: SimTime,
+        dropped: usize,
+    }
+
+    impl CoDelQueue for Standing {
+        type Packet = u32;
+
+        fn take(&mut self) -> Option<(u32, SimTime, u64)> {
+            Some((0, self.queued_at, 100 * MTU_BYTES))
+        }
+
+        fn mark(&mut self, _packet: u32) -> bool {
+            false
+        }
+
+        fn drop(&mut self, _packet: u32) {
+            self.dropped += 1;
+        }
+    }
+
+    /// RFC 8289 §5.5: five drops, at 100, 200, 271, 329 and 379 ms, leave the next at 423 ms.
+    /// Whoever comes back within 16 intervals (1.6 s) of that goes on with 5 − 1 = 4, so that the
+    /// second drop comes 100/√4 = 50 ms after the first; later it begins anew, with 100 ms.
+    #[test]
+    fn a_queue_that_comes_back_within_16_intervals_goes_on_where_it_was() {
+        for (back_ms, gap_ms) in [(1500, 50), (1900, 50), (1950, 100), (3000, 100)] {
+            let mut law = CoDelLaw::new(CoDelConfig::default());
+            let mut queue = Standing {
+                queued_at: SimTime::ZERO,
+                dropped: 0,
+            };
+            let mut drop_times_ms = Vec::new();
+            for now_ms in 0..back_ms + 250 {
+                let stands = now_ms < 380 || now_ms >= back_ms;
+                queue.queued_at = ms(10 + now_ms - if stands { 10 } else { 0 });
+                let before = queue.dropped;
+                law.dequeue(ms(10 + now_ms), &mut queue);
+                drop_times_ms.extend((before..queue.dropped).map(|_| now_ms));
+            }
+            assert_eq!(drop_times_ms[..5], [100, 200, 271, 329, 379]);
+            let first = back_ms + 100;
+            assert_eq!(drop_times_ms[5..7], [first, first + gap_ms]);
+        }
+    }
 }

@@ -334,4 +334,44 @@ mod tests {
         assert_eq!(dropped.len(), 1);
         assert_eq!(packets[dropped[0]].flow, FlowId(1));
     }
+
+    /// RFC 8290 §4.1.3: the queue with the largest byte count, not the one with most packets.
+    #[test]
+    fn the_fattest_flow_is_the_one_with_most_bytes() {
+        let mut packets = PacketStore::default();
+        let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, 10));
+        for _ in 0..8 {
+            put(&mut queue, &mut packets, 1, 100);
+        }
+        put(&mut queue, &mut packets, 2, 1500);
+        put(&mut queue, &mut packets, 2, 1500);
+        let dropped = put(&mut queue, &mut packets, 1, 100);
+        assert_eq!(dropped.len(), 1);
+        assert_eq!(packets[dropped[0]].flow, FlowId(2));
+    }
+
+    /// RFC 8290 §4.2: a new queue that is found empty goes to the end of the old ones; else a flow
+    /// of single packets would starve the others.
+    #[test]
+    fn a_new_flow_that_has_run_empty_waits_for_its_turn() {
+        let mut packets = PacketStore::default();
+        let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, u32::MAX));
+        let mut next = |packets: &mut PacketStore, queue: &mut FqCoDel| {
+            let id = queue.dequeue(SimTime::ZERO, packets, &mut Vec::new());
+            packets[id.unwrap()].flow.0
+        };
+        for _ in 0..20 {
+            put(&mut queue, &mut packets, 1, 500);
+        }
+        // A quantum of 1500 bytes is three packets; the fourth begins the next one.
+        for _ in 0..4 {
+            assert_eq!(next(&mut packets, &mut queue), 1);
+        }
+        put(&mut queue, &mut packets, 2, 100);
+        assert_eq!(next(&mut packets, &mut queue), 2);
+        // Flow 2 is found empty, and behind flow 1, which has not used up its quantum.
+        assert_eq!(next(&mut packets, &mut queue), 1);
+        put(&mut queue, &mut packets, 2, 100);
+        assert_eq!(next(&mut packets, &mut queue), 1);
+    }
 }

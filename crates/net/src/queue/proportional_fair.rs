@@ -216,5 +216,8 @@ mod tests {
         assert!(put(&mut queue, &mut packets, 0, 1000));
         assert!(!put(&mut queue, &mut packets, 0, 1000));
         assert!(put(&mut queue, &mut packets, 1, 1000));
+        // What fills the room to the last byte fits.
+        assert!(put(&mut queue, &mut packets, 0, 500));
+        assert!(!put(&mut queue, &mut packets, 0, 1));
     }
 }

@@ -302,6 +302,8 @@ mod tests {
         let mut table = table();
         table.offer(at(0), NODE, &offer(5, 0, 2));
         table.refresh(at(2000), NODE, at(5000));
+        // RFC 3561 §6.2: the lifetime becomes the maximum of what it was and what use asks for.
+        table.refresh(at(2500), NODE, at(4000));
         assert!(table.active(at(4999), NODE).is_some());
         table.refresh(at(5000), NODE, at(9000));
         assert!(table.active(at(5000), NODE).is_none());

@@ -333,9 +333,19 @@ mod tests {
 
     /// A HELLO of node `from`, on interface `from` - 1.
     fn hear(near: &mut Neighbourhood, s: u64, from: u32, list: List<'_>) {
+        hear_willing(near, s, from, WILL_DEFAULT, list);
+    }
+
+    fn hear_willing(
+        near: &mut Neighbourhood,
+        s: u64,
+        from: u32,
+        willingness: u8,
+        list: List<'_>,
+    ) {
         let code = |&(link, neighbour, node)| (LinkCode { link, neighbour }, NodeId(node));
         let list: Vec<_> = list.iter().map(code).collect();
-        let body = Hello::encode(TimeCode(0x05), WILL_DEFAULT, &list);
+        let body = Hello::encode(TimeCode(0x05), willingness, &list);
         let hello = Hello::decode(HELLO, &body).unwrap();
         let interface = from as usize - 1;
         let validity = Duration::from_secs(6);
@@ -417,5 +427,22 @@ mod tests {
         );
         assert_eq!(near.expire(at(7)), at(9));
         assert!(!near.is_selector(NodeId(1)) && near.is_symmetric(NodeId(1)));
+    }
+
+    /// RFC 3626 §8.3.1: of two neighbours that reach the same, the more willing one relays, from
+    /// the HELLO on that says so.
+    #[test]
+    fn a_neighbour_that_becomes_more_willing_takes_over_as_relay() {
+        let mut near = node();
+        let list = [(Symmetric, SYM, 0), (Symmetric, SYM, 7)];
+        hear(&mut near, 1, 1, &list);
+        hear(&mut near, 1, 2, &list);
+        let relays = |near: &mut Neighbourhood, s| -> Vec<u32> {
+            let said = says(near, s, 0).into_iter();
+            said.filter(|said| said.1 == Mpr).map(|said| said.2).collect()
+        };
+        assert_eq!(relays(&mut near, 1), [1]);
+        hear_willing(&mut near, 2, 2, WILL_DEFAULT + 1, &list);
+        assert_eq!(relays(&mut near, 2), [2]);
     }
 }

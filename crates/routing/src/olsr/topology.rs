@@ -229,4 +229,16 @@ mod tests {
         assert!(!seen.contains(at(30), name));
         assert!(seen.must_forward(at(30), 0, name, 9, true));
     }
+
+    /// RFC 3626 §3.4.1, step 4: a copy on another interface sets D_time anew.
+    #[test]
+    fn another_copy_of_a_message_lengthens_its_memory() {
+        let mut seen = Seen::default();
+        let name = (NodeId(1), 7);
+        assert!(!seen.must_forward(at(0), 0, name, 9, false));
+        assert!(!seen.must_forward(at(20), 1, name, 9, false));
+        seen.expire(at(49));
+        assert!(seen.contains(at(49), name));
+        assert!(!seen.contains(at(50), name));
+    }
 }

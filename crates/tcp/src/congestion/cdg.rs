@@ -725,4 +725,29 @@ mod tests {
         assert_eq!(exit_us(3_000, 45_001, |_| true), Some(8 * 3_000));
         assert_eq!(exit_us(3_000, 45_000, |_| true), None);
     }
+
+    /// Four samples of one round and four of the next are not eight of one.
+    #[test]
+    fn the_samples_of_a_delay_are_of_one_round() {
+        let mut hystart = HyStart {
+            delay_min_us: 40_000,
+            ..HyStart::default()
+        };
+        let mut window = Window::new(5, u32::MAX);
+        let late = Extremes {
+            min_us: 60_000,
+            max_us: 60_000,
+        };
+        let mut at_us = 1_000_000;
+        for _ in 0..3 {
+            hystart.start_round();
+            for _ in 0..MIN_SAMPLES {
+                at_us += 3_000;
+                hystart.on_ack(at_us, late, true, &mut window);
+                assert!(window.in_slow_start());
+            }
+        }
+        hystart.on_ack(at_us + 3_000, late, true, &mut window);
+        assert!(!window.in_slow_start());
+    }
 }

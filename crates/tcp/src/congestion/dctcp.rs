@@ -282,4 +282,30 @@ mod tests {
         }
         assert_eq!(window.cwnd_pkts, 21);
     }
+
+    /// RFC 8257 §3.3: M is of bytes, so that an acknowledgment counts for all that it covers. Ten
+    /// marked ones cover 30 of 100 packets, seventy others the rest.
+    #[test]
+    fn a_marked_acknowledgment_counts_for_what_it_covers() {
+        let mut dctcp = Dctcp::new(&Config::default());
+        let mut window = Window::new(100, 50);
+        for _ in 0..200 {
+            let start = dctcp.round_end_seq;
+            let mut snd_una = start;
+            for i in 0..80 {
+                let delivered_pkts = if i < 10 { 3 } else { 1 };
+                let arrival = Arrival {
+                    delivered_pkts,
+                    snd_una,
+                    snd_nxt: start + 100,
+                    has_ece: i < 10,
+                    ..Arrival::default()
+                };
+                dctcp.on_arrival(SimTime::ZERO, &arrival, &mut window);
+                snd_una += u64::from(delivered_pkts);
+            }
+        }
+        let error = alpha(&dctcp) - 0.3;
+        assert!((-0.016..=0.016).contains(&error), "{error}");
+    }
 }

@@ -256,4 +256,17 @@ mod tests {
             assert_eq!(control.row, row, "{window_pkts}");
         }
     }
+
+    /// 100 acknowledgments of eight packets bring 1600 of credit at a(w) = 2, and a packet costs
+    /// the window each time: 50 + 51 + … + 74 = 1550 is paid for, 75 more are not. What is over
+    /// each time is kept; thrown away it would cost two packets.
+    #[test]
+    fn credit_beyond_a_packet_is_kept() {
+        let mut control = HighSpeed::new(&Config::ns3());
+        let mut window = Window::new(50, 2);
+        for _ in 0..100 {
+            control.on_ack(SimTime::ZERO, &ack(8), &mut window);
+        }
+        assert_eq!((window.cwnd_pkts, window.credit_pkts), (75, 50));
+    }
 }

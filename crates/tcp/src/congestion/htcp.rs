@@ -355,6 +355,19 @@ mod tests {
         assert!(!htcp.adapts);
     }
 
+    /// Leith and Shorten 2004, eq. 6: β adapts while the rate is within Δ_B = 20 % of what it was
+    /// at the last congestion.
+    #[test]
+    fn a_rate_is_steady_within_a_fifth() {
+        for (rate, kept) in [(799, 64), (800, 85), (1200, 85), (1201, 64)] {
+            let mut htcp = steady(60);
+            htcp.last_max_rate = 1000;
+            htcp.max_rate = rate;
+            let threshold = htcp.ssthresh(at_ms(100), &Window::new(300, 300), 300);
+            assert_eq!(threshold, 300 * kept / 128, "{rate}");
+        }
+    }
+
     #[test]
     fn the_clock_starts_again_when_a_recovery_ends() {
         let mut htcp = unscaled();

@@ -257,4 +257,20 @@ mod tests {
     fn switched_off_it_never_speaks() {
         assert_eq!(exit_us(HyStart::Off, 500, 90_000, 40_000), None);
     }
+
+    /// Ha and Rhee 2011, §IV: from a window of 16 packets on.
+    #[test]
+    fn sixteen_packets_are_a_window_to_be_judged() {
+        for (window_pkts, ends) in [(15, false), (16, true)] {
+            let mut detector = Detector::new(HyStart::LinuxCurrent);
+            let mut window = Window::new(window_pkts, u32::MAX);
+            detector.on_ack(1_000_000, 1, 1000);
+            for i in 0..100 {
+                let late = sample(60_000, 1, 1000);
+                let now_us = 1_000_000 + i * 3_000;
+                detector.on_rtt_sample(now_us, &late, 40_000, &mut window);
+            }
+            assert_eq!(!window.in_slow_start(), ends, "{window_pkts}");
+        }
+    }
 }

@@ -227,4 +227,16 @@ mod tests {
         }
         assert_eq!(rounds.window.cwnd_pkts, 110);
     }
+
+    /// The path may be another one by then: what was the smallest RTT before is no queue now.
+    #[test]
+    fn after_an_idle_time_the_base_rtt_is_measured_anew() {
+        let (mut veno, _) = after(102_000, 1);
+        veno.on_transmit_start(SimTime::ZERO, Duration::from_secs(2), 0);
+        let mut rounds = Rounds::new(100, 100);
+        rounds.run(&mut veno, 120_000);
+        rounds.run(&mut veno, 120_000);
+        assert_eq!(veno.backlog_halves, 0);
+        assert_eq!(rounds.window.cwnd_pkts, 102);
+    }
 }

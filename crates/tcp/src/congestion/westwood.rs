@@ -478,4 +478,20 @@ mod tests {
     fn nothing_measured_leaves_two_packets() {
         assert_eq!(Westwood::new(&Config::default()).pipe_pkts(), 2);
     }
+
+    #[test]
+    fn its_readings_have_the_units_that_they_name() {
+        let mut westwood = Westwood::new(&Config::default());
+        // A segment of 1448 bytes a millisecond is 11.584 Mbit/s.
+        for ms in 1..=20_000 {
+            acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
+        }
+        let ControlReadings::Westwood(readings) = westwood.readings() else {
+            unreachable!();
+        };
+        assert_eq!(readings.rtt_min, Some(Duration::from_millis(40)));
+        let mbps = readings.bandwidth.as_bps() as f64 / 1e6;
+        // The integer averages may lose a byte a millisecond each, eight times over.
+        assert!((11.45..=11.584).contains(&mbps), "{mbps}");
+    }
 }

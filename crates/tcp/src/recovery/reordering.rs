@@ -182,6 +182,9 @@ mod tests {
         let mut state = ReorderingState::new(Reordering::NcrCareful, 1000, 3);
         state.on_flight(30);
         assert_eq!(state.degree(), 20);
+        // Two thirds of three would be two.
+        state.on_flight(3);
+        assert_eq!(state.degree(), 3);
         let mut state = ReorderingState::new(Reordering::NcrAggressive, 1000, 3);
         state.on_flight(30);
         assert_eq!(state.degree(), 15);
@@ -221,5 +224,17 @@ mod tests {
         assert_eq!(state.window_us(true, 0, 40_000, 100_000), 0);
         state.on_reordered(2_000);
         assert_eq!(state.window_us(true, 3, 40_000, 100_000), 10_000);
+    }
+
+    /// RFC 8985 §6.2 step 4: min(min_RTT/4 · reo_wnd_mult, SRTT).
+    #[test]
+    fn the_window_is_never_longer_than_the_smoothed_rtt() {
+        let mut state = ReorderingState::new(Reordering::Rack, 1000, 3);
+        for round in 1..=30 {
+            state.on_duplicate();
+            state.adjust(round * 100_000, round * 100_000 - 1);
+        }
+        assert_eq!(state.window_us(false, 0, 40_000, 1_000_000), 310_000);
+        assert_eq!(state.window_us(false, 0, 40_000, 100_000), 100_000);
     }
 }

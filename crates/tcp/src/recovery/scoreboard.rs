@@ -626,4 +626,22 @@ mod tests {
         assert_eq!(sack(&mut scoreboard, 29_900, 30_000), 1);
         assert_eq!(scoreboard.packets_out(), 260);
     }
+
+    /// RFC 2883 and Linux's `tcp_sacktag_one`: what was retransmitted and then reported twice was
+    /// only late, with the segment in which the report ends and without those beyond it.
+    #[test]
+    fn a_duplicate_report_tells_of_the_segment_that_it_names_to_its_end() {
+        let mut scoreboard = scoreboard(10);
+        sack(&mut scoreboard, 300, 900);
+        scoreboard.mark_overtaken_lost(20_000, 0);
+        for _ in 0..3 {
+            scoreboard.retransmit(5000);
+        }
+        sack(&mut scoreboard, 100, 300);
+        for (end, reordered_seq) in [(199, None), (200, Some(100)), (300, Some(100))] {
+            let mut delivery = Delivery::default();
+            scoreboard.on_duplicate(100, end, &mut delivery);
+            assert_eq!(delivery.reordered_seq, reordered_seq, "{end}");
+        }
+    }
 }

@@ -248,4 +248,30 @@ mod tests {
         let difference = told.success(&rates) - frame(22.0).success(&rates);
         assert!(difference.abs() < 1e-12);
     }
+
+    /// With the long preamble of 192 µs, 96 µs of it under a frame 8 dB louder: half of the 48 bits
+    /// of the PLCP header (IEEE 802.11-2016 §15.2.3), at 1 Mb/s.
+    #[test]
+    fn the_header_of_dsss_has_48_bits_at_1_mbps() {
+        let rates = ErrorRate::new(Standard::B);
+        let (noise_mw, mode) = (ratio(-94.0), Mode::Cck11);
+        let airtime = frame_airtime(Standard::B, mode, Preamble::Long, BYTES);
+        let mut frame = SinrReception::new(
+            BEGINS,
+            mode,
+            noise_mw * ratio(30.0),
+            noise_mw,
+            0.0,
+            BEGINS.saturating_add(preamble_airtime(mode, Preamble::Long)),
+            BEGINS.saturating_add(airtime),
+            BYTES,
+        );
+        let interference_mw = noise_mw * (ratio(38.0) - 1.0);
+        frame.on_interference(after_us(10), interference_mw, &rates);
+        frame.on_interference(after_us(106), 0.0, &rates);
+        let expected = rates.success(Mode::Dsss1, ratio(-8.0), 24.0);
+        let found = frame.success(&rates);
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        assert!((0.1..0.9).contains(&found), "{found}");
+    }
 }

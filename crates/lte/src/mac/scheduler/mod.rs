@@ -317,4 +317,20 @@ mod tests {
         assert!((asked / left - 1.0).abs() < 1e-4, "{asked} {left}");
         assert!((left / (100_000_000.0 / 99.0 * 0.989_899_f32.powi(300)) - 1.0).abs() < 1e-3);
     }
+
+    /// Ten groups each for the two with the highest ratio; the five that are left stay empty.
+    #[test]
+    fn no_more_ues_are_served_in_a_tti_than_may_be() {
+        for kind in [SchedulerKind::ProportionalFair, SchedulerKind::MaxCqi] {
+            let mut all: Vec<_> = [80.0, 100.0, 90.0]
+                .into_iter()
+                .zip(0..)
+                .map(|(bits, ue)| candidate(ue, bits, 10, 1.0))
+                .collect();
+            let owners = share(&mut Scheduler::new(kind), 25, 2, &mut all);
+            let given: Vec<u8> = all.iter().map(|c| c.given).collect();
+            assert_eq!(given, [0, 10, 10], "{kind:?}");
+            assert!(owners[20..25].iter().all(|&owner| owner == NOBODY));
+        }
+    }
 }

@@ -168,4 +168,20 @@ mod tests {
         let told: Vec<u64> = (9..60).filter(|&tti| requests.tells(tti, 30)).collect();
         assert_eq!(told, [27, 47]);
     }
+
+    /// TS 36.321 §5.9: with the MAC reset of a handover, timers stop and what was triggered is
+    /// cancelled; what waits is new to the other cell, and asked for at the next chance.
+    #[test]
+    fn in_another_cell_what_waits_is_asked_for_anew() {
+        let rule = scheduled();
+        let mut requests = Requests::new(3);
+        assert!(requests.asks(&rule, 13, 5000, false));
+        requests.on_pusch(&rule, 18, 4000, true);
+        assert!(!requests.asks(&rule, 23, 4000, false));
+        requests.forget();
+        let asked: Vec<u64> = (24..45)
+            .filter(|&tti| requests.asks(&rule, tti, 4000, false))
+            .collect();
+        assert_eq!(asked, [33, 43]);
+    }
 }

@@ -209,4 +209,16 @@ mod tests {
         ues[2].value = 2.0;
         assert_eq!(shared(ProportionalFair, ALL, ues, &mut 0), [0, 60, 40]);
     }
+
+    /// Three of five fit: the next subframe begins with the fourth.
+    #[test]
+    fn whoever_was_not_served_is_the_first_in_the_next_subframe() {
+        let supply = Supply { cces: 7, ..ALL };
+        let mut turn = 0;
+        let served = [(); 3].map(|()| {
+            let given = shared(RoundRobin, supply, candidates(&[6; 5]), &mut turn);
+            (0..5).filter(|&ue| given[ue] != 0).collect::<Vec<_>>()
+        });
+        assert_eq!(served, [vec![0, 1, 2], vec![0, 3, 4], vec![1, 2, 3]]);
+    }
 }

@@ -290,4 +290,25 @@ mod tests {
             assert_eq!(found, by_enumeration(&grid, exit), "to {exit}");
         }
     }
+
+    /// A search that is cut short answers yes: a link too many costs a little, one that is missing
+    /// could cut a flow off.
+    #[test]
+    fn a_search_that_runs_out_of_steps_leaves_no_link_out() {
+        let ring: Vec<_> = (0..8).map(|node| (node, (node + 1) % 8)).collect();
+        let ring = network(8, &ring);
+        let search = || Search::new(&ring, &[false; 8], NodeId(0), NodeId(4));
+        for (from, to) in by_enumeration(&ring, 4) {
+            for most in 0..8 {
+                let mut search = search();
+                search.visited[0] = true;
+                let (mut path, mut steps) = (vec![NodeId(0)], most);
+                let link = (NodeId(from), NodeId(to));
+                assert!(
+                    search.through(link, &mut path, &mut steps),
+                    "{from} to {to} in {most} steps"
+                );
+            }
+        }
+    }
 }

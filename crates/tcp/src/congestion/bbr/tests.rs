@@ -347,3 +347,15 @@ fn a_timeout_is_a_loss_that_the_policer_counts_and_keeps_the_full_pipe() {
     assert_eq!(feed.bbr.last_state, CongestionState::Loss);
     assert_eq!(feed.bbr.totals.lost_pkts, 100);
 }
+
+/// As in Linux (`bbr_packets_in_net_at_edt`): only a gain above one adds the burst that is about
+/// to leave, here 10 × 1448 × 1024 bytes a second, 10 packets in a 1024th of it.
+#[test]
+fn the_next_burst_counts_as_in_the_network_while_probing_alone() {
+    let mut feed = Feed::cruising(1);
+    feed.bbr.pacing_bytes_per_s = 10 * u64::from(MSS_BYTES) * 1024;
+    for (gain, pkts) in [(192, 50), (GAIN_UNIT, 50), (320, 60)] {
+        feed.bbr.pacing_gain = gain;
+        assert_eq!(feed.bbr.in_network_pkts(&feed.ack, 50), pkts, "{gain}");
+    }
+}
