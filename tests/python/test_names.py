@@ -207,7 +207,7 @@ def test_escapes_in_keys_are_shown_and_long_ones_cut(tmp_path: Path, cli: Cli) -
     refused = cli("check", path)
     assert refused.code == 2
     assert "\x1b" not in refused.err
-    assert "\\x1b[31mred" in refused.err
+    assert "\\u{1b}[31mred" in refused.err
     path.write_text(f"{'k' * 1_000_000} = 1\n{BASE}")
     refused = cli("check", path)
     assert refused.code == 2
