@@ -20,6 +20,7 @@
 
 mod access;
 mod assignment;
+mod choices;
 mod codes;
 mod csv;
 mod custom;
@@ -49,6 +50,7 @@ mod tree;
 mod values;
 mod wifi;
 
+pub use choices::choices;
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Remark, Report, Severity};
 pub use files::TableReader;
