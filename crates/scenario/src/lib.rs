@@ -21,6 +21,7 @@
 mod access;
 mod aside;
 mod assignment;
+mod choices;
 mod codes;
 mod csv;
 mod custom;
@@ -53,6 +54,7 @@ mod twins;
 mod values;
 mod wifi;
 
+pub use choices::choices;
 pub use codes::{codes, errors_page, explain};
 pub use diagnostic::{Diagnostic, Interrupt, Remark, Report, Severity, Watch};
 pub use files::{TableError, TableReader};

@@ -1,6 +1,8 @@
 //! Scenarios that the tests share.
 #![allow(dead_code, reason = "each test file uses some of these")]
 
+pub mod scenes;
+
 use backlane_engine::Trace;
 use backlane_record::{Column, Table};
 use backlane_scenario::Scenario;

@@ -1,0 +1,79 @@
+//! What a file can choose between: words, numbers of a list, and yes or no.
+
+use std::collections::BTreeSet;
+
+use crate::spec::{Key, Kind, Section, tables};
+
+/// Every choice that a file can make, in order: the path of the key, with dots and without the
+/// places in lists, and the value as text. Keys of all kinds of a section are together.
+pub fn choices() -> BTreeSet<(String, String)> {
+    let mut all = BTreeSet::new();
+    section("", &tables::FILE, &mut all);
+    all
+}
+
+fn section(path: &str, section: &Section, all: &mut BTreeSet<(String, String)>) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    let mut keys: Vec<&Key> = section.keys.iter().collect();
+    if let Some(tag) = &section.tag {
+        let words = tag.variants.iter().map(|variant| variant.name.to_owned());
+        all.extend(words.map(|word| (below(tag.key), word)));
+        keys.extend(tag.variants.iter().flat_map(|variant| variant.keys));
+    }
+    for key in keys {
+        kind(&below(key.name), &key.kind, all);
+    }
+}
+
+fn kind(path: &str, of: &Kind, all: &mut BTreeSet<(String, String)>) {
+    let mut add = |value: String| {
+        all.insert((path.to_owned(), value));
+    };
+    match of {
+        Kind::Boolean => [true, false]
+            .iter()
+            .for_each(|value| add(value.to_string())),
+        Kind::Choice(integers) => integers.iter().for_each(|value| add(value.to_string())),
+        Kind::Words { words, .. } | Kind::CongestionControl(words) => {
+            words.iter().for_each(|&word| add(word.to_owned()));
+        }
+        Kind::OrWord(word, inner) => {
+            add((*word).to_owned());
+            kind(path, inner, all);
+        }
+        Kind::List(inner) | Kind::OneOrMany(inner) | Kind::Map(inner) => kind(path, inner, all),
+        _ => {
+            if let Some(inner) = of.section() {
+                section(path, inner, all);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choices;
+
+    #[test]
+    fn choices_are_words_numbers_and_yes_or_no_wherever_they_stand() {
+        let all = choices();
+        for (path, value) in [
+            ("tcp.congestion_control", "cubic"),
+            ("flow.congestion_control", "bbr"),
+            ("routing.protocol", "aodv"),
+            ("topology.link.queue.discipline", "codel"),
+            ("access.rlc.mode", "am"),
+            ("slotted.flow.arrivals", "window"),
+            ("access.layers", "2"),
+            ("coding.payload", "false"),
+            ("wifi.rts_threshold", "off"),
+        ] {
+            let choice = (path.to_owned(), value.to_owned());
+            assert!(all.contains(&choice), "{choice:?}");
+        }
+        assert!(!all.iter().any(|(path, _)| path == "name"));
+    }
+}
