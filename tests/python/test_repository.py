@@ -442,3 +442,31 @@ def test_the_plan_of_the_house_names_every_room() -> None:
     assert folders
     for folder in folders:
         assert f"`{folder}/`" in plan, f"python/backlane/{folder}"
+
+
+def test_pages_of_studies_say_when_an_older_model_made_them() -> None:
+    from backlane import native
+    from backlane.studies.age import pages, with_notice
+
+    found = pages(ROOT / "studies")
+    assert len(found) >= 8
+    for page in found:
+        text = page.read_text()
+        wanted = with_notice(text, native.module().model_version())
+        assert text == wanted, f"{page}: run `python -m backlane.studies.age`"
+
+
+def test_a_page_of_an_older_model_has_a_notice_until_it_is_made_anew() -> None:
+    from backlane.studies.age import with_notice
+
+    made = "Made on 2026-01-01 by x with Backlane 0.1.0, model version {}, sources at commit c: 1"
+    page = "# A study\n\n" + made
+    old, new = page.format(3), page.format(4)
+    assert with_notice(new, "4") == new
+    assert "Model version 3 made this page; this version of Backlane has 4." in with_notice(
+        old, "4"
+    )
+    assert with_notice(with_notice(old, "4"), "4") == with_notice(old, "4")
+    assert with_notice(with_notice(old, "4"), "3") == old
+    with pytest.raises(ValueError, match="which model"):
+        with_notice("# A study\n", "4")
