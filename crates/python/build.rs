@@ -68,11 +68,8 @@ fn sources(root: &Path) -> String {
         }
     }
     let digest = hash.finalize();
-    digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let first: [u8; 8] = std::array::from_fn(|index| digest[index]);
+    format!("{:016x}", u64::from_be_bytes(first))
 }
 
 /// Adds the Rust files below `folder`.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Streams};
+use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::{LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
 use backlane_traffic::udp::UdpConfig;
@@ -23,7 +23,10 @@ fn simulation(config: UdpConfig) -> Simulation<Flows> {
     };
     network.connect(&mut events, ends[0], ends[1], &wire);
     let pairs = [(ends[0], ends[1])];
-    let tables = Tables::new(&network, &shortest_path::Config::default(), pairs);
+    let mut go_on = |_, _| Ok(());
+    let watch = &mut Watch::new(&mut go_on);
+    let tables = Tables::new(&network, &shortest_path::Config::default(), pairs, watch)
+        .expect("the watch lets it go on");
     let tables = Rc::new(tables);
     let router = |node: NodeId| -> Option<Box<dyn Router>> {
         Some(Box::new(ShortestPath::new(node, tables.clone())))
