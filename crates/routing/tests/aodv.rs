@@ -416,8 +416,12 @@ fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
     assert!(second > first);
     net.run(at_ms(20_000));
     let numbers = |requests: &[(SimTime, u32, u32, u8, RouteRequest)], by| {
-        let heard = requests.iter().filter(|request| (request.1, request.2) == (by, by - 1));
-        heard.map(|request| request.4.destination_sequence).last()
+        let heard = requests
+            .iter()
+            .filter(|request| (request.1, request.2) == (by, by - 1));
+        heard
+            .map(|request| request.4.destination_sequence)
+            .next_back()
     };
     let requests = requests(&net);
     // §6.11: a route that ends by itself counts its number up by one.
@@ -446,7 +450,11 @@ fn whoever_has_sent_a_broadcast_says_no_hello() {
         .collect();
     let requests = heard.iter().filter(|(_, request)| *request).count();
     assert!(requests >= 6, "{requests}");
-    let hellos: Vec<SimTime> = heard.iter().filter(|(_, r)| !r).map(|(at, _)| *at).collect();
+    let hellos: Vec<SimTime> = heard
+        .iter()
+        .filter(|(_, r)| !r)
+        .map(|(at, _)| *at)
+        .collect();
     assert!(hellos.len() >= 8, "{hellos:?}");
     for hello in hellos {
         let since = |at: SimTime| hello > at && hello - at < interval - Duration::from_millis(1);

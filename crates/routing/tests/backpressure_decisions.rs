@@ -223,9 +223,8 @@ fn bp_mr_takes_the_closer_neighbour_with_the_most_room_for_its_rate() {
 /// that knew both from the beginning stays with its choice.
 #[test]
 fn bp_mr_decides_flows_anew_when_a_neighbour_returns() {
-    let per_flow = |shared: Rc<Shared>, streams: &Streams| {
-        bp_mr_per(Granularity::Flow, shared, streams)
-    };
+    let per_flow =
+        |shared: Rc<Shared>, streams: &Streams| bp_mr_per(Granularity::Flow, shared, streams);
     let packets_ms = [50, 80, 150];
     let late = [(50, 0), (0, 100), (0, 0)];
     assert_eq!(go_to(per_flow, late, EQUAL, &packets_ms), [1, 1, 2]);

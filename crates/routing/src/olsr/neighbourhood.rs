@@ -336,13 +336,7 @@ mod tests {
         hear_willing(near, s, from, WILL_DEFAULT, list);
     }
 
-    fn hear_willing(
-        near: &mut Neighbourhood,
-        s: u64,
-        from: u32,
-        willingness: u8,
-        list: List<'_>,
-    ) {
+    fn hear_willing(near: &mut Neighbourhood, s: u64, from: u32, willingness: u8, list: List<'_>) {
         let code = |&(link, neighbour, node)| (LinkCode { link, neighbour }, NodeId(node));
         let list: Vec<_> = list.iter().map(code).collect();
         let body = Hello::encode(TimeCode(0x05), willingness, &list);
@@ -439,7 +433,9 @@ mod tests {
         hear(&mut near, 1, 2, &list);
         let relays = |near: &mut Neighbourhood, s| -> Vec<u32> {
             let said = says(near, s, 0).into_iter();
-            said.filter(|said| said.1 == Mpr).map(|said| said.2).collect()
+            said.filter(|said| said.1 == Mpr)
+                .map(|said| said.2)
+                .collect()
         };
         assert_eq!(relays(&mut near, 1), [1]);
         hear_willing(&mut near, 2, 2, WILL_DEFAULT + 1, &list);
