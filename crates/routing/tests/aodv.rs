@@ -419,7 +419,9 @@ fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
         let heard = requests
             .iter()
             .filter(|request| (request.1, request.2) == (by, by - 1));
-        heard.map(|request| request.4.destination_sequence).last()
+        heard
+            .map(|request| request.4.destination_sequence)
+            .next_back()
     };
     let requests = requests(&net);
     // §6.11: a route that ends by itself counts its number up by one.

@@ -356,7 +356,7 @@ mod tests {
     fn a_new_flow_that_has_run_empty_waits_for_its_turn() {
         let mut packets = PacketStore::default();
         let mut queue = FqCoDel::new(FqCoDelConfig::default(), (u64::MAX, u32::MAX));
-        let mut next = |packets: &mut PacketStore, queue: &mut FqCoDel| {
+        let next = |packets: &mut PacketStore, queue: &mut FqCoDel| {
             let id = queue.dequeue(SimTime::ZERO, packets, &mut Vec::new());
             packets[id.unwrap()].flow.0
         };
