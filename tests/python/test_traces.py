@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import polars as pl
@@ -115,3 +116,44 @@ def test_what_is_no_parquet_file_is_told_so(tmp_path: Path) -> None:
     said = refused(tmp_path, SCENARIO.replace("TRACE", "t.parquet"))
     assert "S002" in said
     assert "it is no Parquet file" in said
+
+
+def test_a_table_of_more_rows_than_a_trace_may_have_is_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from backlane import traces
+
+    monkeypatch.setattr(traces, "MOST_ROWS", 2)
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "trace.parquet")
+    with pytest.raises(ValueError, match="it has 3 rows, and a table may have 2"):
+        traces.csv_of(tmp_path / "trace.parquet")
+
+
+def test_what_a_signal_raises_ends_a_plan() -> None:
+    class AlarmError(Exception):
+        """Raised by the handler."""
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    rows = ", ".join(str(number) for number in range(1, 25))
+    text = f"""
+duration = "5 s"
+[topology]
+kind = "grid"
+rows = 256
+columns = 256
+link = {{ rate = "1 Gbit/s", delay = "1 ms" }}
+[sweep]
+"tcp.retries" = [{rows}]
+"""
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for read in (native.module().check, native.module().plan):
+            # Seconds of work: the signal comes while it is done.
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(AlarmError):
+                read(text, "grid.toml")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -14,9 +14,12 @@
 //!
 //! A file with a section `[slotted]` describes no network; `slotted` resolves it.
 //!
-//! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign,
-//! [`Scenario::from_resolved`] reads one back for a run. Nothing but `files` reads files, and no
-//! input makes any of this panic.
+//! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign; `twins` finds the cells
+//! that are the same scenario. [`Scenario::from_resolved`] in `single` reads one back for a run.
+//! Nothing but `files` reads files, and no input makes any of this panic.
+//!
+//! Files are strangers': `shown` makes what messages quote printable and short, and whatever takes
+//! long asks a [`Watch`] between its steps; `aside` does on a thread what a library does in one.
 
 mod access;
 mod aside;

@@ -24,7 +24,7 @@ pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
 }
 
 impl Described {
-    /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
+    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
     /// sweep and without references to files will do.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Described {
 const RESOLVED: &str = "scenario.resolved.toml";
 
 impl Scenario {
-    /// Reads a resolved scenario, as it stands in [`Cell::resolved`]. Any scenario without a
+    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
     /// sweep and without references to files will do.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! and anything else means all of them. A table is merged over the section it names; when it
 //! changes the section's kind or protocol, keys that belong to the old one go.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::codes::Code;
@@ -68,12 +69,17 @@ impl Sweep {
     }
 
     /// The tree of a cell.
-    pub(crate) fn apply(&self, base: &Table, choice: &[usize], problems: &mut Problems) -> Table {
-        let mut tree = base.clone();
+    pub(crate) fn apply<'t>(
+        &self,
+        base: &'t Table,
+        choice: &[usize],
+        problems: &mut Problems,
+    ) -> Cow<'t, Table> {
+        let mut tree = Cow::Borrowed(base);
         for (axis, index) in self.axes.iter().zip(choice) {
             if let Some(item) = axis.values.get(*index) {
                 set(
-                    &mut tree,
+                    tree.to_mut(),
                     &axis.path,
                     axis.path_span,
                     item,

@@ -15,6 +15,9 @@ from backlane.cli.app import Verb, json_option, set_option
 
 def render(diagnostic: dict[str, Any]) -> str:
     """A warning in the form of the errors."""
+    # The core shows a place in a long line by a part of it, and marks it there.
+    if diagnostic.get("rendered"):
+        return str(diagnostic["rendered"])
     place = diagnostic.get("file") or ""
     line, column = diagnostic.get("line"), diagnostic.get("column")
     if line is not None:
