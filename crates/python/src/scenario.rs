@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use backlane_scenario::{Diagnostic, Report, Scenario, Severity};
+use backlane_scenario::{Described, Diagnostic, Report, Scenario, Severity};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -12,6 +12,7 @@ use crate::errors::ScenarioError;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(remarks, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
@@ -49,6 +50,33 @@ fn remarks<'py>(
         backlane_world::remarks(&scenario, seed, path).ok()
     });
     diagnostics(py, &remarks.unwrap_or_default())
+}
+
+/// What a run of a resolved scenario costs, by part.
+#[pyfunction]
+fn estimate<'py>(py: Python<'py>, resolved: &str) -> PyResult<Bound<'py, PyDict>> {
+    let estimate = py
+        .detach(|| Described::from_resolved(resolved).map(|of| backlane_world::estimate(&of)))
+        .map_err(|report| report_error(py, &report))?;
+    let parts: Vec<_> = (estimate.parts.iter())
+        .map(|part| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", &part.name)?;
+            dict.set_item("count", part.count)?;
+            dict.set_item("cpu_s", part.cpu_s)?;
+            dict.set_item("memory_bytes", part.memory_bytes)?;
+            dict.set_item("disk_bytes", part.disk_bytes)?;
+            PyResult::Ok(dict)
+        })
+        .collect::<PyResult<_>>()?;
+    let dict = PyDict::new(py);
+    dict.set_item("cpu_s", estimate.cpu_s)?;
+    dict.set_item("memory_bytes", estimate.memory_bytes)?;
+    dict.set_item("disk_bytes", estimate.disk_bytes)?;
+    dict.set_item("events", estimate.events)?;
+    dict.set_item("simulated_s", estimate.simulated_s)?;
+    dict.set_item("parts", parts)?;
+    Ok(dict)
 }
 
 /// Resolves every cell of a scenario; gives the plan as JSON.
