@@ -245,6 +245,7 @@ def check(text: str, path: str, overrides: Sequence[tuple[str, str]] = ...) -> l
     """The warnings of a scenario; what a signal handler raises ends the check."""
 
 def remarks(resolved: str, seed: int, path: str) -> list[dict[str, Any]]: ...
+def estimate(resolved: str) -> dict[str, Any]: ...
 def plan(
     text: str,
     path: str,

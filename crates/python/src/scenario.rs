@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use backlane_scenario::{
-    Diagnostic, Interrupt, Options, Report, Scenario, Severity, Stopped, TableError, TableReader,
-    Watch,
+    Described, Diagnostic, Interrupt, Options, Report, Scenario, Severity, Stopped, TableError,
+    TableReader, Watch,
 };
 use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -21,6 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(remarks, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
@@ -58,6 +59,33 @@ fn remarks<'py>(
         backlane_world::remarks(&scenario, seed, path).ok()
     });
     diagnostics(py, &remarks.unwrap_or_default())
+}
+
+/// What a run of a resolved scenario costs, by part.
+#[pyfunction]
+fn estimate<'py>(py: Python<'py>, resolved: &str) -> PyResult<Bound<'py, PyDict>> {
+    let estimate = py
+        .detach(|| Described::from_resolved(resolved).map(|of| backlane_world::estimate(&of)))
+        .map_err(|report| report_error(py, &report))?;
+    let parts: Vec<_> = (estimate.parts.iter())
+        .map(|part| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", &part.name)?;
+            dict.set_item("count", part.count)?;
+            dict.set_item("cpu_s", part.cpu_s)?;
+            dict.set_item("memory_bytes", part.memory_bytes)?;
+            dict.set_item("disk_bytes", part.disk_bytes)?;
+            PyResult::Ok(dict)
+        })
+        .collect::<PyResult<_>>()?;
+    let dict = PyDict::new(py);
+    dict.set_item("cpu_s", estimate.cpu_s)?;
+    dict.set_item("memory_bytes", estimate.memory_bytes)?;
+    dict.set_item("disk_bytes", estimate.disk_bytes)?;
+    dict.set_item("events", estimate.events)?;
+    dict.set_item("simulated_s", estimate.simulated_s)?;
+    dict.set_item("parts", parts)?;
+    Ok(dict)
 }
 
 /// Resolves every cell of a scenario; gives the plan as JSON. What a signal raises ends it.
