@@ -109,6 +109,7 @@ def run(
     overrides: Sequence[tuple[str, str]] = (),
     out: str | Path | None = None,
     allow_python: bool = False,
+    ignore_memory: bool = False,
 ) -> Results:
     """Carry out a single scenario.
 
@@ -118,16 +119,18 @@ def run(
         overrides: (key, value) pairs put in place before the run.
         out: write a results folder here; default: keep the tables in memory only.
         allow_python: execute Python that stands in the scenario itself or outside of its folder.
+        ignore_memory: run what by the estimate takes more memory or disk than there is.
 
     Raises:
         ScenarioError: when the scenario is wrong.
         RunError: when the run could not be carried out.
-        BacklaneError: when a file cannot be read or written, the file is a campaign (R006), or
-            Python that it brings may not be executed (R025).
+        BacklaneError: when a file cannot be read or written, the file is a campaign (R006),
+            Python that it brings may not be executed (R025), or the machine does not have the
+            memory (R026).
     """
     from pathlib import Path
 
-    from backlane import single
+    from backlane import cost, single
     from backlane.campaign.plan import make_plan
 
     work = single.only_run(make_plan(Path(file), overrides, seed), file)
@@ -136,6 +139,8 @@ def run(
 
         congestion.admit(work.plan.custom_controls, file, allow_python)
         congestion.rehearse(work.plan.custom_controls, file)
+    if not ignore_memory:
+        cost.refuse(work.plan, folder=out, file=file)
     if out is not None:
         return single.carry_out(work, Path(out), overrides)
     return single.simulate(work)

@@ -173,6 +173,15 @@ CODES: dict[str, tuple[str, str]] = {
         "Files in the folder of the scenario are executed without a question; `backlane check`, "
         "`--dry-run` and plans execute nothing.",
     ),
+    "R026": (
+        "more than the machine has",
+        "By the estimate, the runs that would be carried out side by side take more memory than "
+        "the machine, its control group or a limit of the shell (ulimit -v) leaves, or their "
+        "results more than four times what the disk has free.\n\n"
+        "Use fewer --workers; make the scenario smaller where the message says that most of it "
+        "is. The estimate of memory is within a factor of two of what is measured, almost "
+        "always; --ignore-memory starts the runs all the same.",
+    ),
     "R027": (
         "written by a newer version",
         "The layout of results folders has changed since this version of Backlane. Use the "

@@ -73,7 +73,7 @@ fn the_events_of_each_example_are_near_the_estimate() {
                 Described::Network(scenario) => {
                     World::new(scenario, 1, None).unwrap().run(|_, _| Ok(()))
                 }
-                Described::Slotted(slotted) => slotted::run(slotted, 1, |_| Ok(())).unwrap(),
+                Described::Slotted(slotted) => slotted::run(slotted, 1, |_| Ok(()), None).unwrap(),
             };
             let fired = outcome.unwrap().summary.events as f64;
             let ratio = expected / fired;

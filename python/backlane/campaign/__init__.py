@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backlane import native
+from backlane import cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
 from backlane.campaign.pool import Outcome, Progress, core_count, run_all
@@ -52,6 +52,7 @@ def run(
     overrides: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
     allow_python: bool = False,
+    ignore_memory: bool = False,
 ) -> CampaignResult:
     """Carry out all runs of a scenario file that are not finished yet, then write the tables.
 
@@ -64,10 +65,11 @@ def run(
         progress: is told how far the work is.
         allow_python: execute Python that the scenario brings along or that lies outside of its
             folder.
+        ignore_memory: run what by the estimate takes more memory or disk than there is.
 
     Raises:
         BacklaneError: on problems with files; finished runs stay usable; R025 when Python of a
-            stranger was not allowed.
+            stranger was not allowed, R026 when the machine does not have the memory.
         ScenarioError: when the scenario is wrong.
     """
     plan = make_plan(Path(file), overrides)
@@ -77,6 +79,10 @@ def run(
         congestion.admit(plan.custom_controls, file, allow_python)
         congestion.rehearse(plan.custom_controls, file)
     folder = Path(out) if out is not None else default_folder(plan)
+    if not ignore_memory:
+        store = Store(folder)
+        missing = [one for one in plan.shard(shard) if one.run_id not in store]
+        cost.refuse(plan, workers or core_count(), missing, folder, file)
     return run_plan(plan, folder, workers, shard, overrides, progress)
 
 

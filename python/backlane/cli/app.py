@@ -11,8 +11,10 @@ from backlane import __version__
 from backlane.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from backlane.campaign.plan import Plan, Run
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -182,6 +184,36 @@ def admit(controls: list[dict[str, Any]], file: Path, allow: bool) -> None:
     for line in congestion.admit(controls, file, allow):
         output.say(line)
     congestion.rehearse(controls, file)
+
+
+def memory_option(function: Function) -> Function:
+    """Add the option ``--ignore-memory``."""
+    return click.option(
+        "--ignore-memory",
+        is_flag=True,
+        help="Run what by the estimate takes more memory or disk than there is.",
+    )(function)
+
+
+def afford(
+    plan: Plan,
+    file: Path,
+    folder: Path,
+    ignore: bool,
+    workers: int = 1,
+    runs: Sequence[Run] | None = None,
+) -> None:
+    """Say what the work will cost, unless that is little.
+
+    Raises:
+        BacklaneError: R026 when the machine does not have it.
+    """
+    from backlane import cost
+
+    if not ignore:
+        cost.refuse(plan, workers, runs, folder, file)
+    for line in cost.remark(plan, workers, runs, folder):
+        output.say(line)
 
 
 def set_option(function: Function) -> Function:

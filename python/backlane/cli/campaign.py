@@ -12,7 +12,16 @@ from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.cli import output
-from backlane.cli.app import Verb, Verbs, admit, json_option, python_option, set_option
+from backlane.cli.app import (
+    Verb,
+    Verbs,
+    admit,
+    afford,
+    json_option,
+    memory_option,
+    python_option,
+    set_option,
+)  # fmt: skip
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
 
 if TYPE_CHECKING:
@@ -42,6 +51,7 @@ command = Verbs(
 @click.option("--dry-run", is_flag=True, help="Only say what would be run.")
 @click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
 @python_option
+@memory_option
 @json_option
 def run(
     file: Path,
@@ -52,6 +62,7 @@ def run(
     dry_run: bool,
     no_report: bool,
     allow_python: bool,
+    ignore_memory: bool,
     as_json: bool,
 ) -> int:
     """Carry out a campaign."""
@@ -61,16 +72,20 @@ def run(
     folder = out or campaign.default_folder(plan)
     runs = plan.shard(part)
     store = Store(folder)
-    left = sum(one.run_id not in store for one in runs)
+    missing = [one for one in runs if one.run_id not in store]
+    left = len(missing)
+    threads = min(workers or core_count(), max(left, 1))
     if dry_run:
         _print_plan(plan, runs, left, folder, as_json)
+        afford(plan, file, folder, True, threads, missing)
         return EXIT_OK
     if left:
         admit(plan.custom_controls, file, allow_python)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
-        f"on {min(workers or core_count(), max(left, 1))} threads -> {folder}"
+        f"on {threads} threads -> {folder}"
     )
+    afford(plan, file, folder, ignore_memory, threads, missing)
     with output.progress(plan.name, len(runs), "runs") as bar:
         result = campaign.run_plan(plan, folder, workers, part, overrides, bar)
     return _finish(result, as_json, no_report)

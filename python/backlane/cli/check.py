@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 import backlane
+from backlane import campaign, cost
 from backlane.campaign.plan import parse_overrides
+from backlane.campaign.pool import core_count
 from backlane.cli import output
-from backlane.cli.app import Verb, json_option, set_option
+from backlane.cli.app import Verb, afford, json_option, set_option
 
 
 def render(diagnostic: dict[str, Any]) -> str:
@@ -51,7 +53,10 @@ def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     plan = backlane.plan(file, overrides)
     for warning in warnings:
         output.error(render(warning))
+    folder = campaign.default_folder(plan)
+    afford(plan, file, folder, True, min(core_count(), len(plan.runs)))
     if as_json:
+        found = cost.total(plan)
         output.emit(
             {
                 "ok": True,
@@ -60,6 +65,11 @@ def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
                 "scenario_hash": plan.scenario_hash,
                 "cells": len(plan.cells),
                 "runs": len(plan.runs),
+                "cost": {
+                    "cpu_s": found.cpu_s,
+                    "memory_bytes": found.largest.memory_bytes,
+                    "disk_bytes": found.disk_bytes,
+                },
                 "warnings": warnings,
             }
         )

@@ -10,7 +10,15 @@ import click
 from backlane import single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
-from backlane.cli.app import Verb, admit, json_option, python_option, set_option
+from backlane.cli.app import (
+    Verb,
+    admit,
+    afford,
+    json_option,
+    memory_option,
+    python_option,
+    set_option,
+)  # fmt: skip
 from backlane.cli.check import render
 from backlane.measures import FlowMeasures, measure
 from backlane.text import number, rate, seconds, slug
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
 @set_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
 @python_option
+@memory_option
 @json_option
 def command(
     file: Path,
@@ -40,6 +49,7 @@ def command(
     settings: tuple[str, ...],
     seed: int | None,
     allow_python: bool,
+    ignore_memory: bool,
     as_json: bool,
 ) -> None:
     """Run and show a table."""
@@ -50,6 +60,7 @@ def command(
     for remark in single.remarks(work, file):
         output.error(render(remark))
     folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
+    afford(plan, file, folder, ignore_memory)
     if single.replaces(folder, work):
         output.say(f"{folder}: replacing the results of another run")
     with output.progress(plan.name, 100.0, "%") as bar:
