@@ -159,6 +159,15 @@ CODES: dict[str, tuple[str, str]] = {
         "A slotted model has neither bytes nor seconds, so that its results cannot stand beside "
         "those of a network. `backlane report` takes folders of one kind at a time.",
     ),
+    "R026": (
+        "more than the machine has",
+        "By the estimate, the runs that would be carried out side by side take more memory than "
+        "the machine, its control group or a limit of the shell (ulimit -v) leaves, or their "
+        "results more than four times what the disk has free.\n\n"
+        "Use fewer --workers; make the scenario smaller where the message says that most of it "
+        "is. The estimate of memory is within a factor of two of what is measured, almost "
+        "always; --ignore-memory starts the runs all the same.",
+    ),
     "R103": (
         "congestion control raised an error",
         "A hook of a Python congestion control raised, or returned what has no meaning there "
