@@ -9,7 +9,7 @@ FLOORS := $(VENV)-floors
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test test-floors bench validate validate-ns3 reproduce test-kills format clean
+.PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -48,6 +48,10 @@ validate: $(VENV)/.installed
 # The same with ns-3 run anew, and what both cost: half an hour; g++ and libns3-dev.
 validate-ns3: $(VENV)/.installed
 	$(BIN)/python -m validation.ns3 --record --speed
+
+# Estimates of cost beside the recorded measurement; see docs/concepts/cost.md.
+validate-cost: $(VENV)/.installed
+	$(BIN)/python -m validation.cost
 
 # The published studies in full: three quarters of an hour on two cores; writes studies/*/README.md.
 reproduce: $(VENV)/.installed

@@ -85,5 +85,5 @@ fn the_events_of_each_example_are_near_the_estimate() {
             tried += 1;
         }
     }
-    assert!(tried >= 20, "{tried}");
+    assert!(tried >= 18, "{tried}");
 }

@@ -187,17 +187,19 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         .filter_map(|over| hops.get(over))
         .sum();
     ledger.add("memory apart", on_wires, apart);
-    let mesh = match &scenario.routing {
+    let (name, each) = match &scenario.routing {
         Routing::ShortestPath { .. } | Routing::Olsr { .. } | Routing::Aodv(_) => return,
-        Routing::BpMr(bp) if matches!(bp.granularity, Granularity::Flow) => costs::BP_FLOW_CHOICE,
-        Routing::L25r(_) => costs::SPREAD_CHOICE,
-        _ => costs::BP_PACKET_CHOICE,
+        Routing::BpMr(bp) if matches!(bp.granularity, Granularity::Flow) => {
+            ("next hops chosen per flow", costs::BP_FLOW_CHOICE)
+        }
+        Routing::L25r(_) => ("next hops in proportion", costs::SPREAD_CHOICE),
+        _ => ("next hops chosen per packet", costs::BP_PACKET_CHOICE),
     };
     let choices: f64 = [Over::Deciding, Over::Air]
         .iter()
         .filter_map(|over| hops.get(over))
         .sum();
-    ledger.add("choices of next hops", choices, mesh);
+    ledger.add(name, choices, each);
     if let Routing::Classic(_) = &scenario.routing {
         // A node has a queue for each destination.
         let ends = traffic.bundles.len() as f64;

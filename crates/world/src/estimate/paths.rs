@@ -25,6 +25,8 @@ pub(super) const TCP_HEADER_BYTES: f64 = 52.0;
 pub(super) const UDP_HEADER_BYTES: f64 = 28.0;
 /// Stations that a frame is looked for at, of all that hear it.
 const MOST_HEARING: usize = 64;
+/// Stations of a channel that are asked whether they hear another; beyond, some stand for all.
+const MOST_LISTENERS: usize = 500;
 /// Steps over which a flow is followed along flow rates.
 const MOST_STEPS: usize = 32;
 /// A smaller share of the packets of a flow is left out.
@@ -208,9 +210,15 @@ impl<'a> Paths<'a> {
         let mut near = Vec::new();
         let mut first = 0;
         for (&channel, stations) in &by_channel {
+            // Where distance makes links, all pairs count, as they do when the network is built.
+            let stride = if wifi.in_range {
+                1
+            } else {
+                stations.len().div_ceil(MOST_LISTENERS)
+            };
             for (number, &station) in stations.iter().enumerate() {
                 let mut hearing = vec![first + number as u32];
-                for (other_number, &other) in stations.iter().enumerate() {
+                for (other_number, &other) in stations.iter().enumerate().step_by(stride) {
                     if other == station {
                         continue;
                     }
@@ -223,7 +231,7 @@ impl<'a> Paths<'a> {
                         }
                     }
                 }
-                let count = hearing.len() as f64;
+                let count = (1 + (hearing.len() - 1) * stride) as f64;
                 let step = hearing.len().div_ceil(MOST_HEARING);
                 let hearing = hearing.into_iter().step_by(step).collect();
                 self.hearing

@@ -1,0 +1,1 @@
+"""What the estimator of costs is calibrated on and held against."""
