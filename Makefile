@@ -8,7 +8,7 @@ DEMO   := results/demo
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test bench validate validate-ns3 reproduce format clean
+.PHONY: demo test bench validate validate-ns3 reproduce fuzz sanitize audit format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -51,6 +51,38 @@ reproduce: $(VENV)/.installed
 	$(BIN)/backlane reproduce p2
 	$(BIN)/backlane reproduce p2_beyond
 	$(BIN)/backlane reproduce p3
+
+# What holds for any bytes, tried with bytes that libFuzzer finds; see fuzz/README.md. Half of the
+# time is for runs of scenarios, the rest for all other targets alike.
+MINUTES ?= 10
+TARGETS := $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
+FUZZING := -dict=fuzz/scenario.dict -timeout=100 -rss_limit_mb=4096 -print_final_stats=1
+fuzz:
+	@command -v cargo-fuzz >/dev/null || { echo "make fuzz needs cargo-fuzz: cargo install cargo-fuzz"; exit 1; }
+	@cargo +nightly --version >/dev/null 2>&1 || { echo "make fuzz needs a nightly compiler: rustup toolchain install nightly"; exit 1; }
+	cargo +nightly fuzz build --sanitizer none
+	@found=; for target in $(TARGETS); do \
+		seconds=$$(( $(MINUTES) * 60 / 22 )); \
+		[ $$target = runs ] && seconds=$$(( $(MINUTES) * 30 )); \
+		mkdir -p fuzz/target/corpus/$$target; \
+		cargo +nightly fuzz run --sanitizer none $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+			$(FUZZING) -max_total_time=$$seconds || found="$$found $$target"; \
+	done; \
+	[ -z "$$found" ] || { echo "findings in fuzz/artifacts:$$found"; exit 1; }
+
+# AddressSanitizer and Miri over the vector instructions of crates/coding, the one file with unsafe
+# code. Miri has no AVX2 or SSSE3 unless told so.
+MIRI := MIRIFLAGS=-Zmiri-strict-provenance PROPTEST_CASES=2
+sanitize:
+	@cargo +nightly --version >/dev/null 2>&1 || { echo "make sanitize needs a nightly compiler: rustup toolchain install nightly"; exit 1; }
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "make sanitize needs Miri: rustup +nightly component add miri rust-src"; exit 1; }
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p backlane-coding --target x86_64-unknown-linux-gnu --target-dir target/sanitize
+	$(MIRI) cargo +nightly miri test -p backlane-coding --target-dir target/sanitize gf256 simd
+
+# Licences, sources and doubled versions of all crates; advisories where a database is at hand.
+audit:
+	@command -v cargo-deny >/dev/null || { echo "make audit needs cargo-deny: cargo install --locked cargo-deny"; exit 1; }
+	cargo deny --all-features check bans licenses sources
 
 format:
 	cargo fmt --all

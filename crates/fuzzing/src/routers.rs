@@ -209,10 +209,11 @@ fn message(protocol: Protocol, choices: &mut Choices) -> Vec<u8> {
     message
 }
 
-/// A node of the network, or now and then one that is not there.
+/// A node of the network, or now and then one that is not there. Tables have a place for each
+/// number up to the highest that was heard of, so that 24 bits would take 1 GB.
 fn node(choices: &mut Choices) -> NodeId {
     match choices.below(16) {
-        0 => NodeId(choices.number(3) as u32),
+        0 => NodeId(choices.number(2) as u32 % 4096),
         some => NodeId(some as u32 % NODES),
     }
 }
