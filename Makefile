@@ -9,7 +9,8 @@ FLOORS := $(VENV)-floors
 # A program apart from the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
-.PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills format clean
+.PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+	sanitize audit format clean
 
 # The main job: two networks, three routings, one answer with a picture.
 demo: $(VENV)/.installed
@@ -65,6 +66,38 @@ reproduce: $(VENV)/.installed
 # A campaign killed 100 times: ten minutes.
 test-kills: $(VENV)/.installed-dev
 	BACKLANE_TEST_KILLS=100 $(BIN)/pytest tests/python/test_store.py -k killed_again
+
+# What holds for any bytes, tried with bytes that libFuzzer finds; see fuzz/README.md. Half of the
+# time is for runs of scenarios, the rest for all other targets alike.
+MINUTES ?= 10
+TARGETS := $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
+FUZZING := -dict=fuzz/scenario.dict -timeout=100 -rss_limit_mb=4096 -print_final_stats=1
+fuzz:
+	@command -v cargo-fuzz >/dev/null || { echo "make fuzz needs cargo-fuzz: cargo install cargo-fuzz"; exit 1; }
+	@cargo +nightly --version >/dev/null 2>&1 || { echo "make fuzz needs a nightly compiler: rustup toolchain install nightly"; exit 1; }
+	cargo +nightly fuzz build --sanitizer none
+	@found=; for target in $(TARGETS); do \
+		seconds=$$(( $(MINUTES) * 60 / 22 )); \
+		[ $$target = runs ] && seconds=$$(( $(MINUTES) * 30 )); \
+		mkdir -p fuzz/target/corpus/$$target; \
+		cargo +nightly fuzz run --sanitizer none $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+			$(FUZZING) -max_total_time=$$seconds || found="$$found $$target"; \
+	done; \
+	[ -z "$$found" ] || { echo "findings in fuzz/artifacts:$$found"; exit 1; }
+
+# AddressSanitizer over the tests of crates/coding, whose vector instructions are the one unsafe
+# code, and Miri over the test of every path of those; Miri sees the instructions that it is told of.
+MIRI := PROPTEST_CASES=20 MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
+	RUSTFLAGS="-Ctarget-feature=+avx2,+ssse3"
+sanitize:
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "make sanitize needs Miri: rustup toolchain install nightly --component miri,rust-src"; exit 1; }
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p backlane-coding --target x86_64-unknown-linux-gnu --target-dir target/sanitize
+	$(MIRI) cargo +nightly miri test -p backlane-coding --lib --target-dir target/miri any_slice
+
+# Licences, sources and versions of all crates; see deny.toml.
+audit:
+	@command -v cargo-deny >/dev/null || { echo "make audit needs cargo-deny: cargo install --locked cargo-deny"; exit 1; }
+	cargo deny --all-features check bans licenses sources
 
 format:
 	cargo fmt --all

@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "python": {"units", "record", "scenario", "world"},
     "testkit": MODELS,
     "bench": MODELS | {"record", "scenario", "world", "testkit"},
+    "fuzzing": MODELS | {"record", "scenario", "world"},
 }
 BELOW_SCENARIO = [*sorted(MODELS), "record"]
 """Crates that never touch a file, the environment, a clock, a thread or a terminal."""

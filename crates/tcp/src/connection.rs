@@ -65,6 +65,8 @@ impl Connection {
     /// Takes a segment that arrived.
     pub fn on_segment(&mut self, now: SimTime, segment: &Segment) {
         match self.handshake.phase {
+            // As in Linux, where the socket is gone.
+            Phase::Established if self.sender.has_failed() => {}
             Phase::Established => self.on_established_segment(now, segment),
             Phase::Listen => {
                 if segment.flags.contains(Flags::SYN) {
@@ -147,9 +149,12 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// When [`Self::on_timer`] is next due; `None` when no timer runs.
+    /// When [`Self::on_timer`] is next due; `None` when no timer runs, as after a failure.
     #[inline]
     pub fn next_timeout(&self) -> Option<SimTime> {
+        if self.is_failed() {
+            return None;
+        }
         let at = self
             .handshake
             .next_timeout()

@@ -76,6 +76,36 @@ fn karn_keeps_the_back_off_until_a_new_segment_is_acknowledged() {
 }
 
 #[test]
+fn what_comes_after_a_failure_starts_no_timer() {
+    // The acknowledgment of all that was sent, and data that would be acknowledged later.
+    let late = [
+        "9000  < ack 10001",
+        "9000  < 1:1001 ack 1",
+        "9000  < ack 2001",
+    ];
+    for late in late {
+        let endpoint = client(
+            &Config {
+                retries: 2,
+                ..timeout_alone()
+            },
+            &ten_out(&format!(
+                "280   > 1:1001 ack 1
+                 760   > 1:1001 ack 1
+                 {late}"
+            )),
+        );
+        assert!(endpoint.is_failed());
+        assert_eq!(endpoint.next_timeout(), None, "{late}");
+        assert_eq!(
+            endpoint.acked_bytes() + endpoint.received_bytes(),
+            0,
+            "{late}"
+        );
+    }
+}
+
+#[test]
 fn an_open_connection_fails_when_its_retries_are_exhausted() {
     let endpoint = client(
         &Config {
