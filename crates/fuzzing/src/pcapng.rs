@@ -38,7 +38,7 @@ pub fn pcapng(bytes: &[u8]) {
         file.packet(interface, nanoseconds, sent, &kept, size);
         packets.push((interface, nanoseconds, kept, size));
     }
-    let blocks = blocks(&file.into_bytes());
+    let blocks = blocks(&file.take());
     assert_eq!(blocks.len(), 2 + interfaces as usize + packets.len());
     assert_eq!(blocks[1].0, NAMES);
     let written = blocks.iter().filter(|(kind, _)| *kind == PACKET);

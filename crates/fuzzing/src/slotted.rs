@@ -48,10 +48,15 @@ pub fn slotted(bytes: &[u8]) {
         is_of_numbers(table, &resolved);
     }
     let mut calls = 0;
-    let stopped = run(&slotted, seed, |_| {
-        calls += 1;
-        Err(Interrupt)
-    });
+    let stopped = run(
+        &slotted,
+        seed,
+        |_| {
+            calls += 1;
+            Err(Interrupt)
+        },
+        None,
+    );
     let stopped = stopped.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(stopped.is_err(), calls > 0);
     assert!(
@@ -61,7 +66,7 @@ pub fn slotted(bytes: &[u8]) {
 }
 
 fn finished(slotted: &Slotted, seed: u64) -> Outcome {
-    let outcome = run(slotted, seed, |_| Ok(()));
+    let outcome = run(slotted, seed, |_| Ok(()), None);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     outcome.unwrap_or_else(|_| panic!("nobody interrupted it"))
 }
