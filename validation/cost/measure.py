@@ -52,12 +52,11 @@ def here(name: str, resolved: str, digest: str, seed: int) -> dict[str, Any]:
         if sum(os.times()[:2]) > MOST_CPU_S:
             raise TooLongError(f"{simulated_s:.3g}")
 
-    results = single.simulate(work, watch)
     with tempfile.TemporaryDirectory() as folder:
-        single.save(results, work, Path(folder) / "out")
+        results = single.carry_out(work, Path(folder) / "out", progress=watch)
         files = [path for path in Path(folder).rglob("*") if path.is_file()]
         disk_bytes = sum(path.stat().st_size for path in files)
-    row = results.runs.row(0, named=True)
+        row = results.runs.row(0, named=True)
     return {
         "cpu_s": row["cpu_s"],
         "memory_bytes": max(_held_bytes("VmHWM") - before, 0),
