@@ -334,7 +334,8 @@ def refuse(
     if all_runs.runs == 0:
         return
     _refuse_memory(all_runs, file, available_bytes)
-    if folder is not None:
+    # A small result that finds no room is told of when it is written.
+    if folder is not None and all_runs.disk_bytes > SAID_BYTES:
         free = free_disk(folder)
         if all_runs.disk_bytes > REFUSED_DISK * free:
             raise BacklaneError(
