@@ -376,3 +376,29 @@ fn thousands_of_failures_find_their_links_by_name() {
     };
     assert_eq!(ends(&scenario)[link], (3, 4));
 }
+
+#[test]
+fn a_server_has_one_link_and_it_leads_to_a_node_that_forwards() {
+    let codes = |links: &[&str], kind: &str| -> Vec<&'static str> {
+        let wire = |ends: &&str| {
+            let (a, b) = ends.split_at(1);
+            format!("{{ a = \"{a}\", b = \"{b}\", rate = \"1 Mbit/s\", delay = \"20 ms\" }}")
+        };
+        let links: Vec<String> = links.iter().map(wire).collect();
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"graph\"\nnode = [\n\
+             {{ id = \"a\", kind = \"server\" }}, {{ id = \"b\", kind = \"{kind}\" }},\n\
+             {{ id = \"c\", kind = \"router\" }} ]\nlink = [{}]\n[[flow]]\nkind = \"transfer\"\n\
+             from = \"a\"\nto = \"c\"\nsize = \"1 kB\"\n",
+            links.join(", ")
+        );
+        match plan(&text, "servers.toml", &[], None) {
+            Ok(_) => Vec::new(),
+            Err(report) => report.diagnostics.iter().map(|found| found.code).collect(),
+        }
+    };
+    assert_eq!(codes(&["ab", "bc"], "router"), Vec::<&str>::new());
+    assert_eq!(codes(&["ac", "bc"], "server"), Vec::<&str>::new());
+    assert_eq!(codes(&["ab", "bc", "ca"], "router"), ["S042"]);
+    assert_eq!(codes(&["ac", "ba"], "server"), ["S042"]);
+}

@@ -249,8 +249,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::NotRouter,
         "S042",
         "A server is named where only a node that forwards can stand",
-        "Servers are hosts at the edge: packets begin and end there. `spray` names nodes that \
-         packets pass.",
+        "Servers are hosts at the edge: packets begin and end there, and each has one link, to a \
+         node that forwards. `spray` names nodes that packets pass.",
         Some("[routing]\nspray = [\"server\"]"),
     ),
     entry(

@@ -564,6 +564,7 @@ fn check(network: &Network, has_radios: bool, problems: &mut Problems) {
             );
         }
     }
+    servers(network, problems);
     // A link that was refused would seem to be missing; which radios reach each other shows later.
     if problems.has_errors() || has_radios {
         return;
@@ -585,6 +586,36 @@ fn check(network: &Network, has_radios: bool, problems: &mut Problems) {
                 _ => format!("add a link to it ({count} nodes cannot be reached)"),
             },
         );
+    }
+}
+
+/// Checks that servers are at the edge: each has one link, to a node that forwards.
+fn servers(network: &Network, problems: &mut Problems) {
+    let is_server = |node: usize| network.nodes[node].kind == NodeKind::Server;
+    let mut links_of = vec![0; network.nodes.len()];
+    for (link, span) in &network.links {
+        let (a, b) = (&network.nodes[link.a].id, &network.nodes[link.b].id);
+        if is_server(link.a) && is_server(link.b) {
+            problems.error(
+                Code::NotRouter,
+                *span,
+                format!("\"{a}\" and \"{b}\" are both servers, which do not forward"),
+                "join each to a router instead",
+            );
+            continue;
+        }
+        for end in [link.a, link.b] {
+            links_of[end] += 1;
+            if is_server(end) && links_of[end] == 2 {
+                let server = &network.nodes[end].id;
+                problems.error(
+                    Code::NotRouter,
+                    *span,
+                    format!("\"{server}\" is a server and has more than one link"),
+                    "keep one, or make it a router",
+                );
+            }
+        }
     }
 }
 
