@@ -76,10 +76,8 @@ pub fn run(bytes: &[u8]) -> Ran {
     }
     is_a_fixed_point(&resolved);
     let seed = choices.number(1);
-    if !has_open_remarks(&scenario) {
-        let warned = remarks(&scenario, seed, "drawn.toml");
-        assert!(warned.is_ok(), "{warned:?}");
-    }
+    let warned = remarks(&scenario, seed, "drawn.toml");
+    assert!(warned.is_ok(), "{warned:?}");
     let steps = choices.below(MOST_STEPS);
     let stop = choices.below(MOST_CALLS);
 
@@ -166,13 +164,6 @@ fn is_small(scenario: &Scenario) -> bool {
         && scenario.warm_up <= Duration::from_secs(60)
         && (!is_sampled || samples <= 2_000)
         && scenario.flows.iter().all(is_slotted)
-}
-
-/// Known and open: remarks on a mesh with radios panic where UEs have links beside it.
-fn has_open_remarks(scenario: &Scenario) -> bool {
-    let kind = scenario.access.as_ref().map(|access| &access.kind);
-    let has_lte = matches!(kind, Some(model::AccessKind::Lte(_)));
-    scenario.wifi.is_some() && kind.is_some() && !has_lte
 }
 
 /// Steps through a part of a run, and counts its packets there.

@@ -89,24 +89,10 @@ pub(crate) fn is_a_fixed_point(resolved: &str) {
     let again = plan(resolved, "resolved.toml", &[], None);
     let again = again.unwrap_or_else(|report| panic!("{report}\nof\n{resolved}"));
     assert_eq!(again.cells.len(), 1);
-    let [before, after] = [resolved, &again.cells[0].resolved].map(without_open);
+    let [before, after] = [resolved, &again.cells[0].resolved];
     let changed = before.lines().zip(after.lines()).find(|(a, b)| a != b);
     assert_eq!(changed, None, "of\n{resolved}");
     assert_eq!(before.lines().count(), after.lines().count());
-}
-
-/// Known and open: the server of a download or upload that states none is marked as a default, and
-/// when it is resolved again as stated.
-fn without_open(resolved: &str) -> String {
-    let lines = resolved.lines().map(|line| {
-        let bare = line.strip_suffix("# default").unwrap_or(line).trim_end();
-        if bare.starts_with("from = ") || bare.starts_with("to = ") {
-            bare
-        } else {
-            line
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a text asks for more than can be resolved in a moment.

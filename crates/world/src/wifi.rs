@@ -220,8 +220,11 @@ impl World {
             }
             node
         };
+        // The shared pipe of a cell has no node at one end; its UEs are attached.
         let links = self.simulation.network.links().iter();
-        let joined = links.map(|link| (link.from.index(), link.to.index()));
+        let joined = links
+            .filter(|link| link.from != NodeId::NONE && link.to != NodeId::NONE)
+            .map(|link| (link.from.index(), link.to.index()));
         let hosts = self.nodes.iter().enumerate();
         let attached = hosts.filter_map(|(host, info)| Some((host, info.attached_to?.index())));
         for (a, b) in joined.chain(attached) {

@@ -456,3 +456,24 @@ fn two_hundred_saturated_stations_end_by_the_time_limit() {
         .sum();
     assert!(drops > 0);
 }
+
+#[test]
+fn cells_of_ues_beside_radios_are_in_the_piece_of_their_enodeb() {
+    let mesh = |more: &str| {
+        resolve(&format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"graph\"\nnode = [\n\
+             {{ id = \"a\", kind = \"enodeb\", x = \"0 m\", y = \"0 m\" }},\n\
+             {{ id = \"b\", kind = \"router\", x = \"50 m\", y = \"0 m\" }} ]\n\
+             link = [ {{ a = \"a\", b = \"b\", medium = \"wifi\" }} ]\n[wifi]\n{more}\
+             [[flow]]\nkind = \"transfer\"\nfrom = \"a\"\nto = \"b\"\nsize = \"1 kB\"\n"
+        ))
+    };
+    let bare = remarks(&mesh(""), 1, "mesh.toml").unwrap();
+    let cells = remarks(
+        &mesh("[access]\nkind = \"ideal\"\nues = 3\n"),
+        1,
+        "mesh.toml",
+    )
+    .unwrap();
+    assert_eq!(cells, bare, "the UEs add no piece of their own");
+}
