@@ -130,15 +130,11 @@ def run(
     """
     from pathlib import Path
 
-    from backlane import cost, single
+    from backlane import congestion, cost, single
     from backlane.campaign.plan import make_plan
 
     work = single.only_run(make_plan(Path(file), overrides, seed), file)
-    if work.plan.custom_controls:
-        from backlane import congestion
-
-        congestion.admit(work.plan.custom_controls, file, allow_python)
-        congestion.rehearse(work.plan.custom_controls, file)
+    congestion.authorize(work.plan.custom_controls, file, allow_python)
     if not ignore_memory:
         cost.refuse(work.plan, folder=out, file=file)
     if out is not None:

@@ -320,29 +320,23 @@ def admit(
     """
     classes: dict[str, list[str]] = {}
     words: dict[str, str] = {}
-    brought = None
     for control in controls:
         python = control["python"]
         if python is None:
             continue
         file = python["file"]
-        embedded = {**control, **python}.get("embedded")
-        if embedded is None:
-            brought = _files_brought(scenario) if brought is None else brought
-            embedded = file in brought
-        folder = Path(scenario).parent
-        path = {**control, **python}.get("path") or str(folder / file)
-        if embedded:
+        path = python["path"]
+        if python["embedded"]:
             why, words[file] = "stands in the scenario itself", f"{file}, as {scenario} brings it,"
         else:
-            inside = Path(path).resolve().is_relative_to(folder.resolve())
+            inside = Path(path).resolve().is_relative_to(Path(scenario).parent.resolve())
             why = "" if inside else "lies outside of the folder of the scenario"
-            words[file] = str(path)
+            words[file] = path
         if why and not allow:
             raise BacklaneError(
                 "R025",
                 f"the Python of {file} {why}, and is not executed without your consent",
-                scenario if embedded else path,
+                scenario if python["embedded"] else path,
                 "read it; to execute it give --allow-python (in Python, allow_python=True)",
             )
         classes.setdefault(file, []).append(python["class"])
@@ -351,6 +345,29 @@ def admit(
         f"({'class' if len(names) == 1 else 'classes'} {', '.join(names)})"
         for file, names in classes.items()
     ]
+
+
+def authorize(
+    controls: Sequence[Mapping[str, Any]],
+    scenario: str | Path,
+    allow: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Do what comes before the first run: `admit`, say what will be executed, `rehearse`.
+
+    Args:
+        controls: the `custom_controls` of a plan.
+        scenario: the file that names them.
+        allow: execute Python wherever it is from.
+        say: is told which file is about to be executed.
+
+    Raises:
+        BacklaneError: R025 when one may not be executed, R020 when one cannot be used.
+    """
+    for line in admit(controls, scenario, allow):
+        if say is not None:
+            say(line)
+    rehearse(controls, scenario)
 
 
 def rehearse(controls: Sequence[Mapping[str, Any]], scenario: str | Path) -> None:
@@ -444,18 +461,6 @@ def _shown_file(python: Mapping[str, Any], scenario: str | Path) -> str:
     """What a file is called in messages: by its path where it is there."""
     beside = Path(scenario).parent / python["file"]
     return str(beside) if beside.is_file() else str(python["file"])
-
-
-def _files_brought(scenario: str | Path) -> set[str]:
-    """The files whose text a scenario brings itself."""
-    from backlane.files import read_scenario
-
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    text = read_scenario(Path(scenario))
-    return {str(row["file"]) for row in tomllib.loads(text).get("python", [])}
 
 
 def _execute(file: str, source: str) -> ModuleType:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FORMAT = 2
 """Version of the layout of results folders and of stored runs."""
 MANIFEST = "manifest.json"
+CAMPAIGN = "campaign.json"
+"""The plan of a campaign."""
 RESOLVED = "scenario.resolved.toml"
 """The scenario of a single run, every default filled in."""
 

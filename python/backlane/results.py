@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import native, tables
 from backlane.errors import BacklaneError
 from backlane.files import checksum, read_json
-from backlane.folder import require_format
+from backlane.folder import CAMPAIGN, MANIFEST, require_format
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +46,9 @@ class Results:
         Raises:
             BacklaneError: R008 when there is no manifest, R010 when it is damaged.
         """
-        path = folder / "manifest.json"
+        path = folder / MANIFEST
         if not path.is_file():
-            unfinished = (folder / "campaign.json").is_file()
+            unfinished = (folder / CAMPAIGN).is_file()
             raise BacklaneError(
                 "R008",
                 "the campaign in this folder was stopped before its tables were written"

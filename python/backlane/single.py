@@ -10,7 +10,7 @@ from backlane.campaign.assemble import columns, join_series, manifest_of, run_ro
 from backlane.campaign.store import Sink, captures, series_parts
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, make_folder, read_json, sweep, write_text
-from backlane.folder import MANIFEST, RESOLVED, publish, staging
+from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
 from backlane.results import Results
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def carry_out(
                 result = native.module().run(
                     work.cell.resolved, work.run.seed, progress, Sink(parts)
                 )
-                for name, table in _tables(work, result).items():
+                found = _tables(work, result)
+                for name, table in found.items():
                     tables.write(staged / f"{name}.parquet", table)
                 write_text(staged / RESOLVED, work.cell.resolved)
                 join_series(staged, {work.run.run_id: series_parts(parts)})
@@ -124,9 +125,7 @@ def carry_out(
                     path.replace(staged / "capture" / f"{node}.pcapng")
             except OSError as error:
                 raise write_error(error, folder) from error
-            manifest = manifest_of(
-                "run", work.plan, tables.read(staged / "runs.parquet").to_dicts()
-            )
+            manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
             manifest["overrides"] = [f"{key}={value}" for key, value in overrides]
             return Results(publish(folder, staged, manifest), folder)
 
@@ -146,7 +145,7 @@ def _require_no_campaign(folder: Path) -> None:
     Raises:
         BacklaneError: R007.
     """
-    if (folder / "campaign.json").exists() or (folder / "store").exists():
+    if (folder / CAMPAIGN).exists() or (folder / "store").exists():
         raise BacklaneError(
             "R007", "the folder holds a campaign", folder, "choose another folder with --out DIR"
         )

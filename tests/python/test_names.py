@@ -16,6 +16,7 @@ import backlane
 from backlane.cli import output
 from backlane.errors import BacklaneError
 from backlane.report.figures import draw, slug, to_csv
+from backlane.report.html import Page
 from backlane.text import brief
 from backlane.text import slug as folder_slug
 
@@ -137,9 +138,11 @@ def test_figures_whose_names_differ_only_in_odd_letters_are_all_kept(tmp_path: P
     def one(text: str) -> Any:
         return draw(slug(text), text, "", [[text]], lambda _figure, _axes: None)
 
-    _write_figures(tmp_path, [one("ä"), one("ö"), one("x")])
-    found = {path.read_text().strip() for path in tmp_path.glob("*.csv")}
-    assert found == {"ä", "ö", "x"}
+    page = Page("figures")
+    _write_figures(tmp_path, page.figures([one("ä"), one("x")]) + page.figures([one("ö")]))
+    found = {path.stem: path.read_text().strip() for path in tmp_path.glob("*.csv")}
+    assert sorted(found.values()) == ["x", "ä", "ö"]
+    assert all(page.html().count(f'<figure id="{key}">') == 1 for key in found)
 
 
 def test_the_progress_bar_takes_no_name_for_markup(

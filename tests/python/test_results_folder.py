@@ -242,3 +242,10 @@ def test_a_moved_results_folder_is_the_same_results(done: Path, tmp_path: Path) 
     moved = shutil.copytree(done, tmp_path / "moved")
     assert json.loads((moved / "manifest.json").read_text())["files"]
     assert backlane.load(moved).flows.equals(backlane.load(done).flows)
+
+
+def test_a_run_that_delivered_nothing_delivered_at_no_rate(tmp_path: Path) -> None:
+    text = BASE.replace('"60 s"', '"2 s"') + '\n[[failure]]\nnode = "epc"\nat = "0 s"\n'
+    runs = backlane.run(write(tmp_path / "s.toml", text)).runs
+    assert runs["delivered_bytes"].to_list() == [0]
+    assert runs["delivered_bps"].to_list() == [0.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -90,3 +91,12 @@ def test_a_report_over_a_slotted_model_and_a_network_is_refused(tmp_path: Path, 
     found = cli("report", tmp_path / "downlink", tmp_path / "chain", "--out", tmp_path / "p.html")
     assert found.code == 2
     assert "R024" in found.err
+
+
+def test_a_report_over_results_of_an_older_model_says_so(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "downlink.toml"
+    file.write_text(DOWNLINK)
+    assert cli("run", file, "--out", tmp_path / "out").code == 0
+    path = tmp_path / "out" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"model_version": "0"}))
+    assert "was made by model version 0" in cli("report", tmp_path / "out").err

@@ -6,8 +6,8 @@ use toml::{Table, Value};
 /// The longest text that is tried.
 const MOST_BYTES: usize = 16 << 10;
 
-/// Numbers under these keys say how large a network or a campaign is. Nothing stops a plan while
-/// it is made, so that large ones are not tried.
+/// Numbers under these keys say how large a network or a campaign is; large ones would leave time
+/// for few cases.
 const SIZES: [&str; 16] = [
     "rows",
     "columns",

@@ -318,6 +318,9 @@ impl Router for ShortestPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use backlane_engine::EventQueue;
+    use backlane_net::{LinkConfig, QueueConfig, QueueLimit};
+    use backlane_units::{Duration, Rate};
 
     fn tables<const N: usize>(
         network: &Network,
@@ -326,9 +329,6 @@ mod tests {
     ) -> Tables {
         Tables::new(network, config, paths, &mut Watch::new(&mut |_, _| Ok(()))).unwrap()
     }
-    use backlane_engine::EventQueue;
-    use backlane_net::{LinkConfig, QueueConfig, QueueLimit};
-    use backlane_units::{Duration, Rate};
 
     /// a – b – d by fast, long wires; a – c – d by slow, short ones; a – d slowest and longest.
     fn square() -> Network {

@@ -114,34 +114,36 @@ fn a_needless_recovery_raises_the_share_that_is_spared() {
     assert_eq!(threshold_pkts(1.0), 7);
 }
 
-/// Four are SACKed: a threshold of three would have repaired what now waits for the timeout.
+/// The threshold after a timeout, with a share of 0.5 before it and so large a step. Four are SACKed
+/// when it comes: a threshold of three would have repaired what waits for it.
+fn threshold_after_a_timeout_pkts(step: f64) -> u32 {
+    let config = Config {
+        rr: RrConfig { avoided: 0.5, step },
+        ..rr_config()
+    };
+    let script = ten_out(
+        "80  < ack 1 sack 1001-4001
+         80  > 1:1001 ack 1
+         81  < ack 1 sack 1001-7001
+         90  < ack 7001
+         121 < ack 7001 sack 1-1001
+         122 < ack 7001 sack 8001-10001
+         130 write 2000
+         130 > 10001:11001 ack 1
+         130 > 11001:12001 ack 1
+         170 < ack 7001 sack 8001-12001
+         331 > 7001:8001 ack 1",
+    );
+    let script = script.replace("write 100000", "write 10000");
+    let endpoint = client(&config, &script);
+    assert_eq!(endpoint.statistics().rtos, 1);
+    endpoint.readings().reordering_pkts
+}
+
 #[test]
 fn a_timeout_that_three_duplicates_would_have_spared_lowers_the_share() {
-    let threshold_pkts = |step| {
-        let config = Config {
-            rr: RrConfig { avoided: 0.5, step },
-            ..rr_config()
-        };
-        let script = ten_out(
-            "80  < ack 1 sack 1001-4001
-             80  > 1:1001 ack 1
-             81  < ack 1 sack 1001-7001
-             90  < ack 7001
-             121 < ack 7001 sack 1-1001
-             122 < ack 7001 sack 8001-10001
-             130 write 2000
-             130 > 10001:11001 ack 1
-             130 > 11001:12001 ack 1
-             170 < ack 7001 sack 8001-12001
-             331 > 7001:8001 ack 1",
-        );
-        let script = script.replace("write 100000", "write 10000");
-        let endpoint = client(&config, &script);
-        assert_eq!(endpoint.statistics().rtos, 1);
-        endpoint.readings().reordering_pkts
-    };
-    assert_eq!(threshold_pkts(0.0), 7);
-    assert_eq!(threshold_pkts(1.0), 3);
+    assert_eq!(threshold_after_a_timeout_pkts(0.0), 7);
+    assert_eq!(threshold_after_a_timeout_pkts(1.0), 3);
 }
 
 /// The timeout cost RTO/SRTT, five and more round trips, and the needless recovery before it half
@@ -149,26 +151,6 @@ fn a_timeout_that_three_duplicates_would_have_spared_lowers_the_share() {
 /// were it one round trip, most would be left. A step of 0.05 leaves some.
 #[test]
 fn a_timeout_weighs_as_many_round_trips_as_it_lasted() {
-    for (step, threshold_pkts) in [(0.05, 7), (0.15, 3)] {
-        let config = Config {
-            rr: RrConfig { avoided: 0.5, step },
-            ..rr_config()
-        };
-        let script = ten_out(
-            "80  < ack 1 sack 1001-4001
-             80  > 1:1001 ack 1
-             81  < ack 1 sack 1001-7001
-             90  < ack 7001
-             121 < ack 7001 sack 1-1001
-             122 < ack 7001 sack 8001-10001
-             130 write 2000
-             130 > 10001:11001 ack 1
-             130 > 11001:12001 ack 1
-             170 < ack 7001 sack 8001-12001
-             331 > 7001:8001 ack 1",
-        );
-        let script = script.replace("write 100000", "write 10000");
-        let readings = client(&config, &script).readings();
-        assert_eq!(readings.reordering_pkts, threshold_pkts, "{step}");
-    }
+    assert_eq!(threshold_after_a_timeout_pkts(0.05), 7);
+    assert_eq!(threshold_after_a_timeout_pkts(0.15), 3);
 }

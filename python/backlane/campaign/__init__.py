@@ -15,21 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backlane import cost, native
+from backlane import congestion, cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
 from backlane.campaign.pool import Outcome, Progress, core_count, run_all
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
-from backlane.folder import MANIFEST, require_format, unpublish
+from backlane.folder import CAMPAIGN, MANIFEST, require_format, unpublish
 from backlane.text import slug
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-CAMPAIGN = "campaign.json"
-"""The plan of a campaign, in its folder."""
 
 __all__ = ["CampaignResult", "Outcome", "merge", "run", "status"]
 
@@ -73,11 +70,7 @@ def run(
         ScenarioError: when the scenario is wrong.
     """
     plan = make_plan(Path(file), overrides)
-    if plan.custom_controls:
-        from backlane import congestion
-
-        congestion.admit(plan.custom_controls, file, allow_python)
-        congestion.rehearse(plan.custom_controls, file)
+    congestion.authorize(plan.custom_controls, file, allow_python)
     folder = Path(out) if out is not None else default_folder(plan)
     if not ignore_memory:
         store = Store(folder)

@@ -34,9 +34,9 @@ def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     row |= cell.parameters
     row |= {name: summary.get(name) for name in _SUMMARY_COLUMNS}
     delivered_bytes, traffic_s = summary.get("delivered_bytes"), summary.get("traffic_s")
-    row["delivered_bps"] = (
-        delivered_bytes * 8 / traffic_s if delivered_bytes and traffic_s else None
-    )
+    row["delivered_bps"] = None
+    if delivered_bytes is not None and traffic_s:
+        row["delivered_bps"] = delivered_bytes * 8 / traffic_s
     causes = summary.get("dropped_by_cause") or {}
     row["dropped_by_cause"] = json.dumps(causes, sort_keys=True)
     return row
@@ -128,13 +128,13 @@ def assemble(
     import polars as pl
 
     finished = [run for run in plan.runs if run.run_id in store]
-    summaries = {run.run_id: store.record(run.run_id).summary for run in finished}
+    records = {run.run_id: store.record(run.run_id) for run in finished}
     rows = [
-        run_row(cell, run, summaries[run.run_id])
+        run_row(cell, run, records[run.run_id].summary)
         for cell, run in plan.rows()
-        if run.run_id in summaries
+        if run.run_id in records
     ]
-    builds = Counter(store.record(run.run_id).build.commit for run in finished)
+    builds = Counter(record.build.commit for record in records.values())
     failed = [found for run in plan.runs if (found := store.failure(run)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from backlane import native
-from backlane.congestion import Interrupted, interrupt
+from backlane.campaign.record import DamagedError
+from backlane.congestion import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,8 @@ def _worker(work: _Work, plan: Plan, store: Store) -> None:
         while (run := work.next()) is not None:
             _carry_out(work, plan, store, run)
     except KeyboardInterrupt:
-        # polars takes Ctrl-C to itself while it writes a table, whatever the thread.
+        # Polars takes Ctrl-C to itself while it writes a table, whatever the thread; a hook that
+        # hangs is interrupted.
         work.outcome.interrupted = True
         work.stop.set()
     except BaseException as error:
@@ -142,7 +144,7 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
         if not work.stop.is_set():
             store.fail(run, str(getattr(error, "code", "")), str(error))
             ended = work.outcome.failed
-    except (Exception, Interrupted):
+    except Exception:
         # A stopped run may surface as any exception the module wraps `Stopped` in.
         if not work.stop.is_set():
             raise
@@ -154,11 +156,12 @@ def _is_usable(run: Run, store: Store, outcome: Outcome) -> bool:
     """Whether a run is in the store as it was stored; what is not is removed."""
     if run.run_id not in store:
         return False
-    if (why := store.damage(run.run_id)) is not None:
-        outcome.damaged[run.run_id] = why
+    try:
+        build = store.verify(run.run_id).build
+    except DamagedError as error:
+        outcome.damaged[run.run_id] = str(error)
         store.discard(run.run_id)
         return False
-    build = store.record(run.run_id).build
     if build.sources != native.module().sources():
         outcome.other_sources[build.commit] = outcome.other_sources.get(build.commit, 0) + 1
     return True

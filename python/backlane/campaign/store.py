@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import files, tables
 from backlane.campaign import record
+from backlane.campaign.record import DamagedError
 from backlane.errors import BacklaneError, write_error
 from backlane.files import (
     TEMPORARY_PREFIX,
@@ -126,7 +127,7 @@ class Store:
         return files.is_locked(self.folder)
 
     def __contains__(self, run_id: str) -> bool:
-        """Whether there is a run of this name; `damage` says whether it is what was stored."""
+        """Whether there is a run of this name; `verify` finds whether it is what was stored."""
         return (self.runs / run_id / record.NAME).is_file()
 
     @contextmanager
@@ -166,22 +167,26 @@ class Store:
                 different digests.
         """
         try:
-            theirs = record.verify(source.runs / run_id)
-        except record.DamagedError as error:
+            theirs = source.verify(run_id)
+        except DamagedError as error:
             raise BacklaneError(
                 "R010", f"damaged: {error}", source.runs / run_id,
                 "remove it, and run that part of the campaign again",
             ) from error  # fmt: skip
-        if run_id in self and self.damage(run_id) is None:
-            if self.record(run_id).digest != theirs.digest:
+        if run_id in self:
+            try:
+                ours = self.verify(run_id)
+            except DamagedError:
+                self.discard(run_id)
+            else:
+                if ours.digest == theirs.digest:
+                    return False
                 raise BacklaneError(
                     "R016",
                     f"run {run_id} has another digest here than in {self.folder}",
                     source.runs / run_id,
                     "remove the folder that is wrong and run it again",
                 )
-            return False
-        self.discard(run_id)
         temporary = self.runs / f"{TEMPORARY_PREFIX}{run_id}-{secrets.token_hex(4)}"
         try:
             shutil.copytree(source.runs / run_id, temporary)
@@ -195,13 +200,13 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
         return True
 
-    def damage(self, run_id: str) -> str | None:
-        """Why a run is not what was stored, or None; reads every file of it."""
-        try:
-            record.verify(self.runs / run_id)
-        except record.DamagedError as error:
-            return str(error)
-        return None
+    def verify(self, run_id: str) -> Record:
+        """The record of a run, after every file of it was compared.
+
+        Raises:
+            DamagedError: when the run is not what was stored.
+        """
+        return record.verify(self.runs / run_id)
 
     def discard(self, run_id: str) -> None:
         """Remove a run, and whatever else bears its name.
@@ -243,7 +248,7 @@ class Store:
         """
         try:
             return record.read(self.runs / run_id)
-        except record.DamagedError as error:
+        except DamagedError as error:
             raise BacklaneError(
                 "R010", f"damaged: {error}", self.runs / run_id, "remove it and run again"
             ) from error

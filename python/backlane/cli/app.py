@@ -171,21 +171,6 @@ def python_option(function: Function) -> Function:
     )(function)
 
 
-def admit(controls: list[dict[str, Any]], file: Path, allow: bool) -> None:
-    """Say which Python of a scenario is about to be executed, and see whether it can be used.
-
-    Raises:
-        BacklaneError: R025 when it may not be executed, R020 when it cannot be used.
-    """
-    if not controls:
-        return
-    from backlane import congestion
-
-    for line in congestion.admit(controls, file, allow):
-        output.say(line)
-    congestion.rehearse(controls, file)
-
-
 def memory_option(function: Function) -> Function:
     """Add the option ``--ignore-memory``."""
     return click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import campaign
+from backlane import campaign, congestion
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
@@ -15,7 +15,6 @@ from backlane.cli import output
 from backlane.cli.app import (
     Verb,
     Verbs,
-    admit,
     afford,
     json_option,
     memory_option,
@@ -80,7 +79,7 @@ def run(
         afford(plan, file, folder, True, threads, missing)
         return EXIT_OK
     if left:
-        admit(plan.custom_controls, file, allow_python)
+        congestion.authorize(plan.custom_controls, file, allow_python, output.say)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
         f"on {threads} threads -> {folder}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,29 +12,6 @@ from backlane.campaign.plan import parse_overrides
 from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import Verb, afford, json_option, set_option
-
-
-def render(diagnostic: dict[str, Any]) -> str:
-    """A warning in the form of the errors."""
-    # The core shows a place in a long line by a part of it, and marks it there.
-    if diagnostic.get("rendered"):
-        return str(diagnostic["rendered"])
-    place = diagnostic.get("file") or ""
-    line, column = diagnostic.get("line"), diagnostic.get("column")
-    if line is not None:
-        place += f":{line}" + (f":{column}" if column is not None else "")
-    lines = [f"{diagnostic['severity']}[{diagnostic['code']}]: {diagnostic['message']}"]
-    if place:
-        lines.append(f"  --> {place}")
-    source = diagnostic.get("source_line")
-    if source is not None and line is not None:
-        margin = len(str(line))
-        lines.append(f"{line} | {source}")
-        under = " " * ((column or 1) - 1) + "^" * (diagnostic.get("length") or 1)
-        lines.append(f"{' ' * margin} | {under} {diagnostic.get('label') or ''}".rstrip())
-    if diagnostic.get("help"):
-        lines.append(f"   = {diagnostic['help']}")
-    return "\n".join(lines)
 
 
 @click.command(
@@ -52,7 +28,7 @@ def command(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     warnings = backlane.check(file, overrides)
     plan = backlane.plan(file, overrides)
     for warning in warnings:
-        output.error(render(warning))
+        output.error(warning["rendered"])
     folder = campaign.default_folder(plan)
     afford(plan, file, folder, True, min(core_count(), len(plan.runs)))
     if as_json:

@@ -188,11 +188,8 @@ class Bar:
             say(self._line(done, message, now_s))
 
     def say(self, text: str) -> None:
-        """Write a message above the bar."""
-        if self._rich is None:
-            error(text)
-        else:
-            self._rich[0].console.print(text, markup=False, highlight=False)
+        """Write a message before the work goes on."""
+        error(text)
 
     def _line(self, done: float, message: str, now_s: float) -> str:
         gained = done - (self._first or 0.0)

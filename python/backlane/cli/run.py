@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import single
+from backlane import congestion, single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
 from backlane.cli.app import (
     Verb,
-    admit,
     afford,
     json_option,
     memory_option,
     python_option,
     set_option,
 )  # fmt: skip
-from backlane.cli.check import render
 from backlane.measures import FlowMeasures, measure
 from backlane.text import number, rate, seconds, slug
 
@@ -56,9 +54,9 @@ def command(
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
-    admit(plan.custom_controls, file, allow_python)
+    congestion.authorize(plan.custom_controls, file, allow_python, output.say)
     for remark in single.remarks(work, file):
-        output.error(render(remark))
+        output.error(remark["rendered"])
     folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
     afford(plan, file, folder, ignore_memory)
     if single.replaces(folder, work):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,9 +73,9 @@ def write(
     paths = [Path(folder) for folder in folders]
     path = Path(out) if out is not None else paths[0] / "report.html"
     opened = [Results.open(folder) for folder in paths]
-    if any(slots.is_slotted(results) for results in opened):
-        return _write_slotted(opened, path)
     remarks = [results.remark for results in opened if results.remark is not None]
+    if any(slots.is_slotted(results) for results in opened):
+        return _write_slotted(opened, path, remarks)
     networks = data.load(paths)
     verdicts = {network.name: judge.judge(network) for network in networks}
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
@@ -88,7 +87,7 @@ def write(
     return Summary(path, networks, every, sentences, remarks=remarks)
 
 
-def _write_slotted(opened: Sequence[Results], path: Path) -> Summary:
+def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) -> Summary:
     from backlane.report import slots
 
     networks = [results for results in opened if not slots.is_slotted(results)]
@@ -102,7 +101,7 @@ def _write_slotted(opened: Sequence[Results], path: Path) -> Summary:
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
     slotted = [row for results in opened for row in slots.rows(results)]
-    return Summary(path, [], [], sentences, slotted)
+    return Summary(path, [], [], sentences, slotted, remarks)
 
 
 def figure_count(folders: Sequence[str | Path]) -> int:
@@ -122,14 +121,10 @@ def figure_count(folders: Sequence[str | Path]) -> int:
 
 def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
     make_folder(folder)
-    times: Counter[str] = Counter()
     for one in drawn:
-        # Names that differ in what file names leave out have the same key.
-        times[one.key] += 1
-        key = one.key if times[one.key] == 1 else f"{one.key}-again-{times[one.key]}"
-        write_bytes(folder / f"{key}.png", one.png)
-        write_text(folder / f"{key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
-        write_text(folder / f"{key}.csv", one.csv)
+        write_bytes(folder / f"{one.key}.png", one.png)
+        write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
+        write_text(folder / f"{one.key}.csv", one.csv)
 
 
 def show(summary: Summary) -> None:

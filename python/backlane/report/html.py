@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,7 @@ class Page:
     title: str
     parts: list[str] = field(default_factory=list)
     _number: int = 0
+    _times: Counter[str] = field(default_factory=Counter)
 
     def heading(self, text: str) -> None:
         """A section."""
@@ -149,11 +151,23 @@ class Page:
         """A table."""
         self.parts.append(table.html())
 
-    def figures(self, drawn: Sequence[Drawn]) -> None:
-        """Figures side by side, as many as fit."""
-        if drawn:
-            inner = "".join(self._figure(one) for one in drawn)
+    def figures(self, drawn: Sequence[Drawn]) -> list[Drawn]:
+        """Figures side by side, as many as fit.
+
+        Returns:
+            The figures under the keys that they have on this page: names that differ only in what
+            a key leaves out get one each.
+        """
+        keyed = [self._keyed(one) for one in drawn]
+        if keyed:
+            inner = "".join(self._figure(one) for one in keyed)
             self.parts.append(f'<div class="figures">\n{inner}</div>\n')
+        return keyed
+
+    def _keyed(self, one: Drawn) -> Drawn:
+        self._times[one.key] += 1
+        times = self._times[one.key]
+        return one if times == 1 else replace(one, key=f"{one.key}-again-{times}")
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Names and values."""

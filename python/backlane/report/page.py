@@ -137,8 +137,7 @@ def _network(
             page.heading(f"{network.name}: {title[0].lower()}{title[1:]}")
             if note:
                 page.text(note, mute=True)
-            page.figures(found)
-            drawn += found
+            drawn += page.figures(found)
     page.heading(f"{network.name}: retransmissions and reordering")
     page.text("Totals over the flows of a run, mean over seeds.", mute=True)
     page.table(_retransmit_table(network))

@@ -154,6 +154,5 @@ def build(every: Sequence[Results]) -> tuple[str, list[Drawn], list[str]]:
         page.table(Table(HEADER, rows(results), text_columns=2))
         page.text("Amounts are packets. Growth is that of all queues over the second half.", True)
         found = paths(results)
-        page.figures(found)
-        drawn += found
+        drawn += page.figures(found)
     return page.html(), drawn, sentences

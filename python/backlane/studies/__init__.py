@@ -239,10 +239,7 @@ def _carry_out(
     workers: int | None, tell: Tell | None, say: Callable[[str], None],
 ) -> Runs | None:  # fmt: skip
     plan = make_plan(file, overrides)
-    if plan.custom_controls:
-        for line in congestion.admit(plan.custom_controls, file):
-            say(line)
-        congestion.rehearse(plan.custom_controls, file)
+    congestion.authorize(plan.custom_controls, file, say=say)
     if tell is None:
         result = campaign.run_plan(plan, folder, workers, None, overrides)
     else:

@@ -117,8 +117,6 @@ pub(super) const AODV_ROUTE: Cost = cost(75.0, 0.0, 0.0, 0.0);
 pub(super) const AODV_TABLE: Cost = cost(25.0, 36.0, 0.0, 0.0);
 /// A point of a recorded trace; its text stands in the resolved scenario.
 pub(super) const POINT: Cost = cost(50.0, 40.0, 12.0, 0.0);
-/// Rows of a series that wait until a part of the file is written.
-pub(super) const MOST_ROWS_HELD: f64 = 65_536.0;
 /// A row of the series of windows.
 pub(super) const CWND_ROW: Cost = cost(400.0, 400.0, 6.0, 0.0);
 /// A row of the series of goodput.
@@ -131,8 +129,6 @@ pub(super) const RADIO_ROW: Cost = cost(730.0, 400.0, 15.0, 0.0);
 pub(super) const CAPTURED_BYTES: f64 = 96.0;
 /// The same, with the time that it takes: 1.6 − 0.3 CPU-s.
 pub(super) const CAPTURED: Cost = cost(500.0, 0.0, CAPTURED_BYTES, 0.0);
-/// Bytes of a capture that wait to be written.
-pub(super) const MOST_CAPTURE_HELD_BYTES: f64 = 4_194_304.0;
 /// A slot of the slotted model.
 pub(super) const SLOT: Cost = cost(57.0, 0.0, 0.0, 1.0);
 /// A flow in a slot.

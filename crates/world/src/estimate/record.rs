@@ -4,6 +4,7 @@ use backlane_scenario::model::{AccessKind, Capacity, Scenario};
 
 use super::share::Traffic;
 use super::{Cost, Ledger, costs};
+use crate::sink::{CAPTURE_BYTES, SERIES_ROWS};
 
 /// Counts rows and bytes of what a network's run records.
 pub(super) fn count(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
@@ -104,7 +105,7 @@ fn series(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
 
 /// Adds rows of a series, which go to the disk in parts.
 pub(super) fn rows(name: &str, count: f64, each: Cost, ledger: &mut Ledger) {
-    let (held, memory_bytes) = (count.min(costs::MOST_ROWS_HELD), each.memory_bytes);
+    let (held, memory_bytes) = (count.min(SERIES_ROWS as f64), each.memory_bytes);
     ledger.add(
         name,
         count,
@@ -137,7 +138,7 @@ fn captures(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         let bytes = packets * costs::CAPTURED_BYTES;
         let label = format!("capture at {name}");
         ledger.add(label.as_str(), packets, costs::CAPTURED);
-        let held = bytes.min(costs::MOST_CAPTURE_HELD_BYTES);
+        let held = bytes.min(CAPTURE_BYTES as f64);
         let buffer = Cost {
             memory_bytes: 1.0,
             ..Cost::default()
