@@ -38,22 +38,15 @@ const MOST_EVENTS: u64 = 20_000;
 const MOST_MESSAGES: usize = 200;
 
 /// The protocols that send messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Protocol {
     Olsr(Metric),
     Aodv(Metric),
     AodvNs2,
-    BpMr(Granularity2),
+    BpMr(Granularity),
     SingleQueue,
     Classic,
     TcpAware,
-}
-
-/// What a decision of BP-MR holds for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Granularity2 {
-    Packet,
-    Flow,
 }
 
 const PROTOCOLS: [Protocol; 10] = [
@@ -62,8 +55,8 @@ const PROTOCOLS: [Protocol; 10] = [
     Protocol::Aodv(Metric::Hops),
     Protocol::Aodv(Metric::Etx),
     Protocol::AodvNs2,
-    Protocol::BpMr(Granularity2::Packet),
-    Protocol::BpMr(Granularity2::Flow),
+    Protocol::BpMr(Granularity::Packet),
+    Protocol::BpMr(Granularity::Flow),
     Protocol::SingleQueue,
     Protocol::Classic,
     Protocol::TcpAware,
@@ -406,10 +399,7 @@ fn of_protocol(protocol: Protocol, network: &Network, kind: u8) -> Vec<Option<Bo
                 Protocol::AodvNs2 => Box::new(Aodv::new(node, aodv::Config::ns2(), jitter)),
                 Protocol::BpMr(granularity) => {
                     let config = Config {
-                        granularity: match granularity {
-                            Granularity2::Packet => Granularity::Packet,
-                            Granularity2::Flow => Granularity::Flow,
-                        },
+                        granularity,
                         ..Config::default()
                     };
                     Box::new(BpMr::new(node, config, number == 4, shared, ties, jitter))
