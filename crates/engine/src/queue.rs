@@ -178,7 +178,7 @@ impl<E: Copy> EventQueue<E> {
     /// next in [`EventQueue::pop`] and had fired. False, and nothing is changed, if something
     /// else may be next, or `at` is later than `pop` may go.
     #[inline]
-    pub fn go_on(&mut self, at: SimTime) -> bool {
+    pub fn try_advance(&mut self, at: SimTime) -> bool {
         let first = match *self.heap.as_slice() {
             [first, ..] if !self.hole => first,
             [_, a, b, c, d, ..] => a.min(b).min(c.min(d)),
@@ -354,16 +354,16 @@ mod tests {
         queue.once(at(10), 1);
         queue.once(at(20), 2);
         assert_eq!(queue.pop(at(18)), Some(1));
-        assert!(queue.go_on(at(15)));
-        assert!(!queue.go_on(at(19)), "later than allowed");
+        assert!(queue.try_advance(at(15)));
+        assert!(!queue.try_advance(at(19)), "later than allowed");
         assert_eq!((queue.now(), queue.fired()), (at(15), 2));
         assert_eq!(queue.pop(at(30)), Some(2));
         queue.once(at(25), 3);
         assert!(
-            !queue.go_on(at(25)),
+            !queue.try_advance(at(25)),
             "another event is first at this instant"
         );
-        assert!(queue.go_on(at(24)));
+        assert!(queue.try_advance(at(24)));
         assert_eq!(drain(&mut queue), [(25, 3)]);
     }
 
@@ -395,7 +395,7 @@ mod tests {
                         let fired = queue.fired();
                         let time = time.max(queue.now().as_micros());
                         let next = model.iter().flatten().min();
-                        let went_on = queue.go_on(at(time));
+                        let went_on = queue.try_advance(at(time));
                         // A deadline that was moved or cancelled may still stand in the way.
                         prop_assert!(!went_on || next.is_none_or(|&next| time < next));
                         prop_assert!(!went_on || queue.now() == at(time));

@@ -63,7 +63,7 @@ impl Streams {
 impl Stream {
     /// The next 64 random bits.
     #[inline]
-    pub fn word(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         let value = self.generator.next_u64();
         if let Some((stream, trace)) = &self.trace {
             trace.push(TraceEntry::Draw {
@@ -77,18 +77,18 @@ impl Stream {
     /// Uniform in [0, 1), a multiple of 2⁻⁵³.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Uniform among 0, 1, …, `n` − 1, without bias (Lemire 2019). `n` must not be zero.
     #[inline]
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub fn uniform_below(&mut self, n: u64) -> u64 {
         debug_assert!(n > 0);
-        let mut product = u128::from(self.word()) * u128::from(n);
+        let mut product = u128::from(self.next_u64()) * u128::from(n);
         if (product as u64) < n {
             let threshold = n.wrapping_neg() % n;
             while (product as u64) < threshold {
-                product = u128::from(self.word()) * u128::from(n);
+                product = u128::from(self.next_u64()) * u128::from(n);
             }
         }
         (product >> 64) as u64
@@ -96,7 +96,7 @@ impl Stream {
 
     /// True with probability `p`.
     #[inline]
-    pub fn chance(&mut self, p: f64) -> bool {
+    pub fn bernoulli(&mut self, p: f64) -> bool {
         self.uniform() < p
     }
 
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_stream_depends_on_seed_entity_and_purpose_alone() {
-        let first = |seed, entity, purpose| Streams::new(seed).stream(entity, purpose).word();
+        let first = |seed, entity, purpose| Streams::new(seed).stream(entity, purpose).next_u64();
         assert_eq!(first(1, "enb1", "jitter"), first(1, "enb1", "jitter"));
         assert_ne!(first(1, "enb1", "jitter"), first(2, "enb1", "jitter"));
         assert_ne!(first(1, "enb1", "jitter"), first(1, "enb2", "jitter"));
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_first_words_are_fixed_for_ever() {
         let mut stream = Streams::new(1).stream("enb1", "jitter");
-        assert_eq!([stream.word(), stream.word()], FIXED);
+        assert_eq!([stream.next_u64(), stream.next_u64()], FIXED);
     }
 
     const FIXED: [u64; 2] = [15_356_191_216_236_939_095, 11_076_029_917_091_266_420];
@@ -147,12 +147,12 @@ mod tests {
         assert!((mean - 2.0).abs() < 5.0 * 2.0 / (n as f64).sqrt());
         assert!((variance - 4.0).abs() < 5.0 * (8.0f64 * 16.0 / n as f64).sqrt());
         for p in [0.3, 0.9] {
-            let (mean, _) = moments(&mut || f64::from(u8::from(stream.chance(p))));
+            let (mean, _) = moments(&mut || f64::from(u8::from(stream.bernoulli(p))));
             assert!((mean - p).abs() < 5.0 * (p * (1.0 - p) / n as f64).sqrt());
         }
         let mut counts = [0u32; 7];
         for _ in 0..n {
-            counts[stream.below(7) as usize] += 1;
+            counts[stream.uniform_below(7) as usize] += 1;
         }
         let expected = n as f64 / 7.0;
         let chi2: f64 = counts

@@ -9,7 +9,7 @@
 //! measure, request, and send their PUSCH of `n`; all cells decide on the TTIs to come.
 
 use backlane_engine::{Interrupt, Streams, TimerId, Watch};
-use backlane_net::{DropCause, Mac, MacContext, NodeId, PacketId};
+use backlane_net::{DropCause, Medium, MediumContext, NodeId, PacketId};
 use backlane_units::SimTime;
 
 use crate::channel::Channel;
@@ -196,7 +196,7 @@ impl Ran {
         self.touched = touched;
     }
 
-    fn run_timers(&mut self, context: &mut MacContext<'_>) {
+    fn run_timers(&mut self, context: &mut MediumContext<'_>) {
         let now = context.now();
         let mut kept = 0;
         for at in 0..self.timed.len() {
@@ -216,7 +216,7 @@ impl Ran {
         self.timed.truncate(kept);
     }
 
-    fn tick(&mut self, context: &mut MacContext<'_>, tti: u64) {
+    fn tick(&mut self, context: &mut MediumContext<'_>, tti: u64) {
         self.next_tti = tti + 1;
         self.run_timers(context);
         if tti > 0 {
@@ -287,7 +287,7 @@ impl Ran {
     }
 
     /// What reaches a receiver at the begin of a TTI.
-    fn receive(&mut self, context: &mut MacContext<'_>, tti: u64) {
+    fn receive(&mut self, context: &mut MediumContext<'_>, tti: u64) {
         let air = tti - 1;
         let decoding = u64::from(self.config.decoding_ttis);
         self.downlink
@@ -328,7 +328,7 @@ impl Ran {
     }
 
     /// Drops what transmission buffers gave up while blocks were filled.
-    fn drop_refused(&mut self, context: &mut MacContext<'_>) {
+    fn drop_refused(&mut self, context: &mut MediumContext<'_>) {
         self.held -= self.outcome.dropped.len();
         for packet in self.outcome.dropped.drain(..) {
             context.drop(packet, DropCause::Queue);
@@ -336,7 +336,7 @@ impl Ran {
     }
 
     /// Radio links whose RLC has given up fail.
-    fn fail_links(&mut self, context: &mut MacContext<'_>) {
+    fn fail_links(&mut self, context: &mut MediumContext<'_>) {
         let failed = |cell: &Cell, ues: &[Ue]| {
             let mut active = cell.down.iter().chain(&cell.up);
             active
@@ -378,7 +378,7 @@ impl Ran {
     }
 
     /// A UE may have something to send from now on.
-    fn wake(&mut self, context: &mut MacContext<'_>, index: u32) {
+    fn wake(&mut self, context: &mut MediumContext<'_>, index: u32) {
         let tti = not_before(context.now()).max(self.next_tti);
         self.look_at(index, tti);
         if tti < self.armed {
@@ -390,7 +390,7 @@ impl Ran {
     }
 
     /// Arms the timer for the next TTI that has to be worked on.
-    fn arm(&mut self, context: &mut MacContext<'_>) {
+    fn arm(&mut self, context: &mut MediumContext<'_>) {
         let active = |cell: &Cell| !cell.down.is_empty() || !cell.up.is_empty();
         let wanted = if self.busy_until >= self.next_tti || self.cells.iter().any(active) {
             self.next_tti
@@ -419,14 +419,14 @@ fn insert(list: &mut Vec<u32>, index: u32) {
     list.insert(at, index);
 }
 
-impl Mac for Ran {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Ran {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         self.timer = Some(context.timer(0));
         self.arm(context);
         self.start_moves(context);
     }
 
-    fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId) {
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId) {
         let packet = context.packet(id);
         let (bytes, destination) = (packet.size_bytes, packet.destination);
         let (direction, ue) = match self.ue_of(node) {
@@ -448,7 +448,7 @@ impl Mac for Ran {
         self.wake(context, index);
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         if token == moves::TOKEN {
             self.on_moves_timer(context);
             return;

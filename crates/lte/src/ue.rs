@@ -1,7 +1,7 @@
 //! One UE as the network has it: its bearer, its links, its transport blocks.
 
 use backlane_engine::{Stream, Streams};
-use backlane_net::{DropCause, MacContext, NodeId};
+use backlane_net::{DropCause, MediumContext, NodeId};
 
 use crate::config::{RanConfig, UeConfig};
 use crate::mac::harq::{PROCESSES, Process};
@@ -127,7 +127,7 @@ impl Ue {
     /// that were.
     pub(crate) fn settle(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         enodeb: NodeId,
         outcome: &mut Outcome,
     ) -> usize {

@@ -3,14 +3,14 @@
 //! A capture is told of every packet that a node sends or receives: over a wire when it enters
 //! the queue and when it arrives, over a medium when it is handed over and when it comes out. A
 //! medium whose frames are known tells of the frames instead, each when it begins or has been
-//! decoded ([`crate::MacContext::note_frame`]). Telling changes nothing in the run. Where nobody
+//! decoded ([`crate::MediumContext::capture_frame`]). Telling changes nothing in the run. Where nobody
 //! asked, it costs one comparison.
 
 use backlane_engine::EventQueue;
 use backlane_units::{Duration, SimTime};
 
 use crate::application::Application;
-use crate::mac::MacContext;
+use crate::medium::MediumContext;
 use crate::network::Network;
 use crate::packet::{FlowId, LinkId, NodeId, Packet, PacketId};
 use crate::simulation::Event;
@@ -28,7 +28,7 @@ pub enum Port {
 
 /// When and where something was seen.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct CapturePoint {
     /// The simulated time.
     pub at: SimTime,
     /// The node.
@@ -72,12 +72,12 @@ pub trait Capture {
     /// A packet on a wire, or in a medium whose frames are not told of. `transport` are the IP
     /// protocol number of what the packet carries and the transport header's bytes, as far as
     /// they are known ([`Application::transport_header`]).
-    fn on_packet(&mut self, seen: &Seen, packet: &Packet, transport: &TransportHeader);
+    fn on_packet(&mut self, seen: &CapturePoint, packet: &Packet, transport: &TransportHeader);
 
     /// A frame on the air; `packet` is what a data frame carries, where it is still known.
     fn on_frame(
         &mut self,
-        seen: &Seen,
+        seen: &CapturePoint,
         frame: &AirFrame,
         packet: Option<(&Packet, &TransportHeader)>,
     );
@@ -94,21 +94,21 @@ pub struct TransportHeader {
 
 /// Something that was seen and not told yet.
 pub(crate) struct Note {
-    seen: Seen,
+    seen: CapturePoint,
     packet: Option<(PacketId, Packet)>,
     frame: Option<AirFrame>,
 }
 
-/// Notes of a network, on their way to the capture.
+/// CaptureQueue of a network, on their way to the capture.
 #[derive(Default)]
-pub(crate) struct Notes {
+pub(crate) struct CaptureQueue {
     /// By node; empty: nobody asked.
     nodes: Vec<bool>,
-    pub(crate) untold: Vec<Note>,
+    pub(crate) pending: Vec<Note>,
     capture: Option<Box<dyn Capture>>,
 }
 
-impl Notes {
+impl CaptureQueue {
     /// Whether any node is captured.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
@@ -116,7 +116,7 @@ impl Notes {
     }
 
     #[inline]
-    pub(crate) fn asks(&self, node: NodeId) -> bool {
+    pub(crate) fn is_captured(&self, node: NodeId) -> bool {
         !self.nodes.is_empty() && self.nodes.get(node.index()).is_some_and(|asked| *asked)
     }
 }
@@ -128,15 +128,15 @@ impl Network {
         for node in nodes {
             asked[node.index()] = true;
         }
-        self.notes.nodes = asked;
-        self.notes.capture = Some(capture);
+        self.captured.nodes = asked;
+        self.captured.capture = Some(capture);
     }
 
     #[cold]
-    pub(crate) fn note_packet(&mut self, seen: Seen, id: PacketId) {
-        if self.notes.asks(seen.node) {
+    pub(crate) fn note_packet(&mut self, seen: CapturePoint, id: PacketId) {
+        if self.captured.is_captured(seen.node) {
             let packet = self.packets[id].clone();
-            self.notes.untold.push(Note {
+            self.captured.pending.push(Note {
                 seen,
                 packet: Some((id, packet)),
                 frame: None,
@@ -154,7 +154,7 @@ impl Network {
         } else {
             from
         };
-        let seen = Seen {
+        let seen = CapturePoint {
             at: events.now(),
             node,
             port: Port::Wire(to),
@@ -167,9 +167,9 @@ impl Network {
     /// gone by now, and whose place another has, are not known any more.
     #[cold]
     pub(crate) fn tell_capture(&mut self, application: &impl Application) {
-        let mut notes = std::mem::take(&mut self.notes.untold);
-        for note in notes.drain(..) {
-            let Some(capture) = &mut self.notes.capture else {
+        let mut captured = std::mem::take(&mut self.captured.pending);
+        for note in captured.drain(..) {
+            let Some(capture) = &mut self.captured.capture else {
                 break;
             };
             let packet = note.packet.as_ref().map(|(id, packet)| {
@@ -195,27 +195,27 @@ impl Network {
                 (None, None) => {}
             }
         }
-        self.notes.untold = notes;
+        self.captured.pending = captured;
     }
 }
 
-impl MacContext<'_> {
+impl MediumContext<'_> {
     /// Whether frames that pass at a node are to be told of.
     #[inline]
     pub fn is_captured(&self, node: NodeId) -> bool {
-        self.network().notes.asks(node)
+        self.network().captured.is_captured(node)
     }
 
     /// Whether frames are to be told of at any node.
     #[inline]
     pub fn is_capturing(&self) -> bool {
-        self.network().notes.is_on()
+        self.network().captured.is_on()
     }
 
     /// A radio of a node sends a frame, or has decoded one; `packet` is what a data frame
     /// carries, if the medium or its far end still has it. Worth calling only where
-    /// [`MacContext::is_captured`].
-    pub fn note_frame(
+    /// [`MediumContext::is_captured`].
+    pub fn capture_frame(
         &mut self,
         node: NodeId,
         radio: u8,
@@ -226,8 +226,8 @@ impl MacContext<'_> {
         let at = self.now();
         let network = self.network_mut();
         let packet = packet.map(|id| (id, network.packets[id].clone()));
-        network.notes.untold.push(Note {
-            seen: Seen {
+        network.captured.pending.push(Note {
+            seen: CapturePoint {
                 at,
                 node,
                 port: Port::Radio(radio),

@@ -6,7 +6,7 @@
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
 //! - [`network`]: nodes, their interfaces, where hosts are attached, and the packet balance.
 //! - [`router`]: the trait that a routing protocol implements.
-//! - [`mac`]: the trait that a shared medium implements, such as a radio access network.
+//! - [`medium`]: the trait that a shared medium implements, such as a radio access network.
 //! - `over_medium`: interfaces between routers that share a medium, and what emerges from it.
 //! - [`capture`]: what passes at chosen nodes, for whoever writes it down.
 //! - [`application`]: the trait that sources and sinks implement.
@@ -20,7 +20,7 @@ pub mod application;
 pub mod capacity;
 pub mod capture;
 pub mod link;
-pub mod mac;
+pub mod medium;
 pub mod network;
 mod over_medium;
 pub mod packet;
@@ -31,12 +31,12 @@ mod traced;
 
 pub use application::Application;
 pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
-pub use capture::{AirFrame, Capture, FrameKind, Port, Seen, TransportHeader};
+pub use capture::{AirFrame, Capture, CapturePoint, FrameKind, Port, TransportHeader};
 pub use link::{Link, LinkCounters};
-pub use mac::{Mac, MacContext, MediumCounters};
+pub use medium::{Medium, MediumContext, MediumCounters};
 pub use network::{DropCause, Interface, LinkConfig, Network, TracedConfig};
 pub use over_medium::MessageCounters;
-pub use packet::{Ecn, FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
+pub use packet::{Ecn, FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
 pub use router::{Context, Router, RouterQueue, RouterReadings};
 pub use simulation::{Event, Simulation};

@@ -6,7 +6,7 @@ use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::packet::{MacId, NodeId, Packet, PacketId, PacketStore};
+use crate::packet::{MediumId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::simulation::Event;
 use crate::traced::Traced;
@@ -91,7 +91,7 @@ enum Queue {
 /// Where a link over a medium begins and ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediumLink {
-    pub(crate) mac: MacId,
+    pub(crate) medium: MediumId,
     /// The radio of the sending router.
     pub(crate) radio: u8,
     /// The sending router, and the number of its interface.
@@ -479,7 +479,7 @@ impl Link {
     ) {
         let arrival = end + self.delay;
         let lost = match &mut self.loss {
-            Some(loss) => loss.1.chance(loss.0),
+            Some(loss) => loss.1.bernoulli(loss.0),
             None => false,
         };
         self.counters.bytes += u64::from(size);

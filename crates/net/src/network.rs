@@ -7,11 +7,11 @@ use backlane_engine::{Digest, EventQueue, Stream};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::capture::Notes;
+use crate::capture::CaptureQueue;
 use crate::link::{Enqueued, Link};
-use crate::mac::{Mac, MediumCounters};
+use crate::medium::{Medium, MediumCounters};
 use crate::over_medium::{Emerged, MessageCounters, Radio};
-use crate::packet::{FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
+use crate::packet::{FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, User};
 use crate::simulation::Event;
 use crate::traced::Traced;
@@ -109,7 +109,7 @@ pub(crate) struct Node {
     /// A host's way in, from the router that it is attached to.
     downlink: Option<LinkId>,
     /// The medium of a host that has no wire.
-    mac: Option<MacId>,
+    medium: Option<MediumId>,
 }
 
 /// Packets counted in and out.
@@ -148,7 +148,7 @@ pub struct Network {
     /// Bytes that a packet of a medium's host is larger in the mesh.
     tunnel_bytes: u32,
     /// Media, until the simulation takes them.
-    pub(crate) macs: Vec<Box<dyn Mac>>,
+    pub(crate) media: Vec<Box<dyn Medium>>,
     /// What media carried up to each router and down from it, by router.
     carried: Vec<[MediumCounters; 2]>,
     /// Packets sent where no wire takes them, to be given to the source's router or medium after
@@ -165,7 +165,7 @@ pub struct Network {
     /// What a link gave up in the present call.
     given_up: Vec<PacketId>,
     /// What was seen in the present call, for a capture.
-    pub(crate) notes: Notes,
+    pub(crate) captured: CaptureQueue,
     /// Of the events so far.
     pub(crate) digest: Digest,
     /// Every event is logged.
@@ -272,24 +272,24 @@ impl Network {
     }
 
     /// The name of the medium that is added next, so that links can be made for it before
-    /// ([`Network::connect_by_mac`]).
-    pub fn next_mac(&self) -> MacId {
-        MacId(self.macs.len() as u32)
+    /// ([`Network::connect_over`]).
+    pub fn next_medium(&self) -> MediumId {
+        MediumId(self.media.len() as u32)
     }
 
     /// Adds a medium. [`crate::Simulation::new`] starts it.
-    pub fn add_mac(&mut self, mac: Box<dyn Mac>) -> MacId {
-        let id = self.next_mac();
-        self.macs.push(mac);
+    pub fn add_medium(&mut self, medium: Box<dyn Medium>) -> MediumId {
+        let id = self.next_medium();
+        self.media.push(medium);
         id
     }
 
     /// Attaches a host to a router by a medium: what it sends and what is for it goes to
-    /// [`Mac::on_packet`].
-    pub fn attach_to_mac(&mut self, host: NodeId, router: NodeId, mac: MacId) {
+    /// [`Medium::on_packet`].
+    pub fn attach_over(&mut self, host: NodeId, router: NodeId, medium: MediumId) {
         let host = &mut self.nodes[host.index()];
         host.attached_to = Some(router);
-        host.mac = Some(mac);
+        host.medium = Some(medium);
         if router.index() >= self.carried.len() {
             self.carried
                 .resize(router.index() + 1, [MediumCounters::default(); 2]);
@@ -426,7 +426,7 @@ impl Network {
         let link = &mut self.links[link_id.index()];
         match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
             Enqueued::Accepted => {
-                if self.notes.is_on() {
+                if self.captured.is_on() {
                     self.note_sent(events, link_id, id);
                 }
             }
@@ -464,7 +464,7 @@ impl Network {
         self.given_up = given_up;
     }
 
-    pub(crate) fn call_when_ready(
+    pub(crate) fn notify_when_below(
         &mut self,
         events: &mut EventQueue<Event>,
         link: LinkId,
@@ -516,8 +516,8 @@ impl Network {
 
     /// The medium of a host.
     #[inline]
-    pub(crate) fn mac_of(&self, host: NodeId) -> Option<MacId> {
-        self.nodes[host.index()].mac
+    pub(crate) fn medium_of(&self, host: NodeId) -> Option<MediumId> {
+        self.nodes[host.index()].medium
     }
 
     /// A packet comes out of a medium at `node`.
@@ -540,14 +540,14 @@ impl Network {
     }
 
     /// A medium gives a packet up; on its way up it has met no router yet.
-    pub(crate) fn count_dropped(&mut self, mac: MacId, id: PacketId) {
+    pub(crate) fn count_dropped(&mut self, medium: MediumId, id: PacketId) {
         let packet = &self.packets[id];
         let (host, direction) = if packet.hops == 0 {
             (packet.source, 0)
         } else {
             (packet.destination, 1)
         };
-        if host == NodeId::NONE || self.mac_of(host) != Some(mac) {
+        if host == NodeId::NONE || self.medium_of(host) != Some(medium) {
             return;
         }
         let router = self.exit_of(host);
@@ -567,7 +567,7 @@ impl Network {
         let packet = &self.packets[id];
         let (first, last) = (packet.hops == 1, packet.exit == node);
         let ends = [packet.source, packet.destination];
-        if first == last || ends.iter().all(|&end| self.mac_of(end).is_none()) {
+        if first == last || ends.iter().all(|&end| self.medium_of(end).is_none()) {
             return;
         }
         let packet = &mut self.packets[id];

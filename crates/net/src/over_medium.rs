@@ -13,7 +13,7 @@ use backlane_units::{Duration, Rate};
 
 use crate::link::MediumLink;
 use crate::network::{Interface, Network};
-use crate::packet::{FlowId, LinkId, MacId, NodeId, PacketId};
+use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
 use crate::simulation::Event;
 
 /// What happens next, after the present hook.
@@ -59,7 +59,7 @@ pub struct MessageCounters {
 /// A router's transmitter in a medium.
 #[derive(Debug)]
 pub(crate) struct Radio {
-    mac: MacId,
+    medium: MediumId,
     /// As the medium has told.
     waiting: u32,
     in_service: bool,
@@ -90,36 +90,36 @@ impl Network {
     /// Joins two routers over a medium, each by one of its radios; radios are numbered from
     /// zero, and a radio belongs to one medium. `rate` is what protocols take the link's rate to
     /// be. The interfaces are the next ones on either side. The two link directions hold no
-    /// packets; the medium gets what is sent over them ([`crate::Mac::on_frame`]).
+    /// packets; the medium gets what is sent over them ([`crate::Medium::on_frame`]).
     #[allow(clippy::too_many_arguments)]
-    pub fn connect_by_mac(
+    pub fn connect_over(
         &mut self,
         events: &mut EventQueue<Event>,
         a: NodeId,
         radio_a: u8,
         b: NodeId,
         radio_b: u8,
-        mac: MacId,
+        medium: MediumId,
         rate: Rate,
     ) -> (LinkId, LinkId) {
         let ends = [(a, radio_a), (b, radio_b)].map(|(node, radio)| {
             let node_radios = &mut self.nodes[node.index()].radios;
             while node_radios.len() <= usize::from(radio) {
                 node_radios.push(Radio {
-                    mac,
+                    medium,
                     waiting: 0,
                     in_service: false,
                     on_the_way: 0,
                     wanted: Vec::new(),
                 });
             }
-            node_radios[usize::from(radio)].mac = mac;
+            node_radios[usize::from(radio)].medium = medium;
             (node, self.nodes[node.index()].interfaces.len() as u16)
         });
         let mut direction = |near: (NodeId, u16), radio, far: (NodeId, u16)| {
             let id = self.link(events, near.0, far.0, rate, Duration::ZERO, None, None);
             self.links[id.index()].set_medium(MediumLink {
-                mac,
+                medium,
                 radio,
                 near,
                 far,
@@ -176,9 +176,9 @@ impl Network {
         self.nodes[node.index()].radios.get_mut(usize::from(radio))
     }
 
-    pub(crate) fn mac_of_radio(&self, node: NodeId, radio: u8) -> Option<MacId> {
+    pub(crate) fn medium_of_radio(&self, node: NodeId, radio: u8) -> Option<MediumId> {
         let radio = self.nodes[node.index()].radios.get(usize::from(radio))?;
-        Some(radio.mac)
+        Some(radio.medium)
     }
 
     /// A router sends a packet over a link of one of its radios. Out of the way of wires.

@@ -37,7 +37,7 @@ id!(
 );
 id!(
     /// A medium that hosts and routers share.
-    MacId
+    MediumId
 );
 id!(
     /// A packet of a [`PacketStore`].

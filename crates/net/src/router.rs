@@ -138,9 +138,9 @@ impl<'a> Context<'a> {
     /// drop-tail queues, whose departures are known in advance. Interfaces of one radio that
     /// have asked are called in turn, as long as there is room.
     #[inline]
-    pub fn call_when_ready(&mut self, interface: usize, pkts: usize) {
+    pub fn notify_when_below(&mut self, interface: usize, pkts: usize) {
         let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
-        self.network.call_when_ready(self.events, link, pkts);
+        self.network.notify_when_below(self.events, link, pkts);
     }
 
     /// Sends a routing message to the neighbour on an interface, in a UDP datagram of its own:
@@ -282,21 +282,21 @@ pub trait Router {
     /// One of the router's timers fired.
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32);
 
-    /// The queue of an interface has room again, see [`Context::call_when_ready`].
+    /// The queue of an interface has room again, see [`Context::notify_when_below`].
     fn on_interface_ready(&mut self, _context: &mut Context<'_>, _interface: usize) {}
 
     /// A medium gave up bringing a packet, a routing message among them, to the neighbour on an
     /// interface. The router owns the packet again, without a message that rode on it, and must
     /// transmit it, drop it or keep it.
-    fn on_undelivered(&mut self, context: &mut Context<'_>, _interface: usize, id: PacketId) {
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, _interface: usize, id: PacketId) {
         context.drop(id, DropCause::Radio);
     }
 
     /// A medium is done with a frame to the neighbour on an interface: it was sent `attempts`
     /// times, the last time at `rate`, and acknowledged or not. A packet that was not comes back
-    /// too ([`Router::on_undelivered`]), before or after this, unless it reached the neighbour
+    /// too ([`Router::on_tx_failed`]), before or after this, unless it reached the neighbour
     /// all the same.
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         _context: &mut Context<'_>,
         _interface: usize,

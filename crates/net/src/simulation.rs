@@ -4,12 +4,12 @@ use backlane_engine::{EventQueue, Trace, TraceEntry};
 use backlane_units::SimTime;
 
 use crate::application::Application;
-use crate::capture::{Port, Seen};
+use crate::capture::{CapturePoint, Port};
 use crate::link::Arrival;
-use crate::mac::{Mac, MacContext};
+use crate::medium::{Medium, MediumContext};
 use crate::network::{DropCause, Network};
 use crate::over_medium::Emerged;
-use crate::packet::{FlowId, LinkId, MacId, NodeId, PacketId};
+use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
 use crate::router::{Context, Router, RouterQueue};
 
 /// Everything that can be scheduled.
@@ -34,9 +34,9 @@ pub enum Event {
         token: u32,
     },
     /// A timer of a medium.
-    Mac {
+    Medium {
         /// Whose.
-        mac: MacId,
+        medium: MediumId,
         /// Which.
         token: u32,
     },
@@ -57,7 +57,7 @@ impl Event {
             Self::Router { node, token } => (2, node.0, token),
             Self::Application { id, token } => (3, id, token),
             // Counted from the far end of the routers' numbers.
-            Self::Mac { mac, token } => (2, !mac.0, token),
+            Self::Medium { medium, token } => (2, !medium.0, token),
         };
         kind << 62 | u64::from(b) << 32 | u64::from(a)
     }
@@ -72,7 +72,7 @@ pub struct Simulation<A> {
     /// Sources and sinks.
     pub application: A,
     routers: Vec<Option<Box<dyn Router>>>,
-    macs: Vec<Box<dyn Mac>>,
+    media: Vec<Box<dyn Medium>>,
     trace: Option<Trace>,
 }
 
@@ -87,21 +87,21 @@ impl<A: Application> Simulation<A> {
         routers: Vec<Option<Box<dyn Router>>>,
         trace: Option<Trace>,
     ) -> Self {
-        let macs = std::mem::take(&mut network.macs);
+        let media = std::mem::take(&mut network.media);
         network.is_traced = trace.is_some();
         let mut simulation = Self {
             network,
             events,
             application,
             routers,
-            macs,
+            media,
             trace,
         };
         for node in 0..simulation.routers.len() as u32 {
             simulation.with_router(NodeId(node), |router, context| router.start(context));
         }
-        for mac in 0..simulation.macs.len() as u32 {
-            simulation.with_mac(MacId(mac), Mac::start);
+        for medium in 0..simulation.media.len() as u32 {
+            simulation.with_medium(MediumId(medium), Medium::start);
         }
         simulation.pass_emerged();
         simulation
@@ -135,13 +135,13 @@ impl<A: Application> Simulation<A> {
     }
 
     /// A medium; as [`std::any::Any`] it can be turned into the type that it has.
-    pub fn mac(&self, mac: MacId) -> Option<&dyn Mac> {
-        self.macs.get(mac.index()).map(Box::as_ref)
+    pub fn medium(&self, medium: MediumId) -> Option<&dyn Medium> {
+        self.media.get(medium.index()).map(Box::as_ref)
     }
 
     /// The same, to change it.
-    pub fn mac_mut(&mut self, mac: MacId) -> Option<&mut dyn Mac> {
-        self.macs.get_mut(mac.index()).map(Box::as_mut)
+    pub fn medium_mut(&mut self, medium: MediumId) -> Option<&mut dyn Medium> {
+        self.media.get_mut(medium.index()).map(Box::as_mut)
     }
 
     /// A number for all that happened so far.
@@ -161,7 +161,7 @@ impl<A: Application> Simulation<A> {
             .filter_map(|router| router.as_deref()?.shared_queue())
             .map(|queue| queue.backlog_pkts)
             .sum();
-        let in_media: usize = self.macs.iter().map(|mac| mac.held_pkts()).sum();
+        let in_media: usize = self.media.iter().map(|medium| medium.held_pkts()).sum();
         self.network.held_by_links() + (before_links + in_nodes) as usize + in_media
     }
 
@@ -196,9 +196,9 @@ impl<A: Application> Simulation<A> {
     /// Silences the radios of a router, or lets them work again. Its links are a matter of their
     /// own.
     pub fn set_node_up(&mut self, node: NodeId, up: bool) {
-        for mac in 0..self.macs.len() as u32 {
-            self.with_mac(MacId(mac), |mac, context| {
-                mac.set_node_up(context, node, up);
+        for medium in 0..self.media.len() as u32 {
+            self.with_medium(MediumId(medium), |medium, context| {
+                medium.set_node_up(context, node, up);
             });
         }
         self.pass_emerged();
@@ -244,8 +244,8 @@ impl<A: Application> Simulation<A> {
                     .on_event(&mut self.network, &mut self.events, id, token);
                 self.forward_born();
             }
-            Event::Mac { mac, token } => {
-                self.with_mac(mac, |mac, context| mac.on_timer(context, token));
+            Event::Medium { medium, token } => {
+                self.with_medium(medium, |medium, context| medium.on_timer(context, token));
             }
         }
         self.tell_capture();
@@ -257,7 +257,7 @@ impl<A: Application> Simulation<A> {
     /// Tells a capture what was seen in the last hook.
     #[inline]
     fn tell_capture(&mut self) {
-        if !self.network.notes.untold.is_empty() {
+        if !self.network.captured.pending.is_empty() {
             self.network.tell_capture(&self.application);
         }
     }
@@ -265,8 +265,8 @@ impl<A: Application> Simulation<A> {
     /// A packet has come to a node, and some nodes are captured.
     #[cold]
     fn note_received(&mut self, node: NodeId, port: impl FnOnce(&Network) -> Port, id: PacketId) {
-        if self.network.notes.asks(node) {
-            let seen = Seen {
+        if self.network.captured.is_captured(node) {
+            let seen = CapturePoint {
                 at: self.events.now(),
                 node,
                 port: port(&self.network),
@@ -296,7 +296,7 @@ impl<A: Application> Simulation<A> {
         } else {
             to
         };
-        if self.network.notes.is_on() {
+        if self.network.captured.is_on() {
             let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
             self.note_received(node, from, id);
         }
@@ -404,17 +404,19 @@ impl<A: Application> Simulation<A> {
 
     /// `node` gives a packet to the medium of `host`.
     fn give_to_medium(&mut self, node: NodeId, host: NodeId, id: PacketId) {
-        match self.network.mac_of(host) {
-            Some(mac) => {
+        match self.network.medium_of(host) {
+            Some(medium) => {
                 self.network.packets[id].queued_at = self.events.now();
-                let seen = Seen {
+                let seen = CapturePoint {
                     at: self.events.now(),
                     node,
                     port: Port::Medium,
                     sent: true,
                 };
                 self.network.note_packet(seen, id);
-                self.with_mac(mac, |mac, context| mac.on_packet(context, node, id));
+                self.with_medium(medium, |medium, context| {
+                    medium.on_packet(context, node, id)
+                });
             }
             None => self.network.drop_packet(id, DropCause::NoRoute),
         }
@@ -453,7 +455,7 @@ impl<A: Application> Simulation<A> {
                         packet.size_bytes -= message.len() as u32;
                     }
                     self.with_end(link, true, |router, context, interface| {
-                        router.on_undelivered(context, interface, id);
+                        router.on_tx_failed(context, interface, id);
                     });
                 }
                 Emerged::Attempted {
@@ -462,7 +464,7 @@ impl<A: Application> Simulation<A> {
                     delivered,
                     rate,
                 } => self.with_end(link, true, |router, context, interface| {
-                    router.on_attempts(context, interface, attempts, delivered, rate);
+                    router.on_tx_status(context, interface, attempts, delivered, rate);
                 }),
                 Emerged::Room(node, radio) => {
                     if let Some(interface) = self.network.take_ready(node, radio) {
@@ -477,24 +479,26 @@ impl<A: Application> Simulation<A> {
                     };
                     self.network.packets[id].queued_at = self.events.now();
                     self.network.hand_over(medium.near.0, medium.radio);
-                    self.with_mac(medium.mac, |mac, context| mac.on_frame(context, link, id));
+                    self.with_medium(medium.medium, |medium, context| {
+                        medium.on_frame(context, link, id)
+                    });
                     self.network.look_for_room(medium.near.0, medium.radio);
                 }
                 Emerged::Broadcast(node, radio, id) => {
-                    let Some(mac) = self.network.mac_of_radio(node, radio) else {
+                    let Some(medium) = self.network.medium_of_radio(node, radio) else {
                         continue;
                     };
                     self.network.packets[id].queued_at = self.events.now();
                     self.network.hand_over(node, radio);
-                    self.with_mac(mac, |mac, context| {
-                        mac.on_broadcast(context, node, radio, id);
+                    self.with_medium(medium, |medium, context| {
+                        medium.on_broadcast(context, node, radio, id);
                     });
                     self.network.look_for_room(node, radio);
                 }
                 Emerged::LinkUp(link, up) => {
                     if let Some(medium) = self.network.links()[link.index()].medium() {
-                        self.with_mac(medium.mac, |mac, context| {
-                            mac.set_link_up(context, link, up);
+                        self.with_medium(medium.medium, |medium, context| {
+                            medium.set_link_up(context, link, up);
                         });
                     }
                 }
@@ -525,9 +529,13 @@ impl<A: Application> Simulation<A> {
         }
     }
 
-    fn with_mac(&mut self, mac: MacId, hook: impl FnOnce(&mut dyn Mac, &mut MacContext<'_>)) {
-        if let Some(medium) = self.macs.get_mut(mac.index()) {
-            let mut context = MacContext::new(mac, &mut self.network, &mut self.events);
+    fn with_medium(
+        &mut self,
+        id: MediumId,
+        hook: impl FnOnce(&mut dyn Medium, &mut MediumContext<'_>),
+    ) {
+        if let Some(medium) = self.media.get_mut(id.index()) {
+            let mut context = MediumContext::new(id, &mut self.network, &mut self.events);
             hook(medium.as_mut(), &mut context);
         }
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use backlane_engine::{EventQueue, TimerId};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
-    Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline, QueueLimit, Router,
+    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
+    MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline, QueueLimit, Router,
     Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
@@ -54,7 +54,7 @@ impl Hub {
 
     fn take_in(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         station: usize,
         id: PacketId,
         frame: Frame,
@@ -76,7 +76,7 @@ impl Hub {
         Self::serve(context, station);
     }
 
-    fn serve(context: &mut MacContext<'_>, station: &mut Station) {
+    fn serve(context: &mut MediumContext<'_>, station: &mut Station) {
         if station.on_air.is_none()
             && let Some(id) =
                 station
@@ -93,18 +93,18 @@ impl Hub {
     }
 }
 
-impl Mac for Hub {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Hub {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         for (token, station) in self.stations.iter_mut().enumerate() {
             station.timer = Some(context.timer(token as u32));
         }
     }
 
-    fn on_packet(&mut self, _: &mut MacContext<'_>, _: NodeId, _: PacketId) {
+    fn on_packet(&mut self, _: &mut MediumContext<'_>, _: NodeId, _: PacketId) {
         unreachable!("no host is attached");
     }
 
-    fn on_frame(&mut self, context: &mut MacContext<'_>, link: LinkId, id: PacketId) {
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
         let mut stations = self.stations.iter();
         let begins_here = |station: &Station| station.links.iter().any(|(own, _)| *own == link);
         let station = stations.position(begins_here).unwrap();
@@ -113,7 +113,7 @@ impl Mac for Hub {
 
     fn on_broadcast(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         node: NodeId,
         radio: u8,
         id: PacketId,
@@ -123,7 +123,7 @@ impl Mac for Hub {
         self.take_in(context, station, id, Frame::Broadcast);
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         let (id, frame) = self.stations[token as usize].on_air.take().unwrap();
         let links = self.stations[token as usize].links.clone();
         let deaf: Vec<bool> = links
@@ -140,14 +140,14 @@ impl Mac for Hub {
         for (&(link, _), deaf) in links.iter().zip(deaf) {
             if told == Some(link) {
                 let attempts = if deaf { ATTEMPTS } else { 1 };
-                context.attempted(link, attempts, !deaf, RATE);
+                context.tx_status(link, attempts, !deaf, RATE);
                 if deaf {
-                    context.give_back(link, id);
+                    context.tx_failed(link, id);
                 } else {
-                    context.arrive(link, id);
+                    context.receive(link, id);
                 }
             } else if !deaf {
-                context.hear(link, id);
+                context.overhear(link, id);
             }
         }
         if told.is_none() {
@@ -156,14 +156,14 @@ impl Mac for Hub {
         Self::serve(context, &mut self.stations[token as usize]);
     }
 
-    fn set_link_up(&mut self, _: &mut MacContext<'_>, link: LinkId, up: bool) {
+    fn set_link_up(&mut self, _: &mut MediumContext<'_>, link: LinkId, up: bool) {
         self.down.retain(|down| *down != link);
         if !up {
             self.down.push(link);
         }
     }
 
-    fn set_node_up(&mut self, context: &mut MacContext<'_>, node: NodeId, up: bool) {
+    fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
         let station = self.station(node);
         let station = &mut self.stations[station];
         station.up = up;
@@ -234,7 +234,7 @@ impl Chatty {
             assert_eq!(context.device_backlog_pkts(interface), 1);
         }
         if !self.queues[interface].is_empty() {
-            context.call_when_ready(interface, 0);
+            context.notify_when_below(interface, 0);
         }
     }
 }
@@ -280,7 +280,7 @@ impl Router for Chatty {
         self.serve(context, interface);
     }
 
-    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         let to = context.interfaces()[interface].peer.0;
         let packet = context.packet(id);
         assert_eq!(packet.size_bytes, SIZE_BYTES, "no message is on it");
@@ -289,7 +289,7 @@ impl Router for Chatty {
         context.drop(id, DropCause::Radio);
     }
 
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         interface: usize,
@@ -363,7 +363,7 @@ impl Application for Ends {
 /// Routers 0, 1 and 2 over a hub, each a neighbour of both others; 0 – 3 is a wire.
 struct World {
     simulation: Simulation<Ends>,
-    mac: MacId,
+    medium: MediumId,
     log: Log,
 }
 
@@ -373,7 +373,7 @@ impl World {
         let mut events = EventQueue::new();
         let mut network = Network::new();
         let nodes = [(); 4].map(|()| network.add_router());
-        let mac = MacId(0);
+        let medium = MediumId(0);
         let mut stations: Vec<Station> = (0..3)
             .map(|node| Station {
                 node: NodeId(node),
@@ -387,7 +387,7 @@ impl World {
             .collect();
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let (there, back) =
-                network.connect_by_mac(&mut events, nodes[a], 0, nodes[b], 0, mac, RATE);
+                network.connect_over(&mut events, nodes[a], 0, nodes[b], 0, medium, RATE);
             stations[a].links.push((there, nodes[b]));
             stations[b].links.push((back, nodes[a]));
         }
@@ -398,11 +398,11 @@ impl World {
         };
         network.connect(&mut events, nodes[0], nodes[3], &wire);
         assert_eq!(
-            network.add_mac(Box::new(Hub {
+            network.add_medium(Box::new(Hub {
                 stations,
                 down: Vec::new()
             })),
-            mac
+            medium
         );
         for &(ms, from, to) in sends {
             let event = Event::Application {
@@ -424,7 +424,7 @@ impl World {
         let ends = Ends::default();
         Self {
             simulation: Simulation::new(network, events, ends, routers, None),
-            mac,
+            medium,
             log,
         }
     }
@@ -440,7 +440,7 @@ impl World {
     fn run(mut self) -> Self {
         self.run_until(1000);
         assert_eq!(self.simulation.network.balance().in_flight, 0);
-        let hub: &dyn Any = self.simulation.mac(self.mac).unwrap();
+        let hub: &dyn Any = self.simulation.medium(self.medium).unwrap();
         assert!(hub.downcast_ref::<Hub>().unwrap().held_pkts() == 0);
         self
     }

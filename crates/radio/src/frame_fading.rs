@@ -141,6 +141,6 @@ mod tests {
         let mut stream = Streams::new(1).stream("test", "none");
         let mut untouched = stream.clone();
         assert_eq!(FrameFading::None.gain(&mut stream), 1.0);
-        assert_eq!(stream.word(), untouched.word());
+        assert_eq!(stream.next_u64(), untouched.next_u64());
     }
 }

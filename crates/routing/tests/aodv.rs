@@ -296,11 +296,11 @@ fn an_unused_route_ends_and_a_used_one_stays() {
 /// A random tree and some more links.
 fn connected(stream: &mut backlane_engine::Stream, nodes: u32) -> Vec<(u32, u32)> {
     let mut links: Vec<_> = (1..nodes)
-        .map(|node| (stream.below(u64::from(node)) as u32, node))
+        .map(|node| (stream.uniform_below(u64::from(node)) as u32, node))
         .collect();
     for _ in 0..nodes {
-        let a = stream.below(u64::from(nodes)) as u32;
-        let b = stream.below(u64::from(nodes)) as u32;
+        let a = stream.uniform_below(u64::from(nodes)) as u32;
+        let b = stream.uniform_below(u64::from(nodes)) as u32;
         if a < b && !links.contains(&(a, b)) {
             links.push((a, b));
         }
@@ -314,12 +314,12 @@ fn watch_for_loops(over: Over, config: Config, graphs: u64) {
     let mut stream = Streams::new(5).stream("graphs", "shape");
     let mut carried = 0;
     for seed in 0..graphs {
-        let nodes = 4 + stream.below(9) as u32;
+        let nodes = 4 + stream.uniform_below(9) as u32;
         let links = connected(&mut stream, nodes);
         let flows: Vec<Flow> = (0..4)
             .map(|_| {
-                let from = stream.below(u64::from(nodes)) as u32;
-                let to = (from + 1 + stream.below(u64::from(nodes) - 1) as u32) % nodes;
+                let from = stream.uniform_below(u64::from(nodes)) as u32;
+                let to = (from + 1 + stream.uniform_below(u64::from(nodes) - 1) as u32) % nodes;
                 steady(from, to)
             })
             .collect();
@@ -329,7 +329,7 @@ fn watch_for_loops(over: Over, config: Config, graphs: u64) {
             net.run(at_ms(20 * step));
             net.assert_free_of_loops();
             if step % 10 == 0 {
-                let link = stream.below(links.len() as u64) as usize;
+                let link = stream.uniform_below(links.len() as u64) as usize;
                 let (a, b) = links[link];
                 up[link] = !up[link];
                 if up[link] {

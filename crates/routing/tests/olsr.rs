@@ -178,11 +178,11 @@ impl Net {
 /// A random tree and some more wires.
 fn connected(stream: &mut Stream, nodes: u32) -> Vec<(u32, u32)> {
     let mut wires: Vec<_> = (1..nodes)
-        .map(|node| (stream.below(u64::from(node)) as u32, node))
+        .map(|node| (stream.uniform_below(u64::from(node)) as u32, node))
         .collect();
-    for _ in 0..stream.below(u64::from(nodes) * 2) {
-        let a = stream.below(u64::from(nodes)) as u32;
-        let b = stream.below(u64::from(nodes)) as u32;
+    for _ in 0..stream.uniform_below(u64::from(nodes) * 2) {
+        let a = stream.uniform_below(u64::from(nodes)) as u32;
+        let b = stream.uniform_below(u64::from(nodes)) as u32;
         if a < b && !wires.contains(&(a, b)) {
             wires.push((a, b));
         }
@@ -235,7 +235,7 @@ fn all_by(config: &Config, diameter: u64) -> SimTime {
 fn every_route_on_a_random_graph_is_a_shortest_path() {
     let mut stream = Streams::new(1).stream("graphs", "shape");
     for seed in 0..100 {
-        let nodes = 2 + stream.below(29) as u32;
+        let nodes = 2 + stream.uniform_below(29) as u32;
         let wires = connected(&mut stream, nodes);
         let config = Config::default();
         let mut net = Net::new(nodes, &wires, config, seed);

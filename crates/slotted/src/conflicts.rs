@@ -172,11 +172,11 @@ mod tests {
     fn enumeration_finds_the_sets_that_trying_all_subsets_finds() {
         let mut stream = backlane_engine::Streams::new(3).stream("test", "graphs");
         for _ in 0..50 {
-            let links = 1 + stream.below(10) as usize;
+            let links = 1 + stream.uniform_below(10) as usize;
             let mut conflicts = vec![0u64; links];
             for a in 0..links {
                 for b in 0..a {
-                    if stream.chance(0.4) {
+                    if stream.bernoulli(0.4) {
                         conflicts[a] |= 1 << b;
                         conflicts[b] |= 1 << a;
                     }

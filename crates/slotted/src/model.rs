@@ -321,7 +321,7 @@ impl Model {
                         let waited = |index: u32| self.candidate_chosen[index as usize];
                         waited(index) < waited(self.best[link])
                     }
-                    Ties::Random => self.ties.below(tied) == 0,
+                    Ties::Random => self.ties.uniform_below(tied) == 0,
                 }
             };
             if difference > most {
@@ -349,7 +349,7 @@ impl Model {
         let heavy = |&link: &u32| self.weights[link as usize] > 0;
         order.extend((0..self.weights.len() as u32).filter(heavy));
         for last in (1..order.len()).rev() {
-            let other = self.ties.below(last as u64 + 1) as usize;
+            let other = self.ties.uniform_below(last as u64 + 1) as usize;
             order.swap(last, other);
         }
         for (rank, &link) in order.iter().enumerate() {

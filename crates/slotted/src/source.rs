@@ -40,7 +40,8 @@ impl Chance {
     /// Whether it happens now. What is certain draws nothing.
     #[inline]
     pub(crate) fn happens(&mut self) -> bool {
-        self.probability >= 1.0 || (self.probability > 0.0 && self.stream.chance(self.probability))
+        self.probability >= 1.0
+            || (self.probability > 0.0 && self.stream.bernoulli(self.probability))
     }
 }
 

@@ -32,7 +32,7 @@ mod tests {
             Streams::new(seed)
                 .with_trace(log)
                 .stream("enb1", "jitter")
-                .word();
+                .next_u64();
         });
         assert!(
             difference
@@ -47,7 +47,7 @@ mod tests {
             Streams::new(1)
                 .with_trace(log)
                 .stream("enb1", "jitter")
-                .word();
+                .next_u64();
         };
         assert_eq!(first_difference(run), None);
     }

@@ -265,7 +265,7 @@ impl Application for Flows {
                         Box::new(TcpFlow::open(config, spec.size_bytes, events, flow.timers));
                     if let TransportSpec::CodedTcp(_, coding) = &spec.transport {
                         let mut keys = self.streams.stream(&format!("flow{id}"), "coding");
-                        tcp.code(coding, config, [keys.word(), keys.word()]);
+                        tcp.code(coding, config, [keys.next_u64(), keys.next_u64()]);
                     }
                     tcp.pump(false, network, events, segments, id, spec);
                     flow.transport = Some(Transport::Tcp(tcp));

@@ -1,7 +1,7 @@
 //! From a configuration to a network: who hears whom how loud, and by which links.
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Watch};
-use backlane_net::{Event, LinkId, MacId, Network, QueueLimit};
+use backlane_net::{Event, LinkId, MediumId, Network, QueueLimit};
 use backlane_radio::level::ratio;
 use backlane_radio::path_loss::Sight;
 use backlane_radio::{FrameFading, Position};
@@ -104,21 +104,21 @@ impl Wifi {
 
     /// Joins the routers of a network by the links of this one, in their order, and adds it as a
     /// medium.
-    pub fn attach(mut self, network: &mut Network, events: &mut EventQueue<Event>) -> MacId {
-        let mac = network.next_mac();
+    pub fn attach(mut self, network: &mut Network, events: &mut EventQueue<Event>) -> MediumId {
+        let medium = network.next_medium();
         for index in (0..self.links.len()).step_by(2) {
             let [a, b] = [self.links[index].from, self.links[index].to]
                 .map(|radio| &self.radios[radio as usize]);
             let rate = self.links[index].mode.rate();
             let (there, back) =
-                network.connect_by_mac(events, a.node, a.number, b.node, b.number, mac, rate);
+                network.connect_over(events, a.node, a.number, b.node, b.number, medium, rate);
             if index == 0 {
                 self.first_link = there.0;
             }
             self.links[index].id = there;
             self.links[index + 1].id = back;
         }
-        network.add_mac(Box::new(self))
+        network.add_medium(Box::new(self))
     }
 }
 

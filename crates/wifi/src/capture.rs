@@ -1,6 +1,6 @@
 //! Frames that captured nodes send and decode.
 
-use backlane_net::{AirFrame, FrameKind, MacContext, PacketId};
+use backlane_net::{AirFrame, FrameKind, MediumContext, PacketId};
 
 use crate::frame::{Frame, Kind, NONE};
 use crate::medium::Wifi;
@@ -11,7 +11,7 @@ impl Wifi {
     #[cold]
     pub(crate) fn note(
         &self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         radio: usize,
         frame: &Frame,
         content: Option<PacketId>,
@@ -44,7 +44,7 @@ impl Wifi {
             retry,
         };
         let sent = from == (radio.node, radio.number);
-        context.note_frame(radio.node, radio.number, sent, air, content);
+        context.capture_frame(radio.node, radio.number, sent, air, content);
     }
 
     /// The packet of a data frame that `radio` sends, if it has not come out before.

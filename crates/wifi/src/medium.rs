@@ -5,7 +5,7 @@
 //! radios.
 
 use backlane_engine::TimerId;
-use backlane_net::{DropCause, FlowId, LinkId, Mac, MacContext, NodeId, PacketId};
+use backlane_net::{DropCause, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId};
 use backlane_radio::FrameFading;
 use backlane_units::{Duration, SimTime};
 
@@ -76,7 +76,7 @@ impl Wifi {
         link.0.wrapping_sub(self.first_link) as usize
     }
 
-    fn fire(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn fire(&mut self, context: &mut MediumContext<'_>, me: usize) {
         match self.radios[me].phase {
             Phase::Contend => self.attempt(context, me),
             Phase::Transmit => self.end_frame(context, me),
@@ -90,7 +90,7 @@ impl Wifi {
     }
 
     /// The radio has won its turn.
-    fn attempt(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn attempt(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &mut self.radios[me];
         let Some(service) = &mut radio.service else {
             return;
@@ -123,7 +123,7 @@ impl Wifi {
         }
     }
 
-    fn send_answer(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn send_answer(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let Some(answer) = self.radios[me].answer.take() else {
             return;
         };
@@ -134,7 +134,7 @@ impl Wifi {
         self.put_on_air(context, me, answer, bytes);
     }
 
-    fn put_on_air(&mut self, context: &mut MacContext<'_>, me: usize, what: Answer, bytes: u32) {
+    fn put_on_air(&mut self, context: &mut MediumContext<'_>, me: usize, what: Answer, bytes: u32) {
         let begins = context.now();
         let airtime = self.rules.airtime(what.mode, bytes);
         // Not by way of a copy: what was just written in parts cannot be read as a whole at once.
@@ -185,7 +185,7 @@ impl Wifi {
         }
     }
 
-    fn end_frame(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn end_frame(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let frame = self.frames[me];
         let by_others = self.heard_by_others(context, me, &frame);
         let content = if context.is_capturing() {
@@ -236,7 +236,7 @@ impl Wifi {
     /// a message on it that has not yet come out.
     fn heard_by_others(
         &self,
-        context: &MacContext<'_>,
+        context: &MediumContext<'_>,
         me: usize,
         frame: &Frame,
     ) -> Option<PacketId> {
@@ -265,14 +265,14 @@ impl Wifi {
         };
         let at_risk = frame.kind == Kind::Data || self.rules.control_loss;
         match &mut link.loss {
-            Some((loss, draws)) if at_risk && *loss > 0.0 => link.up && !draws.chance(*loss),
+            Some((loss, draws)) if at_risk && *loss > 0.0 => link.up && !draws.bernoulli(*loss),
             _ => link.up,
         }
     }
 
     fn on_decoded(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         hearer: &Hearer,
         frame: &Frame,
         heard: Option<PacketId>,
@@ -290,14 +290,14 @@ impl Wifi {
         if let Some(packet) = heard
             && let Some(link) = self.links.get(hearer.link as usize)
         {
-            context.hear(link.id, packet);
+            context.overhear(link.id, packet);
         }
         if frame.to != NONE {
             self.radios[me].reserve(frame, &self.rules);
         }
     }
 
-    fn on_data(&mut self, context: &mut MacContext<'_>, me: usize, frame: &Frame) {
+    fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if let Some(service) = &mut self.radios[frame.from as usize].service {
             if service.arrived {
                 self.radios[me].readings.duplicates += 1;
@@ -307,14 +307,14 @@ impl Wifi {
                 self.held -= 1;
                 let link = &mut self.links[frame.link as usize];
                 link.readings.delivered += 1;
-                context.arrive(link.id, packet);
+                context.receive(link.id, packet);
                 self.radios[me].readings.received += 1;
             }
         }
         self.answer(context, me, frame, Kind::Ack, Duration::from_ps(0));
     }
 
-    fn on_rts(&mut self, context: &mut MacContext<'_>, me: usize, frame: &Frame) {
+    fn on_rts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         let now = context.now();
         if self.radios[me].is_reserved(now) {
             return;
@@ -335,7 +335,7 @@ impl Wifi {
 
     fn answer(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         me: usize,
         frame: &Frame,
         kind: Kind,
@@ -363,7 +363,7 @@ impl Wifi {
         self.radios[me].phase == Phase::Await && sent.kind == kind && sent.to == from
     }
 
-    fn on_cts(&mut self, context: &mut MacContext<'_>, me: usize, frame: &Frame) {
+    fn on_cts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if !self.awaits(me, Kind::Rts, frame.from) {
             return;
         }
@@ -386,13 +386,13 @@ impl Wifi {
         self.radios[me].respond(me, now, data, &self.rules, &mut self.agenda);
     }
 
-    fn on_ack(&mut self, context: &mut MacContext<'_>, me: usize, frame: &Frame) {
+    fn on_ack(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if !self.awaits(me, Kind::Data, frame.from) {
             return;
         }
         if let Some(service) = self.radios[me].service {
             let link = self.links[service.link as usize].id;
-            context.attempted(link, service.attempts, true, service.mode.rate());
+            context.tx_status(link, service.attempts, true, service.mode.rate());
         }
         self.agenda.clear(me);
         self.radios[me].phase = Phase::Contend;
@@ -400,7 +400,7 @@ impl Wifi {
     }
 
     /// An attempt has failed. The radio's phase is for the caller to change.
-    fn fail(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn fail(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &mut self.radios[me];
         let Some(service) = &mut radio.service else {
             return;
@@ -424,13 +424,13 @@ impl Wifi {
         link.readings.given_up += 1;
         if !service.arrived {
             self.held -= 1;
-            context.give_back(link.id, service.packet);
+            context.tx_failed(link.id, service.packet);
         }
-        context.attempted(link.id, service.attempts, false, service.mode.rate());
+        context.tx_status(link.id, service.attempts, false, service.mode.rate());
         self.done(context, me);
     }
 
-    fn broadcast_done(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn broadcast_done(&mut self, context: &mut MediumContext<'_>, me: usize) {
         if let Some(service) = self.radios[me].service {
             self.held -= 1;
             context.broadcast_sent(service.packet);
@@ -439,7 +439,7 @@ impl Wifi {
     }
 
     /// The frame in service is done with. The next one contends when the channel is idle.
-    fn done(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn done(&mut self, context: &mut MediumContext<'_>, me: usize) {
         self.radios[me].service = None;
         self.radios[me].back_off_anew(&self.rules);
         self.serve(context, me);
@@ -447,7 +447,7 @@ impl Wifi {
     }
 
     /// Takes the next packet from the queue, if the radio has none.
-    fn serve(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn serve(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let now = context.now();
         let radio = &mut self.radios[me];
         if radio.service.is_some() {
@@ -479,7 +479,7 @@ impl Wifi {
     }
 
     /// Drops what a queue discipline gave up.
-    fn drop_refused(&mut self, context: &mut MacContext<'_>, me: usize) {
+    fn drop_refused(&mut self, context: &mut MediumContext<'_>, me: usize) {
         while let Some(id) = self.dropped.pop() {
             self.held -= 1;
             self.radios[me].readings.queue_drops += 1;
@@ -487,14 +487,14 @@ impl Wifi {
         }
     }
 
-    fn tell_backlog(&self, context: &mut MacContext<'_>, me: usize) {
+    fn tell_backlog(&self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &self.radios[me];
         let waiting = radio.queue.backlog_pkts() as u32;
         context.set_backlog(radio.node, radio.number, waiting, radio.service.is_some());
     }
 
     /// A router gives a packet to a radio; `link` is [`NONE`] for a broadcast.
-    fn take_in(&mut self, context: &mut MacContext<'_>, me: usize, link: u32, id: PacketId) {
+    fn take_in(&mut self, context: &mut MediumContext<'_>, me: usize, link: u32, id: PacketId) {
         if !self.radios[me].up {
             context.drop(id, DropCause::LinkDown);
             return;
@@ -533,7 +533,7 @@ impl Wifi {
     }
 
     /// Sets the timer to the earliest deadline, the `first` of the agenda.
-    fn arm(&mut self, context: &mut MacContext<'_>, first: Option<(SimTime, usize)>) {
+    fn arm(&mut self, context: &mut MediumContext<'_>, first: Option<(SimTime, usize)>) {
         let Some(timer) = self.timer else {
             return;
         };
@@ -550,19 +550,19 @@ impl Wifi {
     }
 }
 
-impl Mac for Wifi {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Wifi {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         self.timer = Some(context.timer(0));
         let first = self.agenda.first();
         self.arm(context, first);
     }
 
     /// No host is attached to the medium.
-    fn on_packet(&mut self, context: &mut MacContext<'_>, _node: NodeId, id: PacketId) {
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, _node: NodeId, id: PacketId) {
         context.drop(id, DropCause::NoRoute);
     }
 
-    fn on_frame(&mut self, context: &mut MacContext<'_>, link: LinkId, id: PacketId) {
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
         let direction = self.direction_of(link);
         match self.links.get(direction) {
             Some(found) => self.take_in(context, found.from as usize, direction as u32, id),
@@ -572,7 +572,7 @@ impl Mac for Wifi {
 
     fn on_broadcast(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         node: NodeId,
         radio: u8,
         id: PacketId,
@@ -583,12 +583,12 @@ impl Mac for Wifi {
         }
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         self.armed = SimTime::MAX;
         loop {
             let first = self.agenda.first();
             match first {
-                Some((at, radio)) if at <= context.now() || context.go_on(token, at) => {
+                Some((at, radio)) if at <= context.now() || context.try_advance(token, at) => {
                     self.agenda.clear(radio);
                     self.fire(context, radio);
                 }
@@ -599,7 +599,7 @@ impl Mac for Wifi {
 
     /// Nothing that either end sends is decoded by the other; it is sensed and disturbs as
     /// before. Who sends learns it from frames that stay without an answer.
-    fn set_link_up(&mut self, _context: &mut MacContext<'_>, link: LinkId, up: bool) {
+    fn set_link_up(&mut self, _context: &mut MediumContext<'_>, link: LinkId, up: bool) {
         let direction = self.direction_of(link);
         if let Some(link) = self.links.get_mut(direction) {
             link.up = up;
@@ -607,7 +607,7 @@ impl Mac for Wifi {
     }
 
     /// A frame that is on the air stays there to its end.
-    fn set_node_up(&mut self, context: &mut MacContext<'_>, node: NodeId, up: bool) {
+    fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
         let now = context.now();
         let mut number = 0;
         while let Some(me) = self.radio_of(node, number) {

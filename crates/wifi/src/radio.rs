@@ -257,7 +257,7 @@ impl Radio {
     }
 
     fn draw_backoff(&mut self) {
-        self.backoff = self.draws.backoff.below(u64::from(self.cw) + 1) as u32;
+        self.backoff = self.draws.backoff.uniform_below(u64::from(self.cw) + 1) as u32;
     }
 
     /// A frame has come into service. Without a back-off left over it begins at once if the
@@ -594,7 +594,7 @@ impl Radio {
                             self.reception.success(*noise_mw, rates, rules, known)
                         }
                     };
-                    self.draws.errors.chance(success)
+                    self.draws.errors.bernoulli(success)
                 }
                 _ => self.reception.good,
             };

@@ -47,7 +47,7 @@ impl Builder<'_> {
                 Placement::RoundRobin => enodebs[index % enodebs.len()],
                 Placement::Random => {
                     let mut stream = self.streams.stream(&id, "placement");
-                    enodebs[stream.below(enodebs.len() as u64) as usize]
+                    enodebs[stream.uniform_below(enodebs.len() as u64) as usize]
                 }
                 Placement::Listed(nodes) => NodeId(nodes[index] as u32),
             };

@@ -632,7 +632,7 @@ impl Builder<'_> {
                 (TransportSpec::Udp(config), None)
             }
             None => {
-                let random_seed = self.streams.stream(flow, "congestion control").word();
+                let random_seed = self.streams.stream(flow, "congestion control").next_u64();
                 let tcp = &self.scenario.tcp;
                 let control = group
                     .congestion_control

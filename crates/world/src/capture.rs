@@ -13,7 +13,8 @@ use std::rc::Rc;
 use backlane_engine::Interrupt;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
-    AirFrame, Capture, Ecn, FlowId, FrameKind, Network, NodeId, Packet, Port, Seen, TransportHeader,
+    AirFrame, Capture, CapturePoint, Ecn, FlowId, FrameKind, Network, NodeId, Packet, Port,
+    TransportHeader,
 };
 use backlane_record::pcapng::{LinkType, Pcapng};
 use backlane_units::Duration;
@@ -120,7 +121,7 @@ impl Captures {
 }
 
 impl Capture for Captures {
-    fn on_packet(&mut self, seen: &Seen, packet: &Packet, transport: &TransportHeader) {
+    fn on_packet(&mut self, seen: &CapturePoint, packet: &Packet, transport: &TransportHeader) {
         let mut files = self.0.borrow_mut();
         let (bytes, size) = ip_bytes(packet, transport, files.message_port);
         files.write(seen, LinkType::Raw, &bytes, size);
@@ -128,7 +129,7 @@ impl Capture for Captures {
 
     fn on_frame(
         &mut self,
-        seen: &Seen,
+        seen: &CapturePoint,
         frame: &AirFrame,
         packet: Option<(&Packet, &TransportHeader)>,
     ) {
@@ -146,7 +147,7 @@ impl Capture for Captures {
 }
 
 impl Files {
-    fn write(&mut self, seen: &Seen, link: LinkType, bytes: &[u8], size: u32) {
+    fn write(&mut self, seen: &CapturePoint, link: LinkType, bytes: &[u8], size: u32) {
         let Some((file, ports)) = self.by_node.get_mut(&seen.node) else {
             return;
         };

@@ -5,7 +5,7 @@ use std::any::Any;
 use backlane_engine::{Interrupt, Watch};
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
-use backlane_net::{MacId, NodeId};
+use backlane_net::{MediumId, NodeId};
 use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
@@ -14,7 +14,7 @@ use crate::convert_lte::{channel, mobility, position, ran, way};
 
 /// A radio network within the world: its nodes in the order in which it counts them.
 pub(crate) struct Radio {
-    pub(crate) mac: MacId,
+    pub(crate) medium: MediumId,
     pub(crate) enodebs: Vec<NodeId>,
     pub(crate) ues: Vec<NodeId>,
     /// Resource blocks of each carrier.
@@ -79,17 +79,17 @@ impl Builder<'_> {
         let serving: Vec<NodeId> = (0..ues.len())
             .map(|ue| enodebs[network.serving_cell(ue)])
             .collect();
-        let mac = self.network.add_mac(Box::new(network));
+        let medium = self.network.add_medium(Box::new(network));
         for (ue, serving) in ues.iter().zip(serving) {
             let begin = ue.mobility.position(SimTime::ZERO);
             let info = &mut self.nodes[ue.node.index()];
             info.position_m = Some((begin.x_m, begin.y_m));
             info.attached_to = Some(serving);
-            self.network.attach_to_mac(ue.node, serving, mac);
+            self.network.attach_over(ue.node, serving, medium);
         }
         self.network.set_tunnel_bytes(lte.tunnel_bytes);
         self.radio = Some(Radio {
-            mac,
+            medium,
             enodebs: enodebs.to_vec(),
             ues: ues.iter().map(|ue| ue.node).collect(),
             carrier_prbs: lte
@@ -106,7 +106,7 @@ impl World {
     /// The radio access network, if UEs are behind one.
     pub(crate) fn ran(&self) -> Option<(&Radio, &Ran)> {
         let radio = self.radio.as_ref()?;
-        let mac: &dyn Any = self.simulation.mac(radio.mac)?;
-        Some((radio, mac.downcast_ref()?))
+        let medium: &dyn Any = self.simulation.medium(radio.medium)?;
+        Some((radio, medium.downcast_ref()?))
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn size_bytes(law: Law<u64>, flow: &str, streams: &Streams) -> u64 {
     let draw = || streams.stream(flow, "size");
     match law {
         Law::Fixed(bytes) => bytes,
-        Law::Uniform(low, high) => low + draw().below((high - low).saturating_add(1)),
+        Law::Uniform(low, high) => low + draw().uniform_below((high - low).saturating_add(1)),
         Law::Exponential(mean) => (draw().exponential(mean as f64) as u64).max(1),
     }
 }

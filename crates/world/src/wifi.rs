@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 
 use backlane_engine::{Interrupt, Watch};
-use backlane_net::{LinkId, MacId, NodeId, Simulation};
+use backlane_net::{LinkId, MediumId, NodeId, Simulation};
 use backlane_radio::Position;
 use backlane_scenario::model::{RadioLink, Wifi as Model};
 use backlane_traffic::Flows;
@@ -15,7 +15,7 @@ use crate::convert_wifi;
 
 /// The 802.11 radios of a world.
 pub(crate) struct Radios {
-    pub(crate) mac: MacId,
+    pub(crate) medium: MediumId,
     pub(crate) config: WifiConfig,
     pub(crate) stations: Vec<StationConfig>,
     pub(crate) links: Vec<WifiLinkConfig>,
@@ -45,7 +45,7 @@ impl Builder<'_> {
         let links = self.radio_links(wifi, &config, &stations, watch)?;
         let medium = Wifi::new(&config, &stations, &links, &self.streams, watch)?;
         let first_link = LinkId(self.links.len() as u32);
-        let mac = medium.attach(&mut self.network, &mut self.events);
+        let medium = medium.attach(&mut self.network, &mut self.events);
         for link in &links {
             let [a, b] = [link.a, link.b].map(|station| stations[station].name.clone());
             for (from, to) in [(a.clone(), b.clone()), (b, a)] {
@@ -53,7 +53,7 @@ impl Builder<'_> {
             }
         }
         self.wifi = Some(Radios {
-            mac,
+            medium,
             config,
             stations,
             links,
@@ -199,8 +199,8 @@ impl Radios {
 
     /// The medium that they are on.
     pub(crate) fn medium<'a>(&self, simulation: &'a Simulation<Flows>) -> Option<&'a Wifi> {
-        let mac: &dyn Any = simulation.mac(self.mac)?;
-        mac.downcast_ref()
+        let medium: &dyn Any = simulation.medium(self.medium)?;
+        medium.downcast_ref()
     }
 }
 

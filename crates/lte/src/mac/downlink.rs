@@ -7,7 +7,7 @@
 //! gets one assignment in a TTI and carrier (TS 36.213 §7.1), so a retransmission leaves no room
 //! for new data but in the codeword that needs none.
 
-use backlane_net::{MacContext, NodeId};
+use backlane_net::{MediumContext, NodeId};
 
 use super::carrier::DownlinkCarrier;
 use super::harq::{BlockState, Calendar};
@@ -416,7 +416,7 @@ impl Downlink {
             let missed = config.control_errors && {
                 let mean = sinr.iter().sum::<f32>() / sinr.len() as f32;
                 let error = lena_control_error(10.0 * libm::log10(f64::from(mean)));
-                ue.draws.chance(error)
+                ue.draws.bernoulli(error)
             };
             let sinr = if sinr.len() == 1 || process.groups == phy.all_groups {
                 sinr
@@ -453,7 +453,7 @@ impl Downlink {
                 let error = phy
                     .model
                     .block_error(format, coded_bits, information, &block.soft);
-                if ue.draws.chance(error) {
+                if ue.draws.bernoulli(error) {
                     block.state = BlockState::Failed;
                     block.soft = phy
                         .model
@@ -468,7 +468,7 @@ impl Downlink {
     /// Hands on what was decoded in the blocks of a TTI. `enodebs` are the cells' nodes.
     pub(crate) fn deliver(
         &self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         ues: &mut [Ue],
         enodebs: &[NodeId],
         air: u64,
@@ -526,7 +526,7 @@ impl Downlink {
                     BlockState::Failed => false,
                     BlockState::Empty | BlockState::OnAir | BlockState::Due => continue,
                 };
-                let misread = !decoded && ue.draws.chance(config.harq.nack_to_ack);
+                let misread = !decoded && ue.draws.bernoulli(config.harq.nack_to_ack);
                 if block.transmissions == 1 {
                     readings.first_losses += u64::from(!decoded);
                     state.link.on_feedback(decoded || misread);

@@ -29,7 +29,7 @@ mod state;
 
 pub(crate) use state::UplinkState;
 
-use backlane_net::{MacContext, NodeId};
+use backlane_net::{MediumContext, NodeId};
 use backlane_units::SimTime;
 
 use super::buffer_status::reported;
@@ -295,7 +295,7 @@ impl Uplink {
     /// Hands on what was decoded in the PUSCHs of a TTI.
     pub(crate) fn deliver(
         &self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         ues: &mut [Ue],
         enodebs: &[NodeId],
         air: u64,

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use backlane_engine::{Interrupt, Streams, TimerId, Watch};
-use backlane_net::{MacContext, NodeId, PacketId};
+use backlane_net::{MediumContext, NodeId, PacketId};
 use backlane_units::SimTime;
 
 use super::Ran;
@@ -151,12 +151,12 @@ impl Ran {
             .map(|(ue, connection)| (ue, connection.rsrp_dbm() + self.moves.snr_of_rsrp_db))
     }
 
-    pub(super) fn start_moves(&mut self, context: &mut MacContext<'_>) {
+    pub(super) fn start_moves(&mut self, context: &mut MediumContext<'_>) {
         self.moves.timer = Some(context.timer(TOKEN));
         self.arm_moves(context);
     }
 
-    fn arm_moves(&self, context: &mut MacContext<'_>) {
+    fn arm_moves(&self, context: &mut MediumContext<'_>) {
         let Some(timer) = self.moves.timer else {
             return;
         };
@@ -167,7 +167,7 @@ impl Ran {
     }
 
     /// Deadlines of connections, and measurements of those who move.
-    pub(super) fn on_moves_timer(&mut self, context: &mut MacContext<'_>) {
+    pub(super) fn on_moves_timer(&mut self, context: &mut MediumContext<'_>) {
         let now = context.now();
         self.forward(context);
         for index in 0..self.moves.connections.len() {
@@ -213,7 +213,7 @@ impl Ran {
     }
 
     /// RLC has given up a PDU of this UE: its radio link has failed.
-    pub(super) fn on_rlc_failure(&mut self, context: &mut MacContext<'_>, index: usize) {
+    pub(super) fn on_rlc_failure(&mut self, context: &mut MediumContext<'_>, index: usize) {
         let now = context.now();
         if let Some(change) = self.moves.connections[index].on_rlc_failure(now) {
             self.carry_out(context, index, change);
@@ -221,7 +221,7 @@ impl Ran {
         }
     }
 
-    fn carry_out(&mut self, context: &mut MacContext<'_>, index: usize, change: Change) {
+    fn carry_out(&mut self, context: &mut MediumContext<'_>, index: usize, change: Change) {
         match change {
             Change::Interrupted { from, to, cause } => {
                 let readings = &mut self.ues[index].readings;
@@ -241,7 +241,7 @@ impl Ran {
     }
 
     /// Nothing flows any more: transport blocks are thrown away, RLC starts anew.
-    fn interrupt(&mut self, context: &mut MacContext<'_>, index: usize) {
+    fn interrupt(&mut self, context: &mut MediumContext<'_>, index: usize) {
         let ue = &mut self.ues[index];
         let cell = &mut self.cells[ue.cell];
         cell.down.retain(|other| *other as usize != index);
@@ -252,7 +252,7 @@ impl Ran {
     }
 
     /// The UE belongs to another cell, and what waits for it goes there.
-    fn go(&mut self, context: &mut MacContext<'_>, index: usize, from: usize, to: usize) {
+    fn go(&mut self, context: &mut MediumContext<'_>, index: usize, from: usize, to: usize) {
         let ue = &mut self.ues[index];
         ue.cell = to;
         ue.readings.serving = to;
@@ -280,7 +280,7 @@ impl Ran {
     }
 
     /// Sends back what is to be forwarded by now.
-    fn forward(&mut self, context: &mut MacContext<'_>) {
+    fn forward(&mut self, context: &mut MediumContext<'_>) {
         let now = context.now();
         let moves = &mut self.moves;
         for forward in moves.forwards.iter_mut().filter(|of| of.next <= now) {
@@ -288,7 +288,7 @@ impl Ran {
             let count = forward.at_once.min(forward.packets.len());
             self.held -= count;
             for packet in forward.packets.drain(..count) {
-                context.send_back(forward.from, packet);
+                context.reroute(forward.from, packet);
                 if let Some(arrivals) = &mut moves.arrivals[forward.ue] {
                     arrivals.forwarded.push(packet);
                 }
@@ -298,7 +298,7 @@ impl Ran {
     }
 
     /// Data may flow in the UE's cell.
-    fn connect(&mut self, context: &mut MacContext<'_>, index: usize) {
+    fn connect(&mut self, context: &mut MediumContext<'_>, index: usize) {
         let now = context.now();
         let tti = not_before(now);
         let ue = &mut self.ues[index];
@@ -317,7 +317,7 @@ impl Ran {
     /// A packet for a UE that belongs elsewhere, or has not arrived yet: whether it was taken.
     pub(super) fn redirect(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         index: usize,
         node: NodeId,
         packet: PacketId,
@@ -334,7 +334,7 @@ impl Ran {
             if let Some(arrivals) = arrivals {
                 arrivals.forwarded.push(packet);
             }
-            context.send_back(node, packet);
+            context.reroute(node, packet);
             return true;
         }
         let Some(arrivals) = arrivals else {

@@ -9,7 +9,7 @@ use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, Event, FlowId, LinkConfig, MacId, Network, NodeId, Packet, PacketId,
+    Application, Context, Event, FlowId, LinkConfig, MediumId, Network, NodeId, Packet, PacketId,
     QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_radio::{Mobility, Position};
@@ -130,7 +130,7 @@ impl Application for Sources {
 
 pub struct Cells {
     pub simulation: Simulation<Sources>,
-    mac: MacId,
+    medium: MediumId,
 }
 
 /// A place on the ground, 1.5 m high.
@@ -223,9 +223,9 @@ impl Cells {
         let mut watch = Watch::new(&mut nobody);
         let ran = Ran::new(config, &cell_configs, &ue_configs, &streams, &mut watch).unwrap();
         let serving: Vec<usize> = (0..ues.len()).map(|ue| ran.serving_cell(ue)).collect();
-        let mac = network.add_mac(Box::new(ran));
+        let medium = network.add_medium(Box::new(ran));
         for (&host, &cell) in hosts.iter().zip(&serving) {
-            network.attach_to_mac(host, routers[cell], mac);
+            network.attach_over(host, routers[cell], medium);
         }
         let ends = loads.iter().map(|load| {
             let (server, ue) = (servers[server(serving[load.ue])], hosts[load.ue]);
@@ -250,7 +250,7 @@ impl Cells {
             .collect();
         Self {
             simulation: Simulation::new(network, events, sources, routers, None),
-            mac,
+            medium,
         }
     }
 
@@ -265,8 +265,8 @@ impl Cells {
     }
 
     pub fn ran(&self) -> &Ran {
-        let mac: &dyn Any = self.simulation.mac(self.mac).expect("the medium");
-        mac.downcast_ref().expect("an LTE network")
+        let medium: &dyn Any = self.simulation.medium(self.medium).expect("the medium");
+        medium.downcast_ref().expect("an LTE network")
     }
 
     pub fn sink(&self, load: usize) -> &Sink {

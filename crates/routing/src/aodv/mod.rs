@@ -126,7 +126,10 @@ impl Aodv {
 
     /// Uniform between zero and `most`.
     fn draw(&mut self, most: Duration) -> Duration {
-        Duration::from_ps(self.jitter.below(most.as_ps().saturating_add(1).max(1)))
+        Duration::from_ps(
+            self.jitter
+                .uniform_below(most.as_ps().saturating_add(1).max(1)),
+        )
     }
 
     fn arm(&self, context: &mut Context<'_>, timer: u32, at: Option<SimTime>) {
@@ -274,12 +277,12 @@ impl Router for Aodv {
         }
     }
 
-    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         self.suspects.retain(|suspect| *suspect != interface);
         self.on_lost_packet(context, interface, id);
     }
 
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         interface: usize,

@@ -111,7 +111,7 @@ impl BpMr {
     pub(super) fn pick(&mut self, tied: &[usize]) -> usize {
         match tied {
             [only] => *only,
-            _ => tied[self.ties.below(tied.len() as u64) as usize],
+            _ => tied[self.ties.uniform_below(tied.len() as u64) as usize],
         }
     }
 
@@ -391,7 +391,7 @@ impl BpMr {
                 continue;
             };
             if context.device_backlog_pkts(interface) >= room {
-                context.call_when_ready(interface, room);
+                context.notify_when_below(interface, room);
                 to_serve.pop();
                 continue;
             }

@@ -138,7 +138,7 @@ impl Classic {
         let choice = match tied.len() {
             0 => None,
             1 => Some(tied[0]),
-            several => Some(tied[self.ties.below(several as u64) as usize]),
+            several => Some(tied[self.ties.uniform_below(several as u64) as usize]),
         };
         self.tied = tied;
         choice
@@ -164,7 +164,7 @@ impl Classic {
             context.transmit(interface, head.id);
             let room = self.config.device_queue_pkts as usize;
             if context.device_backlog_pkts(interface) >= room {
-                context.call_when_ready(interface, room);
+                context.notify_when_below(interface, room);
             }
         }
         if self.backlog_bytes > 0

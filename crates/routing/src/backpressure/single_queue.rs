@@ -237,7 +237,7 @@ impl SingleQueue {
         let choice = match tied.len() {
             0 => None,
             1 => Some(tied[0]),
-            several => Some(tied[self.ties.below(several as u64) as usize]),
+            several => Some(tied[self.ties.uniform_below(several as u64) as usize]),
         };
         self.tied = tied;
         choice
@@ -259,7 +259,7 @@ impl SingleQueue {
                 return;
             };
             if context.device_backlog_pkts(interface) >= room {
-                context.call_when_ready(interface, room);
+                context.notify_when_below(interface, room);
                 return;
             }
             self.queue.pop_front(context.now(), context.packet(head.id));

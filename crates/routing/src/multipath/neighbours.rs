@@ -134,7 +134,7 @@ impl Neighbours {
                 (best, least, tied) = (Some(interface), key, 1);
             } else if key == least {
                 tied += 1;
-                if ties.below(tied) == 0 {
+                if ties.uniform_below(tied) == 0 {
                     best = Some(interface);
                 }
             }

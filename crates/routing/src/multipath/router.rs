@@ -120,11 +120,11 @@ impl Router for L25r {
 
     fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
 
-    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         self.send(context, id, Some(interface), DropCause::Radio);
     }
 
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         interface: usize,

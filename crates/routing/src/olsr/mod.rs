@@ -162,7 +162,10 @@ impl Olsr {
 
     /// Uniform between zero and `most`.
     fn draw(&mut self, most: Duration) -> Duration {
-        Duration::from_ps(self.jitter.below(most.as_ps().saturating_add(1).max(1)))
+        Duration::from_ps(
+            self.jitter
+                .uniform_below(most.as_ps().saturating_add(1).max(1)),
+        )
     }
 
     /// When the next emission is due: an interval less jitter (RFC 3626 §18.1).

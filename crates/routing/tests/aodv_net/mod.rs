@@ -8,8 +8,8 @@ use std::rc::Rc;
 use backlane_engine::{EventQueue, Stream, Streams, TimerId};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
-    Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, RouterQueue,
+    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
+    MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, RouterQueue,
     RouterReadings, Simulation,
 };
 use backlane_routing::aodv::message::Message;
@@ -121,10 +121,10 @@ impl Router for Watched {
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         self.0.borrow_mut().on_timer(context, token);
     }
-    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
-        self.0.borrow_mut().on_undelivered(context, interface, id);
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        self.0.borrow_mut().on_tx_failed(context, interface, id);
     }
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         interface: usize,
@@ -134,7 +134,7 @@ impl Router for Watched {
     ) {
         self.0
             .borrow_mut()
-            .on_attempts(context, interface, attempts, delivered, rate);
+            .on_tx_status(context, interface, attempts, delivered, rate);
     }
     fn shared_queue(&self) -> Option<RouterQueue> {
         self.0.borrow().shared_queue()
@@ -164,7 +164,7 @@ struct Station {
 impl Hub {
     fn take_in(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         station: usize,
         id: PacketId,
         link: Option<LinkId>,
@@ -177,13 +177,13 @@ impl Hub {
         self.tell_backlog(context, station);
     }
 
-    fn serve(&mut self, context: &mut MacContext<'_>, station: usize) {
+    fn serve(&mut self, context: &mut MediumContext<'_>, station: usize) {
         let timer = self.stations[station].timer.unwrap();
         let end = context.now() + FRAME;
         context.set_timer(timer, end);
     }
 
-    fn tell_backlog(&self, context: &mut MacContext<'_>, station: usize) {
+    fn tell_backlog(&self, context: &mut MediumContext<'_>, station: usize) {
         let waiting = self.stations[station].queue.len() as u32;
         let node = NodeId(station as u32);
         context.set_backlog(node, 0, waiting.saturating_sub(1), waiting > 0);
@@ -191,36 +191,36 @@ impl Hub {
 
     fn works(&mut self, link: LinkId) -> bool {
         let up = self.links.iter().any(|&(other, _, up)| other == link && up);
-        up && !self.draws.chance(self.loss)
+        up && !self.draws.bernoulli(self.loss)
     }
 }
 
-impl Mac for Hub {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Hub {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         for (token, station) in self.stations.iter_mut().enumerate() {
             station.timer = Some(context.timer(token as u32));
         }
     }
 
-    fn on_packet(&mut self, _: &mut MacContext<'_>, _: NodeId, _: PacketId) {
+    fn on_packet(&mut self, _: &mut MediumContext<'_>, _: NodeId, _: PacketId) {
         unreachable!("no host is attached");
     }
 
-    fn on_frame(&mut self, context: &mut MacContext<'_>, link: LinkId, id: PacketId) {
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
         let &(_, station, _) = self.links.iter().find(|(own, ..)| *own == link).unwrap();
         self.take_in(context, station, id, Some(link));
     }
 
-    fn on_broadcast(&mut self, context: &mut MacContext<'_>, node: NodeId, _: u8, id: PacketId) {
+    fn on_broadcast(&mut self, context: &mut MediumContext<'_>, node: NodeId, _: u8, id: PacketId) {
         self.take_in(context, node.index(), id, None);
     }
 
-    fn set_link_up(&mut self, _: &mut MacContext<'_>, link: LinkId, up: bool) {
+    fn set_link_up(&mut self, _: &mut MediumContext<'_>, link: LinkId, up: bool) {
         let known = self.links.iter_mut().find(|(own, ..)| *own == link);
         known.unwrap().2 = up;
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         let station = token as usize;
         let &(id, link) = self.stations[station].queue.front().unwrap();
         if let Some(link) = link {
@@ -232,11 +232,11 @@ impl Mac for Hub {
                 return;
             }
             self.stations[station].attempts = 0;
-            context.attempted(link, attempts, delivered, RATE);
+            context.tx_status(link, attempts, delivered, RATE);
             if delivered {
-                context.arrive(link, id);
+                context.receive(link, id);
             } else {
-                context.give_back(link, id);
+                context.tx_failed(link, id);
             }
         } else {
             let own: Vec<LinkId> = self
@@ -247,7 +247,7 @@ impl Mac for Hub {
                 .collect();
             for link in own {
                 if self.works(link) {
-                    context.hear(link, id);
+                    context.overhear(link, id);
                 }
             }
             context.broadcast_sent(id);
@@ -319,11 +319,11 @@ impl Net {
                 for &(a, b) in links {
                     let (a, b) = (NodeId(a), NodeId(b));
                     let (there, back) =
-                        network.connect_by_mac(&mut events, a, 0, b, 0, MacId(0), RATE);
+                        network.connect_over(&mut events, a, 0, b, 0, MediumId(0), RATE);
                     hub.links.push((there, a.index(), true));
                     hub.links.push((back, b.index(), true));
                 }
-                network.add_mac(Box::new(hub));
+                network.add_medium(Box::new(hub));
             }
         }
         let traffic = Traffic {

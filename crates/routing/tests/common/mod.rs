@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_net::{
-    DropCause, Event, LinkId, Mac, MacContext, MacId, Network, NodeId, PacketId, QueueConfig,
-    QueueDiscipline, QueueLimit,
+    DropCause, Event, LinkId, Medium, MediumContext, MediumId, Network, NodeId, PacketId,
+    QueueConfig, QueueDiscipline, QueueLimit,
 };
 use backlane_units::{Duration, Rate};
 
@@ -43,9 +43,9 @@ impl Ether {
         events: &mut EventQueue<Event>,
         links: &[(u32, u32, [f64; 2])],
         stream: Stream,
-    ) -> MacId {
+    ) -> MediumId {
         let limit = QueueConfig::DropTail(QueueLimit::Packets(50));
-        let mac = MacId(0);
+        let medium = MediumId(0);
         let mut radios: Vec<Radio> = (0..network.node_count() as u32)
             .map(|node| Radio {
                 node: NodeId(node),
@@ -59,7 +59,7 @@ impl Ether {
             .collect();
         for &(a, b, [there, back]) in links {
             let (a, b) = (NodeId(a), NodeId(b));
-            let ids = network.connect_by_mac(events, a, 0, b, 0, mac, RATE);
+            let ids = network.connect_over(events, a, 0, b, 0, medium, RATE);
             radios[a.index()].links.push((ids.0, b, there));
             radios[b.index()].links.push((ids.1, a, back));
         }
@@ -68,13 +68,13 @@ impl Ether {
             down: Vec::new(),
             stream,
         };
-        assert_eq!(network.add_mac(Box::new(ether)), mac);
-        mac
+        assert_eq!(network.add_medium(Box::new(ether)), medium);
+        medium
     }
 
     fn take_in(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         node: usize,
         id: PacketId,
         target: Option<LinkId>,
@@ -97,7 +97,7 @@ impl Ether {
 }
 
 impl Radio {
-    fn serve(&mut self, context: &mut MacContext<'_>) {
+    fn serve(&mut self, context: &mut MediumContext<'_>) {
         let now = context.now();
         let packets = context.packets_mut();
         if self.on_air.is_none()
@@ -111,7 +111,7 @@ impl Radio {
         context.set_backlog(self.node, 0, waiting, self.on_air.is_some());
     }
 
-    fn attempt(&mut self, context: &mut MacContext<'_>) {
+    fn attempt(&mut self, context: &mut MediumContext<'_>) {
         if let Some((id, _, attempts)) = &mut self.on_air {
             *attempts += 1;
             let size = u64::from(context.packet(*id).size_bytes);
@@ -121,41 +121,41 @@ impl Radio {
     }
 }
 
-impl Mac for Ether {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Ether {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         for (token, radio) in self.radios.iter_mut().enumerate() {
             radio.timer = Some(context.timer(token as u32));
         }
     }
 
-    fn on_packet(&mut self, _: &mut MacContext<'_>, _: NodeId, _: PacketId) {
+    fn on_packet(&mut self, _: &mut MediumContext<'_>, _: NodeId, _: PacketId) {
         unreachable!("no host is attached");
     }
 
-    fn on_frame(&mut self, context: &mut MacContext<'_>, link: LinkId, id: PacketId) {
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
         let mut radios = self.radios.iter();
         let begins = |radio: &Radio| radio.links.iter().any(|(own, ..)| *own == link);
         let node = radios.position(begins).unwrap();
         self.take_in(context, node, id, Some(link));
     }
 
-    fn on_broadcast(&mut self, context: &mut MacContext<'_>, node: NodeId, _: u8, id: PacketId) {
+    fn on_broadcast(&mut self, context: &mut MediumContext<'_>, node: NodeId, _: u8, id: PacketId) {
         self.take_in(context, node.index(), id, None);
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         let node = token as usize;
         let (id, target, attempts) = self.radios[node].on_air.unwrap();
         let mut arrived = false;
         for index in 0..self.radios[node].links.len() {
             let (link, far, probability) = self.radios[node].links[index];
-            let decoded = self.stream.chance(probability)
+            let decoded = self.stream.bernoulli(probability)
                 && self.radios[far.index()].up
                 && !self.down.contains(&link);
             if target == Some(link) {
                 arrived = decoded;
             } else if target.is_none() && decoded {
-                context.hear(link, id);
+                context.overhear(link, id);
             }
         }
         match target {
@@ -165,11 +165,11 @@ impl Mac for Ether {
                 return;
             }
             Some(link) => {
-                context.attempted(link, attempts, arrived, RATE);
+                context.tx_status(link, attempts, arrived, RATE);
                 if arrived {
-                    context.arrive(link, id);
+                    context.receive(link, id);
                 } else {
-                    context.give_back(link, id);
+                    context.tx_failed(link, id);
                 }
             }
         }
@@ -182,14 +182,14 @@ impl Mac for Ether {
         self.radios.iter().map(held).sum()
     }
 
-    fn set_link_up(&mut self, _: &mut MacContext<'_>, link: LinkId, up: bool) {
+    fn set_link_up(&mut self, _: &mut MediumContext<'_>, link: LinkId, up: bool) {
         self.down.retain(|down| *down != link);
         if !up {
             self.down.push(link);
         }
     }
 
-    fn set_node_up(&mut self, context: &mut MacContext<'_>, node: NodeId, up: bool) {
+    fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
         let radio = &mut self.radios[node.index()];
         radio.up = up;
         context.cancel_timer(radio.timer.unwrap());

@@ -46,8 +46,8 @@ mod tests {
     fn network(stream: &mut Stream, nodes: u64, links: usize) -> Vec<Link> {
         (0..links)
             .map(|_| {
-                let from = stream.below(nodes);
-                let to = (from + 1 + stream.below(nodes - 1)) % nodes;
+                let from = stream.uniform_below(nodes);
+                let to = (from + 1 + stream.uniform_below(nodes - 1)) % nodes;
                 Link {
                     from: from as usize,
                     to: to as usize,
@@ -61,10 +61,10 @@ mod tests {
     fn weights(stream: &mut Stream, links: usize) -> Vec<u64> {
         (0..links)
             .map(|_| {
-                if stream.chance(0.3) {
+                if stream.bernoulli(0.3) {
                     0
                 } else {
-                    stream.below(1000)
+                    stream.uniform_below(1000)
                 }
             })
             .collect()
@@ -79,14 +79,14 @@ mod tests {
     fn the_exact_scheduler_finds_what_trying_all_sets_finds() {
         let mut stream = Streams::new(5).stream("test", "networks");
         for round in 0..60 {
-            let count = 1 + stream.below(11) as usize;
+            let count = 1 + stream.uniform_below(11) as usize;
             let links = network(&mut stream, 5, count);
             let interference = match round % 3 {
                 0 => Interference::Primary,
                 1 => Interference::CollisionDomain,
                 _ => Interference::Conflicts(
                     (0..count)
-                        .map(|_| (stream.below(count as u64) as usize, 0))
+                        .map(|_| (stream.uniform_below(count as u64) as usize, 0))
                         .collect(),
                 ),
             };

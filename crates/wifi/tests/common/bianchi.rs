@@ -131,7 +131,7 @@ pub fn played(
     transmissions: u32,
     draws: &mut Stream,
 ) -> Outcome {
-    let mut draw = |stage: i32| draws.below(windows.at(stage) as u64);
+    let mut draw = |stage: i32| draws.uniform_below(windows.at(stage) as u64);
     let mut left: Vec<(u64, i32)> = (0..stations).map(|_| (draw(0), 0)).collect();
     let (mut attempts, mut failures, mut time, mut successes) = (0u64, 0u64, 0.0, 0u64);
     for _ in 0..transmissions {

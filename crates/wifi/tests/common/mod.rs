@@ -87,7 +87,7 @@ impl Router for Fixed {
         context.broadcast(1, &vec![0; bytes].into());
     }
 
-    fn on_undelivered(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         let sequence = context.packet(id).sequence;
         if self.persistent {
             context.transmit(interface, id);
@@ -97,7 +97,7 @@ impl Router for Fixed {
         }
     }
 
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         _: usize,
@@ -277,7 +277,7 @@ impl Setting {
             &mut Watch::new(&mut |_, _| Ok(())),
         )
         .unwrap();
-        let mac = wifi.attach(&mut network, &mut events);
+        let medium = wifi.attach(&mut network, &mut events);
         let log = Log::default();
         let next_hops = self.next_hops();
         let routers = (0..self.positions.len())
@@ -314,7 +314,7 @@ impl Setting {
         }
         World {
             simulation: Simulation::new(network, events, ends, routers, None),
-            mac,
+            medium,
             log,
         }
     }
@@ -349,7 +349,7 @@ impl Setting {
 /// A world in motion.
 pub struct World {
     pub simulation: Simulation<Ends>,
-    pub mac: backlane_net::MacId,
+    pub medium: backlane_net::MediumId,
     pub log: Log,
 }
 
@@ -364,8 +364,8 @@ impl World {
     }
 
     pub fn wifi(&self) -> &Wifi {
-        let mac: &dyn std::any::Any = self.simulation.mac(self.mac).unwrap();
-        mac.downcast_ref().unwrap()
+        let medium: &dyn std::any::Any = self.simulation.medium(self.medium).unwrap();
+        medium.downcast_ref().unwrap()
     }
 
     pub fn readings(&self, station: usize) -> backlane_wifi::RadioReadings {

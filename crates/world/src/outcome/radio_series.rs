@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use backlane_lte::Ran;
 use backlane_lte::rlc::Direction;
-use backlane_net::{MacId, Simulation};
+use backlane_net::{MediumId, Simulation};
 use backlane_record::Table;
 use backlane_scenario::model::Record;
 use backlane_traffic::Flows;
@@ -17,7 +17,7 @@ use crate::radio::Radio;
 /// sample ends; SINR and CQI are those of the last report.
 #[derive(Default)]
 pub(crate) struct RadioSeries {
-    mac: Option<MacId>,
+    medium: Option<MediumId>,
     /// Names of eNodeBs, as the network counts them.
     enodebs: Vec<String>,
     ues: Vec<(usize, String, Counted)>,
@@ -46,7 +46,7 @@ impl RadioSeries {
         let wanted = |name: &String| asked.is_empty() || asked.contains(name);
         let ues = radio.ues.iter().enumerate();
         Self {
-            mac: Some(radio.mac),
+            medium: Some(radio.medium),
             enodebs: (radio.enodebs.iter())
                 .map(|node| nodes[node.index()].id.clone())
                 .collect(),
@@ -64,8 +64,9 @@ impl RadioSeries {
     }
 
     pub(crate) fn sample(&mut self, simulation: &mut Simulation<Flows>, time_s: f64) {
-        let mac = self.mac.and_then(|mac| simulation.mac_mut(mac));
-        let Some(ran) = mac.and_then(|mac| (mac as &mut dyn Any).downcast_mut::<Ran>()) else {
+        let medium = self.medium.and_then(|medium| simulation.medium_mut(medium));
+        let Some(ran) = medium.and_then(|medium| (medium as &mut dyn Any).downcast_mut::<Ran>())
+        else {
             return;
         };
         for (index, name, before) in &mut self.ues {

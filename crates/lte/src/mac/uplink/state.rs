@@ -70,7 +70,7 @@ impl UplinkState {
             UplinkRequests::Ideal => 1,
         };
         Self {
-            requests: Requests::new(draws.below(period)),
+            requests: Requests::new(draws.uniform_below(period)),
             belief: Belief::default(),
             sounding: Sounding {
                 at: u64::MAX,
@@ -197,7 +197,7 @@ impl UplinkState {
 
     /// Draws whether something of this probability happens.
     pub(super) fn draw(&mut self, probability: f64) -> bool {
-        self.draws.chance(probability)
+        self.draws.bernoulli(probability)
     }
 }
 

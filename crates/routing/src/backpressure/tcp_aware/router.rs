@@ -186,7 +186,7 @@ impl TcpAware {
             } else {
                 context.transmit(interface, waiting.id);
             }
-            context.call_when_ready(interface, 0);
+            context.notify_when_below(interface, 0);
             self.outlets[outlet].busy = true;
         }
         if self.flows.held_pkts() > 0
@@ -263,7 +263,7 @@ impl TcpAware {
                 Some(radio) => context.broadcast_over(radio, 1, message),
                 None => context.send_message(self.outlets[index].interfaces[0], message),
             }
-            context.call_when_ready(self.outlets[index].interfaces[0], 0);
+            context.notify_when_below(self.outlets[index].interfaces[0], 0);
             self.outlets[index].busy = true;
         }
         self.arm_report(context);
@@ -374,7 +374,7 @@ impl Router for TcpAware {
         self.serve(context, interface..interface + 1, None);
     }
 
-    fn on_attempts(
+    fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,
         interface: usize,
@@ -405,7 +405,7 @@ impl Router for TcpAware {
         let outlet = &mut self.outlets[self.outlet_of[interface]];
         outlet.busy = !context.device_is_idle(interface);
         if outlet.busy {
-            context.call_when_ready(interface, 0);
+            context.notify_when_below(interface, 0);
             return;
         }
         if outlet.radio.is_none() {

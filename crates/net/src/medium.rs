@@ -6,7 +6,7 @@
 //! is given up, and decides itself who sends when.
 //!
 //! Between routers a medium serves links: pairs of an interface here and one at a neighbour
-//! ([`Network::connect_by_mac`]). It queues what it is given, tells how much waits before each
+//! ([`Network::connect_over`]). It queues what it is given, tells how much waits before each
 //! transmitter, and says what it learnt: what was heard by others, how often a frame was tried,
 //! which packets it could not bring over.
 
@@ -17,35 +17,35 @@ use backlane_units::{Rate, SimTime};
 
 use crate::network::{DropCause, Network};
 use crate::over_medium::Emerged;
-use crate::packet::{FlowId, LinkId, MacId, NodeId, Packet, PacketId, PacketStore};
+use crate::packet::{FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 use crate::simulation::Event;
 
 /// A medium that hosts and routers share, all of it behind one value.
-pub trait Mac: Any {
+pub trait Medium: Any {
     /// Called once, at time zero, after every router's `start`: arm timers here.
-    fn start(&mut self, context: &mut MacContext<'_>);
+    fn start(&mut self, context: &mut MediumContext<'_>);
 
     /// `node` gives a packet to the medium: a host of the medium sends it, or it is for a host
     /// of the medium (`packet.destination`) and has come to the router `node`, where it leaves
     /// the mesh. Its TTL and `hops` are already those behind that router. The host may be
     /// attached elsewhere by now, if it moved while the packet was under way. The medium must
     /// keep the packet, deliver it, send it back or drop it.
-    fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId);
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId);
 
     /// The router at the near end of `link` sends a packet to its neighbour at the far end. The
     /// medium must keep it, let it arrive, give it back or drop it; and say how much waits now
-    /// ([`MacContext::set_backlog`]). That the link is down, the medium was told and the router
+    /// ([`MediumContext::set_backlog`]). That the link is down, the medium was told and the router
     /// was not. A medium without links drops it.
-    fn on_frame(&mut self, context: &mut MacContext<'_>, _link: LinkId, id: PacketId) {
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, _link: LinkId, id: PacketId) {
         context.drop(id, DropCause::Radio);
     }
 
     /// A router sends a message to all its neighbours on one of its radios, without
     /// acknowledgment. The medium must keep the packet until it was sent
-    /// ([`MacContext::broadcast_sent`]) or drop it; and say how much waits now.
+    /// ([`MediumContext::broadcast_sent`]) or drop it; and say how much waits now.
     fn on_broadcast(
         &mut self,
-        context: &mut MacContext<'_>,
+        context: &mut MediumContext<'_>,
         _node: NodeId,
         _radio: u8,
         id: PacketId,
@@ -54,15 +54,15 @@ pub trait Mac: Any {
     }
 
     /// From now on nothing comes over `link`, or it works again. Neither router is told.
-    fn set_link_up(&mut self, _context: &mut MacContext<'_>, _link: LinkId, _up: bool) {}
+    fn set_link_up(&mut self, _context: &mut MediumContext<'_>, _link: LinkId, _up: bool) {}
 
     /// From now on the radios of a router are silent and deaf, or they work again. What waits
     /// in them is lost ([`DropCause::LinkDown`]). The links of the node go down and come up
     /// beside this, each by a call of its own.
-    fn set_node_up(&mut self, _context: &mut MacContext<'_>, _node: NodeId, _up: bool) {}
+    fn set_node_up(&mut self, _context: &mut MediumContext<'_>, _node: NodeId, _up: bool) {}
 
     /// One of the medium's timers fired.
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32);
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32);
 
     /// Packets that it holds. They must all be counted here, or the balance of packets does not
     /// hold.
@@ -84,20 +84,20 @@ pub struct MediumCounters {
 }
 
 /// What a medium sees of the world: its own packets, timers and hosts.
-pub struct MacContext<'a> {
-    mac: MacId,
+pub struct MediumContext<'a> {
+    medium: MediumId,
     network: &'a mut Network,
     events: &'a mut EventQueue<Event>,
 }
 
-impl<'a> MacContext<'a> {
+impl<'a> MediumContext<'a> {
     pub(crate) fn new(
-        mac: MacId,
+        medium: MediumId,
         network: &'a mut Network,
         events: &'a mut EventQueue<Event>,
     ) -> Self {
         Self {
-            mac,
+            medium,
             network,
             events,
         }
@@ -140,9 +140,9 @@ impl<'a> MacContext<'a> {
     }
 
     /// Routes a packet that is for a host of the medium through the mesh, from the router `node`
-    /// to the one where the host is attached now; there it comes to [`Mac::on_packet`] again. It
-    /// takes effect as [`MacContext::deliver`] does.
-    pub fn send_back(&mut self, node: NodeId, id: PacketId) {
+    /// to the one where the host is attached now; there it comes to [`Medium::on_packet`] again. It
+    /// takes effect as [`MediumContext::deliver`] does.
+    pub fn reroute(&mut self, node: NodeId, id: PacketId) {
         let exit = self.network.exit_of(self.network.packets[id].destination);
         let tunnel_bytes = self.network.tunnel_bytes();
         let packet = &mut self.network.packets[id];
@@ -156,7 +156,7 @@ impl<'a> MacContext<'a> {
 
     /// Gives a packet up.
     pub fn drop(&mut self, id: PacketId, cause: DropCause) {
-        self.network.count_dropped(self.mac, id);
+        self.network.count_dropped(self.medium, id);
         self.network.drop_packet(id, cause);
     }
 
@@ -169,9 +169,9 @@ impl<'a> MacContext<'a> {
     /// The packet comes out at the far end of `link`. Like all that a medium tells of its links,
     /// it takes effect after the present hook, in the order in which it was told. A packet that
     /// has come out and whose sender heard no acknowledgment is not given back:
-    /// [`MacContext::attempted`] alone tells of it.
+    /// [`MediumContext::tx_status`] alone tells of it.
     #[inline]
-    pub fn arrive(&mut self, link: LinkId, id: PacketId) {
+    pub fn receive(&mut self, link: LinkId, id: PacketId) {
         let bytes = self.network.packets[id].size_bytes;
         self.network.link_mut(link).count_arrival(bytes);
         self.network.emerged.push_back(Emerged::Arrived(link, id));
@@ -181,7 +181,7 @@ impl<'a> MacContext<'a> {
     /// broadcast, or a packet with a message riding on it for another neighbour. The medium must
     /// still hold the packet. A routing message for another neighbour is not passed on.
     #[inline]
-    pub fn hear(&mut self, link: LinkId, id: PacketId) {
+    pub fn overhear(&mut self, link: LinkId, id: PacketId) {
         let packet = &self.network.packets[id];
         let for_one = packet.flow == FlowId::NONE && packet.destination != NodeId::NONE;
         if !for_one && let Some(message) = &packet.message {
@@ -197,8 +197,8 @@ impl<'a> MacContext<'a> {
     }
 
     /// The medium gives up bringing a packet over `link`; it is the sending router's again
-    /// ([`crate::Router::on_undelivered`]).
-    pub fn give_back(&mut self, link: LinkId, id: PacketId) {
+    /// ([`crate::Router::on_tx_failed`]).
+    pub fn tx_failed(&mut self, link: LinkId, id: PacketId) {
         self.network.link_mut(link).count_drop();
         self.network.emerged.push_back(Emerged::GivenBack(link, id));
     }
@@ -206,7 +206,7 @@ impl<'a> MacContext<'a> {
     /// A frame over `link` is done with: it was sent `attempts` times, the last time at `rate`,
     /// and was acknowledged or not.
     #[inline]
-    pub fn attempted(&mut self, link: LinkId, attempts: u32, delivered: bool, rate: Rate) {
+    pub fn tx_status(&mut self, link: LinkId, attempts: u32, delivered: bool, rate: Rate) {
         self.network.emerged.push_back(Emerged::Attempted {
             link,
             attempts,
@@ -223,15 +223,15 @@ impl<'a> MacContext<'a> {
     }
 
     /// Attaches a host of the medium to another router: packets sent from now on leave the mesh
-    /// there. Those under way still come to the old router, and [`Mac::on_packet`] is told so.
+    /// there. Those under way still come to the old router, and [`Medium::on_packet`] is told so.
     pub fn move_host(&mut self, host: NodeId, router: NodeId) {
-        self.network.attach_to_mac(host, router, self.mac);
+        self.network.attach_over(host, router, self.medium);
     }
 
-    /// A timer that calls [`Mac::on_timer`] with `token` when it fires.
+    /// A timer that calls [`Medium::on_timer`] with `token` when it fires.
     pub fn timer(&mut self, token: u32) -> TimerId {
-        self.events.timer(Event::Mac {
-            mac: self.mac,
+        self.events.timer(Event::Medium {
+            medium: self.medium,
             token,
         })
     }
@@ -248,13 +248,15 @@ impl<'a> MacContext<'a> {
     /// set. What the medium does often and tells nobody of, it saves the way through the event
     /// queue.
     #[inline]
-    pub fn go_on(&mut self, token: u32, at: SimTime) -> bool {
-        let quiet = self.network.emerged.is_empty() && self.network.notes.untold.is_empty();
-        if !quiet || self.network.is_traced || !self.events.go_on(at) {
+    pub fn try_advance(&mut self, token: u32, at: SimTime) -> bool {
+        let quiet = self.network.emerged.is_empty() && self.network.captured.pending.is_empty();
+        if !quiet || self.network.is_traced || !self.events.try_advance(at) {
             return false;
         }
-        let mac = self.mac;
-        self.network.digest.add(Event::Mac { mac, token }.at(at));
+        let medium = self.medium;
+        self.network
+            .digest
+            .add(Event::Medium { medium, token }.at(at));
         true
     }
 

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use backlane_engine::{EventQueue, TimerId};
 use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Mac, MacContext, MacId,
-    MediumCounters, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
+    MediumCounters, MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router,
+    Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -29,8 +30,8 @@ struct DelayLine {
     sent_back: usize,
 }
 
-impl Mac for DelayLine {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for DelayLine {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         self.timer = Some(context.timer(DELIVER));
         if let Some((at, _)) = self.handover {
             let timer = context.timer(HAND_OVER);
@@ -38,7 +39,7 @@ impl Mac for DelayLine {
         }
     }
 
-    fn on_packet(&mut self, context: &mut MacContext<'_>, node: NodeId, id: PacketId) {
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId) {
         let packet = context.packet(id);
         assert_eq!(packet.size_bytes, SIZE_BYTES, "no tunnel reaches the air");
         if self.loses.contains(&packet.sequence) {
@@ -51,7 +52,7 @@ impl Mac for DelayLine {
             packet.destination
         } else {
             self.sent_back += 1;
-            context.send_back(node, id);
+            context.reroute(node, id);
             return;
         };
         let at = context.now() + AIR;
@@ -61,13 +62,13 @@ impl Mac for DelayLine {
         self.held.push_back((at, to, id));
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         if token == HAND_OVER {
             let (_, router) = self.handover.unwrap();
             let old = std::mem::replace(&mut self.router, router);
             for (_, host, id) in self.held.drain(..) {
                 context.move_host(host, router);
-                context.send_back(old, id);
+                context.reroute(old, id);
                 self.sent_back += 1;
             }
             context.cancel_timer(self.timer.unwrap());
@@ -164,7 +165,7 @@ impl Application for Script {
 /// Routers 0 – 1 – 2 in a line; a server at 0 by a wire, two hosts at 1 by a medium.
 struct World {
     simulation: Simulation<Script>,
-    mac: MacId,
+    medium: MediumId,
 }
 
 const SERVER: NodeId = NodeId(3);
@@ -215,9 +216,9 @@ impl World {
             arrivals: Vec::new(),
         };
         change(&mut line, &mut script);
-        let mac = network.add_mac(Box::new(line));
+        let medium = network.add_medium(Box::new(line));
         for host in UES {
-            network.attach_to_mac(host, routers[1], mac);
+            network.attach_over(host, routers[1], medium);
         }
         network.set_tunnel_bytes(TUNNEL_BYTES);
         for (id, &(at_ms, ..)) in sends.iter().enumerate() {
@@ -229,7 +230,7 @@ impl World {
         let routers = vec![line(), line(), line(), None, None, None];
         Self {
             simulation: Simulation::new(network, events, script, routers, None),
-            mac,
+            medium,
         }
     }
 
@@ -247,8 +248,8 @@ impl World {
     }
 
     fn line(&self) -> &DelayLine {
-        let mac: &dyn Any = self.simulation.mac(self.mac).unwrap();
-        mac.downcast_ref().unwrap()
+        let medium: &dyn Any = self.simulation.medium(self.medium).unwrap();
+        medium.downcast_ref().unwrap()
     }
 
     fn bytes(&self) -> [u64; 6] {
@@ -353,13 +354,13 @@ fn packets_for_a_host_that_moved_follow_it_through_the_mesh() {
 
 #[test]
 fn the_timers_of_a_medium_are_not_those_of_a_router_in_the_digest() {
-    let digest = |mac: bool| {
+    let digest = |medium: bool| {
         let mut events = EventQueue::new();
         let mut network = Network::new();
         network.add_router();
-        let event = if mac {
-            Event::Mac {
-                mac: MacId(0),
+        let event = if medium {
+            Event::Medium {
+                medium: MediumId(0),
                 token: 0,
             }
         } else {
@@ -388,22 +389,22 @@ struct Ticks {
     hooks: usize,
 }
 
-impl Mac for Ticks {
-    fn start(&mut self, context: &mut MacContext<'_>) {
+impl Medium for Ticks {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
         let timer = context.timer(7);
         context.set_timer(timer, SimTime::ZERO);
         self.timer = Some(timer);
     }
 
-    fn on_packet(&mut self, context: &mut MacContext<'_>, _: NodeId, id: PacketId) {
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, _: NodeId, id: PacketId) {
         context.drop(id, DropCause::Radio);
     }
 
-    fn on_timer(&mut self, context: &mut MacContext<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         self.hooks += 1;
         loop {
             let next = context.now() + Duration::from_millis(3);
-            if !(self.goes_on && context.go_on(token, next)) {
+            if !(self.goes_on && context.try_advance(token, next)) {
                 return context.set_timer(self.timer.unwrap(), next);
             }
         }
@@ -428,7 +429,7 @@ fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_th
             };
             events.once(SimTime::ZERO + Duration::from_millis(u64::from(ms)), router);
         }
-        let mac = network.add_mac(Box::new(Ticks {
+        let medium = network.add_medium(Box::new(Ticks {
             goes_on,
             timer: None,
             hooks: 0,
@@ -441,7 +442,7 @@ fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_th
         let mut simulation = Simulation::new(network, events, script, vec![None], None);
         simulation.run(SimTime::ZERO + Duration::from_millis(20), |_, _| false);
         simulation.run(SimTime::ZERO + Duration::from_millis(40), |_, _| false);
-        let medium: &dyn Any = simulation.mac(mac).unwrap();
+        let medium: &dyn Any = simulation.medium(medium).unwrap();
         let hooks = medium.downcast_ref::<Ticks>().unwrap().hooks;
         (simulation.digest(), simulation.events.fired(), hooks)
     };
