@@ -179,7 +179,7 @@ def default_hashers(code: str) -> list[str]:
     return found
 
 
-def test_each_crate_imports_only_what_its_room_allows() -> None:
+def test_each_crate_imports_only_what_its_row_allows() -> None:
     packages = metadata("--no-deps")["packages"]
     assert {short(package["name"]) for package in packages} == MAY_IMPORT.keys()
     for package in packages:
@@ -496,7 +496,7 @@ def test_every_crate_and_package_opens_with_a_map_of_itself() -> None:
             assert text_of(name).startswith('"""'), name
 
 
-def test_the_plan_of_the_house_names_every_room() -> None:
+def test_the_architecture_page_lists_every_crate_and_package() -> None:
     plan = text_of("docs/architecture.md")
     picture = text_of("docs/architecture.svg")
     for crate in MAY_IMPORT:
