@@ -23,7 +23,7 @@ pub fn pcapng(bytes: &[u8]) {
             .iter()
             .map(|(address, name)| (*address, name.as_str())),
     );
-    let links = [LinkType::Raw, LinkType::Dot11];
+    let links = [LinkType::RAW, LinkType::IEEE802_11];
     let interfaces = choices.below(4) as u32;
     for number in 0..interfaces {
         let name = text(&mut choices);

@@ -6,10 +6,9 @@
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::INITIAL_TTL;
 use backlane_net::{
-    Application, Context, DropCause, Ecn, Event, FlowId, LinkConfig, Network, NodeId, Packet,
-    PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
+    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{
@@ -91,7 +90,7 @@ pub fn routers(bytes: &[u8]) {
         choices,
         left: MOST_MESSAGES,
     }));
-    let mut simulation = Simulation::new(network, events, packets, routers, None);
+    let mut simulation = Simulation::new(network, events, packets, routers, Vec::new());
     let until = SimTime::ZERO + Duration::from_secs(20);
     while simulation.events.fired() < MOST_EVENTS && simulation.step(until) {}
     let balance = simulation.network.balance();
@@ -105,30 +104,15 @@ struct Packets {
 }
 
 impl Application for Packets {
-    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
+    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, _: u32, _: u32) {
         for (flow, (from, to)) in ENDS.into_iter().enumerate() {
-            let packet = Packet {
-                flow: FlowId(flow as u32),
-                reverse: false,
-                ecn: Ecn::NotCapable,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                size_bytes: 1000,
-                source: NodeId(from),
-                destination: NodeId(to),
-                exit: NodeId(to),
-                previous: NodeId(from),
-                path: 0,
-                sequence: 0,
-                queued_at: events.now(),
-                message: None,
-            };
-            network.send(events, packet);
+            let packet = Packet::new(FlowId(flow as u32), NodeId(from), NodeId(to), 1000);
+            context.send(packet);
         }
-        let next = events.now() + self.every;
-        events.once(next, Event::Application { id: 0, token: 0 });
+        let next = context.now() + self.every;
+        context.call_at(next, 0, 0);
     }
 }
 
@@ -157,7 +141,7 @@ impl Router for Babbler {
         }
     }
 
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
 
     fn on_timer(&mut self, context: &mut Context<'_>, _: u32) {
         if self.choices.is_empty() || self.left == 0 {

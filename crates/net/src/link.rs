@@ -6,25 +6,12 @@ use backlane_engine::{EventQueue, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::packet::{MediumId, NodeId, Packet, PacketId, PacketStore};
+use crate::counters::LinkCounters;
+use crate::event::Event;
+use crate::packet::{MediumId, NodeId, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
-use crate::simulation::Event;
+use crate::queue::marking::Marking;
 use crate::traced::Traced;
-
-/// What a link direction has carried and refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkCounters {
-    /// Bytes sent, IP headers included.
-    pub bytes: u64,
-    /// Packets sent.
-    pub packets: u64,
-    /// Packets refused by the queue or lost on the wire.
-    pub drops: u64,
-    /// The largest backlog, in bytes; the packet in transmission does not count.
-    pub queue_max_bytes: u64,
-    /// Time integral of the backlog, in byte-picoseconds.
-    pub queue_area: u128,
-}
 
 /// A packet between the moment its departure was decided and its arrival.
 #[derive(Clone, Copy)]
@@ -36,34 +23,6 @@ struct UnderWay {
     size_bytes: u32,
     /// It is lost on the wire.
     lost: bool,
-}
-
-/// The threshold above which a FIFO marks what arrives.
-pub(crate) struct Marking {
-    above_bytes: u64,
-    above_pkts: u32,
-    marks: u64,
-}
-
-impl Marking {
-    pub(crate) fn new((above_bytes, above_pkts): (u64, u32)) -> Self {
-        Self {
-            above_bytes,
-            above_pkts,
-            marks: 0,
-        }
-    }
-
-    pub(crate) fn marks(&self) -> u64 {
-        self.marks
-    }
-
-    /// A packet arrives at a queue of this backlog, which it does not count in.
-    pub(crate) fn on_arrival(&mut self, backlog_bytes: u64, waiting: usize, packet: &mut Packet) {
-        if backlog_bytes > self.above_bytes || waiting > self.above_pkts as usize {
-            self.marks += u64::from(packet.mark());
-        }
-    }
 }
 
 enum Queue {
@@ -85,12 +44,12 @@ enum Queue {
     /// A trace says what is carried when.
     Traced(Box<Traced>),
     /// A medium carries what is sent; nothing waits here.
-    Medium(MediumLink),
+    Medium(RadioLink),
 }
 
 /// Where a link over a medium begins and ends.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MediumLink {
+pub(crate) struct RadioLink {
     pub(crate) medium: MediumId,
     /// The radio of the sending router.
     pub(crate) radio: u8,
@@ -210,19 +169,19 @@ impl Link {
         matches!(self.queue, Queue::Medium(_))
     }
 
-    pub(crate) fn medium(&self) -> Option<MediumLink> {
+    pub(crate) fn radio_link(&self) -> Option<RadioLink> {
         match &self.queue {
-            Queue::Medium(medium) => Some(*medium),
+            Queue::Medium(link) => Some(*link),
             _ => None,
         }
     }
 
-    pub(crate) fn set_medium(&mut self, medium: MediumLink) {
-        self.queue = Queue::Medium(medium);
+    pub(crate) fn set_radio_link(&mut self, link: RadioLink) {
+        self.queue = Queue::Medium(link);
     }
 
     #[inline]
-    pub(crate) fn count_arrival(&mut self, bytes: u32) {
+    pub(crate) fn count_reception(&mut self, bytes: u32) {
         self.counters.bytes += u64::from(bytes);
         self.counters.packets += 1;
     }
@@ -274,7 +233,7 @@ impl Link {
     /// Packets that the queue has marked.
     pub fn marks(&self) -> u64 {
         match &self.queue {
-            Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks),
+            Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks()),
             Queue::Scheduled { discipline, .. } => discipline.marks(),
             Queue::Traced(traced) => traced.discipline().marks(),
             Queue::Medium(_) => 0,

@@ -1,61 +1,19 @@
-//! Nodes, interfaces, links, and the balance of packets.
+//! Nodes, interfaces and links, and the packets on them.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
-use backlane_engine::{Digest, EventQueue, Stream};
+use backlane_engine::{EventQueue, Stream};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::capture::CaptureQueue;
-use crate::link::{Enqueued, Link};
-use crate::medium::{Medium, MediumCounters};
-use crate::over_medium::{Emerged, MessageCounters, Radio};
+use crate::capture::{Capture, CapturePoint, CaptureQueue, Port};
+use crate::counters::{AccessCounters, Balance, DropCause, MessageCounters};
+use crate::event::Event;
+use crate::link::{Enqueued, Link, RadioLink};
+use crate::medium::mailbox::{Mailbox, MediumRequest};
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, User};
-use crate::simulation::Event;
 use crate::traced::Traced;
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropCause {
-    /// A queue was full, or its discipline dropped the packet.
-    Queue,
-    /// The wire lost it.
-    Loss,
-    /// The wire was cut.
-    LinkDown,
-    /// The router knew no way.
-    NoRoute,
-    /// The time to live ran out.
-    TtlExpired,
-    /// The protocols of a radio link gave it up.
-    Radio,
-}
-
-impl DropCause {
-    /// All causes, in the order of their counters.
-    pub const ALL: [Self; 6] = [
-        Self::Queue,
-        Self::Loss,
-        Self::LinkDown,
-        Self::NoRoute,
-        Self::TtlExpired,
-        Self::Radio,
-    ];
-
-    /// The name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Loss => "loss",
-            Self::LinkDown => "link_down",
-            Self::NoRoute => "no_route",
-            Self::TtlExpired => "ttl_expired",
-            Self::Radio => "radio",
-        }
-    }
-}
 
 /// A router's way to one neighbour: one end of a wire, or of a link over a medium.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +58,7 @@ pub struct TracedConfig {
 pub(crate) struct Node {
     router: bool,
     pub(crate) interfaces: Vec<Interface>,
-    pub(crate) radios: Vec<Radio>,
-    pub(crate) messages: MessageCounters,
+    messages: MessageCounters,
     /// A host's way out.
     uplink: Option<LinkId>,
     /// A host's router.
@@ -112,64 +69,26 @@ pub(crate) struct Node {
     medium: Option<MediumId>,
 }
 
-/// Packets counted in and out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Balance {
-    /// Packets that applications and routers sent.
-    pub injected: u64,
-    /// Packets that reached their destination.
-    pub delivered: u64,
-    /// Packets dropped, by [`DropCause`].
-    pub dropped: [u64; DropCause::ALL.len()],
-    /// Packets still under way.
-    pub in_flight: u64,
-}
-
-impl Balance {
-    /// Packets dropped for any cause.
-    pub fn dropped_total(&self) -> u64 {
-        self.dropped.iter().sum()
-    }
-
-    /// Injected = delivered + dropped + in flight.
-    pub fn holds(&self) -> bool {
-        self.injected == self.delivered + self.dropped_total() + self.in_flight
-    }
-}
-
-/// The nodes and wires of a simulation, and the packets on them.
+/// The nodes and links of a simulation, and the packets on them.
 #[derive(Default)]
 pub struct Network {
     /// All packets under way.
-    pub packets: PacketStore,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) links: Vec<Link>,
+    pub(crate) packets: PacketStore,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
     balance: Balance,
-    /// Bytes that a packet of a medium's host is larger in the mesh.
-    tunnel_bytes: u32,
-    /// Media, until the simulation takes them.
-    pub(crate) media: Vec<Box<dyn Medium>>,
-    /// What media carried up to each router and down from it, by router.
-    carried: Vec<[MediumCounters; 2]>,
-    /// Packets sent where no wire takes them, to be given to the source's router or medium after
-    /// the callback that made them.
-    pub(crate) born: Vec<PacketId>,
-    /// What came out of media in the present call, and what was given to them.
-    pub(crate) emerged: VecDeque<Emerged>,
-    /// Copies of packets that their own node refused in the present call.
-    pub(crate) refused: VecDeque<Packet>,
-    /// TTL of the message that a router is being given.
-    pub(crate) message_ttl: u8,
-    /// Packets that wait at the source of a flow, as its router tells, by flow.
-    pub(crate) source_backlogs: Vec<u32>,
-    /// What a link gave up in the present call.
-    given_up: Vec<PacketId>,
-    /// What was seen in the present call, for a capture.
-    pub(crate) captured: CaptureQueue,
-    /// Of the events so far.
-    pub(crate) digest: Digest,
-    /// Every event is logged.
-    pub(crate) is_traced: bool,
+    /// Bytes added to packets of media's hosts inside the mesh.
+    encapsulation_bytes: u32,
+    /// Traffic of media up to each router and down from it, by router.
+    access: Vec<[AccessCounters; 2]>,
+    /// Packets whose source has no uplink. The source's router or medium gets them after the
+    /// hook that sent them.
+    pub(crate) outbox: Vec<PacketId>,
+    /// Effects of the present hook on media and routers.
+    pub(crate) mailbox: Mailbox,
+    /// Packets that a link dropped in the present call; empty between calls.
+    dropped: Vec<PacketId>,
+    pub(crate) capture: CaptureQueue,
 }
 
 impl Network {
@@ -271,44 +190,75 @@ impl Network {
         (up, down)
     }
 
-    /// The name of the medium that is added next, so that links can be made for it before
-    /// ([`Network::connect_over`]).
-    pub fn next_medium(&self) -> MediumId {
-        MediumId(self.media.len() as u32)
-    }
-
-    /// Adds a medium. [`crate::Simulation::new`] starts it.
-    pub fn add_medium(&mut self, medium: Box<dyn Medium>) -> MediumId {
-        let id = self.next_medium();
-        self.media.push(medium);
-        id
+    /// Joins two routers over a medium, each by one of its radios. Radios are numbered from
+    /// zero; a radio belongs to one medium. `rate` is the link's rate for routing protocols. The
+    /// interfaces are the next ones on either side. The two link directions hold no packets: the
+    /// medium gets what is sent over them ([`Medium::on_frame`](crate::Medium::on_frame)).
+    pub fn connect_over(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        medium: MediumId,
+        (a, radio_a): (NodeId, u8),
+        (b, radio_b): (NodeId, u8),
+        rate: Rate,
+    ) -> (LinkId, LinkId) {
+        let ends = [(a, radio_a), (b, radio_b)].map(|(node, radio)| {
+            self.mailbox.add_radio(node, radio, medium);
+            (node, self.nodes[node.index()].interfaces.len() as u16)
+        });
+        let mut direction = |near: (NodeId, u16), radio, far: (NodeId, u16)| {
+            let id = self.link(events, near.0, far.0, rate, Duration::ZERO, None, None);
+            self.links[id.index()].set_radio_link(RadioLink {
+                medium,
+                radio,
+                near,
+                far,
+            });
+            id
+        };
+        let there = direction(ends[0], radio_a, ends[1]);
+        let back = direction(ends[1], radio_b, ends[0]);
+        let mut interface = |node: NodeId, radio, peer, outgoing, incoming| {
+            self.nodes[node.index()].interfaces.push(Interface {
+                peer,
+                outgoing,
+                incoming,
+                rate,
+                radio: Some(radio),
+            });
+        };
+        interface(a, radio_a, b, there, back);
+        interface(b, radio_b, a, back, there);
+        (there, back)
     }
 
     /// Attaches a host to a router by a medium: what it sends and what is for it goes to
-    /// [`Medium::on_packet`].
+    /// [`Medium::on_packet`](crate::Medium::on_packet).
     pub fn attach_over(&mut self, host: NodeId, router: NodeId, medium: MediumId) {
         let host = &mut self.nodes[host.index()];
         host.attached_to = Some(router);
         host.medium = Some(medium);
-        if router.index() >= self.carried.len() {
-            self.carried
-                .resize(router.index() + 1, [MediumCounters::default(); 2]);
+        if router.index() >= self.access.len() {
+            self.access
+                .resize(router.index() + 1, [AccessCounters::default(); 2]);
         }
     }
 
-    /// What media carried so far from the hosts of a router up to it, and down to them.
-    pub fn carried_by_media(&self, router: NodeId) -> [MediumCounters; 2] {
-        self.carried
-            .get(router.index())
-            .copied()
-            .unwrap_or_default()
+    /// The traffic of media so far from the hosts of a router up to it, and down to them.
+    pub fn access_counters(&self, router: NodeId) -> [AccessCounters; 2] {
+        self.access.get(router.index()).copied().unwrap_or_default()
     }
 
-    /// Makes each packet that a host of a medium sends or gets so many bytes larger in the mesh,
-    /// between its first router and the one where it leaves: the headers of a tunnel. Where both
-    /// are the same router there is no tunnel.
-    pub fn set_tunnel_bytes(&mut self, bytes: u32) {
-        self.tunnel_bytes = bytes;
+    /// Adds so many bytes to each packet that a host of a medium sends or receives, between the
+    /// first router of the packet and its exit router: the headers of an encapsulation. A packet
+    /// that meets one router only is not encapsulated.
+    pub fn set_encapsulation_bytes(&mut self, bytes: u32) {
+        self.encapsulation_bytes = bytes;
+    }
+
+    /// Captures what these nodes send and receive from now on.
+    pub fn set_capture(&mut self, nodes: &[NodeId], capture: Box<dyn Capture>) {
+        self.capture.set(nodes, self.nodes.len(), capture);
     }
 
     /// Attaches hosts to a router by a link whose capacity varies, one for each direction; where
@@ -341,10 +291,10 @@ impl Network {
     /// Cuts or mends a link direction. What was queued for it and on it when it is cut is lost.
     /// No router is told.
     pub(crate) fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
-        self.links[link.index()].set_up(events, up, &mut self.packets, &mut self.given_up);
-        self.drop_given_up(DropCause::LinkDown);
-        if self.links[link.index()].medium().is_some() {
-            self.emerged.push_back(Emerged::LinkUp(link, up));
+        self.links[link.index()].set_up(events, up, &mut self.packets, &mut self.dropped);
+        self.drop_dropped(DropCause::LinkDown);
+        if self.links[link.index()].is_over_medium() {
+            self.mailbox.request(MediumRequest::SetLinkUp(link, up));
         }
     }
 
@@ -383,9 +333,9 @@ impl Network {
         &mut self.links[link.index()]
     }
 
-    /// Counts a packet in.
+    /// Adds a packet and counts it.
     #[inline]
-    pub fn inject(&mut self, packet: Packet) -> PacketId {
+    pub(crate) fn inject(&mut self, packet: Packet) -> PacketId {
         self.balance.injected += 1;
         self.packets.insert(packet)
     }
@@ -393,12 +343,15 @@ impl Network {
     /// Sends a packet from its source: into the host's uplink or medium, or to the router of the
     /// node.
     #[inline]
-    pub fn send(&mut self, events: &mut EventQueue<Event>, packet: Packet) -> PacketId {
+    pub(crate) fn send(&mut self, events: &mut EventQueue<Event>, mut packet: Packet) -> PacketId {
         let source = packet.source;
+        packet.exit = self.exit_of(packet.destination);
+        packet.previous = source;
+        packet.queued_at = events.now();
         let id = self.inject(packet);
         match self.nodes[source.index()].uplink {
             Some(uplink) => self.enqueue(events, uplink, id),
-            None => self.born.push(id),
+            None => self.outbox.push(id),
         }
         id
     }
@@ -424,14 +377,14 @@ impl Network {
         id: PacketId,
     ) {
         let link = &mut self.links[link_id.index()];
-        match link.enqueue(events, id, &mut self.packets, &mut self.given_up) {
+        match link.enqueue(events, id, &mut self.packets, &mut self.dropped) {
             Enqueued::Accepted => {
-                if self.captured.is_on() {
-                    self.note_sent(events, link_id, id);
+                if self.capture.is_on() {
+                    self.capture_sent(events, link_id, id);
                 }
             }
             Enqueued::ForMedium => {
-                self.give_to_radio(link_id, id);
+                self.request_transmission(link_id, id);
                 return;
             }
             Enqueued::Refused => {
@@ -443,25 +396,78 @@ impl Network {
                 self.drop_packet(id, cause);
             }
         }
-        if !self.given_up.is_empty() {
-            self.drop_given_up(DropCause::Queue);
+        if !self.dropped.is_empty() {
+            self.drop_dropped(DropCause::Queue);
         }
     }
 
     pub(crate) fn serve(&mut self, events: &mut EventQueue<Event>, link: LinkId) {
-        self.links[link.index()].serve(events, &mut self.packets, &mut self.given_up);
-        if !self.given_up.is_empty() {
-            self.drop_given_up(DropCause::Queue);
+        self.links[link.index()].serve(events, &mut self.packets, &mut self.dropped);
+        if !self.dropped.is_empty() {
+            self.drop_dropped(DropCause::Queue);
         }
     }
 
     #[cold]
-    fn drop_given_up(&mut self, cause: DropCause) {
-        let mut given_up = std::mem::take(&mut self.given_up);
-        for id in given_up.drain(..) {
+    fn drop_dropped(&mut self, cause: DropCause) {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for id in dropped.drain(..) {
             self.drop_packet(id, cause);
         }
-        self.given_up = given_up;
+        self.dropped = dropped;
+    }
+
+    /// A packet has entered the queue of a wire, and some nodes are captured.
+    #[cold]
+    fn capture_sent(&mut self, events: &EventQueue<Event>, link: LinkId, id: PacketId) {
+        let link = &self.links[link.index()];
+        let node = if link.from == NodeId::NONE {
+            self.packets[id].source
+        } else {
+            link.from
+        };
+        let point = CapturePoint {
+            at: events.now(),
+            node,
+            port: Port::Wire(link.to),
+            sent: true,
+        };
+        self.capture.push_packet(point, id, &self.packets);
+    }
+
+    /// A router sends a packet over a link of one of its radios. Kept out of the path of wires.
+    #[inline(never)]
+    fn request_transmission(&mut self, link: LinkId, id: PacketId) {
+        if let Some(ends) = self.links[link.index()].radio_link() {
+            let request = MediumRequest::Transmit(link, id);
+            let mailbox = &mut self.mailbox;
+            mailbox.request_transmission(ends.near.0, ends.radio, request);
+        }
+    }
+
+    /// A router sends a message over one of its radios.
+    pub(crate) fn broadcast_over(&mut self, node: NodeId, radio: u8, id: PacketId) {
+        let request = MediumRequest::Broadcast(node, radio, id);
+        self.mailbox.request_transmission(node, radio, request);
+    }
+
+    /// Packets that wait before the transmitter of a link.
+    #[inline]
+    pub(crate) fn transmitter_backlog_pkts(&mut self, link: LinkId, now: SimTime) -> usize {
+        let link = &mut self.links[link.index()];
+        match link.radio_link() {
+            Some(ends) => self.mailbox.backlog_pkts(ends.near.0, ends.radio),
+            None => link.backlog_pkts(now),
+        }
+    }
+
+    /// Whether the transmitter of a link neither sends nor has anything to send.
+    pub(crate) fn transmitter_is_idle(&mut self, link: LinkId, now: SimTime) -> bool {
+        let link = &mut self.links[link.index()];
+        match link.radio_link() {
+            Some(ends) => self.mailbox.is_idle(ends.near.0, ends.radio),
+            None => link.is_idle(now),
+        }
     }
 
     pub(crate) fn notify_when_below(
@@ -470,11 +476,13 @@ impl Network {
         link: LinkId,
         pkts: usize,
     ) {
-        if let Some(medium) = self.links[link.index()].medium() {
-            self.ask_radio_for_room(medium, pkts as u32);
+        let link = &mut self.links[link.index()];
+        if let Some(ends) = link.radio_link() {
+            let (node, interface) = ends.near;
+            let mailbox = &mut self.mailbox;
+            mailbox.notify_when_below(node, ends.radio, interface, pkts as u32);
             return;
         }
-        let link = &mut self.links[link.index()];
         debug_assert!(
             !link.is_scheduled(),
             "departures of a scheduled link are not known"
@@ -486,19 +494,18 @@ impl Network {
     #[inline]
     pub(crate) fn drop_packet(&mut self, id: PacketId, cause: DropCause) {
         if cause == DropCause::Queue && self.packets[id].hops <= 1 {
-            self.note_refused(id);
+            self.note_source_drop(id);
         }
         self.balance.dropped[cause as usize] += 1;
         self.packets.remove(id);
     }
 
-    /// What waits before an application is told of it.
+    /// The application is notified of the drop after the present hook.
     #[cold]
-    fn note_refused(&mut self, id: PacketId) {
+    fn note_source_drop(&mut self, id: PacketId) {
         let packet = &self.packets[id];
         if packet.flow != FlowId::NONE {
-            self.refused.push_back(packet.clone());
-            self.emerged.push_back(Emerged::Refused);
+            self.mailbox.note_source_drop(packet.clone());
         }
     }
 
@@ -522,7 +529,7 @@ impl Network {
 
     /// A packet comes out of a medium at `node`.
     #[inline]
-    pub(crate) fn count_carried(&mut self, node: NodeId, id: PacketId, now: SimTime) {
+    pub(crate) fn count_access_delivery(&mut self, node: NodeId, id: PacketId, now: SimTime) {
         let packet = &self.packets[id];
         let (router, direction) = if packet.destination == node {
             (self.exit_of(node), 1)
@@ -531,16 +538,16 @@ impl Network {
         };
         let inside_ps = now.saturating_since(packet.queued_at).as_ps();
         let size_bytes = packet.size_bytes;
-        if let Some(carried) = self.carried.get_mut(router.index()) {
-            let carried = &mut carried[direction];
-            carried.bytes += u64::from(size_bytes);
-            carried.packets += 1;
-            carried.area += u128::from(size_bytes) * u128::from(inside_ps);
+        if let Some(counters) = self.access.get_mut(router.index()) {
+            let counters = &mut counters[direction];
+            counters.bytes += u64::from(size_bytes);
+            counters.packets += 1;
+            counters.area += u128::from(size_bytes) * u128::from(inside_ps);
         }
     }
 
     /// A medium gives a packet up; on its way up it has met no router yet.
-    pub(crate) fn count_dropped(&mut self, medium: MediumId, id: PacketId) {
+    pub(crate) fn count_access_drop(&mut self, medium: MediumId, id: PacketId) {
         let packet = &self.packets[id];
         let (host, direction) = if packet.hops == 0 {
             (packet.source, 0)
@@ -551,19 +558,31 @@ impl Network {
             return;
         }
         let router = self.exit_of(host);
-        if let Some(carried) = self.carried.get_mut(router.index()) {
-            carried[direction].drops += 1;
+        if let Some(counters) = self.access.get_mut(router.index()) {
+            counters[direction].drops += 1;
+        }
+    }
+
+    /// Readies a packet for its way from the router `node` to the one where its destination is
+    /// attached now.
+    pub(crate) fn reroute(&mut self, node: NodeId, id: PacketId) {
+        let exit = self.exit_of(self.packets[id].destination);
+        let packet = &mut self.packets[id];
+        packet.exit = exit;
+        packet.previous = node;
+        if exit != node {
+            packet.size_bytes += self.encapsulation_bytes;
         }
     }
 
     #[inline]
-    pub(crate) fn tunnel_bytes(&self) -> u32 {
-        self.tunnel_bytes
+    pub(crate) fn encapsulates(&self) -> bool {
+        self.encapsulation_bytes != 0
     }
 
-    /// A packet has come to a router that will pass it on, and was counted there: it enters the
-    /// tunnel at its first router and leaves it at its last.
-    pub(crate) fn pass_tunnel_end(&mut self, node: NodeId, id: PacketId) {
+    /// A router forwards a packet whose hop there is counted: the first router of the packet
+    /// adds the encapsulation and its exit router removes it.
+    pub(crate) fn encapsulate(&mut self, node: NodeId, id: PacketId) {
         let packet = &self.packets[id];
         let (first, last) = (packet.hops == 1, packet.exit == node);
         let ends = [packet.source, packet.destination];
@@ -572,10 +591,25 @@ impl Network {
         }
         let packet = &mut self.packets[id];
         if first {
-            packet.size_bytes += self.tunnel_bytes;
+            packet.size_bytes += self.encapsulation_bytes;
         } else {
-            packet.size_bytes -= self.tunnel_bytes;
+            packet.size_bytes -= self.encapsulation_bytes;
         }
+    }
+
+    /// Routing messages that a node has sent so far.
+    pub fn messages_sent(&self, node: NodeId) -> MessageCounters {
+        self.nodes[node.index()].messages
+    }
+
+    pub(crate) fn count_message(&mut self, node: NodeId, bytes: u32) {
+        let messages = &mut self.nodes[node.index()].messages;
+        messages.messages += 1;
+        messages.bytes += u64::from(bytes);
+    }
+
+    pub(crate) fn radio_count(&self, node: NodeId) -> usize {
+        self.mailbox.radio_count(node)
     }
 
     fn attach_by(&mut self, host: NodeId, router: NodeId, up: LinkId, down: LinkId) {

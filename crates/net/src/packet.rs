@@ -11,10 +11,10 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Names nothing.
+            /// No such thing.
             pub const NONE: Self = Self(u32::MAX);
 
-            /// As an index.
+            /// The number as an index.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -63,12 +63,12 @@ pub enum Ecn {
     Marked,
 }
 
-/// A packet under way. Transport headers are kept by whoever reads them, under the same handle.
-/// It fills one cache line: with thousands under way, its first touch is the cost of a hop.
+/// A packet under way. The transport keeps its header under the same handle. A packet fills one
+/// cache line: with thousands under way, the first access is the main cost of a hop.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Packet {
-    /// The flow that it belongs to.
+    /// Its flow.
     pub flow: FlowId,
     /// It travels from the flow's destination back to its source (an acknowledgement).
     pub reverse: bool,
@@ -76,19 +76,19 @@ pub struct Packet {
     pub ttl: u8,
     /// Routers that have forwarded it.
     pub hops: u8,
-    /// Whether queues may mark it, and whether one has.
+    /// Whether queues may mark it, and whether one has marked it.
     pub ecn: Ecn,
     /// IP header included, link framing not.
     pub size_bytes: u32,
     /// The host or router that sent it.
     pub source: NodeId,
-    /// The host or router that it is meant for.
+    /// The host or router that it is for.
     pub destination: NodeId,
     /// The last router: the destination itself, or where the destination host is attached.
     pub exit: NodeId,
-    /// The node it came from: the last router, or the host at its first router.
+    /// The node that it came from: the previous router, or the host at its first router.
     pub previous: NodeId,
-    /// A hash of the routers passed, for counting changes of path.
+    /// A hash of the routers passed, to count changes of path.
     pub path: u32,
     /// Its number among the packets of its flow and direction, from zero.
     pub sequence: u64,
@@ -99,13 +99,35 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The flow and the direction in one number: what a per-flow table is keyed by.
+    /// A data packet of a flow, from its source to its destination, as it leaves its source: with
+    /// number 0, not capable of marks. Sending fills in `exit` and `queued_at`.
+    #[inline]
+    pub const fn new(flow: FlowId, source: NodeId, destination: NodeId, size_bytes: u32) -> Self {
+        Self {
+            flow,
+            reverse: false,
+            ttl: INITIAL_TTL,
+            hops: 0,
+            ecn: Ecn::NotCapable,
+            size_bytes,
+            source,
+            destination,
+            exit: destination,
+            previous: source,
+            path: 0,
+            sequence: 0,
+            queued_at: SimTime::ZERO,
+            message: None,
+        }
+    }
+
+    /// The flow and the direction in one number, the key of per-flow tables.
     #[inline]
     pub fn flow_key(&self) -> u64 {
         u64::from(self.flow.0) << 1 | u64::from(self.reverse)
     }
 
-    /// Marks it if its transport understands marks; whether it is marked now.
+    /// Marks the packet if its transport understands marks; true if it is marked now.
     #[inline]
     pub(crate) fn mark(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {
@@ -138,7 +160,7 @@ impl PacketStore {
         PacketId(index)
     }
 
-    /// Takes a packet out. The handle is dead from here on.
+    /// Frees a packet. Its handle is invalid from now on.
     #[inline]
     pub fn remove(&mut self, id: PacketId) {
         let packet = &mut self.packets[id.index()];
@@ -150,14 +172,14 @@ impl PacketStore {
         self.free.push(id.0);
     }
 
-    /// Reads a packet that will be needed soon: nobody waits for the value, so that the processor
-    /// fetches its cache line while it goes on.
+    /// Prefetches a packet that will be needed soon: the value read is not used, so that the
+    /// processor loads the cache line without waiting for it.
     #[inline]
     pub(crate) fn touch(&self, id: PacketId) {
         std::hint::black_box(self.packets[id.index()].ttl);
     }
 
-    /// How many packets are under way.
+    /// The number of packets under way.
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len()
     }
@@ -182,23 +204,8 @@ impl std::ops::IndexMut<PacketId> for PacketStore {
 pub(crate) mod tests_support {
     use super::*;
 
-    /// A packet of this size from nowhere to nowhere.
+    /// A packet of this size.
     pub(crate) fn packet(size_bytes: u32) -> Packet {
-        Packet {
-            flow: FlowId(0),
-            reverse: false,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes,
-            source: NodeId(0),
-            destination: NodeId(0),
-            exit: NodeId(0),
-            previous: NodeId(0),
-            path: 0,
-            sequence: 0,
-            queued_at: SimTime::ZERO,
-            message: None,
-        }
+        Packet::new(FlowId(0), NodeId(0), NodeId(0), size_bytes)
     }
 }

@@ -1,69 +1,22 @@
 //! The event loop.
 
-use backlane_engine::{EventQueue, Trace, TraceEntry};
+mod dispatch;
+
+use backlane_engine::{EventQueue, Trace};
 use backlane_units::SimTime;
 
-use crate::application::Application;
 use crate::capture::{CapturePoint, Port};
+use crate::counters::{DropCause, RouterQueue};
+use crate::event::Event;
+use crate::event_log::EventLog;
+use crate::host::{Application, HostContext};
 use crate::link::Arrival;
 use crate::medium::{Medium, MediumContext};
-use crate::network::{DropCause, Network};
-use crate::over_medium::Emerged;
+use crate::network::Network;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
-use crate::router::{Context, Router, RouterQueue};
+use crate::router::{Context, Router};
 
-/// Everything that can be scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The next packet of a link direction arrives.
-    Arrival(LinkId),
-    /// A transmitter falls idle, or a router asked to be told of room in the queue.
-    Transmit(LinkId),
-    /// A router's timer.
-    Router {
-        /// Whose.
-        node: NodeId,
-        /// Which.
-        token: u32,
-    },
-    /// A timer of the application.
-    Application {
-        /// Whose, in the application's own numbering.
-        id: u32,
-        /// Which.
-        token: u32,
-    },
-    /// A timer of a medium.
-    Medium {
-        /// Whose.
-        medium: MediumId,
-        /// Which.
-        token: u32,
-    },
-}
-
-impl Event {
-    /// What the digest gets of it.
-    #[inline]
-    pub(crate) fn at(self, time: SimTime) -> u64 {
-        time.as_ps() ^ self.word().rotate_left(32)
-    }
-
-    #[inline]
-    fn word(self) -> u64 {
-        let (kind, a, b) = match self {
-            Self::Arrival(link) => (0u64, link.0, 0),
-            Self::Transmit(link) => (1, link.0, 0),
-            Self::Router { node, token } => (2, node.0, token),
-            Self::Application { id, token } => (3, id, token),
-            // Counted from the far end of the routers' numbers.
-            Self::Medium { medium, token } => (2, !medium.0, token),
-        };
-        kind << 62 | u64::from(b) << 32 | u64::from(a)
-    }
-}
-
-/// A network, its routers and its applications, and the time that moves them.
+/// A network, its routers, media and application, and the time that moves them.
 pub struct Simulation<A> {
     /// Nodes, links and packets.
     pub network: Network,
@@ -73,29 +26,27 @@ pub struct Simulation<A> {
     pub application: A,
     routers: Vec<Option<Box<dyn Router>>>,
     media: Vec<Box<dyn Medium>>,
-    trace: Option<Trace>,
+    log: EventLog,
 }
 
 impl<A: Application> Simulation<A> {
-    /// Puts a network into motion. `routers` holds one entry for each node: a router for the
-    /// nodes that forward, `None` for hosts. Calls
-    /// every router's `start`, then every medium's.
+    /// Starts a network. `routers` holds one entry for each node: a router for the nodes that
+    /// forward, `None` for hosts. `media` are in the order of their [`MediumId`]s. Calls every
+    /// router's `start`, then every medium's.
     pub fn new(
-        mut network: Network,
+        network: Network,
         events: EventQueue<Event>,
         application: A,
         routers: Vec<Option<Box<dyn Router>>>,
-        trace: Option<Trace>,
+        media: Vec<Box<dyn Medium>>,
     ) -> Self {
-        let media = std::mem::take(&mut network.media);
-        network.is_traced = trace.is_some();
         let mut simulation = Self {
             network,
             events,
             application,
             routers,
             media,
-            trace,
+            log: EventLog::default(),
         };
         for node in 0..simulation.routers.len() as u32 {
             simulation.with_router(NodeId(node), |router, context| router.start(context));
@@ -103,12 +54,19 @@ impl<A: Application> Simulation<A> {
         for medium in 0..simulation.media.len() as u32 {
             simulation.with_medium(MediumId(medium), Medium::start);
         }
-        simulation.pass_emerged();
+        simulation.dispatch_deferred();
         simulation
     }
 
-    /// Runs until `until`, or until nothing is scheduled or `stop` says so (asked after every
-    /// event). What is scheduled at `until` itself still happens. True if `stop` ended it.
+    /// Logs every event from here on, if a trace is given.
+    #[must_use]
+    pub fn with_trace(mut self, trace: Option<Trace>) -> Self {
+        self.log.trace = trace;
+        self
+    }
+
+    /// Runs until `until`, until nothing is scheduled, or until `stop`, called after every event,
+    /// returns true. Events at `until` itself still happen. True if `stop` ended the run.
     pub fn run(&mut self, until: SimTime, mut stop: impl FnMut(&A, SimTime) -> bool) -> bool {
         while self.step(until) {
             if stop(&self.application, self.events.now()) {
@@ -118,8 +76,8 @@ impl<A: Application> Simulation<A> {
         false
     }
 
-    /// Lets the next event happen, with what media do by themselves before the one after. False
-    /// if there is none until `until`.
+    /// Handles the next event, with the internal events that media handle before the one after.
+    /// False if there is none until `until`.
     #[inline]
     pub fn step(&mut self, until: SimTime) -> bool {
         let Some(event) = self.events.pop(until) else {
@@ -134,22 +92,22 @@ impl<A: Application> Simulation<A> {
         self.routers.get(node.index())?.as_deref()
     }
 
-    /// A medium; as [`std::any::Any`] it can be turned into the type that it has.
+    /// A medium; [`std::any::Any`] gives access to its type.
     pub fn medium(&self, medium: MediumId) -> Option<&dyn Medium> {
         self.media.get(medium.index()).map(Box::as_ref)
     }
 
-    /// The same, to change it.
+    /// A medium, for changes.
     pub fn medium_mut(&mut self, medium: MediumId) -> Option<&mut dyn Medium> {
         self.media.get_mut(medium.index()).map(Box::as_mut)
     }
 
-    /// A number for all that happened so far.
+    /// The digest of all events so far.
     pub fn digest(&self) -> u64 {
-        self.network.digest.value()
+        self.log.digest()
     }
 
-    /// Packets that are somewhere: on links, in routers and in media. Must equal the balance's count.
+    /// Packets that links, routers and media hold. Must equal the balance's count in flight.
     pub fn held_pkts(&self) -> usize {
         let before_links: u64 = (0..self.network.links().len() as u32)
             .filter_map(|link| self.router_queue(LinkId(link)))
@@ -173,8 +131,8 @@ impl<A: Application> Simulation<A> {
         router.queue(interfaces.position(|interface| interface.outgoing == link)?)
     }
 
-    /// Cuts or mends the wire between two routers, both directions, and tells neither. False if
-    /// there is none.
+    /// Takes the wire between two routers down or up, both directions, without notice to either.
+    /// False if there is none.
     pub fn set_wire_up(&mut self, a: NodeId, b: NodeId, up: bool) -> bool {
         let mut interfaces = self.network.mesh_interfaces(a).iter();
         let Some(&wire) = interfaces.find(|interface| interface.peer == b) else {
@@ -186,34 +144,26 @@ impl<A: Application> Simulation<A> {
         true
     }
 
-    /// Cuts or mends a link direction. What is queued for a wire and on it when it is cut is
-    /// lost; over a medium nothing gets through from now on. No router is told.
+    /// Takes a link direction down or up. Packets queued for a wire and on it when it goes down
+    /// are lost; over a medium nothing passes from then on. No router is notified.
     pub fn set_link_up(&mut self, link: LinkId, up: bool) {
         self.network.set_link_up(&mut self.events, link, up);
-        self.pass_emerged();
+        self.dispatch_deferred();
     }
 
-    /// Silences the radios of a router, or lets them work again. Its links are a matter of their
-    /// own.
+    /// Silences the radios of a router, or lets them work again. Its links are separate.
     pub fn set_node_up(&mut self, node: NodeId, up: bool) {
         for medium in 0..self.media.len() as u32 {
             self.with_medium(MediumId(medium), |medium, context| {
                 medium.set_node_up(context, node, up);
             });
         }
-        self.pass_emerged();
+        self.dispatch_deferred();
     }
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        self.network.digest.add(event.at(self.events.now()));
-        if let Some(trace) = &self.trace {
-            let time = self.events.now();
-            trace.push(TraceEntry::Event {
-                time,
-                event: format!("{event:?}"),
-            });
-        }
+        self.log.record(event, self.events.now());
         match event {
             Event::Arrival(link) => self.arrive(link),
             Event::Transmit(link) => {
@@ -240,40 +190,44 @@ impl<A: Application> Simulation<A> {
                 self.with_router(node, |router, context| router.on_timer(context, token));
             }
             Event::Application { id, token } => {
-                self.application
-                    .on_event(&mut self.network, &mut self.events, id, token);
-                self.forward_born();
+                let (application, mut context) = self.host();
+                application.on_timer(&mut context, id, token);
+                self.flush_outbox();
             }
             Event::Medium { medium, token } => {
                 self.with_medium(medium, |medium, context| medium.on_timer(context, token));
             }
         }
-        self.tell_capture();
-        if !self.network.emerged.is_empty() {
-            self.pass_emerged();
+        self.flush_capture();
+        if !self.network.mailbox.is_empty() {
+            self.dispatch_deferred();
         }
     }
 
-    /// Tells a capture what was seen in the last hook.
+    /// Passes what was captured in the last hook on.
     #[inline]
-    fn tell_capture(&mut self) {
-        if !self.network.captured.pending.is_empty() {
-            self.network.tell_capture(&self.application);
+    fn flush_capture(&mut self) {
+        if !self.network.capture.is_flushed() {
+            let (network, application) = (&mut self.network, &self.application);
+            network.capture.flush(&network.packets, |id, packet| {
+                application.transport_header(id, packet)
+            });
         }
     }
 
     /// A packet has come to a node, and some nodes are captured.
     #[cold]
-    fn note_received(&mut self, node: NodeId, port: impl FnOnce(&Network) -> Port, id: PacketId) {
-        if self.network.captured.is_captured(node) {
-            let seen = CapturePoint {
+    fn capture_received(&mut self, node: NodeId, port: Port, id: PacketId) {
+        if self.network.capture.is_captured(node) {
+            let point = CapturePoint {
                 at: self.events.now(),
                 node,
-                port: port(&self.network),
+                port,
                 sent: false,
             };
-            self.network.note_packet(seen, id);
-            self.tell_capture();
+            let network = &mut self.network;
+            network.capture.push_packet(point, id, &network.packets);
+            self.flush_capture();
         }
     }
 
@@ -296,9 +250,9 @@ impl<A: Application> Simulation<A> {
         } else {
             to
         };
-        if self.network.captured.is_on() {
-            let from = |network: &Network| Port::Wire(network.links()[link_id.index()].from);
-            self.note_received(node, from, id);
+        if self.network.capture.is_on() {
+            let from = self.network.links()[link_id.index()].from;
+            self.capture_received(node, Port::Wire(from), id);
         }
         let packet = &self.network.packets[id];
         if packet.message.is_some() {
@@ -307,44 +261,42 @@ impl<A: Application> Simulation<A> {
             if self.take_message(node, interface, id) {
                 return;
             }
-            return self.come_to(node, id);
+            return self.arrive_at(node, id);
         }
         if packet.destination == node {
-            self.hand_over(id);
+            self.deliver(id);
         } else {
             self.forward(node, id);
         }
     }
 
-    /// A packet has come to a node: to its destination, or to a router that passes it on.
-    fn come_to(&mut self, node: NodeId, id: PacketId) {
+    /// A packet has come to a node: to its destination, or to a router that forwards it.
+    fn arrive_at(&mut self, node: NodeId, id: PacketId) {
         if self.network.packets[id].destination == node {
-            self.hand_over(id);
+            self.deliver(id);
         } else {
             self.forward(node, id);
         }
     }
 
-    /// A packet is where it was meant to go.
+    /// A packet has reached its destination.
     #[inline]
-    fn hand_over(&mut self, id: PacketId) {
-        self.application
-            .on_packet(&mut self.network, &mut self.events, id);
+    fn deliver(&mut self, id: PacketId) {
+        let (application, mut context) = self.host();
+        application.on_packet(&mut context, id);
         self.network.deliver(id);
-        self.forward_born();
+        self.flush_outbox();
     }
 
-    /// Takes the message off a packet that came in on an interface, and gives it to the router.
-    /// True if there was nothing else to the packet, which is freed then.
+    /// Removes the message of a packet that was received on an interface, and gives it to the
+    /// router. True if the packet was the message alone; it is freed then.
     #[cold]
     fn take_message(&mut self, node: NodeId, interface: Option<usize>, id: PacketId) -> bool {
         let packet = &mut self.network.packets[id];
         let Some(message) = packet.message.take() else {
             return false;
         };
-        let alone = packet.flow == FlowId::NONE;
-        self.network.message_ttl = packet.ttl;
-        let packet = &mut self.network.packets[id];
+        let (alone, ttl) = (packet.flow == FlowId::NONE, packet.ttl);
         if alone {
             self.network.deliver(id);
         } else {
@@ -352,13 +304,13 @@ impl<A: Application> Simulation<A> {
         }
         if let Some(interface) = interface {
             self.with_router(node, |router, context| {
-                router.on_message(context, interface, &message);
+                router.on_message(context, interface, ttl, &message);
             });
         }
         alone
     }
 
-    /// A router has a packet to pass on.
+    /// A router forwards a packet.
     #[inline]
     fn forward(&mut self, node: NodeId, id: PacketId) {
         let packet = &mut self.network.packets[id];
@@ -370,8 +322,8 @@ impl<A: Application> Simulation<A> {
         packet.hops += 1;
         packet.path = (packet.path.rotate_left(5) ^ node.0).wrapping_mul(0x9e37_79b9);
         let (exit, destination) = (packet.exit, packet.destination);
-        if self.network.tunnel_bytes() != 0 {
-            self.network.pass_tunnel_end(node, id);
+        if self.network.encapsulates() {
+            self.network.encapsulate(node, id);
         }
         if exit == node {
             match self.network.downlink(destination) {
@@ -388,10 +340,11 @@ impl<A: Application> Simulation<A> {
         }
     }
 
+    /// Gives packets without an uplink to the router or medium of their source.
     #[inline]
-    fn forward_born(&mut self) {
-        for index in 0..self.network.born.len() {
-            let id = self.network.born[index];
+    fn flush_outbox(&mut self) {
+        for index in 0..self.network.outbox.len() {
+            let id = self.network.outbox[index];
             let source = self.network.packets[id].source;
             if self.network.is_router(source) {
                 self.forward(source, id);
@@ -399,7 +352,7 @@ impl<A: Application> Simulation<A> {
                 self.give_to_medium(source, source, id);
             }
         }
-        self.network.born.clear();
+        self.network.outbox.clear();
     }
 
     /// `node` gives a packet to the medium of `host`.
@@ -407,13 +360,14 @@ impl<A: Application> Simulation<A> {
         match self.network.medium_of(host) {
             Some(medium) => {
                 self.network.packets[id].queued_at = self.events.now();
-                let seen = CapturePoint {
+                let point = CapturePoint {
                     at: self.events.now(),
                     node,
                     port: Port::Medium,
                     sent: true,
                 };
-                self.network.note_packet(seen, id);
+                let network = &mut self.network;
+                network.capture.push_packet(point, id, &network.packets);
                 self.with_medium(medium, |medium, context| {
                     medium.on_packet(context, node, id)
                 });
@@ -422,111 +376,11 @@ impl<A: Application> Simulation<A> {
         }
     }
 
-    /// What came out of media in the last hook, and what was given to them, happens, in order;
-    /// more may come meanwhile.
-    fn pass_emerged(&mut self) {
-        while let Some(emerged) = self.network.emerged.pop_front() {
-            self.tell_capture();
-            match emerged {
-                Emerged::Out(node, id) => {
-                    self.note_received(node, |_| Port::Medium, id);
-                    self.come_to(node, id);
-                }
-                Emerged::Arrived(link, id) => {
-                    let Some(medium) = self.network.links()[link.index()].medium() else {
-                        continue;
-                    };
-                    let (node, interface) = medium.far;
-                    if !self.take_message(node, Some(usize::from(interface)), id) {
-                        self.come_to(node, id);
-                    }
-                }
-                Emerged::Heard(link, ttl, message) => {
-                    self.network.message_ttl = ttl;
-                    self.with_end(link, false, |router, context, interface| {
-                        router.on_message(context, interface, &message);
-                    });
-                }
-                Emerged::GivenBack(link, id) => {
-                    let packet = &mut self.network.packets[id];
-                    if packet.flow != FlowId::NONE
-                        && let Some(message) = packet.message.take()
-                    {
-                        packet.size_bytes -= message.len() as u32;
-                    }
-                    self.with_end(link, true, |router, context, interface| {
-                        router.on_tx_failed(context, interface, id);
-                    });
-                }
-                Emerged::Attempted {
-                    link,
-                    attempts,
-                    delivered,
-                    rate,
-                } => self.with_end(link, true, |router, context, interface| {
-                    router.on_tx_status(context, interface, attempts, delivered, rate);
-                }),
-                Emerged::Room(node, radio) => {
-                    if let Some(interface) = self.network.take_ready(node, radio) {
-                        self.with_router(node, |router, context| {
-                            router.on_interface_ready(context, interface);
-                        });
-                    }
-                }
-                Emerged::Frame(link, id) => {
-                    let Some(medium) = self.network.links()[link.index()].medium() else {
-                        continue;
-                    };
-                    self.network.packets[id].queued_at = self.events.now();
-                    self.network.hand_over(medium.near.0, medium.radio);
-                    self.with_medium(medium.medium, |medium, context| {
-                        medium.on_frame(context, link, id)
-                    });
-                    self.network.look_for_room(medium.near.0, medium.radio);
-                }
-                Emerged::Broadcast(node, radio, id) => {
-                    let Some(medium) = self.network.medium_of_radio(node, radio) else {
-                        continue;
-                    };
-                    self.network.packets[id].queued_at = self.events.now();
-                    self.network.hand_over(node, radio);
-                    self.with_medium(medium, |medium, context| {
-                        medium.on_broadcast(context, node, radio, id);
-                    });
-                    self.network.look_for_room(node, radio);
-                }
-                Emerged::LinkUp(link, up) => {
-                    if let Some(medium) = self.network.links()[link.index()].medium() {
-                        self.with_medium(medium.medium, |medium, context| {
-                            medium.set_link_up(context, link, up);
-                        });
-                    }
-                }
-                Emerged::Refused => {
-                    if let Some(packet) = self.network.refused.pop_front() {
-                        self.application
-                            .on_refused(&mut self.network, &mut self.events, &packet);
-                        self.forward_born();
-                    }
-                }
-            }
-        }
-        self.tell_capture();
-    }
-
-    /// Calls the router at the near or the far end of a link over a medium.
-    fn with_end(
-        &mut self,
-        link: LinkId,
-        near: bool,
-        hook: impl FnOnce(&mut dyn Router, &mut Context<'_>, usize),
-    ) {
-        if let Some(medium) = self.network.links()[link.index()].medium() {
-            let (node, interface) = if near { medium.near } else { medium.far };
-            self.with_router(node, |router, context| {
-                hook(router, context, usize::from(interface));
-            });
-        }
+    /// The application with its context.
+    #[inline]
+    fn host(&mut self) -> (&mut A, HostContext<'_>) {
+        let context = HostContext::new(&mut self.network, &mut self.events, &self.routers);
+        (&mut self.application, context)
     }
 
     fn with_medium(
@@ -535,7 +389,8 @@ impl<A: Application> Simulation<A> {
         hook: impl FnOnce(&mut dyn Medium, &mut MediumContext<'_>),
     ) {
         if let Some(medium) = self.media.get_mut(id.index()) {
-            let mut context = MediumContext::new(id, &mut self.network, &mut self.events);
+            let mut context =
+                MediumContext::new(id, &mut self.network, &mut self.events, &mut self.log);
             hook(medium.as_mut(), &mut context);
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use backlane_units::{Duration, SimTime};
 
 use crate::capacity::{Capacity, Cursor};
-use crate::link::LinkCounters;
+use crate::counters::LinkCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 

@@ -1,10 +1,10 @@
 //! Links move packets at the times that arithmetic says, whatever the mechanism inside.
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
+use backlane_net::packet::Ecn;
 use backlane_net::{
-    Application, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId, QueueConfig,
-    QueueLimit, Simulation,
+    Application, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet, PacketId,
+    QueueConfig, QueueLimit, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 use proptest::prelude::*;
@@ -13,7 +13,6 @@ use proptest::prelude::*;
 struct Script {
     source: NodeId,
     destination: NodeId,
-    exit: NodeId,
     sizes: Vec<u32>,
     ecn: Ecn,
     marked: Vec<u64>,
@@ -21,40 +20,25 @@ struct Script {
 }
 
 impl Application for Script {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
-        self.arrivals.push((packet.sequence, events.now().as_ps()));
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        self.arrivals.push((packet.sequence, context.now().as_ps()));
         if packet.ecn == Ecn::Marked {
             self.marked.push(packet.sequence);
         }
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        _token: u32,
-    ) {
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(0),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: self.ecn,
-                size_bytes: self.sizes[id as usize],
-                source: self.source,
-                destination: self.destination,
-                exit: self.exit,
-                previous: self.source,
-                path: 0,
-                sequence: u64::from(id),
-                queued_at: events.now(),
-                message: None,
-            },
-        );
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _token: u32) {
+        context.send(Packet {
+            ecn: self.ecn,
+            sequence: u64::from(id),
+            ..Packet::new(
+                FlowId(0),
+                self.source,
+                self.destination,
+                self.sizes[id as usize],
+            )
+        });
     }
 }
 
@@ -112,13 +96,13 @@ fn run_with(
     let script = Script {
         source,
         destination,
-        exit: router,
         sizes: sends.iter().map(|&(_, size)| size).collect(),
         ecn,
         marked: Vec::new(),
         arrivals: Vec::new(),
     };
-    let mut simulation = Simulation::new(network, events, script, vec![None, None, None], None);
+    let mut simulation =
+        Simulation::new(network, events, script, vec![None, None, None], Vec::new());
     simulation.run(SimTime::MAX, |_, _| false);
     let balance = simulation.network.balance();
     assert!(balance.holds(), "{balance:?}");

@@ -4,11 +4,10 @@ use std::any::Any;
 use std::collections::VecDeque;
 
 use backlane_engine::{EventQueue, TimerId};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
-    MediumCounters, MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router,
-    Simulation,
+    AccessCounters, Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig,
+    LinkId, Medium, MediumContext, MediumId, Network, NodeId, Packet, PacketId, QueueConfig,
+    QueueLimit, Router, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -103,7 +102,7 @@ impl Router for Line {
             None => context.drop(id, DropCause::NoRoute),
         }
     }
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
     fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
 }
 
@@ -117,48 +116,30 @@ struct Script {
 }
 
 impl Script {
-    fn send(
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        source: NodeId,
-        destination: NodeId,
-        sequence: u64,
-    ) {
+    fn send(context: &mut HostContext<'_>, source: NodeId, destination: NodeId, sequence: u64) {
         let packet = Packet {
-            flow: FlowId(0),
-            reverse: false,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes: SIZE_BYTES,
-            source,
-            destination,
-            exit: network.exit_of(destination),
-            previous: source,
-            path: 0,
             sequence,
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(FlowId(0), source, destination, SIZE_BYTES)
         };
-        network.send(events, packet);
+        context.send(packet);
     }
 }
 
 impl Application for Script {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let (source, destination) = (packet.source, packet.destination);
         let (sequence, size, hops) = (packet.sequence, packet.size_bytes, packet.hops);
         self.arrivals
-            .push((sequence, events.now().as_ps(), destination, size, hops));
+            .push((sequence, context.now().as_ps(), destination, size, hops));
         if self.answers && sequence < 100 {
-            Self::send(network, events, destination, source, sequence + 100);
+            Self::send(context, destination, source, sequence + 100);
         }
     }
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: u32, _: u32) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _: u32) {
         let (source, destination) = self.sends[id as usize];
-        Self::send(network, events, source, destination, u64::from(id));
+        Self::send(context, source, destination, u64::from(id));
     }
 }
 
@@ -216,11 +197,12 @@ impl World {
             arrivals: Vec::new(),
         };
         change(&mut line, &mut script);
-        let medium = network.add_medium(Box::new(line));
+        let medium = MediumId(0);
+        let media: Vec<Box<dyn Medium>> = vec![Box::new(line)];
         for host in UES {
             network.attach_over(host, routers[1], medium);
         }
-        network.set_tunnel_bytes(TUNNEL_BYTES);
+        network.set_encapsulation_bytes(TUNNEL_BYTES);
         for (id, &(at_ms, ..)) in sends.iter().enumerate() {
             let at = SimTime::ZERO + Duration::from_millis(at_ms);
             let id = id as u32;
@@ -229,7 +211,7 @@ impl World {
         let line = || -> Option<Box<dyn Router>> { Some(Box::new(Line)) };
         let routers = vec![line(), line(), line(), None, None, None];
         Self {
-            simulation: Simulation::new(network, events, script, routers, None),
+            simulation: Simulation::new(network, events, script, routers, media),
             medium,
         }
     }
@@ -309,8 +291,8 @@ fn what_the_medium_holds_is_in_flight_and_what_it_gives_up_is_dropped_by_radio()
     let world = world.run();
     let network = &world.simulation.network;
     assert_eq!(network.balance().delivered, 4);
-    let [up, down] = network.carried_by_media(NodeId(1));
-    assert_eq!(up, MediumCounters::default());
+    let [up, down] = network.access_counters(NodeId(1));
+    assert_eq!(up, AccessCounters::default());
     assert_eq!((down.bytes, down.packets, down.drops), (4000, 4, 1));
     assert_eq!(down.area, 4000 * u128::from(AIR.as_ps()));
 }
@@ -375,7 +357,7 @@ fn the_timers_of_a_medium_are_not_those_of_a_router_in_the_digest() {
             answers: false,
             arrivals: Vec::new(),
         };
-        let mut simulation = Simulation::new(network, events, script, vec![None], None);
+        let mut simulation = Simulation::new(network, events, script, vec![None], Vec::new());
         simulation.run(SimTime::MAX, |_, _| false);
         simulation.digest()
     };
@@ -429,20 +411,20 @@ fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_th
             };
             events.once(SimTime::ZERO + Duration::from_millis(u64::from(ms)), router);
         }
-        let medium = network.add_medium(Box::new(Ticks {
+        let ticks = Box::new(Ticks {
             goes_on,
             timer: None,
             hooks: 0,
-        }));
+        });
         let script = Script {
             sends: Vec::new(),
             answers: false,
             arrivals: Vec::new(),
         };
-        let mut simulation = Simulation::new(network, events, script, vec![None], None);
+        let mut simulation = Simulation::new(network, events, script, vec![None], vec![ticks]);
         simulation.run(SimTime::ZERO + Duration::from_millis(20), |_, _| false);
         simulation.run(SimTime::ZERO + Duration::from_millis(40), |_, _| false);
-        let medium: &dyn Any = simulation.medium(medium).unwrap();
+        let medium: &dyn Any = simulation.medium(MediumId(0)).unwrap();
         let hooks = medium.downcast_ref::<Ticks>().unwrap().hooks;
         (simulation.digest(), simulation.events.fired(), hooks)
     };

@@ -8,11 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::{EventQueue, TimerId};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
-    MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline, QueueLimit, Router,
-    Simulation,
+    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, LinkId, Medium,
+    MediumContext, MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline,
+    QueueLimit, Router, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -263,9 +262,8 @@ impl Router for Chatty {
         }
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, message: &[u8]) {
         let from = context.interfaces()[interface].peer.0;
-        let ttl = context.message_ttl();
         self.note(
             context,
             format!("{} bytes from {from}, TTL {ttl}", message.len()),
@@ -322,40 +320,22 @@ struct Ends {
 }
 
 impl Application for Ends {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let ms = events.now().as_ps() / Duration::from_millis(1).as_ps();
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let ms = context.now().as_ps() / Duration::from_millis(1).as_ps();
+        let packet = context.packet(id);
         self.arrivals.push((packet.sequence, ms, packet.size_bytes));
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
         let packet = Packet {
-            flow: FlowId(0),
-            reverse: false,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes: SIZE_BYTES,
-            source: NodeId(id),
-            destination: NodeId(token),
-            exit: network.exit_of(NodeId(token)),
-            previous: NodeId(id),
-            path: 0,
             sequence: self.sent,
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(FlowId(0), NodeId(id), NodeId(token), SIZE_BYTES)
         };
         self.sent += 1;
-        network.send(events, packet);
+        context.send(packet);
     }
 
-    fn on_refused(&mut self, _: &mut Network, _: &mut EventQueue<Event>, packet: &Packet) {
+    fn on_source_drop(&mut self, _: &mut HostContext<'_>, packet: &Packet) {
         self.refused.push(packet.sequence);
     }
 }
@@ -387,7 +367,7 @@ impl World {
             .collect();
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let (there, back) =
-                network.connect_over(&mut events, nodes[a], 0, nodes[b], 0, medium, RATE);
+                network.connect_over(&mut events, medium, (nodes[a], 0), (nodes[b], 0), RATE);
             stations[a].links.push((there, nodes[b]));
             stations[b].links.push((back, nodes[a]));
         }
@@ -397,13 +377,10 @@ impl World {
             queue: QUEUE,
         };
         network.connect(&mut events, nodes[0], nodes[3], &wire);
-        assert_eq!(
-            network.add_medium(Box::new(Hub {
-                stations,
-                down: Vec::new()
-            })),
-            medium
-        );
+        let hub = Hub {
+            stations,
+            down: Vec::new(),
+        };
         for &(ms, from, to) in sends {
             let event = Event::Application {
                 id: from,
@@ -423,7 +400,7 @@ impl World {
         let routers = (0..4).map(router).collect();
         let ends = Ends::default();
         Self {
-            simulation: Simulation::new(network, events, ends, routers, None),
+            simulation: Simulation::new(network, events, ends, routers, vec![Box::new(hub)]),
             medium,
             log,
         }

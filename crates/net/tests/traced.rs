@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use backlane_engine::EventQueue;
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::queue::CoDelConfig;
 use backlane_net::{
-    Application, AtEnd, Capacity, Event, FlowId, LinkConfig, Network, NodeId, Opportunities,
-    OpportunityTrace, Packet, PacketId, QueueConfig, QueueLimit, RateStep, RateTrace, Simulation,
-    TracedConfig,
+    Application, AtEnd, Capacity, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
+    Opportunities, OpportunityTrace, Packet, PacketId, QueueConfig, QueueLimit, RateStep,
+    RateTrace, Simulation, TracedConfig,
 };
 use backlane_units::{Duration, Rate, SimTime};
 use proptest::prelude::*;
@@ -26,39 +25,21 @@ struct Script {
 }
 
 impl Application for Script {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
-        let time_us = events.now().as_ps() / 1_000_000;
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        let time_us = context.now().as_ps() / 1_000_000;
         self.arrivals.push((packet.sequence, time_us));
         self.bytes[usize::from(packet.source == UE)] += u64::from(packet.size_bytes);
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        _token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _token: u32) {
         let (_, size_bytes, up) = self.sends[id as usize];
         let (source, destination) = if up { (UE, SERVER) } else { (SERVER, UE) };
         let packet = Packet {
-            flow: FlowId(0),
-            reverse: false,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes,
-            source,
-            destination,
-            exit: NodeId(0),
-            previous: source,
-            path: 0,
             sequence: u64::from(id),
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(FlowId(0), source, destination, size_bytes)
         };
-        network.send(events, packet);
+        context.send(packet);
     }
 }
 
@@ -136,7 +117,7 @@ fn prepared(
         bytes: [0, 0],
     };
     // Every packet leaves at the router that it comes to, which needs no protocol.
-    Simulation::new(network, events, script, vec![None, None, None], None)
+    Simulation::new(network, events, script, vec![None, None, None], Vec::new())
 }
 
 /// Arrival in whole milliseconds, the millisecond of delay taken off.

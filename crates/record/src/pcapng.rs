@@ -1,13 +1,15 @@
 //! Captures as pcapng files (draft-ietf-opsawg-pcapng): one section, its interfaces, the names of
 //! addresses, and a block for each packet with nanoseconds.
 
-/// What the packets of an interface begin with.
+/// The first header of the packets of an interface: a `LINKTYPE_` number of the pcap registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkType {
+pub struct LinkType(pub u16);
+
+impl LinkType {
     /// IPv4 headers (`LINKTYPE_RAW`).
-    Raw,
+    pub const RAW: Self = Self(101);
     /// 802.11 headers, no check sequence at the end (`LINKTYPE_IEEE802_11`).
-    Dot11,
+    pub const IEEE802_11: Self = Self(105);
 }
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -70,20 +72,14 @@ impl Pcapng {
     /// Adds an interface, and gives its number.
     pub fn interface(&mut self, name: &str, link: LinkType) -> u32 {
         self.block(INTERFACE, |out| {
-            put16(
-                out,
-                match link {
-                    LinkType::Raw => 101,
-                    LinkType::Dot11 => 105,
-                },
-            );
+            put16(out, link.0);
             put16(out, 0);
             // No limit.
             put32(out, 0);
             option(out, IF_NAME, name.as_bytes());
             // Nanoseconds.
             option(out, IF_TSRESOL, &[9]);
-            if link == LinkType::Dot11 {
+            if link == LinkType::IEEE802_11 {
                 option(out, IF_FCSLEN, &[0]);
             }
             option(out, OPT_END, &[]);
@@ -173,8 +169,8 @@ mod tests {
     fn a_file_is_a_section_with_names_interfaces_and_packets() {
         let mut file = Pcapng::new("backlane", "one");
         file.names([(0x0a00_0001, "a"), (0x0a00_0002, "node-b")]);
-        assert_eq!(file.interface("a-b", LinkType::Raw), 0);
-        assert_eq!(file.interface("radio 0", LinkType::Dot11), 1);
+        assert_eq!(file.interface("a-b", LinkType::RAW), 0);
+        assert_eq!(file.interface("radio 0", LinkType::IEEE802_11), 1);
         file.packet(1, 0x1_0000_0002, true, &[1, 2, 3, 4, 5], 1500);
         let blocks = blocks(&file.take());
         let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
@@ -198,7 +194,7 @@ mod tests {
             let mut file = Pcapng::new("backlane", "two");
             let mut bytes = Vec::new();
             for number in 0..3 {
-                let interface = file.interface("a-b", LinkType::Raw);
+                let interface = file.interface("a-b", LinkType::RAW);
                 assert_eq!(interface, number);
                 file.packet(interface, 7, false, &[1; 33], 40);
                 if takes {

@@ -6,6 +6,7 @@
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
 //! - [`etx`]: how often a packet must be sent over a link, estimated from what arrives of probes.
+//! - [`readings`]: the names of what routers measure.
 //! - [`graph`]: the graph that the precomputed parts are computed on.
 
 pub mod aodv;
@@ -15,4 +16,5 @@ mod flow_map;
 pub mod graph;
 pub mod multipath;
 pub mod olsr;
+pub mod readings;
 pub mod shortest_path;

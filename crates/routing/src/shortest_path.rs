@@ -306,7 +306,14 @@ impl Router for ShortestPath {
         }
     }
 
-    fn on_message(&mut self, _context: &mut Context<'_>, _interface: usize, _message: &[u8]) {}
+    fn on_message(
+        &mut self,
+        _context: &mut Context<'_>,
+        _interface: usize,
+        _ttl: u8,
+        _message: &[u8],
+    ) {
+    }
 
     fn on_timer(&mut self, _context: &mut Context<'_>, _token: u32) {}
 

@@ -8,6 +8,7 @@ use backlane_engine::Streams;
 use backlane_net::{DropCause, NodeId};
 use backlane_routing::aodv::message::{Message, RouteRequest};
 use backlane_routing::aodv::{Config, Metric};
+use backlane_routing::readings::{LINK_FAILURES, ROUTE_DISCOVERIES, ROUTE_REPAIRS};
 use backlane_units::{Duration, SimTime};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -236,8 +237,8 @@ fn the_node_before_a_lost_link_repairs_it_without_the_source() {
         .map(|(.., request)| request.originator)
         .collect();
     assert!(!asked.is_empty() && asked.iter().all(|node| *node == NodeId(2)));
-    assert_eq!(net.readings(2).route_repairs, 1);
-    assert_eq!(net.readings(0).route_discoveries, 1);
+    assert_eq!(net.reading(2, ROUTE_REPAIRS), 1);
+    assert_eq!(net.reading(0, ROUTE_DISCOVERIES), 1);
 }
 
 #[test]
@@ -268,7 +269,7 @@ fn a_repair_that_finds_nothing_ends_in_an_error_to_the_source() {
     net.cut(3, 2);
     net.run(at_ms(13_000));
     assert_eq!(net.way(0, 5), [0, 6, 7, 8, 9, 5]);
-    assert_eq!(net.readings(2).route_repairs, 0);
+    assert_eq!(net.reading(2, ROUTE_REPAIRS), 0);
     assert!(
         net.dropped(DropCause::NoRoute) > 0,
         "what node 2 kept is lost"
@@ -371,7 +372,7 @@ fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
     };
     let mut net = Net::new(4, &chain(4), Over::Medium(0.5), Config::ns2(), &[flow], 1);
     net.run(at_ms(1_001_000));
-    let failures: u64 = (0..4).map(|node| net.readings(node).link_failures).sum();
+    let failures: u64 = (0..4).map(|node| net.reading(node, LINK_FAILURES)).sum();
     let links = net.simulation.network.links().iter();
     let frames: u64 = links.map(|link| link.counters().packets).sum();
     let arrived = net.simulation.application.arrivals[0].len();

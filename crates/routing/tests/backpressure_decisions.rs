@@ -7,10 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::INITIAL_TTL;
 use backlane_net::{
-    Application, Context, DropCause, Ecn, Event, FlowId, LinkConfig, Network, NodeId, Packet,
-    PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
+    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::backpressure::{
     BpMr, Classic, ClassicConfig, Config, Granularity, Hello, NodeV, PenaltyRule, QueueInfo,
@@ -25,29 +24,10 @@ const DESTINATION: NodeId = NodeId(3);
 struct Packets;
 
 impl Application for Packets {
-    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
+    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
-        let now = events.now();
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(0),
-                reverse: false,
-                ecn: Ecn::NotCapable,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                size_bytes: 1440,
-                source: NodeId(0),
-                destination: DESTINATION,
-                exit: DESTINATION,
-                previous: NodeId(0),
-                path: 0,
-                sequence: 0,
-                queued_at: now,
-                message: None,
-            },
-        );
+    fn on_timer(&mut self, context: &mut HostContext<'_>, _: u32, _: u32) {
+        context.send(Packet::new(FlowId(0), NodeId(0), DESTINATION, 1440));
     }
 }
 
@@ -88,7 +68,7 @@ impl Router for Told {
         context.drop(id, DropCause::NoRoute);
     }
 
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
 }
 
 fn ms(ms: u64) -> SimTime {
@@ -156,7 +136,7 @@ fn go_to(
     for &at_ms in packets_ms {
         events.once(ms(at_ms), Event::Application { id: 0, token: 0 });
     }
-    let mut simulation = Simulation::new(network, events, Packets, routers, None);
+    let mut simulation = Simulation::new(network, events, Packets, routers, Vec::new());
     // The HELLOs are believed for 300 ms.
     simulation.run(ms(250), |_, _| false);
     given.take()

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, DropCause, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId,
-    QueueConfig, QueueLimit, Simulation,
+    Application, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet,
+    PacketId, QueueConfig, QueueLimit, Simulation,
 };
 use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach};
+use backlane_routing::readings::{LINK_FAILURES, reading};
 use backlane_units::{Duration, Rate, SimTime};
 use common::Ether;
 use proptest::prelude::*;
@@ -33,42 +33,30 @@ struct Packets {
 }
 
 impl Application for Packets {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let arrived = self.arrived.entry(packet.flow.0).or_default();
-        arrived.push((events.now(), packet.hops));
+        arrived.push((context.now(), packet.hops));
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
         let flow = &self.flows[id as usize];
         let sent = &mut self.sent[id as usize];
         *sent += 1;
         let packet = Packet {
-            flow: FlowId(id),
             reverse: flow.reverse,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes: 1000,
-            source: NodeId(flow.source),
-            destination: NodeId(flow.destination),
-            exit: NodeId(flow.destination),
-            previous: NodeId(flow.source),
-            path: 0,
             sequence: *sent,
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(
+                FlowId(id),
+                NodeId(flow.source),
+                NodeId(flow.destination),
+                1000,
+            )
         };
-        network.send(events, packet);
+        context.send(packet);
         if *sent < flow.packets {
-            let next = events.now() + flow.every;
-            events.once(next, Event::Application { id, token });
+            let next = context.now() + flow.every;
+            context.call_at(next, id, token);
         }
     }
 }
@@ -102,6 +90,7 @@ fn simulation(
         delay: Duration::from_millis(1),
         queue: QueueConfig::DropTail(QueueLimit::Packets(1000)),
     };
+    let mut media: Vec<Box<dyn backlane_net::Medium>> = Vec::new();
     match over {
         Over::Wires => {
             for &(a, b) in links {
@@ -121,7 +110,7 @@ fn simulation(
                 .map(|&(a, b)| (a, b, [delivery(a); 2]))
                 .collect();
             let stream = streams.stream("ether", "loss");
-            Ether::join(&mut network, &mut events, &links, stream);
+            media.push(Ether::join(&mut network, &mut events, &links, stream));
         }
     }
     for id in 0..flows.len() as u32 {
@@ -142,7 +131,7 @@ fn simulation(
         arrived: BTreeMap::new(),
         flows,
     };
-    Simulation::new(network, events, packets, routers, None)
+    Simulation::new(network, events, packets, routers, media)
 }
 
 fn run(simulation: &mut Simulation<Packets>, until: SimTime) {
@@ -206,7 +195,7 @@ fn dropped(simulation: &Simulation<Packets>, cause: DropCause) -> u64 {
 
 fn failures_seen(simulation: &Simulation<Packets>, node: u32) -> u64 {
     let router = simulation.router(NodeId(node)).unwrap();
-    router.readings(ms(0)).link_failures
+    reading(&router.readings(ms(0)), LINK_FAILURES) as u64
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Stream, Streams};
 use backlane_net::{
-    Application, Context, Event, Interface, LinkConfig, Network, NodeId, PacketId, QueueConfig,
-    QueueLimit, Router, Simulation,
+    Application, Context, HostContext, Interface, LinkConfig, Network, NodeId, PacketId,
+    QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
@@ -17,8 +17,8 @@ use backlane_units::{Duration, Rate, SimTime};
 struct Idle;
 
 impl Application for Idle {
-    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
-    fn on_event(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: u32, _: u32) {}
+    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
+    fn on_timer(&mut self, _: &mut HostContext<'_>, _: u32, _: u32) {}
 }
 
 /// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
@@ -34,13 +34,13 @@ impl Router for Watched {
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         self.0.on_packet(context, id);
     }
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
         let node = context.node().0;
         for message in messages(bytes).filter(|message| message.kind == TC) {
             let copy = (node, interface, message.originator.0, message.sequence);
             *self.1.borrow_mut().entry(copy).or_default() += 1;
         }
-        self.0.on_message(context, interface, bytes);
+        self.0.on_message(context, interface, ttl, bytes);
     }
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         self.0.on_timer(context, token);
@@ -81,7 +81,7 @@ impl Net {
             })
             .collect();
         Self {
-            simulation: Simulation::new(network, events, Idle, routers, None),
+            simulation: Simulation::new(network, events, Idle, routers, Vec::new()),
             nodes,
             floods,
         }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::{
-    Application, Context, Event, LinkConfig, Network, NodeId, PacketId, QueueConfig, QueueLimit,
-    Router, Simulation,
+    Application, Context, HostContext, LinkConfig, Network, NodeId, PacketId, QueueConfig,
+    QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
@@ -17,8 +17,8 @@ use backlane_units::{Duration, Rate, SimTime};
 struct Idle;
 
 impl Application for Idle {
-    fn on_packet(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: PacketId) {}
-    fn on_event(&mut self, _: &mut Network, _: &mut EventQueue<Event>, _: u32, _: u32) {}
+    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
+    fn on_timer(&mut self, _: &mut HostContext<'_>, _: u32, _: u32) {}
 }
 
 /// A TC that came in.
@@ -42,7 +42,7 @@ impl Router for Watched {
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         self.0.on_packet(context, id);
     }
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
         for message in messages(bytes).filter(|message| message.kind == TC) {
             self.1.borrow_mut().push(Heard {
                 at: context.now(),
@@ -54,7 +54,7 @@ impl Router for Watched {
                 hops: message.hops,
             });
         }
-        self.0.on_message(context, interface, bytes);
+        self.0.on_message(context, interface, ttl, bytes);
     }
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         self.0.on_timer(context, token);
@@ -83,7 +83,7 @@ fn chain(nodes: u32, config: Config) -> Vec<Heard> {
         Some(Box::new(Watched(olsr, heard.clone())))
     };
     let routers = (0..nodes).map(router).collect();
-    let mut simulation = Simulation::new(network, events, Idle, routers, None);
+    let mut simulation = Simulation::new(network, events, Idle, routers, Vec::new());
     simulation.run(SimTime::ZERO + Duration::from_secs(600), |_, _| false);
     heard.take()
 }

@@ -1,10 +1,9 @@
 //! What OLSR does with packets: before there is a route, along it, and while it is broken.
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, DropCause, Event, FlowId, LinkConfig, Network, NodeId, Packet, PacketId,
-    QueueConfig, QueueLimit, Router, Simulation,
+    Application, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet,
+    PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::{Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
@@ -15,46 +14,24 @@ const EVERY: Duration = Duration::from_millis(100);
 struct Ticker {
     source: NodeId,
     destination: NodeId,
-    exit: NodeId,
     sent: u64,
     arrivals: Vec<(SimTime, u64, u8)>,
 }
 
 impl Application for Ticker {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         self.arrivals
-            .push((events.now(), packet.sequence, packet.hops));
+            .push((context.now(), packet.sequence, packet.hops));
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(0),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: Ecn::NotCapable,
-                size_bytes: 1000,
-                source: self.source,
-                destination: self.destination,
-                exit: self.exit,
-                previous: self.source,
-                path: 0,
-                sequence: self.sent,
-                queued_at: events.now(),
-                message: None,
-            },
-        );
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
+        context.send(Packet {
+            sequence: self.sent,
+            ..Packet::new(FlowId(0), self.source, self.destination, 1000)
+        });
         self.sent += 1;
-        events.once(events.now() + EVERY, Event::Application { id, token });
+        context.call_at(context.now() + EVERY, id, token);
     }
 }
 
@@ -77,7 +54,6 @@ fn ring(seed: u64) -> Simulation<Ticker> {
     let ticker = Ticker {
         source,
         destination,
-        exit: routers[2],
         sent: 0,
         arrivals: Vec::new(),
     };
@@ -89,7 +65,7 @@ fn ring(seed: u64) -> Simulation<Ticker> {
     };
     let mut routers: Vec<_> = routers.into_iter().map(router).collect();
     routers.extend([None, None]);
-    Simulation::new(network, events, ticker, routers, None)
+    Simulation::new(network, events, ticker, routers, Vec::new())
 }
 
 fn balanced(simulation: &Simulation<Ticker>) -> [u64; DropCause::ALL.len()] {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, DropCause, Event, FlowId, Network, NodeId, Packet, PacketId, Router, Simulation,
+    Application, DropCause, Event, FlowId, HostContext, Network, NodeId, Packet, PacketId, Router,
+    Simulation,
 };
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::{
@@ -32,41 +32,23 @@ struct Ticker {
 }
 
 impl Application for Ticker {
-    fn on_packet(&mut self, network: &mut Network, _: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let arrived = self.arrived.entry(packet.flow.0).or_default();
         *arrived = (arrived.0 + 1, packet.hops);
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
         let (source, destination) = self.flows[id as usize];
         self.sent += 1;
         let packet = Packet {
-            flow: FlowId(id),
-            reverse: false,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            ecn: Ecn::NotCapable,
-            size_bytes: 1000,
-            source,
-            destination,
-            exit: destination,
-            previous: source,
-            path: 0,
             sequence: self.sent,
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(FlowId(id), source, destination, 1000)
         };
-        network.send(events, packet);
-        let next = events.now() + self.every;
+        context.send(packet);
+        let next = context.now() + self.every;
         if next < self.until {
-            events.once(next, Event::Application { id, token });
+            context.call_at(next, id, token);
         }
     }
 }
@@ -91,7 +73,7 @@ fn simulation(
     for _ in 0..nodes {
         network.add_router();
     }
-    Ether::join(
+    let ether = Ether::join(
         &mut network,
         &mut events,
         links,
@@ -109,7 +91,7 @@ fn simulation(
     };
     let make = make(&network, &streams);
     let routers = (0..nodes).map(|node| Some(make(NodeId(node)))).collect();
-    Simulation::new(network, events, ticker, routers, None)
+    Simulation::new(network, events, ticker, routers, vec![ether])
 }
 
 fn run(simulation: &mut Simulation<Ticker>, until: SimTime) {

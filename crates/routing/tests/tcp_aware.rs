@@ -3,12 +3,14 @@
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::INITIAL_TTL;
 use backlane_net::{
-    Application, DropCause, Ecn, Event, FlowId, LinkConfig, LinkId, Network, NodeId, Packet,
-    PacketId, QueueConfig, QueueLimit, Router, RouterReadings, Simulation,
+    Application, DropCause, Event, FlowId, HostContext, LinkConfig, LinkId, Network, NodeId,
+    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware, TcpAwareConfig, Threshold};
+use backlane_routing::readings::{
+    OVERFLOW_AT_SOURCE, OVERFLOW_IN_TRANSIT, TRAPPED_AREA, TRAPPED_PKTS, reading,
+};
 use backlane_units::{Duration, Rate, SimTime};
 
 const SIZE_BYTES: u32 = 1000;
@@ -24,45 +26,30 @@ struct Windows {
 }
 
 impl Windows {
-    fn send(&self, network: &mut Network, events: &mut EventQueue<Event>, flow: u32) {
+    fn send(&self, context: &mut HostContext<'_>, flow: u32) {
         let (source, destination, _) = self.flows[flow as usize];
-        let packet = Packet {
-            flow: FlowId(flow),
-            reverse: false,
-            ecn: Ecn::NotCapable,
-            ttl: INITIAL_TTL,
-            hops: 0,
-            size_bytes: SIZE_BYTES,
-            source,
-            destination,
-            exit: destination,
-            previous: source,
-            path: 0,
-            sequence: 0,
-            queued_at: events.now(),
-            message: None,
-        };
-        network.send(events, packet);
+        let packet = Packet::new(FlowId(flow), source, destination, SIZE_BYTES);
+        context.send(packet);
     }
 }
 
 impl Application for Windows {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let flow = network.packets[id].flow;
-        assert_eq!(network.packets[id].size_bytes, SIZE_BYTES);
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let flow = context.packet(id).flow;
+        assert_eq!(context.packet(id).size_bytes, SIZE_BYTES);
         self.delivered[flow.index()] += 1;
-        self.send(network, events, flow.0);
+        self.send(context, flow.0);
     }
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, _: u32, _: u32) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, _: u32, _: u32) {
         for flow in 0..self.flows.len() {
             for _ in 0..self.flows[flow].2 {
-                self.send(network, events, flow as u32);
+                self.send(context, flow as u32);
             }
         }
     }
 
-    fn on_refused(&mut self, _: &mut Network, _: &mut EventQueue<Event>, packet: &Packet) {
+    fn on_source_drop(&mut self, _: &mut HostContext<'_>, packet: &Packet) {
         self.refused[packet.flow.index()] += 1;
     }
 }
@@ -105,7 +92,7 @@ fn world(
         flows,
     };
     events.once(second(1), Event::Application { id: 0, token: 0 });
-    Simulation::new(network, events, application, routers, None)
+    Simulation::new(network, events, application, routers, Vec::new())
 }
 
 fn second(at: u64) -> SimTime {
@@ -119,9 +106,10 @@ fn run(simulation: &mut Simulation<Windows>, until: u64) {
     assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
 }
 
-fn readings(simulation: &Simulation<Windows>, node: u32) -> RouterReadings {
+fn read(simulation: &Simulation<Windows>, node: u32, name: &str) -> u64 {
     let now = simulation.events.now();
-    simulation.router(NodeId(node)).unwrap().readings(now)
+    let router = simulation.router(NodeId(node)).unwrap();
+    reading(&router.readings(now), name) as u64
 }
 
 fn with_threshold(threshold: Threshold) -> TcpAwareConfig {
@@ -194,12 +182,12 @@ fn a_full_buffer_drops_at_the_source_and_nowhere_else() {
     let config = TcpAwareConfig::default();
     let mut simulation = world(4, chain, &[(0, 3, 150), (0, 3, 150)], config);
     run(&mut simulation, 30);
-    let at_source = readings(&simulation, 0).overflow_at_source;
+    let at_source = read(&simulation, 0, OVERFLOW_AT_SOURCE);
     assert!(at_source >= 195, "{at_source} packets");
     for node in 1..4 {
-        let other = readings(&simulation, node);
+        let other = |name| read(&simulation, node, name);
         assert_eq!(
-            (other.overflow_at_source, other.overflow_in_transit),
+            (other(OVERFLOW_AT_SOURCE), other(OVERFLOW_IN_TRANSIT)),
             (0, 0)
         );
     }
@@ -227,7 +215,8 @@ fn the_backlog_of_a_flow_is_told_to_its_source() {
     let config = TcpAwareConfig::default();
     let mut simulation = world(2, PAIR, &[(0, 1, 30), (0, 1, 2)], config);
     run(&mut simulation, 2);
-    let backlogs = [0, 1].map(|flow| simulation.network.source_backlog(FlowId(flow)));
+    let router = simulation.router(NodeId(0)).unwrap();
+    let backlogs = [0, 1].map(|flow| router.flow_backlog_pkts(FlowId(flow)));
     // One of the 32 is on the wire.
     assert_eq!(backlogs.iter().sum::<u32>(), 31);
     assert!(backlogs[0] >= 29, "{backlogs:?}");
@@ -259,8 +248,12 @@ fn a_starved_packet_is_trapped_from_its_tenth_second_on() {
             .router(NodeId(0))
             .unwrap()
             .readings(second(until));
-        assert_eq!(readings.trapped_pkts, trapped, "at {until} s");
-        assert_eq!(readings.trapped_area as f64 / 1e12, area_s, "at {until} s");
+        assert_eq!(reading(&readings, TRAPPED_PKTS), trapped, "at {until} s");
+        assert_eq!(
+            reading(&readings, TRAPPED_AREA) as f64 / 1e12,
+            area_s,
+            "at {until} s"
+        );
     }
 }
 

@@ -136,7 +136,7 @@ impl Dumbbell {
             })
             .collect();
         let flows = Flows::new(&mut events, streams, specs);
-        Simulation::new(network, events, flows, routers, trace)
+        Simulation::new(network, events, flows, routers, Vec::new()).with_trace(trace)
     }
 
     /// Runs it for a while.

@@ -41,7 +41,7 @@ fn simulation(config: UdpConfig) -> Simulation<Flows> {
         transport: TransportSpec::Udp(config),
     };
     let flows = Flows::new(&mut events, Streams::new(SEED), vec![load]);
-    Simulation::new(network, events, flows, routers, None)
+    Simulation::new(network, events, flows, routers, Vec::new())
 }
 
 /// 1000 bytes at 80 kbit/s are 100 ms, as long as the mean time on: a packet at the begin of each

@@ -83,26 +83,15 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backlane_net::{Ecn, FlowId, NodeId};
+    use backlane_net::{FlowId, NodeId};
 
     fn arrivals(sequences: &[u64]) -> Delivery {
         let mut delivery = Delivery::default();
         for &sequence in sequences {
             let packet = Packet {
-                flow: FlowId(0),
-                reverse: false,
-                ttl: 64,
-                hops: 2,
-                ecn: Ecn::NotCapable,
-                size_bytes: 100,
-                source: NodeId(0),
-                destination: NodeId(1),
-                exit: NodeId(1),
-                previous: NodeId(0),
                 path: (sequence / 5) as u32,
                 sequence,
-                queued_at: SimTime::ZERO,
-                message: None,
+                ..Packet::new(FlowId(0), NodeId(0), NodeId(1), 100)
             };
             delivery.add(SimTime::ZERO, &packet);
         }

@@ -1,7 +1,7 @@
 //! All flows of a run behind one [`Application`].
 
 use backlane_engine::{EventQueue, Streams, TimerId};
-use backlane_net::{Application, Event, FlowId, Network, Packet, PacketId, TransportHeader};
+use backlane_net::{Application, Event, FlowId, HostContext, Packet, PacketId, TransportHeader};
 use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
@@ -134,13 +134,14 @@ impl Flows {
 
     /// The packets that flow control grants a controlled load over UDP in a slot, and the length
     /// of the slot; `None` for others. All controlled loads of its source that run now share.
-    fn grant(&self, network: &Network, now: SimTime, number: u32) -> Option<(f64, Duration)> {
+    fn grant(&self, context: &HostContext<'_>, number: u32) -> Option<(f64, Duration)> {
         let TransportSpec::Udp(own) = &self.all[number as usize].spec.transport else {
             return None;
         };
         let slot = own.control?.slot;
         let source = self.all[number as usize].spec.source;
-        let backlog = |number: u32| network.source_backlog(FlowId(number));
+        let now = context.now();
+        let backlog = |number: u32| context.first_hop_backlog_pkts(source, FlowId(number));
         let mut most_bps = 0.0_f64;
         let mut demands = Vec::new();
         for (other, flow) in (0..).zip(&self.all) {
@@ -163,16 +164,15 @@ impl Flows {
     }
 
     /// A finite flow finished or was given up: the turn of the one that waits for it.
-    fn end(&mut self, events: &mut EventQueue<Event>, number: usize) {
+    fn end(&mut self, context: &mut HostContext<'_>, number: usize) {
         self.unfinished -= 1;
         let mut next = number + 1;
         let Some(Start::AfterPrevious(gap)) = self.all.get(next).map(|flow| flow.spec.start) else {
             return;
         };
-        let at = events.now().saturating_add(gap);
+        let at = context.now().saturating_add(gap);
         if self.all[next].spec.stop.is_none_or(|stop| at < stop) {
-            let id = next as u32;
-            events.once(at, Event::Application { id, token: START });
+            context.call_at(at, next as u32, START);
             return;
         }
         while let Some(flow) = self.all.get(next)
@@ -190,26 +190,25 @@ impl Application for Flows {
     }
 
     #[inline]
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let (number, ecn) = (packet.flow.0, packet.ecn);
         let Some(flow) = self.all.get_mut(packet.flow.index()) else {
             return;
         };
         let at_destination = !packet.reverse;
         if at_destination {
-            flow.delivery.add(events.now(), packet);
+            flow.delivery.add(context.now(), packet);
             if let Some(reordering) = &mut flow.reordering {
-                reordering.add(events.now(), packet.sequence);
+                reordering.add(context.now(), packet.sequence);
             }
         }
         match &mut flow.transport {
             Some(Transport::Tcp(tcp)) => {
-                tcp.on_packet(at_destination, events, &mut self.segments, id, ecn);
+                tcp.on_packet(at_destination, context.now(), &mut self.segments, id, ecn);
                 tcp.pump(
                     at_destination,
-                    network,
-                    events,
+                    context,
                     &mut self.segments,
                     number,
                     &flow.spec,
@@ -223,54 +222,47 @@ impl Application for Flows {
             && let Some(size) = flow.spec.size_bytes
             && flow.delivered_bytes() >= size
         {
-            flow.finished = Some(events.now());
-            self.end(events, number as usize);
+            flow.finished = Some(context.now());
+            self.end(context, number as usize);
         }
     }
 
-    fn on_refused(
-        &mut self,
-        _network: &mut Network,
-        events: &mut EventQueue<Event>,
-        packet: &Packet,
-    ) {
+    fn on_source_drop(&mut self, context: &mut HostContext<'_>, packet: &Packet) {
         if !packet.reverse
             && let Some(flow) = self.all.get_mut(packet.flow.index())
             && let Some(Transport::Tcp(tcp)) = &mut flow.transport
         {
-            tcp.on_refused(events.now(), packet.sequence);
+            tcp.on_source_drop(context.now(), packet.sequence);
         }
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
         let grant = match self.all.get(id as usize) {
-            Some(_) => self.grant(network, events.now(), id),
+            Some(_) => self.grant(context, id),
             None => return,
         };
         let flow = &mut self.all[id as usize];
         if token == START {
-            flow.start = Some(events.now());
+            flow.start = Some(context.now());
         }
         let (segments, spec) = (&mut self.segments, &flow.spec);
         let ended = match (token, &mut flow.transport) {
             (START, _) => match &spec.transport {
                 TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) => {
-                    let mut tcp =
-                        Box::new(TcpFlow::open(config, spec.size_bytes, events, flow.timers));
+                    let mut tcp = Box::new(TcpFlow::open(
+                        config,
+                        spec.size_bytes,
+                        context.now(),
+                        flow.timers,
+                    ));
                     if let TransportSpec::CodedTcp(_, coding) = &spec.transport {
                         let mut keys = self.streams.stream(&format!("flow{id}"), "coding");
                         tcp.code(coding, config, [keys.next_u64(), keys.next_u64()]);
                     }
-                    tcp.pump(false, network, events, segments, id, spec);
+                    tcp.pump(false, context, segments, id, spec);
                     flow.transport = Some(Transport::Tcp(tcp));
                     if let Some(stop) = spec.stop {
-                        events.once(stop, Event::Application { id, token: STOP });
+                        context.call_at(stop, id, STOP);
                     }
                     false
                 }
@@ -279,9 +271,9 @@ impl Application for Flows {
                     let mut udp = Box::new(UdpFlow::new(*config, spec.size_bytes, periods));
                     match grant {
                         Some(grant) => {
-                            udp.emit_slot(network, events, flow.timers[0], (id, spec), grant);
+                            udp.emit_slot(context, flow.timers[0], (id, spec), grant);
                         }
-                        None => udp.emit(network, events, flow.timers[0], id, spec),
+                        None => udp.emit(context, flow.timers[0], id, spec),
                     }
                     flow.transport = Some(Transport::Udp(udp));
                     false
@@ -289,21 +281,21 @@ impl Application for Flows {
             },
             (STOP, Some(Transport::Tcp(tcp))) => {
                 let cut_short = tcp.stop();
-                tcp.pump(false, network, events, segments, id, spec);
+                tcp.pump(false, context, segments, id, spec);
                 cut_short
             }
             (_, Some(Transport::Tcp(tcp))) => {
                 let receiver = token == SINK;
-                tcp.on_timer(receiver, events);
-                tcp.pump(receiver, network, events, segments, id, spec);
+                tcp.on_timer(receiver, context.now());
+                tcp.pump(receiver, context, segments, id, spec);
                 tcp.sender().is_failed()
             }
             (_, Some(Transport::Udp(udp))) => {
                 match grant {
                     Some(grant) => {
-                        udp.emit_slot(network, events, flow.timers[0], (id, spec), grant);
+                        udp.emit_slot(context, flow.timers[0], (id, spec), grant);
                     }
-                    None => udp.emit(network, events, flow.timers[0], id, spec),
+                    None => udp.emit(context, flow.timers[0], id, spec),
                 }
                 false
             }
@@ -312,7 +304,7 @@ impl Application for Flows {
         if ended && flow.finished.is_none() && !flow.failed {
             flow.failed = true;
             if spec.size_bytes.is_some() {
-                self.end(events, id as usize);
+                self.end(context, id as usize);
             }
         }
     }

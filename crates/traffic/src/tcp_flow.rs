@@ -1,8 +1,8 @@
 //! A transfer over TCP: two endpoints, and the packets between them.
 
-use backlane_engine::{EventQueue, Histogram, TimerId};
-use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES};
-use backlane_net::{Ecn, Event, FlowId, Network, Packet, PacketId};
+use backlane_engine::{Histogram, TimerId};
+use backlane_net::packet::IPV4_HEADER_BYTES;
+use backlane_net::{Ecn, FlowId, HostContext, Packet, PacketId};
 use backlane_tcp::{Config, Connection, EcnField, Segment};
 use backlane_units::SimTime;
 
@@ -61,8 +61,7 @@ impl Side {
     #[inline]
     fn send(
         &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
+        context: &mut HostContext<'_>,
         flow: FlowId,
         spec: &FlowSpec,
         ecn: EcnField,
@@ -74,26 +73,16 @@ impl Side {
             (spec.source, spec.destination)
         };
         let packet = Packet {
-            flow,
             reverse: self.reverse,
-            ttl: INITIAL_TTL,
-            hops: 0,
             ecn: match ecn {
                 EcnField::NotCapable => Ecn::NotCapable,
                 EcnField::Capable | EcnField::Marked => Ecn::Capable,
             },
-            size_bytes: IPV4_HEADER_BYTES + bytes,
-            source,
-            destination,
-            exit: network.exit_of(destination),
-            previous: source,
-            path: 0,
             sequence: self.packets_sent,
-            queued_at: events.now(),
-            message: None,
+            ..Packet::new(flow, source, destination, IPV4_HEADER_BYTES + bytes)
         };
         self.packets_sent += 1;
-        network.send(events, packet)
+        context.send(packet)
     }
 }
 
@@ -113,10 +102,10 @@ impl TcpFlow {
     pub fn open(
         config: &Config,
         size_bytes: Option<u64>,
-        events: &EventQueue<Event>,
+        now: SimTime,
         timers: [TimerId; 2],
     ) -> Self {
-        let mut connection = Connection::connect(config, events.now());
+        let mut connection = Connection::connect(config, now);
         match size_bytes {
             Some(bytes) => {
                 connection.write(bytes);
@@ -176,8 +165,7 @@ impl TcpFlow {
     pub fn pump(
         &mut self,
         receiver: bool,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
+        context: &mut HostContext<'_>,
         segments: &mut Segments,
         id: u32,
         spec: &FlowSpec,
@@ -187,7 +175,7 @@ impl TcpFlow {
         } else {
             &mut self.sender
         };
-        let now = events.now();
+        let now = context.now();
         let flow = FlowId(id);
         while let Some(segment) = side.connection.poll_transmit(now) {
             if let Some(coding) = &mut self.coding
@@ -196,7 +184,7 @@ impl TcpFlow {
                 continue;
             }
             let bytes = segment.header_bytes() + segment.payload_bytes;
-            let packet = side.send(network, events, flow, spec, segment.ecn, bytes);
+            let packet = side.send(context, flow, spec, segment.ecn, bytes);
             segments.store(packet, segment);
             if self.coding.is_some() {
                 segments.store_content(packet, Content::Plain, &mut Vec::new());
@@ -206,7 +194,7 @@ impl TcpFlow {
         if let Some(coding) = &mut self.coding {
             let next = side.packets_sent;
             coding.send_all(receiver, now, next, |content, header, bytes, symbol| {
-                let packet = side.send(network, events, flow, spec, EcnField::NotCapable, bytes);
+                let packet = side.send(context, flow, spec, EcnField::NotCapable, bytes);
                 segments.store(packet, header);
                 segments.store_content(packet, content, symbol);
             });
@@ -216,8 +204,8 @@ impl TcpFlow {
                 .min();
         }
         match timeout {
-            Some(at) => events.set(side.timer, at),
-            None => events.cancel(side.timer),
+            Some(at) => context.set_timer(side.timer, at),
+            None => context.cancel_timer(side.timer),
         }
     }
 
@@ -226,7 +214,7 @@ impl TcpFlow {
     pub fn on_packet(
         &mut self,
         receiver: bool,
-        events: &EventQueue<Event>,
+        now: SimTime,
         segments: &mut Segments,
         id: PacketId,
         ecn: Ecn,
@@ -235,7 +223,6 @@ impl TcpFlow {
         if ecn == Ecn::Marked {
             segment.ecn = EcnField::Marked;
         }
-        let now = events.now();
         let side = if receiver {
             &mut self.receiver
         } else {
@@ -267,13 +254,12 @@ impl TcpFlow {
     }
 
     /// An endpoint's timer fired; call [`TcpFlow::pump`] after it.
-    pub fn on_timer(&mut self, receiver: bool, events: &EventQueue<Event>) {
+    pub fn on_timer(&mut self, receiver: bool, now: SimTime) {
         let side = if receiver {
             &mut self.receiver
         } else {
             &mut self.sender
         };
-        let now = events.now();
         let Some(coding) = &mut self.coding else {
             side.connection.on_timer(now);
             return;
@@ -288,7 +274,7 @@ impl TcpFlow {
     }
 
     /// The queue of the source's own node dropped a packet that left it under this number.
-    pub fn on_refused(&mut self, now: SimTime, sequence: u64) {
+    pub fn on_source_drop(&mut self, now: SimTime, sequence: u64) {
         if let Some(coding) = &mut self.coding {
             coding.on_drop(now, sequence, &self.sender.connection);
         }

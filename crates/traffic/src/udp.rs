@@ -1,8 +1,8 @@
 //! Loads over UDP: constant rate, on/off, and controlled by what waits at the source.
 
-use backlane_engine::{EventQueue, Stream, TimerId};
-use backlane_net::packet::{INITIAL_TTL, IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
-use backlane_net::{Ecn, Event, FlowId, Network, Packet};
+use backlane_engine::{Stream, TimerId};
+use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
+use backlane_net::{FlowId, HostContext, Packet};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::spec::FlowSpec;
@@ -80,32 +80,30 @@ impl UdpFlow {
     /// in whole packets and arms the timer for the next slot.
     pub(crate) fn emit_slot(
         &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
+        context: &mut HostContext<'_>,
         timer: TimerId,
         (id, spec): (u32, &FlowSpec),
         (pkts, slot): (f64, Duration),
     ) {
         self.credit_pkts += pkts;
-        while self.credit_pkts >= 1.0 && !self.is_over(events.now(), spec) {
+        while self.credit_pkts >= 1.0 && !self.is_over(context.now(), spec) {
             self.credit_pkts -= 1.0;
-            self.send(network, events, id, spec);
+            self.send(context, id, spec);
         }
-        if !self.is_over(events.now(), spec) {
-            events.set(timer, events.now() + slot);
+        if !self.is_over(context.now(), spec) {
+            context.set_timer(timer, context.now() + slot);
         }
     }
 
     /// The timer fired: sends one packet and arms the timer for the next.
     pub fn emit(
         &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
+        context: &mut HostContext<'_>,
         timer: TimerId,
         id: u32,
         spec: &FlowSpec,
     ) {
-        let now = events.now();
+        let now = context.now();
         if self.is_over(now, spec) {
             return;
         }
@@ -114,7 +112,7 @@ impl UdpFlow {
         {
             self.on_until = now + self.period(on);
         }
-        self.send(network, events, id, spec);
+        self.send(context, id, spec);
         let mut next = now + self.gap;
         if let Some((on, off)) = self.config.on_off
             && next >= self.on_until
@@ -122,39 +120,19 @@ impl UdpFlow {
             next = self.on_until.max(now) + self.period(off);
             self.on_until = next + self.period(on);
         }
-        events.set(timer, next);
+        context.set_timer(timer, next);
     }
 
-    fn send(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        spec: &FlowSpec,
-    ) {
+    fn send(&mut self, context: &mut HostContext<'_>, id: u32, spec: &FlowSpec) {
         let payload = u64::from(self.config.packet_bytes).min(self.bytes_left.unwrap_or(u64::MAX));
         if let Some(left) = &mut self.bytes_left {
             *left -= payload;
         }
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(id),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: Ecn::NotCapable,
-                size_bytes: payload as u32 + UDP_HEADER_BYTES + IPV4_HEADER_BYTES,
-                source: spec.source,
-                destination: spec.destination,
-                exit: network.exit_of(spec.destination),
-                previous: spec.source,
-                path: 0,
-                sequence: self.packets_sent,
-                queued_at: events.now(),
-                message: None,
-            },
-        );
+        let size_bytes = payload as u32 + UDP_HEADER_BYTES + IPV4_HEADER_BYTES;
+        context.send(Packet {
+            sequence: self.packets_sent,
+            ..Packet::new(FlowId(id), spec.source, spec.destination, size_bytes)
+        });
         self.packets_sent += 1;
     }
 

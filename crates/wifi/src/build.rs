@@ -102,23 +102,28 @@ impl Wifi {
         })
     }
 
-    /// Joins the routers of a network by the links of this one, in their order, and adds it as a
-    /// medium.
-    pub fn attach(mut self, network: &mut Network, events: &mut EventQueue<Event>) -> MediumId {
-        let medium = network.next_medium();
+    /// Joins the routers of a network by the links of this one, in their order, over the medium
+    /// of this number.
+    #[must_use]
+    pub fn connect(
+        mut self,
+        network: &mut Network,
+        events: &mut EventQueue<Event>,
+        medium: MediumId,
+    ) -> Self {
         for index in (0..self.links.len()).step_by(2) {
             let [a, b] = [self.links[index].from, self.links[index].to]
                 .map(|radio| &self.radios[radio as usize]);
             let rate = self.links[index].mode.rate();
             let (there, back) =
-                network.connect_over(events, a.node, a.number, b.node, b.number, medium, rate);
+                network.connect_over(events, medium, (a.node, a.number), (b.node, b.number), rate);
             if index == 0 {
                 self.first_link = there.0;
             }
             self.links[index].id = there;
             self.links[index + 1].id = back;
         }
-        network.add_medium(Box::new(self))
+        self
     }
 }
 

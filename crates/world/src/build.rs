@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Interrupt, Stream, Streams, Trace, Watch};
 use backlane_net::{
-    Event, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
+    Event, LinkConfig, LinkId, Medium, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_record::Table;
 use backlane_routing::aodv::{self, Aodv};
@@ -175,6 +175,7 @@ impl World {
             streams,
             events: EventQueue::new(),
             network: Network::new(),
+            media: Vec::new(),
             nodes: Vec::new(),
             links: Vec::new(),
             ues: Vec::new(),
@@ -204,6 +205,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) streams: Streams,
     pub(crate) events: EventQueue<Event>,
     pub(crate) network: Network,
+    pub(crate) media: Vec<Box<dyn Medium>>,
     pub(crate) nodes: Vec<NodeInfo>,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) ues: Vec<NodeId>,
@@ -352,7 +354,8 @@ impl Builder<'_> {
         }
         Ok(World {
             routers: routers.iter().flatten().count(),
-            simulation: Simulation::new(self.network, self.events, flows, routers, trace),
+            simulation: Simulation::new(self.network, self.events, flows, routers, self.media)
+                .with_trace(trace),
             nodes: self.nodes,
             links: self.links,
             captures,

@@ -3,8 +3,7 @@
 //!
 //! Packets have no bytes in the simulation; here their headers are made from their fields. A
 //! file keeps headers, and routing messages whole; payload is left out and its size told. Node
-//! number n has the address 10.0.0.0 + n, as in the messages of routing protocols, and its radio
-//! r the MAC address 02:r:n.
+//! number n has the address 10.0.0.0 + n, as in the messages of routing protocols.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,19 +12,14 @@ use std::rc::Rc;
 use backlane_engine::Interrupt;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
-    AirFrame, Capture, CapturePoint, Ecn, FlowId, FrameKind, Network, NodeId, Packet, Port,
-    TransportHeader,
+    AirFrame, Capture, CapturePoint, Ecn, FlowId, Network, NodeId, Packet, Port, TransportHeader,
 };
 use backlane_record::pcapng::{LinkType, Pcapng};
-use backlane_units::Duration;
 
 use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 
 const UDP: u8 = 17;
 const BROADCAST: u32 = u32::MAX;
-/// LLC and SNAP before an IPv4 packet (RFC 1042).
-const LLC_SNAP: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
-const MAC_HEADER_BYTES: u32 = 24;
 
 /// The UDP port of routing messages: OLSR's is assigned (RFC 3626 §18), AODV's too (RFC 3561 §5);
 /// what has none gets one of those that nobody shall use.
@@ -121,39 +115,38 @@ impl Captures {
 }
 
 impl Capture for Captures {
-    fn on_packet(&mut self, seen: &CapturePoint, packet: &Packet, transport: &TransportHeader) {
+    fn on_packet(&mut self, point: &CapturePoint, packet: &Packet, transport: &TransportHeader) {
         let mut files = self.0.borrow_mut();
         let (bytes, size) = ip_bytes(packet, transport, files.message_port);
-        files.write(seen, LinkType::Raw, &bytes, size);
+        files.write(point, LinkType::RAW, &bytes, size);
     }
 
     fn on_frame(
         &mut self,
-        seen: &CapturePoint,
+        point: &CapturePoint,
         frame: &AirFrame,
         packet: Option<(&Packet, &TransportHeader)>,
     ) {
         let mut files = self.0.borrow_mut();
-        let mut bytes = mac_header(frame, packet.map(|(packet, _)| packet.sequence));
+        let mut bytes = frame.header.clone();
         let mut size = bytes.len() as u32;
         if let Some((packet, transport)) = packet {
             let (ip, ip_size) = ip_bytes(packet, transport, files.message_port);
-            bytes.extend_from_slice(&LLC_SNAP);
             bytes.extend_from_slice(&ip);
-            size = MAC_HEADER_BYTES + LLC_SNAP.len() as u32 + ip_size;
+            size += ip_size;
         }
-        files.write(seen, LinkType::Dot11, &bytes, size);
+        files.write(point, LinkType(frame.link_type), &bytes, size);
     }
 }
 
 impl Files {
-    fn write(&mut self, seen: &CapturePoint, link: LinkType, bytes: &[u8], size: u32) {
-        let Some((file, ports)) = self.by_node.get_mut(&seen.node) else {
+    fn write(&mut self, point: &CapturePoint, link: LinkType, bytes: &[u8], size: u32) {
+        let Some((file, ports)) = self.by_node.get_mut(&point.node) else {
             return;
         };
         let before = file.held_bytes();
-        let port = *ports.entry(seen.port).or_insert_with(|| {
-            let name = match seen.port {
+        let port = *ports.entry(point.port).or_insert_with(|| {
+            let name = match point.port {
                 Port::Wire(NodeId::NONE) => "cell".to_owned(),
                 Port::Wire(peer) => format!("to {}", self.names[peer.index()]),
                 Port::Radio(radio) => format!("radio {radio}"),
@@ -161,8 +154,8 @@ impl Files {
             };
             file.interface(&name, link)
         });
-        let nanoseconds = seen.at.as_ps() / 1000;
-        file.packet(port, nanoseconds, seen.sent, bytes, size);
+        let nanoseconds = point.at.as_ps() / 1000;
+        file.packet(port, nanoseconds, point.sent, bytes, size);
         self.held_bytes += file.held_bytes() - before;
     }
 }
@@ -256,65 +249,15 @@ fn checksum(parts: &[&[u8]]) -> u16 {
     !(sum as u16)
 }
 
-/// An 802.11 header of an independent network, without the check sequence
-/// (IEEE 802.11-2020 §9.3.1, §9.3.2).
-fn mac_header(frame: &AirFrame, sequence: Option<u64>) -> Vec<u8> {
-    let kind = match frame.kind {
-        FrameKind::Data => 0x08,
-        FrameKind::Rts => 0xb4,
-        FrameKind::Cts => 0xc4,
-        FrameKind::Ack => 0xd4,
-    };
-    let retry = if frame.retry { 0x08 } else { 0 };
-    let mut bytes = vec![kind, retry];
-    // In microseconds, rounded up.
-    let microseconds = frame
-        .reserves
-        .as_ps()
-        .div_ceil(Duration::from_micros(1).as_ps());
-    let reserves = microseconds.min(0x7fff) as u16;
-    bytes.extend_from_slice(&reserves.to_le_bytes());
-    let receiver = frame.to.map_or([0xff; 6], mac_address);
-    bytes.extend_from_slice(&receiver);
-    if matches!(frame.kind, FrameKind::Data | FrameKind::Rts) {
-        bytes.extend_from_slice(&mac_address(frame.from));
-    }
-    if frame.kind == FrameKind::Data {
-        // The network that all belong to.
-        bytes.extend_from_slice(&[2, 0xff, 0xff, 0xff, 0xff, 0xff]);
-        let number = (sequence.unwrap_or(0) as u16) << 4;
-        bytes.extend_from_slice(&number.to_le_bytes());
-    }
-    bytes
-}
-
-fn mac_address((node, radio): (NodeId, u8)) -> [u8; 6] {
-    let [a, b, c, d] = node.0.to_be_bytes();
-    [2, radio, a, b, c, d]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backlane_net::packet::INITIAL_TTL;
-    use backlane_units::SimTime;
 
     fn packet() -> Packet {
         Packet {
-            flow: FlowId(0),
-            reverse: false,
-            ttl: INITIAL_TTL,
             hops: 1,
-            ecn: Ecn::NotCapable,
-            size_bytes: 48,
-            source: NodeId(1),
-            destination: NodeId(2),
-            exit: NodeId(2),
-            previous: NodeId(1),
-            path: 0,
             sequence: 7,
-            queued_at: SimTime::ZERO,
-            message: None,
+            ..Packet::new(FlowId(0), NodeId(1), NodeId(2), 48)
         }
     }
 
@@ -361,22 +304,5 @@ mod tests {
         assert_eq!((bytes.len(), size), (33, 33));
         assert_eq!(bytes[2..4], [0, 28]);
         assert_eq!(bytes[28..], [1, 2, 3, 4, 5]);
-    }
-
-    #[test]
-    fn frames_have_the_headers_of_their_kinds() {
-        let frame = |kind| AirFrame {
-            kind,
-            from: (NodeId(1), 0),
-            to: Some((NodeId(2), 1)),
-            reserves: Duration::from_nanos(44_100),
-            retry: true,
-        };
-        let data = mac_header(&frame(FrameKind::Data), Some(3));
-        assert_eq!(data.len() as u32, MAC_HEADER_BYTES);
-        assert_eq!(data[..10], [8, 8, 45, 0, 2, 1, 0, 0, 0, 2]);
-        assert_eq!(data[22..], [0x30, 0]);
-        assert_eq!(mac_header(&frame(FrameKind::Rts), None).len(), 16);
-        assert_eq!(mac_header(&frame(FrameKind::Ack), None).len(), 10);
     }
 }

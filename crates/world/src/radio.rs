@@ -79,7 +79,8 @@ impl Builder<'_> {
         let serving: Vec<NodeId> = (0..ues.len())
             .map(|ue| enodebs[network.serving_cell(ue)])
             .collect();
-        let medium = self.network.add_medium(Box::new(network));
+        let medium = MediumId(self.media.len() as u32);
+        self.media.push(Box::new(network));
         for (ue, serving) in ues.iter().zip(serving) {
             let begin = ue.mobility.position(SimTime::ZERO);
             let info = &mut self.nodes[ue.node.index()];
@@ -87,7 +88,7 @@ impl Builder<'_> {
             info.attached_to = Some(serving);
             self.network.attach_over(ue.node, serving, medium);
         }
-        self.network.set_tunnel_bytes(lte.tunnel_bytes);
+        self.network.set_encapsulation_bytes(lte.tunnel_bytes);
         self.radio = Some(Radio {
             medium,
             enodebs: enodebs.to_vec(),

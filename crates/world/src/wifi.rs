@@ -45,7 +45,9 @@ impl Builder<'_> {
         let links = self.radio_links(wifi, &config, &stations, watch)?;
         let medium = Wifi::new(&config, &stations, &links, &self.streams, watch)?;
         let first_link = LinkId(self.links.len() as u32);
-        let medium = medium.attach(&mut self.network, &mut self.events);
+        let id = MediumId(self.media.len() as u32);
+        let medium = medium.connect(&mut self.network, &mut self.events, id);
+        self.media.push(Box::new(medium));
         for link in &links {
             let [a, b] = [link.a, link.b].map(|station| stations[station].name.clone());
             for (from, to) in [(a.clone(), b.clone()), (b, a)] {
@@ -53,7 +55,7 @@ impl Builder<'_> {
             }
         }
         self.wifi = Some(Radios {
-            medium,
+            medium: id,
             config,
             stations,
             links,

@@ -7,10 +7,9 @@ use std::any::Any;
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, Event, FlowId, LinkConfig, MediumId, Network, NodeId, Packet, PacketId,
-    QueueConfig, QueueLimit, Router, Simulation,
+    Application, Context, Event, FlowId, HostContext, LinkConfig, MediumId, Network, NodeId,
+    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_radio::{Mobility, Position};
 use backlane_units::{Duration, Rate, SimTime};
@@ -66,7 +65,7 @@ impl Router for Line {
         let interface = interfaces.position(|face| onwards(face.peer));
         context.transmit(interface.expect("a neighbour on that side"), id);
     }
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
     fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
 }
 
@@ -87,43 +86,31 @@ pub struct Sources {
 }
 
 impl Application for Sources {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let flow = packet.flow.index();
         let sink = &mut self.sinks[flow];
         sink.bytes += u64::from(packet.size_bytes);
         sink.sequences.push(packet.sequence);
         let sent = self.sent[flow][packet.sequence as usize];
-        sink.delays.push(events.now() - sent);
+        sink.delays.push(context.now() - sent);
     }
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: u32, n: u32) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, n: u32) {
         let flow = id as usize;
         let load = self.loads[flow];
         let (source, destination) = self.ends[flow];
         for _ in 0..load.pkts {
             let packet = Packet {
-                flow: FlowId(id),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: Ecn::NotCapable,
-                size_bytes: load.bytes,
-                source,
-                destination,
-                exit: network.exit_of(destination),
-                previous: source,
-                path: 0,
                 sequence: self.sent[flow].len() as u64,
-                queued_at: events.now(),
-                message: None,
+                ..Packet::new(FlowId(id), source, destination, load.bytes)
             };
-            self.sent[flow].push(events.now());
-            network.send(events, packet);
+            self.sent[flow].push(context.now());
+            context.send(packet);
         }
         if n + 1 < load.bursts {
-            let at = events.now() + load.every;
-            events.once(at, Event::Application { id, token: n + 1 });
+            let at = context.now() + load.every;
+            context.call_at(at, id, n + 1);
         }
     }
 }
@@ -223,7 +210,7 @@ impl Cells {
         let mut watch = Watch::new(&mut nobody);
         let ran = Ran::new(config, &cell_configs, &ue_configs, &streams, &mut watch).unwrap();
         let serving: Vec<usize> = (0..ues.len()).map(|ue| ran.serving_cell(ue)).collect();
-        let medium = network.add_medium(Box::new(ran));
+        let medium = MediumId(0);
         for (&host, &cell) in hosts.iter().zip(&serving) {
             network.attach_over(host, routers[cell], medium);
         }
@@ -249,7 +236,7 @@ impl Cells {
             })
             .collect();
         Self {
-            simulation: Simulation::new(network, events, sources, routers, None),
+            simulation: Simulation::new(network, events, sources, routers, vec![Box::new(ran)]),
             medium,
         }
     }

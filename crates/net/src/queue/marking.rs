@@ -1,11 +1,41 @@
-//! Drop-tail that marks what arrives above a threshold, as a discipline that decides at dequeue
-//! time; for transmitters that are not those of a wire.
+//! Drop-tail that marks arriving packets above a threshold.
+//!
+//! Wires apply [`Marking`] in their fast path; [`MarkingTail`] is the same queue as a discipline
+//! that decides at dequeue time, for other transmitters.
 
 use backlane_units::SimTime;
 
 use super::{DropTail, QueueDiscipline};
-use crate::link::Marking;
-use crate::packet::{PacketId, PacketStore};
+use crate::packet::{Packet, PacketId, PacketStore};
+
+/// The threshold of a FIFO above which it marks arriving packets.
+pub(crate) struct Marking {
+    above_bytes: u64,
+    above_pkts: u32,
+    marks: u64,
+}
+
+impl Marking {
+    pub(crate) fn new((above_bytes, above_pkts): (u64, u32)) -> Self {
+        Self {
+            above_bytes,
+            above_pkts,
+            marks: 0,
+        }
+    }
+
+    pub(crate) fn marks(&self) -> u64 {
+        self.marks
+    }
+
+    /// A packet arrives at a queue with this backlog, which does not include it.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, backlog_bytes: u64, waiting: usize, packet: &mut Packet) {
+        if backlog_bytes > self.above_bytes || waiting > self.above_pkts as usize {
+            self.marks += u64::from(packet.mark());
+        }
+    }
+}
 
 pub(super) struct MarkingTail {
     tail: DropTail,

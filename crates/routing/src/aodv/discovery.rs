@@ -109,7 +109,7 @@ impl Aodv {
         ttl: u8,
         repairs: Option<u8>,
     ) {
-        self.readings.route_discoveries += 1;
+        self.counters.route_discoveries += 1;
         let ttl = ttl.min(self.config.net_diameter);
         let search = Search {
             ttl,
@@ -244,6 +244,7 @@ impl Aodv {
         &mut self,
         context: &mut Context<'_>,
         interface: usize,
+        ttl: u8,
         mut request: RouteRequest,
     ) {
         let now = context.now();
@@ -290,7 +291,7 @@ impl Aodv {
         if request.destination == self.node {
             self.answer(context, &request);
         } else if !self.answer_for(context, sender, &request) {
-            self.pass_on(context, request);
+            self.pass_on(context, ttl, request);
         }
     }
 
@@ -405,8 +406,7 @@ impl Aodv {
 
     /// Passes a request on, one hop older, with the greatest number of the destination that was
     /// heard of on the way (RFC 3561 §6.5).
-    fn pass_on(&mut self, context: &mut Context<'_>, mut request: RouteRequest) {
-        let ttl = context.message_ttl();
+    fn pass_on(&mut self, context: &mut Context<'_>, ttl: u8, mut request: RouteRequest) {
         if ttl <= 1 {
             return;
         }

@@ -232,7 +232,7 @@ impl Aodv {
         if lost.is_empty() {
             return;
         }
-        self.readings.link_failures += 1;
+        self.counters.link_failures += 1;
         let mut news = News::default();
         for destination in lost {
             if Some(destination) != repaired {
@@ -346,7 +346,7 @@ impl Aodv {
         before: u8,
         hops: u8,
     ) {
-        self.readings.route_repairs += 1;
+        self.counters.route_repairs += 1;
         let Some(route) = self.table.active(context.now(), destination) else {
             return;
         };

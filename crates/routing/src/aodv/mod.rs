@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
-use backlane_net::{Context, NodeId, PacketId, Router, RouterQueue, RouterReadings};
+use backlane_net::{Context, NodeId, PacketId, Reading, Router, RouterQueue};
 use backlane_units::{Duration, Rate, SimTime};
 
 mod buffer;
@@ -46,6 +46,7 @@ use table::Table;
 
 use crate::etx::LinkQualities;
 pub use crate::etx::Metric;
+use crate::readings::{LINK_FAILURES, ROUTE_DISCOVERIES, ROUTE_REPAIRS};
 
 /// Timers, and what they do.
 const ON_WAIT_OVER: u32 = 0;
@@ -87,7 +88,15 @@ pub struct Aodv {
     timers: Vec<TimerId>,
     /// The time of the last event here.
     now: SimTime,
-    readings: RouterReadings,
+    counters: Counters,
+}
+
+/// Counters of a router.
+#[derive(Debug, Default)]
+struct Counters {
+    route_discoveries: u64,
+    route_repairs: u64,
+    link_failures: u64,
 }
 
 impl Aodv {
@@ -115,7 +124,7 @@ impl Aodv {
             suspects: Vec::new(),
             timers: Vec::new(),
             now: SimTime::ZERO,
-            readings: RouterReadings::default(),
+            counters: Counters::default(),
         }
     }
 
@@ -245,14 +254,14 @@ impl Router for Aodv {
         }
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
         let Some(message) = Message::decode(bytes) else {
             return;
         };
         self.now = context.now();
         self.hear(context, interface);
         match message {
-            Message::Request(request) => self.on_request(context, interface, request),
+            Message::Request(request) => self.on_request(context, interface, ttl, request),
             Message::Reply(reply) if reply.is_hello() => {
                 if let Some(probe) = Probe::decode(bytes) {
                     self.on_probe(context, interface, &probe);
@@ -302,8 +311,12 @@ impl Router for Aodv {
         Some(self.buffer.counters())
     }
 
-    fn readings(&self, _now: SimTime) -> RouterReadings {
-        self.readings
+    fn readings(&self, _now: SimTime) -> Vec<Reading> {
+        vec![
+            (ROUTE_DISCOVERIES, self.counters.route_discoveries.into()),
+            (ROUTE_REPAIRS, self.counters.route_repairs.into()),
+            (LINK_FAILURES, self.counters.link_failures.into()),
+        ]
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {

@@ -458,7 +458,13 @@ impl Router for BpMr {
         self.serve(context, interface);
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+    fn on_message(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        _ttl: u8,
+        message: &[u8],
+    ) {
         let Some(hello) = Hello::decode(message) else {
             return;
         };

@@ -309,7 +309,13 @@ impl Router for SingleQueue {
         self.serve(context);
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+    fn on_message(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        _ttl: u8,
+        message: &[u8],
+    ) {
         let Some(hello) = Hello::decode(message) else {
             return;
         };

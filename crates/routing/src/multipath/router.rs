@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use backlane_engine::Stream;
-use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterReadings};
+use backlane_net::{Context, DropCause, NodeId, PacketId, Reading, Router};
 use backlane_units::{Rate, SimTime};
 
 use super::neighbours::{Leaving, Neighbours};
 use super::pins::Pins;
 use super::{Config, Reach};
+use crate::readings::LINK_FAILURES;
 
 /// L2.5R on one node.
 pub struct L25r {
@@ -116,7 +117,7 @@ impl Router for L25r {
         self.send(context, id, None, DropCause::NoRoute);
     }
 
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: &[u8]) {}
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
 
     fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
 
@@ -136,10 +137,7 @@ impl Router for L25r {
             .on_frame_done(context.now(), interface, delivered);
     }
 
-    fn readings(&self, _now: SimTime) -> RouterReadings {
-        RouterReadings {
-            link_failures: self.neighbours.lost(),
-            ..RouterReadings::default()
-        }
+    fn readings(&self, _now: SimTime) -> Vec<Reading> {
+        vec![(LINK_FAILURES, self.neighbours.lost().into())]
     }
 }

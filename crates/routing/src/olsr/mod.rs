@@ -408,7 +408,7 @@ impl Router for Olsr {
         }
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, _ttl: u8, bytes: &[u8]) {
         self.expire(context);
         let sender = context.interfaces()[interface].peer;
         if let Some(qualities) = &mut self.qualities

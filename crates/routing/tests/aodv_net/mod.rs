@@ -6,11 +6,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Stream, Streams, TimerId};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext,
-    MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, RouterQueue,
-    RouterReadings, Simulation,
+    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, LinkId, Medium,
+    MediumContext, MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Reading,
+    Router, RouterQueue, Simulation,
 };
 use backlane_routing::aodv::message::Message;
 use backlane_routing::aodv::{Aodv, Config};
@@ -45,44 +44,23 @@ pub struct Traffic {
 }
 
 impl Application for Traffic {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
-        self.arrivals[packet.flow.index()].push((events.now(), packet.sequence, packet.hops));
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        self.arrivals[packet.flow.index()].push((context.now(), packet.sequence, packet.hops));
     }
 
-    fn on_event(
-        &mut self,
-        network: &mut Network,
-        events: &mut EventQueue<Event>,
-        id: u32,
-        token: u32,
-    ) {
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
         let index = id as usize;
         let flow = self.flows[index];
         if self.sent[index] == flow.count {
             return;
         }
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(id),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: Ecn::NotCapable,
-                size_bytes: 1000,
-                source: NodeId(flow.from),
-                destination: NodeId(flow.to),
-                exit: NodeId(flow.to),
-                previous: NodeId(flow.from),
-                path: 0,
-                sequence: self.sent[index],
-                queued_at: events.now(),
-                message: None,
-            },
-        );
+        context.send(Packet {
+            sequence: self.sent[index],
+            ..Packet::new(FlowId(id), NodeId(flow.from), NodeId(flow.to), 1000)
+        });
         self.sent[index] += 1;
-        events.once(events.now() + flow.every, Event::Application { id, token });
+        context.call_at(context.now() + flow.every, id, token);
     }
 }
 
@@ -108,15 +86,17 @@ impl Router for Watched {
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         self.0.borrow_mut().on_packet(context, id);
     }
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, bytes: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
         self.1.borrow_mut().push(Heard {
             at: context.now(),
             by: context.node().0,
             from: context.interfaces()[interface].peer.0,
-            ttl: context.message_ttl(),
+            ttl,
             message: Message::decode(bytes).expect("AODV speaks AODV"),
         });
-        self.0.borrow_mut().on_message(context, interface, bytes);
+        self.0
+            .borrow_mut()
+            .on_message(context, interface, ttl, bytes);
     }
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         self.0.borrow_mut().on_timer(context, token);
@@ -139,7 +119,7 @@ impl Router for Watched {
     fn shared_queue(&self) -> Option<RouterQueue> {
         self.0.borrow().shared_queue()
     }
-    fn readings(&self, now: SimTime) -> RouterReadings {
+    fn readings(&self, now: SimTime) -> Vec<Reading> {
         self.0.borrow().readings(now)
     }
 }
@@ -298,6 +278,7 @@ impl Net {
             network.add_router();
         }
         let streams = Streams::new(seed);
+        let mut media: Vec<Box<dyn Medium>> = Vec::new();
         match over {
             Over::Wires => {
                 let wire = LinkConfig {
@@ -319,11 +300,11 @@ impl Net {
                 for &(a, b) in links {
                     let (a, b) = (NodeId(a), NodeId(b));
                     let (there, back) =
-                        network.connect_over(&mut events, a, 0, b, 0, MediumId(0), RATE);
+                        network.connect_over(&mut events, MediumId(0), (a, 0), (b, 0), RATE);
                     hub.links.push((there, a.index(), true));
                     hub.links.push((back, b.index(), true));
                 }
-                network.add_medium(Box::new(hub));
+                media.push(Box::new(hub));
             }
         }
         let traffic = Traffic {
@@ -345,7 +326,7 @@ impl Net {
             routers.push(Some(Box::new(Watched(aodv, log.clone()))));
         }
         Self {
-            simulation: Simulation::new(network, events, traffic, routers, None),
+            simulation: Simulation::new(network, events, traffic, routers, media),
             nodes,
             tables,
             log,
@@ -408,9 +389,10 @@ impl Net {
         self.simulation.network.balance().dropped[cause as usize]
     }
 
-    pub fn readings(&self, node: u32) -> RouterReadings {
+    pub fn reading(&self, node: u32, name: &str) -> u64 {
         let now = self.simulation.events.now();
-        self.tables[node as usize].borrow().readings(now)
+        let readings = self.tables[node as usize].borrow().readings(now);
+        backlane_routing::readings::reading(&readings, name) as u64
     }
 
     pub fn assert_balanced(&self) {

@@ -36,14 +36,14 @@ pub struct Ether {
 }
 
 impl Ether {
-    /// Joins routers that are there, and adds itself to the network. Links: two nodes and the
+    /// Joins routers that are there, as the first medium. Links: two nodes and the
     /// probability of delivery there and back.
     pub fn join(
         network: &mut Network,
         events: &mut EventQueue<Event>,
         links: &[(u32, u32, [f64; 2])],
         stream: Stream,
-    ) -> MediumId {
+    ) -> Box<dyn Medium> {
         let limit = QueueConfig::DropTail(QueueLimit::Packets(50));
         let medium = MediumId(0);
         let mut radios: Vec<Radio> = (0..network.node_count() as u32)
@@ -59,7 +59,7 @@ impl Ether {
             .collect();
         for &(a, b, [there, back]) in links {
             let (a, b) = (NodeId(a), NodeId(b));
-            let ids = network.connect_over(events, a, 0, b, 0, medium, RATE);
+            let ids = network.connect_over(events, medium, (a, 0), (b, 0), RATE);
             radios[a.index()].links.push((ids.0, b, there));
             radios[b.index()].links.push((ids.1, a, back));
         }
@@ -68,8 +68,7 @@ impl Ether {
             down: Vec::new(),
             stream,
         };
-        assert_eq!(network.add_medium(Box::new(ether)), medium);
-        medium
+        Box::new(ether)
     }
 
     fn take_in(

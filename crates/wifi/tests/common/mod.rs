@@ -10,10 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
-use backlane_net::packet::{Ecn, INITIAL_TTL};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, Network, NodeId, Packet, PacketId, Router,
-    Simulation,
+    Application, Context, DropCause, Event, FlowId, HostContext, Network, NodeId, Packet, PacketId,
+    Router, Simulation,
 };
 use backlane_radio::Position;
 use backlane_units::{Duration, Rate, SimTime};
@@ -77,7 +76,7 @@ impl Router for Fixed {
         }
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, _: u8, message: &[u8]) {
         let from = context.interfaces()[interface].peer.0;
         self.note(context, Told::Message(from, message.len()));
     }
@@ -157,51 +156,36 @@ pub struct Ends {
 }
 
 impl Ends {
-    fn send(&mut self, network: &mut Network, events: &mut EventQueue<Event>, source: usize) {
+    fn send(&mut self, context: &mut HostContext<'_>, source: usize) {
         let Source {
             from, to, bytes, ..
         } = self.sources[source];
         let [from, to] = [from, to].map(|node| NodeId(node as u32));
         let sequence = self.sent[source];
         self.sent[source] += 1;
-        network.send(
-            events,
-            Packet {
-                flow: FlowId(source as u32),
-                reverse: false,
-                ttl: INITIAL_TTL,
-                hops: 0,
-                ecn: Ecn::NotCapable,
-                size_bytes: bytes,
-                source: from,
-                destination: to,
-                exit: to,
-                previous: from,
-                path: 0,
-                sequence,
-                queued_at: events.now(),
-                message: None,
-            },
-        );
+        context.send(Packet {
+            sequence,
+            ..Packet::new(FlowId(source as u32), from, to, bytes)
+        });
     }
 }
 
 impl Application for Ends {
-    fn on_packet(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: PacketId) {
-        let packet = &network.packets[id];
+    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
+        let packet = context.packet(id);
         let (source, sequence) = (packet.flow.index(), packet.sequence);
         self.delivered[source] += 1;
         if self.keep_arrivals {
             self.arrivals
-                .push((source, sequence, events.now().as_micros()));
+                .push((source, sequence, context.now().as_micros()));
         }
         if matches!(self.sources[source].supply, Supply::Endless(_)) {
-            self.send(network, events, source);
+            self.send(context, source);
         }
     }
 
-    fn on_event(&mut self, network: &mut Network, events: &mut EventQueue<Event>, id: u32, _: u32) {
-        self.send(network, events, id as usize);
+    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _: u32) {
+        self.send(context, id as usize);
     }
 }
 
@@ -277,7 +261,8 @@ impl Setting {
             &mut Watch::new(&mut |_, _| Ok(())),
         )
         .unwrap();
-        let medium = wifi.attach(&mut network, &mut events);
+        let medium = backlane_net::MediumId(0);
+        let wifi = wifi.connect(&mut network, &mut events, medium);
         let log = Log::default();
         let next_hops = self.next_hops();
         let routers = (0..self.positions.len())
@@ -313,7 +298,7 @@ impl Setting {
             }
         }
         World {
-            simulation: Simulation::new(network, events, ends, routers, None),
+            simulation: Simulation::new(network, events, ends, routers, vec![Box::new(wifi)]),
             medium,
             log,
         }

@@ -2,8 +2,9 @@
 //! protocol.
 
 use backlane_engine::{Interrupt, Watch};
-use backlane_net::{NodeId, RouterReadings};
+use backlane_net::NodeId;
 use backlane_record::Table;
+use backlane_routing::readings::{self, reading};
 use backlane_units::SimTime;
 
 use super::STEPS_PER_ROW;
@@ -77,18 +78,32 @@ pub(super) fn routers(
         watch.tick(STEPS_PER_ROW)?;
         let sent = network.messages_sent(node);
         let readings = router.readings(now);
-        is_empty &= sent.messages == 0 && readings == RouterReadings::default();
-        let mean_pkts = readings.trapped_area as f64 / (now.as_ps() as f64).max(1.0);
+        is_empty &= sent.messages == 0 && readings.iter().all(|&(_, value)| value == 0);
+        let count = |name| reading(&readings, name) as u64;
+        let trapped_area = reading(&readings, readings::TRAPPED_AREA);
+        let mean_pkts = trapped_area as f64 / (now.as_ps() as f64).max(1.0);
         table.push([
             ("node", info.id.as_str().into()),
             ("messages", sent.messages.into()),
             ("message_bytes", sent.bytes.into()),
-            ("overflow_at_source", readings.overflow_at_source.into()),
-            ("overflow_in_transit", readings.overflow_in_transit.into()),
-            ("route_discoveries", readings.route_discoveries.into()),
-            ("route_repairs", readings.route_repairs.into()),
-            ("link_failures", readings.link_failures.into()),
-            ("trapped_pkts", (readings.trapped_pkts as f64).into()),
+            (
+                "overflow_at_source",
+                count(readings::OVERFLOW_AT_SOURCE).into(),
+            ),
+            (
+                "overflow_in_transit",
+                count(readings::OVERFLOW_IN_TRANSIT).into(),
+            ),
+            (
+                "route_discoveries",
+                count(readings::ROUTE_DISCOVERIES).into(),
+            ),
+            ("route_repairs", count(readings::ROUTE_REPAIRS).into()),
+            ("link_failures", count(readings::LINK_FAILURES).into()),
+            (
+                "trapped_pkts",
+                (count(readings::TRAPPED_PKTS) as f64).into(),
+            ),
             ("trapped_mean_pkts", mean_pkts.into()),
         ]);
     }

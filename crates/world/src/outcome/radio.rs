@@ -141,7 +141,7 @@ pub(super) fn cells(world: &World, span_s: f64, ttis: f64, table: &mut Table) {
             .sum();
         let up_prbs = ran.cell_readings(0, cell).uplink_prbs;
         let all_prbs: u64 = radio.carrier_prbs.iter().sum();
-        let [up, down] = network.carried_by_media(enodeb);
+        let [up, down] = network.access_counters(enodeb);
         for (from, to, carried, prbs, of_prbs) in [
             (below.as_str(), name, up, up_prbs, radio.carrier_prbs[0]),
             (name, below.as_str(), down, down_prbs, all_prbs),

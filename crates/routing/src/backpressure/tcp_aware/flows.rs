@@ -22,7 +22,6 @@ pub(super) struct Waiting {
 /// A flow that is known to a node: its packets come by, or a neighbour told of it.
 pub(super) struct Flow {
     pub(super) key: u64,
-    pub(super) id: FlowId,
     /// It carries acknowledgements.
     pub(super) reverse: bool,
     /// Where it leaves the mesh; none before its first packet.
@@ -85,7 +84,6 @@ impl Flows {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.known.push(Flow {
                 key,
-                id: FlowId::NONE,
                 reverse: false,
                 exit: NodeId::NONE,
                 at_source: false,
@@ -112,7 +110,6 @@ impl Flows {
     /// A packet of the flow in `slot` joins its queue.
     pub(super) fn push(&mut self, slot: usize, id: PacketId, packet: &Packet, now: SimTime) {
         let flow = &mut self.known[slot];
-        flow.id = packet.flow;
         flow.reverse = packet.reverse;
         flow.exit = packet.exit;
         flow.at_source |= packet.hops <= 1;
@@ -142,6 +139,14 @@ impl Flows {
         self.held_pkts -= 1;
         self.set_level(slot);
         Some(waiting)
+    }
+
+    /// Packets of a flow that wait here, if its packets come to this router first.
+    pub(super) fn entered_here_pkts(&self, flow: FlowId) -> u32 {
+        let slot = self.slots.get(2 * flow.index()).copied();
+        let known = slot.and_then(|slot| self.known.get(slot as usize));
+        let flow = known.filter(|known| known.at_source);
+        flow.map_or(0, |flow| flow.queue.len() as u32)
     }
 
     /// The flow was chosen: among equals it comes last from now on.

@@ -5,13 +5,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
-use backlane_net::{Context, DropCause, PacketId, Router, RouterQueue, RouterReadings};
+use backlane_net::{Context, DropCause, FlowId, PacketId, Reading, Router, RouterQueue};
+
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::flows::{Flows, Waiting};
 use super::neighbour::Neighbour;
 use super::quality::Quality;
 use super::{Entry, FlowLinks, Report, TcpAwareConfig};
+use crate::readings::{OVERFLOW_AT_SOURCE, OVERFLOW_IN_TRANSIT, TRAPPED_AREA, TRAPPED_PKTS};
 
 const RETRY: u32 = 0;
 const REPORT: u32 = 1;
@@ -29,7 +31,7 @@ const MOST_ENTRIES: usize = 350;
 /// A packet that waits for longer than this at one node is trapped.
 const TRAPPED: Duration = Duration::from_secs(10);
 
-/// What a wait adds to [`RouterReadings::trapped_area`].
+/// What a wait adds to [`TRAPPED_AREA`].
 fn trapped(waited: Duration) -> u128 {
     u128::from(waited.as_ps().saturating_sub(TRAPPED.as_ps()))
 }
@@ -73,7 +75,7 @@ pub struct TcpAware {
     queue: RouterQueue,
     overflow_at_source: u64,
     overflow_in_transit: u64,
-    /// Of the packets that have left, see [`RouterReadings::trapped_area`].
+    /// Of the packets that have left, see [`TRAPPED_AREA`].
     trapped_area: u128,
 }
 
@@ -177,7 +179,6 @@ impl TcpAware {
                 break;
             };
             self.count_out(context, waiting);
-            self.publish(context, slot);
             let outlet = self.outlet_of[interface];
             let now = context.now();
             if now >= self.outlets[outlet].told_at.saturating_add(RIDING_INTERVAL) {
@@ -206,14 +207,6 @@ impl TcpAware {
         self.queue.area += u128::from(size_bytes) * u128::from(waited.as_ps());
         self.trapped_area += trapped(waited);
         self.version += 1;
-    }
-
-    /// Tells the source of a flow that enters here how many of its packets wait.
-    fn publish(&self, context: &mut Context<'_>, slot: usize) {
-        let flow = self.flows.get(slot);
-        if flow.at_source && !flow.reverse {
-            context.publish_backlog(flow.id, flow.queue.len() as u32);
-        }
     }
 
     /// What an outlet tells now.
@@ -340,10 +333,8 @@ impl Router for TcpAware {
                     self.overflow_in_transit += 1;
                 }
                 context.drop(last.id, DropCause::Queue);
-                self.publish(context, longest);
             }
         }
-        self.publish(context, slot);
         if !self.forgetting {
             self.arm_forget(context);
         }
@@ -351,7 +342,13 @@ impl Router for TcpAware {
         self.serve(context, 0..self.neighbours.len(), Some(slot));
     }
 
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, message: &[u8]) {
+    fn on_message(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        _ttl: u8,
+        message: &[u8],
+    ) {
         let Some((complete, entries)) = Report::read(message) else {
             return;
         };
@@ -419,14 +416,19 @@ impl Router for TcpAware {
         Some(self.queue)
     }
 
-    fn readings(&self, now: SimTime) -> RouterReadings {
+    fn readings(&self, now: SimTime) -> Vec<Reading> {
         let waits = self.flows.waiting().map(|packet| now - packet.since);
-        RouterReadings {
-            trapped_pkts: waits.clone().filter(|&waited| waited > TRAPPED).count() as u64,
-            trapped_area: self.trapped_area + waits.map(trapped).sum::<u128>(),
-            overflow_at_source: self.overflow_at_source,
-            overflow_in_transit: self.overflow_in_transit,
-            ..RouterReadings::default()
-        }
+        let trapped_pkts = waits.clone().filter(|&waited| waited > TRAPPED).count();
+        let area = self.trapped_area + waits.map(trapped).sum::<u128>();
+        vec![
+            (OVERFLOW_AT_SOURCE, self.overflow_at_source.into()),
+            (OVERFLOW_IN_TRANSIT, self.overflow_in_transit.into()),
+            (TRAPPED_PKTS, trapped_pkts as u128),
+            (TRAPPED_AREA, area),
+        ]
+    }
+
+    fn flow_backlog_pkts(&self, flow: FlowId) -> u32 {
+        self.flows.entered_here_pkts(flow)
     }
 }

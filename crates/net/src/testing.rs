@@ -1,0 +1,1 @@
+//! Routers, media and applications for tests.
