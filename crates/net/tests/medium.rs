@@ -268,13 +268,13 @@ fn a_packet_crosses_the_medium_down_and_its_answer_up() {
 }
 
 #[test]
-fn the_tunnel_is_carried_by_the_mesh_alone() {
+fn an_encapsulation_is_carried_by_the_mesh_alone() {
     let world = World::new(&[(0, SERVER, UES[0]), (0, UES[1], SERVER)], None, |_, _| {}).run();
     assert_eq!(world.bytes(), [1036, 1036, 0, 0, 1000, 1000]);
 }
 
 #[test]
-fn between_hosts_of_one_router_there_is_no_tunnel() {
+fn between_hosts_of_one_router_nothing_is_encapsulated() {
     let world = World::new(&[(0, UES[0], UES[1])], None, |_, _| {}).run();
     assert_eq!(world.arrivals(), [(0, ps(20, 0), UES[1], SIZE_BYTES, 1)]);
     assert_eq!(world.bytes(), [0; 6]);
