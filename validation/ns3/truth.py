@@ -141,17 +141,17 @@ def _provenance(commands: Sequence[str]) -> str:
     settings = " ".join(f"{name}={value}" for name, value in peer.MALLOC.items())
     return "\n".join(
         [
-            "# What ns-3 gave",
+            "# Output of ns-3",
             "",
             f"Recorded on {today()} by `python -m validation.ns3 --record` with ns-3 from "
             f"{peer.version()}, on {processor()}. Compiled with `g++ {compiled}`, run with "
             f"`{settings}`. The programs are in [../programs](../programs).",
             "",
             "`streams.csv`: a row for each stream. `walk_<scheduler>.csv`: each change of "
-            "the MCS under a stream whose UE walks away. `blocks.csv`, `reports.csv`: what LENA's "
-            "functions say of blocks and reports on a flat channel. `transfers.csv`: a row for "
-            "each TCP transfer; its samples each 100 ms are in `transfer_<control>.csv`. The "
-            "columns `cpu_s` and `memory_mb` are of that run, with whatever else the machine did.",
+            "the MCS under a stream whose UE walks away. `blocks.csv`, `reports.csv`: results of "
+            "LENA's functions for blocks and reports on a flat channel. `transfers.csv`: a row "
+            "for each TCP transfer; its samples each 100 ms are in `transfer_<control>.csv`. The "
+            "columns `cpu_s` and `memory_mb` are of that run, on a machine with other jobs.",
             "",
             "```",
             *commands,
