@@ -1,7 +1,7 @@
-"""What Python users pay for: `python -m validation.bench`.
+"""Costs of the Python package: `python -m validation.bench`.
 
-Every figure is taken in a process of its own. CPU times are the kernel's count for the process;
-of repeated runs the least counts, since noise on a shared machine only adds.
+Every figure is measured in a separate process. CPU times are the kernel's count for the process;
+repeated runs give the minimum, since noise on a shared machine only adds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ print(json.dumps([cell["parameters"]["routing"], result.summary["cpu_s"], before
 
 
 def cpu_s(command: list[str]) -> float:
-    """Least CPU time of a command, in seconds."""
+    """Minimum CPU time of a command, in seconds."""
     times = []
     for _ in range(REPEATS):
         before = os.times()
@@ -70,7 +70,7 @@ def memory() -> list[tuple[str, float, float]]:
 
 
 def campaign_wall_s(folder: Path, workers: int) -> float:
-    """Wall time of a campaign of 16 like runs."""
+    """Wall time of a campaign of 16 equal runs."""
     from backlane import _native
 
     grid = _native.template("grid").split("[sweep]")[0] + "[sweep]\nseeds = 16\n"

@@ -1,8 +1,8 @@
-"""Makes the traces of this folder: a made-up drive, in the format of mahimahi and as a table.
+"""Generates the traces of this folder: a synthetic drive, in the format of mahimahi and as a table.
 
-The logarithm of the rate is a Gauss-Markov process that forgets with a time constant of one
-second; its standard deviation is one octave. From 12.0 s to 12.6 s there is no signal. Nothing
-was measured: the traces show the formats and have ups and downs of a plausible size.
+The logarithm of the rate is a Gauss-Markov process with a time constant of one second; its
+standard deviation is one octave. From 12.0 s to 12.6 s there is no signal. Nothing was measured:
+the traces show the formats and have variations of a plausible size.
 """
 
 import math
@@ -39,7 +39,7 @@ def opportunities(of: list[int]) -> list[int]:
             bits -= OPPORTUNITY_BITS
             lines.append(ms)
     if lines[-1] < SECONDS * 1000:
-        # The last line is how long the trace lasts.
+        # The last line is the length of the trace.
         lines.append(SECONDS * 1000)
     return lines
 

@@ -1,1 +1,1 @@
-"""What the estimator of costs is calibrated on and held against."""
+"""Calibration and validation of the cost estimator."""

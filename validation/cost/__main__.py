@@ -1,8 +1,8 @@
-"""Estimated cost beside measured cost: `python -m validation.cost`.
+"""Estimated and measured cost: `python -m validation.cost`.
 
-Without options the measured figures of `measured.csv` are compared with the estimates of today,
-and the table of docs/concepts/cost.md is written. `--measure` carries out every run again (half an
-hour on one core of a machine at rest; a release build); `--fit` prints the costs that fit best.
+Without options the measured figures of `measured.csv` are compared with the current estimates,
+and the table of docs/concepts/cost.md is written. `--measure` executes every run again (half an
+hour on one idle core; a release build); `--fit` prints the best-fitting costs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GROUPS = {
     "made": "made for one part",
 }
 GOALS = {"cpu_s": 3.0, "memory_bytes": 2.0, "disk_bytes": 2.0, "events": 3.0}
-"""Within which factor an estimate is meant to be."""
+"""The factor within which an estimate should be."""
 WORDS = {"cpu_s": "CPU time", "memory_bytes": "memory", "disk_bytes": "disk", "events": "events"}
 
 
@@ -49,20 +49,20 @@ class Row:
     estimate: cost.Estimate
 
     def ratio(self, field: str) -> float:
-        """Estimated over measured."""
+        """Ratio of estimate to measurement."""
         measured: float = getattr(self, field)
         estimated: float = getattr(self.estimate, field)
         return max(estimated, 1e-6) / max(measured, 1e-6)
 
 
 def every_scene(folder: Path) -> Iterator[scenes.Scene]:
-    """All scenes; `folder` gets the files that some of them refer to."""
+    """All scenes; files that some of them need are written to `folder`."""
     yield from scenes.repository()
     yield from scenes.synthetic(folder)
 
 
 def measure_all() -> None:
-    """Carry out every run and write `measured.csv`."""
+    """Execute every run and write `measured.csv`."""
     with tempfile.TemporaryDirectory() as folder, MEASURED.open("w", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("group", "name", *FIELDS))
@@ -78,7 +78,7 @@ def measure_all() -> None:
 
 
 def compared() -> list[Row]:
-    """The measured runs with the estimates of today."""
+    """The measured runs with the current estimates."""
     with tempfile.TemporaryDirectory() as folder:
         known = {(scene.group, scene.name): scene for scene in every_scene(Path(folder))}
     rows = []
@@ -98,7 +98,7 @@ def _quantile(values: list[float], part: float) -> float:
 
 
 def table(rows: list[Row]) -> str:
-    """How far estimates are off, by group and by resource, as Markdown."""
+    """The errors of the estimates, by group and by resource, as Markdown."""
     lines = [
         "| runs | | within | of them | 5 % | median | 95 % |",
         "|---|---|---|---|---|---|---|",

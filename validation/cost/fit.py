@@ -1,4 +1,4 @@
-"""The CPU time and the events of one of each part that come nearest to the measured runs."""
+"""The CPU time and the number of events per unit of each part that best fit the measured runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ FITTED_GROUPS = ("example", "study", "made")
 LEAST_CPU_S = 0.003
 """Shorter runs are noise."""
 INERTIA = 0.3
-"""How much a factor of e in one part weighs against one in the time of a run."""
+"""The weight of a factor of e in one part relative to one in the time of a run."""
 
 
 def fit(rows: list[Row]) -> dict[str, tuple[float, float]]:
-    """For each part its present and its best cost, in nanoseconds of CPU time.
+    """For each part its current and its best cost, in nanoseconds of CPU time.
 
-    The sum over runs of the squared logarithm of estimated over measured time is made smallest,
-    softened where it is large, so that a run that the estimate does not understand counts little.
-    A part that no run tells much about keeps its cost.
+    Minimises the sum over runs of the squared logarithm of estimated over measured time, with a
+    robust loss, so that a run outside the estimate's model has little weight. A part without
+    information in the runs keeps its cost.
     """
     import numpy as np
     from scipy.optimize import least_squares
@@ -30,7 +30,7 @@ def fit(rows: list[Row]) -> dict[str, tuple[float, float]]:
         for part in row.estimate.parts:
             if part.cpu_s > 0 and part.count > 0:
                 present[part.name] = part.cpu_s / part.count
-    # The time for memory that is far apart depends on the scenario; it stays as it is.
+    # The time of scattered memory accesses depends on the scenario; it is not fitted.
     fixed = {name for name in present if name == "memory apart"}
     names = sorted(set(present) - fixed)
     place = {name: index for index, name in enumerate(names)}

@@ -1,8 +1,8 @@
-"""What one run cost, in a process of its own: `python -m validation.cost.measure < JSON`.
+"""The cost of one run, in a separate process: `python -m validation.cost.measure < JSON`.
 
-Memory is the most that the process held while the run was carried out, above what it held before
-with every library loaded; CPU time is that of the run's thread, building included. Both cover the
-making of the tables; disk is what the results folder holds.
+Memory is the peak of the process during the run, minus its memory before with every library
+loaded; CPU time is that of the run's thread, including building. Both include the construction of
+the tables; disk is the size of the results folder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _held_bytes(field: str) -> int:
 
 
 def here(name: str, resolved: str, digest: str, seed: int) -> dict[str, Any]:
-    """Carry out the run in this process."""
+    """Execute the run in this process."""
     import polars  # noqa: F401 - loaded before memory is counted
 
     from backlane import native, single
@@ -46,7 +46,7 @@ def here(name: str, resolved: str, digest: str, seed: int) -> dict[str, Any]:
     plan = Plan(name, digest, version, [], [cell], [seed], [run])
     work = single.Work(plan, cell, run)
     before = _held_bytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak
 
     def watch(simulated_s: float, _duration_s: float, _events: int) -> None:
         if sum(os.times()[:2]) > MOST_CPU_S:
@@ -67,7 +67,7 @@ def here(name: str, resolved: str, digest: str, seed: int) -> dict[str, Any]:
 
 
 def apart(scene: Scene) -> dict[str, Any] | None:
-    """Carry out the run in a process of its own; None when it takes too long."""
+    """Execute the run in a separate process; None if it takes too long."""
     given = {
         "name": scene.name, "resolved": scene.resolved, "digest": scene.hash, "seed": scene.seed
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The scenarios whose cost is measured: those of the repository, and some made for one part."""
+"""The scenarios whose cost is measured: those of the repository, and some that isolate one cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Scene:
     """One run."""
 
     group: str
-    """Where it is from: "example", "study", "unseen" (another cell of a study) or "made"."""
+    """Its origin: "example", "study", "unseen" (another cell of a study) or "made"."""
     name: str
     resolved: str
     hash: str
@@ -56,8 +56,8 @@ def _cells(group: str, name: str, text: str, path: str, which: list[float]) -> I
 def repository() -> Iterator[Scene]:
     """The first, the middle and the last cell of each example, two of each study's.
 
-    The templates are examples. The second cell of a study is for the comparison alone; its cost is
-    not fitted to.
+    The templates are examples. The second cell of a study is only for validation and is not used
+    in the fit.
     """
     groups = (("example", [0.0, 0.5, 1.0]), ("study", [0.5]), ("unseen", [0.2]))
     seen = set()
@@ -262,7 +262,7 @@ def made() -> dict[str, str]:
 
 
 def synthetic(folder: Path) -> Iterator[Scene]:
-    """Those of `made`; `folder` gets what they refer to."""
+    """Those of `made`; files that they need are written to `folder`."""
     (folder / "own.py").write_text(RENO, encoding="utf-8")
     for name, text in made().items():
         yield from _cells("made", name, text, str(folder / "made.toml"), [0.0])

@@ -16,7 +16,7 @@ DETAILS = HERE / "details.csv"
 
 
 def main() -> int:
-    """Run, draw and write the page; 1 when something is further from Linux than it was."""
+    """Run, draw and write the page; 1 if a measure deviates further from Linux than before."""
     parser = argparse.ArgumentParser(prog="python -m validation.linux", description=__doc__)
     parser.add_argument(
         "--check", action="store_true", help="only compare; leave figures and page as they are"

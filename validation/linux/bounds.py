@@ -1,8 +1,8 @@
-"""How far a run may lie from the trace: the criteria, and what was reached before.
+"""The largest differences between run and trace: the criteria, and the recorded ones.
 
-The criteria say when a congestion control counts as that of Linux. Where runs come closer than
-that, closeness must not be lost unseen: `details.csv` keeps what the last full comparison
-reached, and a check fails when a difference has grown by more than a small allowance since.
+The criteria define when a congestion control counts as that of Linux. Runs that are closer must
+stay so: `details.csv` keeps the differences of the last full comparison, and a check fails if a
+difference has grown by more than a small tolerance since.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Bound:
     Attributes:
         relative: as part of Linux's value.
         absolute: in the unit of the measure; the wider of the two holds.
-        factor: the run may have so many times as much, or as little.
+        factor: the run may be larger or smaller by this factor.
     """
 
     relative: float = 0.0
@@ -55,11 +55,11 @@ class Measure:
         key: its name in `details.csv`, with its unit.
         title: for readers.
         unit: the unit, if it has one.
-        value: takes it from a summary, in that unit.
+        value: reads it from a summary, in that unit.
         digits: after the point.
-        allowance: how much further from Linux than before a check lets it come, as part of
-            Linux's value; `LOOSER` times as much where one packet moves the whole run.
-        step: the least allowance, in the unit.
+        allowance: how much further from Linux than before a check accepts, as part of Linux's
+            value; `LOOSER` times as much where one packet changes the whole run.
+        step: the smallest allowance, in the unit.
     """
 
     key: str
@@ -72,7 +72,7 @@ class Measure:
 
     @property
     def relative(self) -> bool:
-        """Whether its differences are told as part of Linux's value."""
+        """Whether its differences are relative to Linux's value."""
         return self.allowance > 0
 
     @property
@@ -82,9 +82,9 @@ class Measure:
 
 
 LOOSER = 20
-#: Of counts that must not move, or by one where one packet moves the whole run.
+#: For counts that must not move, or only by one where one packet changes the whole run.
 EXACT = 1 / LOOSER
-#: What writing a number with seven digits takes away.
+#: The rounding of a number with seven digits.
 WRITTEN = 1e-4
 
 MEASURES = (
@@ -118,12 +118,12 @@ CRITERIA: Mapping[str, Mapping[str, Bound]] = {
     },
 }
 
-#: In place of narrower criteria where random numbers are drawn.
+#: Replaces narrower criteria for controls with random numbers.
 DRAWN = Bound(relative=0.05)
 
 
 def criterion(algorithm: Algorithm, path: str, measure: Measure) -> Bound | None:
-    """What must hold of a measure, if anything."""
+    """The criterion of a measure, if any."""
     bound = CRITERIA[path].get(measure.key)
     if bound and algorithm.draws and 0 < bound.relative < DRAWN.relative:
         return DRAWN
@@ -168,7 +168,7 @@ def reached(details: Path) -> dict[Place, float]:
 def lost(
     algorithm: Algorithm, path: str, comparison: Comparison, before: Mapping[Place, float]
 ) -> Iterator[str]:
-    """What has come further from Linux than it was; `before` is what was reached."""
+    """The measures that deviate further from Linux than in `before`."""
     is_steady = not (algorithm.draws or PATHS[path].sensitive)
     once = before.get((path, algorithm.name, DIFFERENCE))
     if is_steady and once is not None and comparison.difference > once + DIFFERENCE_ALLOWANCE:

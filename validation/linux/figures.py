@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     #: The trace and the runs of each congestion control.
     Runs = Mapping[Algorithm, tuple[Samples, Sequence[Samples]]]
 
-# Okabe and Ito's orange and blue: told apart by colour-blind readers and in grey.
+# Okabe and Ito's orange and blue: distinct for colour-blind readers and in grey.
 LINUX: dict[str, Any] = {"color": "#E69F00", "linewidth": 3.0, "label": "Linux 6.1"}
 OURS: dict[str, Any] = {"color": "#0072B2", "linewidth": 0.9, "label": "Backlane"}
 OTHERS: dict[str, Any] = {
@@ -106,7 +106,7 @@ def _panels(title: str, runs: Runs, rows: list[Any], end_s: float, file: Path) -
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Save with 64 colours, which lines on white need no more than."""
+    """Save with 64 colours, which is enough for lines on white."""
     full = BytesIO()
     figure.savefig(full)
     image = Image.open(full).convert("RGB")

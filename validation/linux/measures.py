@@ -8,9 +8,9 @@ import numpy as np
 
 from validation.linux.samples import EPSILON_S, STEADY_FROM_S, Floats, Samples
 
-#: A window this far below its last peak has been cut (Scalable cuts to 0.875, Reno to 0.5).
+#: A window this far below its last peak has been reduced (Scalable to 0.875, Reno to 0.5).
 CUT = 0.9
-#: The end of what counts as slow start's peak.
+#: The end of the interval for the peak of slow start.
 PEAK_UNTIL_S = 2.0
 #: Retransmissions with no more than this between them belong to one episode of loss.
 EPISODE_GAP_S = 0.25
@@ -23,13 +23,13 @@ class Summary:
     Attributes:
         goodput_bps: steady goodput.
         cwnd_mean_pkts: mean of the steady samples.
-        cwnd_min_pkts: least of them.
+        cwnd_min_pkts: smallest of them.
         cwnd_max_pkts: largest of them.
         srtt_mean_s: mean smoothed round-trip time of the steady samples.
         episodes: bursts of retransmissions in the steady part.
-        cuts: how often the steady window was cut, for a loss or otherwise.
+        cuts: number of reductions of the steady window, for a loss or otherwise.
         peak_cwnd_pkts: largest window sampled in the first two seconds.
-        retransmits: segments sent again in the whole run.
+        retransmits: retransmitted segments in the whole run.
         duplicates: of these, reported by the receiver as needless.
         reordering_pkts: the reordering learned at the end.
     """
@@ -49,7 +49,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run beside the trace.
+    """A run compared with the trace.
 
     Attributes:
         linux: the trace in numbers.
@@ -57,7 +57,7 @@ class Comparison:
         runs: every run in numbers.
         difference: mean absolute difference of the steady window of the first run, as part of
             the trace's mean.
-        equal: part of all samples, from 0.05 s on, whose window is the same packet for packet.
+        equal: part of all samples, from 0.05 s on, with exactly equal windows.
     """
 
     linux: Summary
@@ -83,7 +83,7 @@ def count_cuts(cwnd_pkts: Floats) -> int:
 
 
 def count_episodes(time_s: Floats, retransmits: Floats) -> int:
-    """How many bursts of retransmissions there are, `EPISODE_GAP_S` apart."""
+    """The number of bursts of retransmissions, `EPISODE_GAP_S` apart."""
     sent_s = time_s[1:][np.diff(retransmits) > 0]
     return int(sent_s.size > 0) + int((np.diff(sent_s) > EPISODE_GAP_S).sum())
 
@@ -121,7 +121,7 @@ def mean(summaries: tuple[Summary, ...]) -> Summary:
 
 
 def compare(linux: Samples, runs: list[Samples]) -> Comparison:
-    """Trace and runs in numbers, and how far the windows of the first run lie apart."""
+    """Trace and runs in numbers, and the difference of the windows of the first run."""
     apart_pkts = np.abs(runs[0].cwnd_pkts - linux.cwnd_pkts)
     part = steady(linux)
     summaries = tuple(summary(run) for run in runs)

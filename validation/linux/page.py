@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BEGIN = "<!-- measured: written by python -m validation.linux -->"
 END = "<!-- end of measured -->"
 
-#: The measures of the table; the others stand in the CSV alone.
+#: The measures of the table; the others are only in the CSV.
 SHOWN = MEASURES[:6]
 
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TRACES = HERE / "traces"
 
-#: The part of the run that the figures of a steady flow are taken over.
+#: The part of the run for the numbers of a steady flow.
 STEADY_FROM_S = 10.0
 END_S = 60.0
 #: Half a sampling step, for comparisons of instants.
 EPSILON_S = 0.005
 
-#: Runs where one is not enough.
+#: Number of runs where one is not enough.
 RUNS = 10
 
 Floats = npt.NDArray[np.float64]
@@ -36,8 +36,8 @@ class RecordedPath:
 
     Attributes:
         title: for figures.
-        sensitive: what happens hangs on the phase of a clock that the trace does not tell, so
-            that the trace is one of many and runs start at several phases.
+        sensitive: the result depends on the phase of a clock that is not in the trace, so that
+            the trace is one of many and runs start at several phases.
     """
 
     title: str
@@ -61,8 +61,8 @@ class Algorithm:
         name: of the traces.
         title: for readers.
         overrides: what it changes in the scenarios.
-        draws: it draws random numbers, so that runs differ by seed, and the trace is one of many
-            that the kernel could have given.
+        draws: it uses random numbers, so that runs differ by seed, and the trace is one of many
+            possible ones.
     """
 
     name: str
@@ -96,15 +96,15 @@ ALGORITHMS = (
 
 @dataclass(frozen=True)
 class Samples:
-    """What is known of one flow at each instant.
+    """The state of one flow at each instant.
 
     Attributes:
         time_s: the instants: every 10 ms until 1 s, then every 100 ms, from 0.05 s to 60 s.
         cwnd_pkts: congestion window.
         srtt_s: smoothed round-trip time.
-        reordering_pkts: the reordering that was learned.
+        reordering_pkts: the reordering learned.
         received_bytes: acknowledged (Linux) or delivered in order (run) so far.
-        retransmits: segments sent again so far.
+        retransmits: segments retransmitted so far.
         duplicates: segments that the receiver reported as received twice so far (D-SACK).
     """
 
@@ -178,7 +178,7 @@ def simulated(
 
 
 def runs(algorithm: Algorithm, path: str, time_s: Floats) -> list[Samples]:
-    """The runs that stand for an algorithm: one, or `RUNS` of unlike seed and start.
+    """The runs of an algorithm: one, or `RUNS` with different seeds and starts.
 
     The starts divide a millisecond, the tick of the kernel's timestamps.
     """

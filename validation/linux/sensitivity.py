@@ -1,9 +1,9 @@
-"""What the differences hang on: the same runs with one thing changed.
+"""The causes of the differences: the same runs with one change.
 
-Each change is something that the recording leaves open (the phase of the kernel's millisecond
-clock) or that the model cannot copy exactly (when the receive window has grown, which in the
-kernel depends on the memory that packets take). A difference that such a change moves is no
-difference of the window law.
+Each change concerns something that the recording leaves open (the phase of the kernel's
+millisecond clock) or that the model cannot copy exactly (the end of the growth of the receive
+window, which in the kernel depends on the memory of packets). A difference that such a change
+moves is no difference of the window law.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Changes = tuple[tuple[str, str], ...]
 
-#: Each cell: the runs whose least and largest numbers it tells, each by what it changes.
+#: Each cell: the runs whose smallest and largest numbers it has, each by its changes.
 VARIANTS: dict[str, tuple[Changes, ...]] = {
     "as it is": ((),),
     "starts within 1 ms": tuple(
@@ -35,7 +35,7 @@ VARIANTS: dict[str, tuple[Changes, ...]] = {
 
 
 def tables() -> Iterator[str]:
-    """A Markdown table for each path, without what draws random numbers."""
+    """A Markdown table for each path, without controls that use random numbers."""
     for path in PATHS:
         yield f"`{path}`: mean absolute difference of the window, 10–60 s; retransmissions"
         yield ""
@@ -49,7 +49,7 @@ def tables() -> Iterator[str]:
 
 
 def _range(values: list[float], digits: int) -> str:
-    """The least and the largest value, or the only one."""
+    """The smallest and the largest value, or the only one."""
     low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
     return low if low == high else f"{low} to {high}"
 

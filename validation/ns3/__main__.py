@@ -34,7 +34,7 @@ PARTS = ("lte", "wifi", "multipath")
 
 
 def main() -> int:
-    """Run, draw and write the page; 1 when a stream no longer holds, or ns-3 is missing."""
+    """Run, draw and write the page; 1 if a stream no longer agrees, or ns-3 is missing."""
     parser = argparse.ArgumentParser(prog="python -m validation.ns3", description=__doc__)
     parser.add_argument(
         "--check", action="store_true", help="only compare; leave figures and page as they are"
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
-    """Run ns-3 anew."""
+    """Run ns-3 again."""
     if "lte" in parts:
         truth.record(programs)
     if "wifi" in parts:
@@ -73,7 +73,7 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
 
 
 def _measure(programs: peer.Peer, parts: Sequence[str]) -> None:
-    """Measure anew what both cost."""
+    """Measure the cost of both again."""
     if "lte" in parts:
         speed.record(speed.measure(programs))
     if "wifi" in parts:
@@ -83,7 +83,7 @@ def _measure(programs: peer.Peer, parts: Sequence[str]) -> None:
 
 
 def _lte(*, only_check: bool) -> list[str]:
-    """The cell of LTE; the streams that were as in LENA and are no longer."""
+    """The cell of LTE; the streams that agreed with LENA and no longer do."""
     recorded, found = truth.streams(), ours.streams()
     both = {
         scheduler: (_of(scheduler, recorded), _of(scheduler, found))
@@ -109,7 +109,7 @@ def _lte(*, only_check: bool) -> list[str]:
 
 
 def _wifi(*, only_check: bool) -> list[str]:
-    """The stations of 802.11; the runs that were as in ns-3 and are no longer."""
+    """The stations of 802.11; the runs that agreed with ns-3 and no longer do."""
     on_record = wifi_truth.recorded()
     both = {
         group: [
@@ -135,7 +135,7 @@ def _wifi(*, only_check: bool) -> list[str]:
 
 
 def _multipath(*, only_check: bool) -> list[str]:
-    """What is spread over three paths; the runs that were as in ns-3 and are no longer."""
+    """Flows spread over three paths; the runs that agreed with ns-3 and no longer do."""
     on_record = multipath_truth.recorded()
     both = {
         group: [

@@ -1,4 +1,4 @@
-"""How far a run lies from LENA's: differences, and which of them count as the same."""
+"""Differences between runs and LENA's, and the criteria of agreement."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from validation.ns3.truth import Floats, Stream
 
-#: A stream is LENA's when its goodput differs by no more than this part, and its mean MCS by no
-#: more than this many steps.
+#: A stream agrees with LENA if its goodput differs by no more than this part, and its mean MCS by
+#: no more than this many steps.
 GOODPUT = 0.10
 MCS = 1.0
 
-#: Where a transfer's means begin.
+#: Begin of the interval for a transfer's means.
 STEADY_FROM_S = 10.0
 
 
@@ -69,7 +69,7 @@ def pairs(lena: Sequence[Stream], ours: Sequence[Stream]) -> list[Pair]:
 
 
 def step_db(lena_m: float, ours_m: float) -> float:
-    """How much more SINR we ask for than LENA where the MCS falls: 26 dB for ten times the way."""
+    """The SINR thresholds of MCS relative to LENA's: 26 dB for ten times the distance."""
     return 26 * math.log10(lena_m / ours_m)
 
 
@@ -80,10 +80,10 @@ class Summary:
     Attributes:
         goodput_bps: delivered in order.
         cwnd_mean_bytes: the window.
-        queue_mean_bytes: what waits in RLC.
+        queue_mean_bytes: the backlog of RLC.
         queue_max_bytes: the longest queue of all samples, from the first on.
         drops: at RLC, from the first on.
-        retransmits: segments sent again, from the first on.
+        retransmits: retransmitted segments, from the first on.
     """
 
     goodput_bps: float

@@ -44,7 +44,7 @@ def stream(scheduler: str, distance_m: float) -> Stream:
         ("access.scheduler.rule", RULES[scheduler]),
         ("access.ue", f'[{{ near = "enb1", distance = "{distance_m:g} m" }}]'),
     )
-    # A run is the beginning of a longer one, so that a difference is what came in between.
+    # A run is the beginning of a longer one, so that a difference is the count of the interval.
     long, short = (
         backlane.run(HERE / "cell.toml", overrides=(*place, ("duration", f"{seconds:g} s")))
         for seconds in (end_s, begin_s)
@@ -67,7 +67,7 @@ def _sum(table: pl.DataFrame, column: str) -> float:
 
 
 def walk(scheduler: str) -> dict[int, float]:
-    """How far the UE has come, in m, when its MCS falls, sampled each 10 ms."""
+    """The distance of the UE, in m, at each fall of its MCS, sampled each 10 ms."""
     overrides = (
         ("access.scheduler.rule", RULES[scheduler]),
         (

@@ -28,7 +28,7 @@ SHOWN_M = (50, 200, 350, 400, 500, 600, 700, 800, 1000, 1200, 1400, 1600, 1800, 
 
 
 def measured_by(root: Path) -> str:
-    """When our side ran, and what; `root` is the repository that the commit is of."""
+    """Date and version of our runs; `root` is the repository of the commit."""
     return (
         f"Our side measured on {today()} with Backlane {backlane.__version__} "
         f"(model version {native.module().model_version()}, sources at commit {commit(root)})."
@@ -36,7 +36,7 @@ def measured_by(root: Path) -> str:
 
 
 def streams(both: Pairs, root: Path) -> str:
-    """The table of the streams, in Markdown; `root` is the repository that the commit is of."""
+    """The table of the streams, in Markdown; `root` is the repository of the commit."""
     lines = [
         measured_by(root),
         "",
@@ -117,7 +117,7 @@ def transfers(both: Transfers) -> str:
 
 
 def timings(rows: Sequence[Timing]) -> str:
-    """The table of what both cost, in Markdown."""
+    """The table of the cost of both, in Markdown."""
     lines = [
         "| work | CPU-s | simulated s per CPU-s | times as fast | delivered (MB) | pairs | load |",
         "|---|---|---|---|---|---|---|",
@@ -156,7 +156,7 @@ def write_details(both: Pairs, transferred: Transfers, file: Path) -> None:
 
 
 def reached(file: Path) -> set[str]:
-    """The streams that held in the last full comparison.
+    """The streams that agreed in the last full comparison.
 
     Raises:
         OSError: when `file` cannot be read.

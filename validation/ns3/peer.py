@@ -1,4 +1,4 @@
-"""ns-3 beside us: our programs on its public interface, built against the installed package."""
+"""Our programs over ns-3's public interface, built against the installed package."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LIBRARIES = (
 )
 FLAGS = ("-O2", "-std=c++17")
 
-#: Keeps glibc from handing memory back and fetching it again, which costs ns-3 up to as much
-#: system time as it computes.
+#: Keeps glibc from returning memory and requesting it again, which costs ns-3 up to as much
+#: system time as its computation.
 MALLOC = {
     "MALLOC_TRIM_THRESHOLD_": "1000000000",
     "MALLOC_MMAP_THRESHOLD_": "1000000000",
@@ -62,7 +62,7 @@ class Peer:
         return found
 
     def printed(self, program: str, *options: str) -> str:
-        """Run a program, politely; what it printed.
+        """Run a program at low priority and return its output.
 
         Raises:
             subprocess.CalledProcessError: when it failed.
@@ -81,7 +81,7 @@ def build(folder: Path) -> Peer:
     """Compile the programs into `folder`.
 
     Raises:
-        Missing: when there is no compiler or no ns-3.
+        Missing: when the compiler or ns-3 is not installed.
         subprocess.CalledProcessError: when a program does not compile.
     """
     compiler = shutil.which("g++")
@@ -112,7 +112,7 @@ def compilation(source: Path, output: Path) -> list[str]:
 
 
 def version() -> str:
-    """The version of ns-3 as its package tells it, or "unknown"."""
+    """The version of ns-3's package, or "unknown"."""
     command = ["dpkg-query", "--show", "--showformat=${Version}", "libns3-dev"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""What the same work costs in ns-3 and here: runs in turn, CPU seconds, the least of each."""
+"""The cost of the same work in ns-3 and here: alternating runs, minimum CPU seconds of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILE = TRUTH / "speed.csv"
 WIFI_FILE = TRUTH / "wifi_speed.csv"
 MULTIPATH_FILE = TRUTH / "multipath_speed.csv"
 
-#: How often stations and paths run in both.
+#: Number of pairs for stations and paths.
 WIFI_PAIRS = 3
 
 
@@ -36,11 +36,11 @@ class Timing:
     Attributes:
         work: what it is.
         seconds: simulated.
-        lena_s: CPU seconds of ns-3, its event loop alone.
-        ours_s: CPU seconds of ours, with the network's building.
+        lena_s: CPU seconds of ns-3, only its event loop.
+        ours_s: CPU seconds of ours, including the building of the network.
         lena_bytes: delivered by ns-3.
         ours_bytes: delivered by us.
-        pairs: of how many runs each the least counts.
+        pairs: number of runs of each, of which the minimum counts.
         load: of the machine, mean of the minute before.
     """
 
@@ -55,7 +55,7 @@ class Timing:
 
 
 def measure(programs: Peer) -> list[Timing]:
-    """Run all work in both, in turn.
+    """Run all work in both, alternately.
 
     Raises:
         subprocess.CalledProcessError: when a program of ns-3 fails.
@@ -120,7 +120,7 @@ def _paired(
 
 
 def measure_wifi(programs: Peer) -> list[Timing]:
-    """Run saturated stations in both, in turn.
+    """Run saturated stations in both, alternately.
 
     Raises:
         subprocess.CalledProcessError: when a program of ns-3 fails.
@@ -150,7 +150,7 @@ def measure_wifi(programs: Peer) -> list[Timing]:
 
 
 def measure_multipath(programs: Peer) -> list[Timing]:
-    """Run TCP over three paths in both, in turn.
+    """Run TCP over three paths in both, alternately.
 
     Raises:
         subprocess.CalledProcessError: when a program of ns-3 fails.
@@ -180,7 +180,7 @@ def measure_multipath(programs: Peer) -> list[Timing]:
 
 
 def record(rows: Sequence[Timing], file: Path = FILE) -> None:
-    """Keep the timings.
+    """Record the timings.
 
     Raises:
         OSError: when the file cannot be written.
@@ -192,7 +192,7 @@ def record(rows: Sequence[Timing], file: Path = FILE) -> None:
 
 
 def recorded(file: Path = FILE) -> list[Timing]:
-    """The timings on record.
+    """The recorded timings.
 
     Raises:
         OSError: when there are none.

@@ -1,4 +1,4 @@
-"""What ns-3 gave: recorded as CSV under `truth/`, with how and on what."""
+"""The results of ns-3: recorded as CSV under `truth/`, with commands and machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STREAM_S = (6.0, 1.0)
 TRANSFER_S = (40.0, 10.0)
 CONTROLS = ("cubic", "newreno", "linuxreno")
 TRANSFER_M = 700
-#: The walk: where it begins, how fast it goes away from the cell, how long it takes.
+#: The walk: its first distance from the cell, its speed, its duration.
 WALK_M, WALK_M_PER_S, WALK_S = 300, 20, 115.0
 #: 750 packets of 1500 bytes, each with two bytes of PDCP.
 BUFFER_BYTES = 750 * 1502
@@ -57,7 +57,7 @@ class Stream:
 
 
 def record(programs: peer.Peer) -> None:
-    """Run ns-3 anew and write all of `truth/`.
+    """Run ns-3 again and write all of `truth/`.
 
     Raises:
         OSError: when a file cannot be written.
@@ -122,7 +122,7 @@ def _write(file: Path, rows: Sequence[Mapping[str, float | str]]) -> None:
 
 
 def processor() -> str:
-    """The processor's name, or its architecture where the system does not tell."""
+    """The processor's name, or its architecture if the name is unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -181,7 +181,7 @@ def streams() -> list[Stream]:
 
 
 def walk(scheduler: str) -> dict[int, float]:
-    """How far the UE has come, in m, when its MCS falls to each of those that it falls to.
+    """The distance of the UE, in m, at each fall of its MCS.
 
     Raises:
         OSError: when the record is missing.

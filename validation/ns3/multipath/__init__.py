@@ -1,5 +1,5 @@
-"""Three paths between two nodes beside ns-3: goodput and reordering of what is spread over them.
+"""Three paths between two nodes in ns-3 and here: goodput and reordering of flows over them.
 
-`works` says what is run, `truth` keeps what ns-3 gave, `ours` runs it here, `density` counts the
-reordering of ns-3's arrivals, `page` shows both.
+`works` lists the runs, `truth` records ns-3's output, `ours` runs them here, `density` computes
+the reordering of ns-3's arrivals, `page` shows both.
 """

@@ -1,6 +1,6 @@
-"""The reorder density (RFC 5236) of packets by their numbers, in the order in which they came.
+"""The reorder density (RFC 5236) of packets by their numbers, in the order of arrival.
 
-Written from the definition and apart from the simulator's own, which it is compared with.
+Written from the definition, independently of the simulator's, with which it is compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ THRESHOLD_PKTS = 300
 
 
 def density(numbers: Iterable[int], threshold_pkts: int = THRESHOLD_PKTS) -> dict[int, float]:
-    """The share of packets by displacement: place less number, with what is lost left out.
+    """The share of packets by displacement: place minus number, without lost packets.
 
     `numbers` count from 0 and have no duplicates.
     """
@@ -70,5 +70,5 @@ def mean(densities: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def distance(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """The share of packets that would have to be displaced otherwise: total variation."""
+    """The share of packets with another displacement: total variation distance."""
     return sum(abs(one.get(k, 0.0) - other.get(k, 0.0)) for k in set(one) | set(other)) / 2

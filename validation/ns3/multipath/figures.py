@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NS3: dict[str, Any] = {"color": "#E69F00"}
 OURS: dict[str, Any] = {"color": "#0072B2"}
-#: Displacements that a panel shows; beyond them hardly a packet is.
+#: Displacements that a panel shows; very few packets are beyond them.
 SHOWN_PKTS = 8
 
 

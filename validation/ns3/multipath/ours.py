@@ -27,7 +27,7 @@ def measured(work: Work) -> Found:
 
 
 def _measured(work: Work, seed: int) -> tuple[Measured, dict[int, float]]:
-    # A run is the beginning of a longer one, so that a difference is what came in between.
+    # A run is the beginning of a longer one, so that a difference is the count of the interval.
     late, early = (run(work, seconds, seed) for seconds in (work.seconds, WARM_UP_S))
     delivered = [_sum(each, "delivered_bytes") for each in (late, early)]
     retransmits = _sum(late, "retransmits") if work.transport == "tcp" else 0.0
@@ -45,7 +45,7 @@ def _measured(work: Work, seed: int) -> tuple[Measured, dict[int, float]]:
 
 
 def timed(work: Work) -> tuple[float, float]:
-    """CPU seconds of a run, and what it delivered in bytes after the warm-up."""
+    """CPU seconds of a run, and the bytes delivered after the warm-up."""
     late, early = (run(work, seconds, seed=1) for seconds in (work.seconds, WARM_UP_S))
     delivered = _sum(late, "delivered_bytes") - _sum(early, "delivered_bytes")
     return float(late.table("runs")["cpu_s"][0]), delivered
@@ -73,7 +73,7 @@ def _sum(run: Results, column: str) -> float:
 
 
 def overrides(work: Work) -> list[tuple[str, str]]:
-    """What is put in place in `SCENARIO`."""
+    """The values that replace those of `SCENARIO`."""
     nodes, links = ["S", "R"], []
     for path in work.paths:
         chain = ("S", *PATHS[path], "R")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from validation.ns3.multipath.truth import Found
     from validation.ns3.multipath.works import Work
 
-#: Goodput is ns-3's when its mean differs by no more than this part.
+#: Goodput agrees with ns-3 if its mean differs by no more than this part.
 GOODPUT = 0.02
-#: Reordering is ns-3's when no larger share of the packets is displaced otherwise.
+#: Reordering agrees with ns-3 if the distance of the densities is no larger.
 REORDERED = 0.05
 
 MEASURES = ("goodput_bps", "retransmitted", "in_order", "displacement_pkts")
@@ -30,9 +30,9 @@ class Pair:
     """One piece of work in both.
 
     Attributes:
-        work: what was run.
-        ns3: what ns-3 gave.
-        ours: what came out here.
+        work: the run.
+        ns3: the result of ns-3.
+        ours: the result here.
     """
 
     work: Work
@@ -54,7 +54,7 @@ class Pair:
 
     @property
     def displaced_otherwise(self) -> float:
-        """The share of packets by which the two densities differ."""
+        """The total variation distance of the two densities."""
         return distance(self.ns3.density, self.ours.density)
 
     @property

@@ -1,4 +1,4 @@
-"""What ns-3 gave over three paths: recorded in `truth/multipath*.csv`."""
+"""The results of ns-3 over three paths: recorded in `truth/multipath*.csv`."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run gave.
+    """The result of one run.
 
     Attributes:
         goodput_bps: of all flows, after the warm-up.
-        retransmitted: share of the packets of the sender that were sent again.
+        retransmitted: share of the sender's packets that are retransmissions.
         in_order: share of the packets that are not displaced, RD[0].
         displacement_pkts: the mean displacement, late or early.
     """
@@ -59,7 +59,7 @@ class Found:
     """All runs of one work.
 
     Attributes:
-        runs: each for itself.
+        runs: each run.
         density: the share of packets by displacement, mean over runs.
     """
 
@@ -68,7 +68,7 @@ class Found:
 
 
 def record(programs: Peer) -> None:
-    """Run ns-3 anew.
+    """Run ns-3 again.
 
     Raises:
         OSError: when a file cannot be written.
@@ -106,7 +106,7 @@ def record(programs: Peer) -> None:
 
 
 def _density(arrivals: Path) -> dict[int, float]:
-    """The mean over the flows of what a run wrote."""
+    """The mean over the flows of a run's output."""
     flows: dict[str, list[int]] = {}
     with arrivals.open(encoding="utf-8") as lines:
         for line in lines:
@@ -116,7 +116,7 @@ def _density(arrivals: Path) -> dict[int, float]:
 
 
 def recorded() -> dict[str, Found]:
-    """What is on record, by the work's name.
+    """The recorded results, by the work's name.
 
     Raises:
         OSError: when there is none.
@@ -140,7 +140,7 @@ def recorded() -> dict[str, Found]:
 
 
 def found(work: Work, on_record: Mapping[str, Found]) -> Found:
-    """What the record says of a work.
+    """The recorded result of a work.
 
     Raises:
         ValueError: when the record is of other runs.

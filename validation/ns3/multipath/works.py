@@ -1,17 +1,17 @@
-"""What is run in both: a flow over one path, UDP and TCP over three."""
+"""The runs in both: a flow over one path, UDP and TCP over three."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-#: The routers on the way from S to R, by the path's name.
+#: The routers on the path from S to R, by the path's name.
 PATHS = {"a": ("a1",), "b": ("b1", "b2"), "c": ("c1", "c2", "c3")}
 
 #: Offered to all paths together, of IP packets; one path carries 30.5 Mbit/s.
 OFFERED_BPS = (15e6, 36e6, 45e6, 81e6, 105e6)
 
-#: Runs of what hardly scatters, and of TCP over three paths.
+#: Runs of work with little scatter, and of TCP over three paths.
 FEW, MANY = 3, 10
 
 #: Goodput counts from here on; flows start in the first second.
@@ -23,7 +23,7 @@ class Work:
     """One piece of work.
 
     Attributes:
-        paths: those that are there, of `PATHS`.
+        paths: those in use, of `PATHS`.
         transport: `udp` or `tcp`.
         flows: how many, each from S to R.
         pins: a flow keeps to a path in each direction.
@@ -46,7 +46,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        """What tells it from all others."""
+        """Its unique name."""
         if self.transport == "udp":
             return f"UDP {self.offered_bps / 1e6:g} Mbit/s over {len(self.paths)} paths"
         if len(self.paths) == 1:
@@ -58,7 +58,7 @@ class Work:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What our program over ns-3 is told, but for the number of the run."""
+        """The arguments of our program over ns-3, without the number of the run."""
         return (
             f"--paths={self.paths}",
             f"--transport={self.transport}",
@@ -104,16 +104,16 @@ def _frame_s(mac_bytes: int, symbol_bits: int) -> float:
 
 
 def _exchange_s(packet_bytes: int) -> float:
-    """A packet, its ACK and what comes before them, for a station alone on the air."""
+    """A packet, its ACK and the time before them, for a single station."""
     data_s = _frame_s(packet_bytes + 36, _DATA_BITS)
     return _DIFS_S + _BACK_OFF_S + data_s + _SIFS_S + _frame_s(14, _ACK_BITS)
 
 
 def goodput_in_turn_bps(delayed: int) -> float:
-    """TCP's goodput over a link if frames of its two ends follow each other, never at one time.
+    """TCP's goodput over a link if frames of its two ends alternate without collisions.
 
-    Back-offs of both run down together where both have something to send, so that a link can
-    carry some more.
+    If both ends are backlogged they count down their back-offs together, so that a link can carry
+    slightly more.
     """
     taken_s = delayed * _exchange_s(1500) + _exchange_s(52)
     return 8 * 1448 * delayed / taken_s

@@ -1,4 +1,4 @@
 """802.11 against ns-3's Wi-Fi: the same stations in both.
 
-`works` says what is run, `truth` keeps what ns-3 gave, `ours` runs it here, `page` shows both.
+`works` lists the runs, `truth` records ns-3's results, `ours` runs them here, `page` shows both.
 """

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from validation.ns3.wifi.works import Work
 
 SCENARIO = Path(__file__).parent / "stations.toml"
-#: UDP and IP, which in ns-3 are there over a chain alone.
+#: UDP and IP, which in ns-3 exist only over a chain.
 HEADERS = 28
 
 
 @dataclass(frozen=True)
 class _Counts:
-    """What a run had come to.
+    """The counters of a run.
 
     Attributes:
         payload_bytes: delivered.
-        attempts: to bring a frame over, by all.
-        failures: attempts without an answer.
+        attempts: to transmit a frame, by all stations.
+        failures: attempts without a response.
         answers: frames of the receiver, CTS and ACK.
         cpu_s: of the run.
     """
@@ -40,12 +40,12 @@ class _Counts:
 
 
 def measured(work: Work) -> Measured:
-    """The mean of its runs; what counts comes after the first second."""
+    """The mean of its runs, without the first second."""
     return mean([_measured(work, seed) for seed in range(1, work.runs + 1)])
 
 
 def _measured(work: Work, seed: int) -> Measured:
-    # A run is the beginning of a longer one, so that a difference is what came in between.
+    # A run is the beginning of a longer one, so that a difference is the count of the interval.
     late, early = (_run(work, seconds, seed) for seconds in (work.seconds + 1, 1.0))
     payload_bytes = late.payload_bytes - early.payload_bytes
     if work.shape != "chain":
@@ -59,7 +59,7 @@ def _measured(work: Work, seed: int) -> Measured:
 
 
 def timed(work: Work) -> tuple[float, float]:
-    """CPU seconds, and the payload delivered in bytes, with the first second."""
+    """CPU seconds, and the payload delivered in bytes, including the first second."""
     counts = _run(work, work.seconds + 1, seed=1)
     return counts.cpu_s, counts.payload_bytes
 
@@ -96,7 +96,7 @@ def _places(work: Work) -> list[tuple[float, float]]:
 
 
 def overrides(work: Work) -> list[tuple[str, str]]:
-    """What is put in place in `SCENARIO`."""
+    """The values that replace those of `SCENARIO`."""
     places = _places(work)
     nodes = [
         f'{{ id = "n{index}", kind = "router", x = "{x:.3f} m", y = "{y:.3f} m" }}'
@@ -117,7 +117,7 @@ def overrides(work: Work) -> list[tuple[str, str]]:
         ("wifi.standard", f'"802.11{work.standard}"'),
         ("wifi.rate", f'"{work.rate:g} Mbit/s"'),
         ("wifi.rts_threshold", '"0 B"' if work.rts else '"off"'),
-        # ns-3 counts the failures of an RTS apart from those by which it gives up.
+        # ns-3 counts the failures of an RTS separately from the counter of its retry limit.
         ("wifi.short_retry", "255" if work.rts else "7"),
         ("wifi.fading", fading),
         ("wifi.reception", reception),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from validation.ns3.wifi.truth import Measured
     from validation.ns3.wifi.works import Work
 
-#: A run is ns-3's when its goodput differs by no more than this part.
+#: A run agrees with ns-3 if its goodput differs by no more than this part.
 GOODPUT = 0.02
 
 
@@ -22,9 +22,9 @@ class Pair:
     """One run in both.
 
     Attributes:
-        work: what was run.
-        ns3: what ns-3 gave.
-        ours: what came out here.
+        work: the run.
+        ns3: the result of ns-3.
+        ours: the result here.
     """
 
     work: Work
@@ -72,7 +72,7 @@ def _cell(pair: Pair) -> str:
 
 
 def _unanswered(pair: Pair, digits: int) -> str:
-    # An ACK just after the warm-up for data just before it would show as -0.000.
+    # An ACK just after the warm-up for data just before it would be printed as -0.000.
     shares = (round(found.unanswered, digits) + 0.0 for found in (pair.ns3, pair.ours))
     return " / ".join(f"{share:.{digits}f}" for share in shares)
 

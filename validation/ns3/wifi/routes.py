@@ -1,4 +1,4 @@
-"""How long AODV and OLSR take to find a way over a chain, and how many packets, in both."""
+"""The time and packets that AODV and OLSR need for a route over a chain, in both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILE = TRUTH / "wifi_routes.csv"
 PROTOCOLS = ("aodv", "olsr")
 RUNS = 5
-#: When the flow starts and when all ends.
+#: The start of the flow and the end of the run.
 START_S, END_S = 20.0, 40.0
 
 
@@ -32,7 +32,7 @@ class Route:
         protocol: aodv or olsr.
         hops: of the chain.
         first_s: from the flow's start to its first packet at the end of the chain.
-        packets: of the protocol, sent by all nodes in all the time.
+        packets: of the protocol, sent by all nodes during the run.
     """
 
     protocol: str
@@ -42,7 +42,7 @@ class Route:
 
 
 def record(programs: Peer) -> None:
-    """Run ns-3 anew.
+    """Run ns-3 again.
 
     Raises:
         OSError: when the file cannot be written.
@@ -69,7 +69,7 @@ def _in_ns3(programs: Peer, protocol: str, hops: int, run: int) -> tuple[float, 
 
 
 def recorded() -> list[Route]:
-    """What is on record.
+    """The recorded results.
 
     Raises:
         OSError: when there is none.

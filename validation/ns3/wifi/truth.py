@@ -1,4 +1,4 @@
-"""What ns-3's Wi-Fi gave: recorded in `truth/wifi.csv`."""
+"""The results of ns-3's Wi-Fi: recorded in `truth/wifi.csv`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run gave, after its first second.
+    """The result of one run, after its first second.
 
     Attributes:
-        goodput_bps: of what the last receiver got: MSDUs, or the payload of UDP or TCP over a
-            chain.
+        goodput_bps: at the last receiver: of MSDUs, or of the payload of UDP or TCP over a chain.
         unanswered: share of the frames that open an exchange (RTS, or data without) to which no
-            ACK was sent in the end.
+            ACK was sent.
     """
 
     goodput_bps: float
@@ -47,7 +46,7 @@ class Measured:
 
 
 def record(programs: Peer) -> None:
-    """Run ns-3 anew.
+    """Run ns-3 again.
 
     Raises:
         OSError: when the file cannot be written.
@@ -65,7 +64,7 @@ def record(programs: Peer) -> None:
 
 
 def recorded() -> dict[str, list[Measured]]:
-    """What is on record, by the work's name: its runs.
+    """The recorded runs, by the work's name.
 
     Raises:
         OSError: when there is none.
@@ -94,7 +93,7 @@ def mean(runs: Sequence[Measured]) -> Measured:
 
 
 def found(work: Work, on_record: Mapping[str, Sequence[Measured]]) -> Measured:
-    """What the record says of a work.
+    """The recorded result of a work.
 
     Raises:
         ValueError: when the record is of other runs.

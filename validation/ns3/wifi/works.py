@@ -1,4 +1,4 @@
-"""What is run in both: stations around a receiver, hidden ones, chains, fading."""
+"""The runs in both: stations around a receiver, hidden ones, chains, fading."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Work:
 
     Attributes:
         shape: `star` (senders around a receiver), `hidden` (a receiver between two senders that
-            do not hear each other) or `chain`.
+            do not sense each other) or `chain`.
         standard: `a` or `b`.
         rate: of data, in Mbit/s.
         stations: senders, or hops of the chain.
         rts: RTS and CTS before all data.
         transport: `udp`, or `tcp` over a chain.
         spacing_m: between neighbours.
-        sensitivity_dbm: from which a preamble is found.
-        carrier_sense_dbm: from which the air is busy.
+        sensitivity_dbm: threshold of preamble detection.
+        carrier_sense_dbm: threshold of CCA.
         fading: Nakagami's m, 0 for none.
         offered_bps: of IP packets, by each sender of UDP.
-        seconds: simulated, after the second that does not count.
-        runs: how many, with other random numbers each; their mean counts.
+        seconds: simulated, after the first second, which does not count.
+        runs: number of runs with different random numbers; their mean counts.
     """
 
     shape: str
@@ -47,7 +47,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        """What tells it from all others."""
+        """Its unique name."""
         parts = [
             self.shape,
             f"802.11{self.standard}",
@@ -74,7 +74,7 @@ class Work:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What our program over ns-3 is told, but for the number of the run."""
+        """The arguments of our program over ns-3, without the number of the run."""
         return (
             f"--shape={self.shape}",
             f"--standard={self.standard}",
@@ -93,7 +93,7 @@ class Work:
         )
 
 
-#: What one station alone gets in bit/s, rounded up, and how long a mean over frames takes.
+#: Goodput of a single station in bit/s, rounded up, and the duration of a mean over frames.
 _ALONE = {
     ("b", 11.0): (6e6, 30.0),
     ("b", 2.0): (1.7e6, 80.0),
@@ -103,7 +103,7 @@ _ALONE = {
 
 
 def saturated(standard: str, rate: float, stations: int, *, rts: bool) -> Work:
-    """Every queue always full: each sender offers its share and half as much again."""
+    """Every queue always full: each sender offers 1.5 times its share."""
     alone_bps, seconds = _ALONE[standard, rate]
     return Work(
         shape="star",
@@ -126,12 +126,12 @@ def _saturation() -> list[Work]:
     ]
 
 
-#: 30 m apart: the neighbour is heard at -75 dBm, the next at -84, the third at -89.3.
+#: 30 m apart: the neighbour is received at -75 dBm, the next at -84, the third at -89.3.
 _APART_M, _FOUND_DBM = 30.0, -80.0
 
 
 def _hidden() -> list[Work]:
-    """Two senders that cannot sense each other, with more than the air can carry."""
+    """Two saturated senders that cannot sense each other."""
     return [
         Work(
             shape="hidden",
@@ -168,12 +168,12 @@ def chain(hops: int, transport: str, offered_bps: float = 6e6, seconds: float = 
 
 
 def _chains() -> list[Work]:
-    """More than the chain can carry."""
+    """A saturated chain."""
     return [chain(hops, transport) for transport in ("udp", "tcp") for hops in HOPS]
 
 
 def _fading() -> list[Work]:
-    """One link whose frames fade one by one."""
+    """One link with independent fading of each frame."""
     return [
         Work(
             shape="star",
@@ -192,7 +192,7 @@ def _fading() -> list[Work]:
 
 
 def works() -> dict[str, list[Work]]:
-    """All runs, by what they show."""
+    """All runs, by group."""
     return {
         "saturation": _saturation(),
         "hidden": _hidden(),
