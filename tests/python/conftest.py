@@ -1,4 +1,4 @@
-"""Fixtures: a small campaign, and the command line inside and outside of this process."""
+"""Fixtures: a small campaign, and the command line inside and outside this process."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ seeds = 4
 
 @dataclass
 class Finished:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -95,7 +95,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def start(*words: object, **more: Any) -> subprocess.Popen[str]:
-    """Start a command line as a process of its own."""
+    """Start a command line as a separate process."""
     return subprocess.Popen(
         [sys.executable, "-m", "backlane", *(str(word) for word in words)],
         stdout=more.pop("stdout", subprocess.PIPE),
@@ -130,7 +130,7 @@ def sweep(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of that campaign; not to be changed by a test."""
+    """The results of that campaign; tests must not change them."""
     folder = tmp_path_factory.mktemp("done")
     (folder / "sweep.toml").write_text(BASE + SWEEP)
     backlane.campaign.run(folder / "sweep.toml", folder / "results")

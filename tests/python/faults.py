@@ -1,7 +1,7 @@
-"""Every write, rename, fsync, flock and mkdir of a command fails once; run by `test_faults`.
+"""Lets every write, rename, fsync, flock and mkdir of a command fail once; run by `test_faults`.
 
 Usage: faults.py FOLDER WORD..., with `faults.c` preloaded; `{out}` among the words is the results
-folder. Prints a JSON object: what failed to behave, and how many calls there were.
+folder. Prints a JSON object: the violations, and the number of calls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def carry_out(words: list[str], out: Path) -> tuple[int, str]:
 
 
 def main(root: Path, words: list[str]) -> None:
-    """Let each call fail in turn, look at what is left, and start again."""
+    """Let each call fail in turn, check the remaining files, and start again."""
     shim = ctypes.CDLL(None)
     whole = root / "whole"
     shim.faults_watch(str(whole).encode())
@@ -52,10 +52,10 @@ def main(root: Path, words: list[str]) -> None:
             code, said = carry_out(words, folder)
             happened = shim.faults_seen(index) >= at
             shim.faults_arm(-1, 0, 0)
-            # Polars tells of some failed writes without their number.
+            # Polars reports some failed writes without their number.
             coded = CODES[number] in said or "transport error" in said
             told = code == 2 and coded and str(folder) in said
-            # What a command can do without may fail unsaid, if the results are whole.
+            # Optional steps may fail without a message, if the results are complete.
             if not happened or not (told or (code == 0 and content(folder) == expected)):
                 wrong.append(f"{kind} {at}: exit {code}, {said!r}")
             if list(folder.rglob(f"{TEMPORARY_PREFIX}*")):

@@ -1,4 +1,4 @@
-"""Captures: read by a small parser of our own, and by tshark where it is installed."""
+"""Captures: read by a small parser, and by tshark if it is installed."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def ip_of(block: Block) -> bytes | None:
 
 
 def checksum(data: bytes) -> int:
-    """RFC 1071; zero over what contains its own sum."""
+    """RFC 1071; zero over data that contains its own sum."""
     total: int = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) // 2 * 2]))
     total += data[-1] << 8 if len(data) % 2 else 0
     while total > 0xFFFF:
@@ -258,7 +258,7 @@ FIELDS = [
 
 
 def tshark(capture: Path, *arguments: str) -> str:
-    """What tshark says of a capture."""
+    """The output of tshark for a capture."""
     program = shutil.which("tshark")
     if program is None:
         pytest.skip("tshark is not installed")

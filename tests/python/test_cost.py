@@ -1,4 +1,4 @@
-"""What runs will cost, beside what the machine has."""
+"""The cost of runs, compared with the machine's resources."""
 
 import json
 import subprocess
@@ -40,7 +40,7 @@ def estimate(cpu_s: float = 1.0, memory_mb: int = 100, disk_mb: int = 1) -> cost
 
 
 def campaign(cells: int, seeds: int = 1) -> Plan:
-    """A plan whose cells are called by their numbers."""
+    """A plan whose cells have numbers as names."""
     runs = [Run(f"{cell}-{seed}", cell, seed) for cell in range(cells) for seed in range(seeds)]
     return Plan(
         "c",
@@ -55,7 +55,7 @@ def campaign(cells: int, seeds: int = 1) -> Plan:
 
 @pytest.fixture
 def costs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Sets what each cell costs; gives the cells that are then asked for."""
+    """Sets the cost of each cell; returns the cells that are then estimated."""
 
     def by(of: Callable[[int], cost.Estimate]) -> list[str]:
         asked: list[str] = []
@@ -214,7 +214,7 @@ def test_results_beyond_the_disk_are_refused_only_when_far_beyond(
     [
         ("0::/a/b\n", {"a/memory.max": "1000", "a/memory.current": "400"}, [600]),
         ("0::/a/b\n", {"a/b/memory.max": "max", "a/b/memory.current": "9"}, []),
-        # Inside a container the path is that outside.
+        # Inside a container the path is that of the host.
         ("0::/docker/x\n", {"memory.max": "1000", "memory.current": "1"}, [999]),
         (
             "5:cpu,memory:/m\n4:cpu:/c\n",

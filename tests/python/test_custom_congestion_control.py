@@ -1,4 +1,4 @@
-"""Congestion controls of one's own: what a Python class sees, does, and does wrong."""
+"""User-defined congestion controls: arguments, effects and errors of a Python class."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def flows_of(path: Path, control: str, **more: Any) -> pl.DataFrame:
         LINK,
         LINK.replace("loss = 0.001", "loss = 0.03"),
         BASE.replace('"200 kB"', '"5 MB"'),
-        # Packets overtake each other: recoveries that are taken back.
+        # Packets overtake each other: recoveries that are undone.
         BASE.replace('"200 kB"', '"5 MB"').replace(
             '"shortest-path"', '"bp-mr"\ngranularity = "packet"'
         ),
@@ -166,7 +166,7 @@ def test_a_window_that_stands_still_carries_itself_once_in_a_round_trip(tmp_path
     source = own("window.cwnd_pkts = 10", more="owns_window = True")
     path = write(tmp_path, source, LINK.replace("loss = 0.001", ""))
     flows = backlane.run(path).flows
-    # 40 ms and the time of a packet on the link.
+    # 40 ms and the transmission time of a packet.
     rtt_s = 0.04 + 1500 * 8 / 10e6
     assert flows["goodput_bps"][0] == pytest.approx(10 * 1448 * 8 / rtt_s, rel=0.02)
     assert flows["retransmits"][0] == 0
@@ -269,7 +269,7 @@ def test_a_class_that_errs_ends_its_run_with_the_traceback_and_the_time(
     assert message in failed.err
     if wrong != "returned":
         assert re.search(r'File "own.py", line 6, in on_ack\n +' + re.escape(body), failed.err)
-    # The first data comes back after two round trips.
+    # The first data is acknowledged after two round trips.
     at_s = re.search(r"failed at ([0-9.]+) s of simulated time", failed.err)
     assert at_s
     assert 0.08 < float(at_s[1]) < 0.1

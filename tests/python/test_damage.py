@@ -1,4 +1,4 @@
-"""What is finished stays, what was changed is found: every file of a store, damaged in turn."""
+"""Finished runs are kept, changes are found: every file of a store is damaged in turn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TIMES = ["wall_s", "cpu_s"]
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A campaign with series and captures; not to be changed by a test."""
+    """A campaign with series and captures; tests must not change it."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "c.toml").write_text(BASE.replace('"60 s"', '"2 s"') + RECORDED)
     backlane.campaign.run(folder / "c.toml", folder / "r")
@@ -100,7 +100,7 @@ def test_each_damaged_file_of_a_store_is_found_and_its_run_made_anew(
         outcome = backlane.campaign.run(whole / "c.toml", folder).outcome
         assert outcome.finished == [run], name
         assert outcome.reused == 3
-        # Without its record, the folder is no run; nothing was lost that counted.
+        # Without its record, the folder is no run, and no run is lost.
         gone = name == record.NAME and damage not in (flip, truncate, empty, junk)
         assert list(outcome.damaged) == ([] if gone else [run])
         assert content(folder) == expected, name

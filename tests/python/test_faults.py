@@ -1,4 +1,4 @@
-"""Faults of the system at every place once: a coded error, nothing lost, nothing half-written."""
+"""System calls that fail once each: a coded error, nothing lost, nothing half-written."""
 
 from __future__ import annotations
 

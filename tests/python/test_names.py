@@ -1,4 +1,4 @@
-"""Names and texts of strangers are data: in paths, pictures, tables and on the terminal."""
+"""Untrusted names and texts are data: in paths, pictures, tables and on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: stands alone, says ties and few seeds, hides no unfinished flow."""
+"""The report: is self-contained, marks ties and few seeds, shows unfinished flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A results folder holds one thing: nothing of an earlier result stays, nothing is lost early."""
+"""A results folder holds one result: an earlier one stays until the new one is complete."""
 
 from __future__ import annotations
 

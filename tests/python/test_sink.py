@@ -1,4 +1,4 @@
-"""What a run records, taken over while it goes on."""
+"""Records of a run, consumed while it runs."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_map_of_stability_has_a_row_for_each_point(tmp_path: Path, cli: Cli) -
     assert cli("run", file, "--out", tmp_path / "out").code == 0
     points = Results.open(tmp_path / "out").table("region")
     assert points["y_rate_pkts"].to_list()[:3] == pytest.approx([0.15, 0.45, 0.75])
-    # Where the channel is ON in half of the slots, 0.75 is too much and 0.15 is not.
+    # With a channel that is ON in half of the slots, 0.75 is unstable and 0.15 is stable.
     assert points["backlog_slope_pkts"].to_list()[6] > 0.1
     assert abs(points["backlog_slope_pkts"].to_list()[0]) < 0.05
 

@@ -1,4 +1,4 @@
-"""Statistics against values worked out by hand or by scipy."""
+"""Statistics compared with values computed by hand or by scipy."""
 
 from __future__ import annotations
 

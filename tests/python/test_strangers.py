@@ -1,4 +1,4 @@
-"""Python of strangers: what is executed when, and what it cannot do to the program."""
+"""Untrusted Python: when it is executed, and what it cannot do to the program."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_a_text_of_megabytes_that_an_error_brings_is_cut(tmp_path: Path, cli: Cl
 
 
 def in_hook(source: str, folder: Path) -> tuple[threading.Thread, list[BaseException]]:
-    """A run in a thread of its own that has come to its first hook."""
+    """A run in a separate thread that has reached its first hook."""
     begun = folder / "begun"
     path = write(folder, own(f"open({str(begun)!r}, 'w').close()\n        {source}"))
     ended: list[BaseException] = []

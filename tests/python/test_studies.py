@@ -1,4 +1,4 @@
-"""Studies: rules on numbers worked out by hand, and a small study from start to end."""
+"""Studies: rules on numbers computed by hand, and a small study from start to end."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_a_study_runs_draws_judges_and_writes_its_page(
     assert "| T-1 | here | larger files take longer | reproduced |" in page
     assert (folder / "figures" / "fig1-finish.png").is_file()
     assert "### Finish time by size" in page
-    # What is there is not run again.
+    # Stored runs are not repeated.
     before = {path: path.stat().st_mtime_ns for path in store.rglob("run.json")}
     assert len(before) == 12
     again = cli("reproduce", str(folder), "--store", str(store))

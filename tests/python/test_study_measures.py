@@ -1,4 +1,4 @@
-"""Numbers over time and of the radio, and the rules on several experiments, worked out by hand."""
+"""Measures over time and of the radio, and rules on several experiments, computed by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flow(name: str, **more: Any) -> dict[str, Any]:
 
 
 def ramp() -> dict[str, list[Any]]:
-    """1 MB/s from 2 s on, a sample each 0.1 s until 10 s; what is lost is lost at 5 s."""
+    """1 MB/s from 2 s on, a sample each 0.1 s until 10 s; losses occur at 5 s."""
     times = [step / 10 for step in range(1, 101)]
     return {
         "run_id": ["r"] * 100,
@@ -49,7 +49,7 @@ def ramp() -> dict[str, list[Any]]:
 
 
 def radio() -> dict[str, list[Any]]:
-    """MCS 28 for 4 s with half of it achieved, then MCS 25 with all of it; another UE beside."""
+    """MCS 28 for 4 s with half of it achieved, then MCS 25 with all of it; and another UE."""
     times = [step / 10 for step in range(1, 101)]
     one: dict[str, list[Any]] = {
         "run_id": ["r"] * 100,
@@ -91,7 +91,7 @@ def test_a_rate_is_reached_when_it_holds_for_a_second() -> None:
     # From 2 s on at 8 Mbit/s: from 1.9 s on each fifth of a second has 4.
     assert number("reach@4") == pytest.approx(1.9)
     assert number("reach@8") == pytest.approx(2.0)
-    # What never does has had 10 s.
+    # A flow that never does counts with 10 s.
     assert number("reach@9") == pytest.approx(10.0)
 
 
@@ -99,7 +99,7 @@ def test_counters_and_samples_are_of_the_stretch_asked_for() -> None:
     assert number("sent@2-4") == pytest.approx(2000)
     assert number("dupacks@0-10") == pytest.approx(3.0)
     assert number("dupacks@6-10") == 0.0
-    # Only the UE of the recorded flow counts, whatever the other one has in its queue.
+    # Only the UE of the recorded flow counts, regardless of the other one's queue.
     assert number("queue@0-6") == 0.0
     assert number("queue@7-9") == 200.0
     assert number("queue_median") == 0.0

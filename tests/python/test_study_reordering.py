@@ -1,4 +1,4 @@
-"""Packets out of order and the threshold that bears them, counted by hand, and their figures."""
+"""Reordering and the threshold that tolerates it, counted by hand, and their figures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_view(
 
 
 def windows(**flows_of: list[tuple[int, int]]) -> dict[str, pl.DataFrame]:
-    """The series of flows whose (threshold, timeouts) are given at each second."""
+    """The series of flows with these (threshold, timeouts) at each second."""
     rows = [
         {"run_id": "r", "entity": name, "time_s": float(t), "reordering_pkts": r, "rtos": n}
         for name, samples in flows_of.items()
@@ -86,7 +86,7 @@ def test_a_reset_is_a_fall_of_the_threshold_to_three_with_a_timeout() -> None:
     assert number("threshold_resets", run_view(windows(a=grows_and_is_reset))) == 2
     assert number("threshold_falls_untimed", run_view(windows(a=grows_and_is_reset))) == 0
     assert number("threshold_cycle", run_view(windows(a=grows_and_is_reset))) == 1
-    # Already grown when the first sample is taken.
+    # Already increased at the first sample.
     assert number("threshold_resets", run_view(windows(a=[(14, 0), (3, 1)]))) == 1
     # A timeout without a fall, a fall without a timeout, and one that has grown again.
     never = [(3, 0), (3, 1), (8, 1), (3, 1), (20, 1), (5, 2)]
@@ -99,7 +99,7 @@ def test_a_reset_is_a_fall_of_the_threshold_to_three_with_a_timeout() -> None:
 
 
 def test_a_threshold_may_fall_a_round_trip_after_its_timeout() -> None:
-    """F-RTO judges a timeout by the acknowledgments that come next."""
+    """F-RTO evaluates a timeout by the next acknowledgments."""
     later = windows(a=[(3, 0), (40, 0), (40, 1), (40, 1), (3, 1), (20, 1), (3, 1)])
     series = later["series/cwnd"].with_columns(time_s=pl.col("time_s") / 20)
     view = run_view({"series/cwnd": series})
@@ -194,7 +194,7 @@ def test_a_ratio_is_told_by_where_it_comes_down_and_where_it_stays_above(
 
 def test_an_interval_of_a_crossing_may_end_outside_the_axis() -> None:
     seeds = range(1, 11)
-    # Of the seeds four end below 1, far enough for some resamples to end there altogether.
+    # Four of the seeds end below 1, far enough for the mean of some resamples to be there.
     ends = {seed: 0.4 if seed <= 4 else 1.5 for seed in seeds}
     found = above({1.0: dict.fromkeys(seeds, 0.5), 64.0: ends})
     assert 1 < found.since.at < 64

@@ -1,4 +1,4 @@
-"""Who gets how much: goodputs, shares and starved windows of a run, counted by hand."""
+"""Goodputs, shares and starved windows of a run, counted by hand."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_shares_are_of_what_all_flows_have() -> None:
 
 
 def test_a_window_starves_a_flow_that_gets_less_than_a_hundredth_of_a_fair_share() -> None:
-    # The second flow gets something in the last 5 s of 20 alone.
+    # The second flow receives data only in the last 5 s of 20.
     second = [0.0] * 15 + [1e5 * step for step in range(1, 6)]
     both = view(
         flow("a", 2_000_000), flow("b", 500_000),

@@ -1,4 +1,4 @@
-"""Numbers and figures of slotted models, and the rule on signs, worked out by hand."""
+"""Measures and figures of slotted models, and the rule on signs, computed by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POINTS = {
     "run_id": ["r"] * 4,
     "x_rate_pkts": [0.2, 0.2, 0.6, 0.6],
     "y_rate_pkts": [0.2, 0.6, 0.2, 0.6],
-    # As theory has it but for the second, which lies outside and does not grow.
+    # As in theory except for the second, which is outside and does not grow.
     "backlog_slope_pkts": [0.0, 0.0, 0.08, 0.36],
 }
 PATHS = {

@@ -1,4 +1,4 @@
-"""What a scenario tells TCP, from the file and the command line to the results."""
+"""TCP's keys, from the file and the command line to the results."""
 
 from __future__ import annotations
 

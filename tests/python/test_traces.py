@@ -1,4 +1,4 @@
-"""Traces in Parquet are what the same rows are in CSV."""
+"""Traces in Parquet equal the same rows in CSV."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def planned(folder: Path, text: str) -> dict[str, object]:
 
 
 def refused(folder: Path, text: str) -> str:
-    """What is said about a scenario that is refused."""
+    """The messages for a scenario that is refused."""
     with pytest.raises(native.module().ScenarioError) as caught:
         native.module().check(text, str(folder / "s.toml"))
     return str(caught.value)
@@ -150,7 +150,7 @@ link = {{ rate = "1 Gbit/s", delay = "1 ms" }}
     before = signal.signal(signal.SIGALRM, ring)
     try:
         for read in (native.module().check, native.module().plan):
-            # Seconds of work: the signal comes while it is done.
+            # Seconds of work, so that the signal arrives during it.
             signal.setitimer(signal.ITIMER_REAL, 0.3)
             with pytest.raises(AlarmError):
                 read(text, "grid.toml")

@@ -1,4 +1,4 @@
-"""The comparison with Linux: its arithmetic, and the part of it that takes a second."""
+"""The comparison with Linux: its arithmetic, and its part that takes a second."""
 
 from __future__ import annotations
 

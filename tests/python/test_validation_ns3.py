@@ -1,4 +1,4 @@
-"""The comparison with ns-3's LENA: its arithmetic, its record, and what needs no ns-3."""
+"""The comparison with ns-3's LENA: its arithmetic, its record, and its parts without ns-3."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_stream_here_is_as_fast_as_in_lena(scheduler: str, distance_m: int) ->
 def test_a_transfer_here_has_the_queue_and_window_of_lena_until_fates_of_packets_differ() -> None:
     lena, mine = truth.transfer("cubic"), ours.transfer("cubic")
     assert lena["time_s"] == pytest.approx(mine["time_s"])
-    # Two overflows lie before 25 s; at 26 s both lose a retransmission and time out.
+    # There are two overflows before 25 s; at 26 s both lose a retransmission and time out.
     until = lena["time_s"] < 25
     for name, closeness in (("cwnd_bytes", 0.025), ("queue_bytes", 0.025)):
         differences = np.abs(mine[name][until] - lena[name][until])

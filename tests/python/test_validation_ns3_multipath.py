@@ -60,7 +60,7 @@ def test_the_record_holds_every_run_that_is_compared() -> None:
         for run in on_record.runs:
             assert 0 < run.goodput_bps < len(work.paths) * 30.5e6
             if work.pins or len(work.paths) == 1:
-                # Over one path nothing overtakes.
+                # One path does not reorder.
                 assert run.in_order == 1
             elif work.transport == "tcp":
                 assert run.in_order < 0.5

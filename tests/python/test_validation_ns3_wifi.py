@@ -57,7 +57,7 @@ def test_the_record_holds_every_run_that_is_compared() -> None:
             truth.found(saturated("b", 11.0, stations, rts=access), recorded).unanswered
             for stations in STATIONS
         ]
-        # The more stations, the more collisions; alone there are none.
+        # Collisions increase with the number of stations; a single one has none.
         assert shares == sorted(shares)
         assert shares[0] == pytest.approx(0, abs=1e-3)
 

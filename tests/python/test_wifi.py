@@ -60,7 +60,7 @@ def test_a_run_tells_of_radios_routers_and_goodput(tmp_path: Path, cli: Cli) -> 
     assert results.wifi.schema["busy_share"] == pl.Float64
     assert results.routing["node"].to_list() == ["a", "b", "c"]
     assert results.links["channel"].to_list() == [1, 1, 6, 6]
-    # What a link carried took its share of the air.
+    # The traffic of a link took its share of air time.
     assert 0.3 < results.links["utilisation"].to_list()[0] < 1.0
     series = results.table("series/goodput")
     assert series["time_s"].to_list() == [float(second) for second in range(1, 10)]
@@ -85,7 +85,7 @@ def test_the_report_tells_of_the_air(tmp_path: Path, cli: Cli) -> None:
     ]
     with (out / "figures" / "mesh-goodput-slow.csv").open() as lines:
         goodput = [float(row["Mbit/s"]) for row in csv.DictReader(lines)]
-    # With a channel for each hop, what one hop at 2 Mbit/s carries: 11584 bits in 7.65 ms for the
+    # With a channel for each hop, the capacity of a hop at 2 Mbit/s: 11584 bits in 7.65 ms for the
     # segment with its RTS, CTS and ACK, and half of 1.86 ms for an acknowledgment of two.
     assert 0.8 * 1.35 < sum(goodput) / len(goodput) < 1.35
 
