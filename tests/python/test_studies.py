@@ -10,8 +10,8 @@ import pytest
 from conftest import BASE, Cli
 
 from backlane.errors import BacklaneError
+from backlane.studies import catalogue, figures, metrics, rules, terms
 from backlane.studies import claims as judging
-from backlane.studies import figures, metrics, rules, terms
 from backlane.studies import study as reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -275,27 +275,103 @@ def test_a_study_judges_the_claims_of_another_with_causes_of_its_own(folder: Pat
 def test_an_unknown_study_or_figure_is_named_with_what_there_is(folder: Path, cli: Cli) -> None:
     done = cli("reproduce", "p9")
     assert done.code == 2
-    assert "choose one of p1" in done.err
+    assert "choose one of bp_mr_mesh/extensions, bp_mr_mesh/lte, bp_mr_mesh/paper" in done.err
     done = cli("reproduce", f"{folder}/fig9")
     assert done.code == 2
     assert "choose one of fig1" in done.err
 
 
-@pytest.mark.parametrize("name", [path.parent.name for path in ROOT.glob("studies/*/study.toml")])
-def test_every_study_of_the_project_names_cells_that_are_run(name: str) -> None:
+STUDIES = sorted(path.parent for path in ROOT.glob("studies/**/study.toml"))
+
+
+@pytest.mark.parametrize("folder", STUDIES, ids=reading.name_of)
+def test_every_study_of_the_project_names_cells_that_are_run(folder: Path) -> None:
     from backlane.campaign.plan import make_plan
 
-    study = reading.load(ROOT / "studies" / name)
+    study = reading.load(folder)
     found = judging.load(study)
-    plans = {key: make_plan(one.file) for key, one in study.experiments.items()}
+    plans = {key: make_plan(one.file, one.settings) for key, one in study.experiments.items()}
     judging.check_cells(found, plans, study.folder / "claims.toml")
     for one in study.experiments.values():
-        assert make_plan(one.file, one.quick).runs
+        assert make_plan(one.file, [*one.settings, *one.quick]).runs
     for spec in study.figures:
         figures.check(spec, [cell.parameters for cell in plans[spec.experiment].cells])
     for other in study.alternatives:
         for key in other.experiments:
-            assert make_plan(study.experiments[key].file, other.overrides).runs
+            one = study.experiments[key]
+            assert make_plan(one.file, [*one.settings, *other.overrides]).runs
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("p1", "bp_mr_mesh/paper"),
+        ("p1_beyond", "bp_mr_mesh/extensions"),
+        ("p1_lte", "bp_mr_mesh/lte"),
+        ("p2", "tcp_aware_bp/paper"),
+        ("p2_beyond", "tcp_aware_bp/extensions"),
+        ("p3", "tcp_over_lte/paper"),
+        ("p4", "mesh_reordering/paper"),
+        ("p4_beyond", "mesh_reordering/extensions"),
+    ],
+)
+def test_a_study_is_found_by_its_name_and_by_its_alias(alias: str, name: str) -> None:
+    assert (
+        catalogue.find(alias).resolve() == catalogue.find(name).resolve() == ROOT / "studies" / name
+    )
+    assert reading.load(catalogue.find(alias)).name == name
+
+
+def test_reproduce_without_a_name_lists_every_study(cli: Cli) -> None:
+    done = cli("reproduce", "--json")
+    assert done.code == 0, done.err
+    rows = json.loads(done.out)["studies"]
+    assert [row["name"] for row in rows] == [reading.name_of(folder) for folder in STUDIES]
+    assert all(row["alias"] and row["title"] for row in rows)
+    shown = cli("reproduce")
+    assert "tcp_over_lte/paper" in shown.out + shown.err
+
+
+def test_a_figure_of_a_study_below_studies_is_named_with_a_slash(cli: Cli) -> None:
+    done = cli("reproduce", "p2/fig99")
+    assert done.code == 2
+    assert 'the study tcp_aware_bp/paper has no figure "fig99"' in done.err
+
+
+def test_an_experiment_sets_and_sweeps_keys_of_a_shared_scenario(folder: Path) -> None:
+    """Half of the cells of the file, written as an experiment on it."""
+    from backlane.campaign.plan import make_plan
+
+    (folder / "base.toml").write_text(BASE)
+    derived = """
+[[experiment]]
+name = "derived"
+file = "base.toml"
+shows = "one size"
+set = { name = "small", "flow.0.size" = "200 kB" }
+sweep = { "tcp.congestion_control" = ["reno", "cubic"], seeds = 3 }
+"""
+    path = folder / "study.toml"
+    path.write_text(STUDY.replace("[[experiment]]", derived + "[[experiment]]", 1))
+    study = reading.load(folder)
+    one = study.experiments["derived"]
+    assert one.settings == [
+        ("name", "small"),
+        ("flow.0.size", "200 kB"),
+        ("sweep.tcp.congestion_control", '["reno", "cubic"]'),
+        ("sweep.seeds", "3"),
+    ]
+    plan = make_plan(one.file, one.settings)
+    whole = make_plan(study.experiments["small"].file)
+    assert [cell.parameters for cell in plan.cells] == [
+        {"tcp.congestion_control": "reno"}, {"tcp.congestion_control": "cubic"},
+    ]  # fmt: skip
+    large = [cell for cell in whole.cells if cell.parameters["flow.0.size"] == "200 kB"]
+    name = f'name = "{whole.name}"'
+    assert [cell.resolved for cell in plan.cells] == [
+        cell.resolved.replace(name, 'name = "small"') for cell in large
+    ]
+    assert plan.seeds == whole.seeds
 
 
 def test_a_bad_toml_file_says_where(tmp_path: Path) -> None:

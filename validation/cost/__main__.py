@@ -27,8 +27,8 @@ BEGIN, END = "<!-- begin: validation.cost -->", "<!-- end: validation.cost -->"
 FIELDS = ("cpu_s", "memory_bytes", "disk_bytes", "events", "simulated_s")
 GROUPS = {
     "example": "examples and templates",
-    "study": "studies, one cell of each file",
-    "unseen": "studies, another cell of each file",
+    "study": "experiments of studies, one cell of each",
+    "unseen": "experiments of studies, another cell of each",
     "made": "made for one part",
 }
 GOALS = {"cpu_s": 3.0, "memory_bytes": 2.0, "disk_bytes": 2.0, "events": 3.0}

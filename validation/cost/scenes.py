@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backlane.studies.study import load
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from backlane.studies.study import Settings
+
 ROOT = Path(__file__).parents[2]
-NOT_SCENARIOS = {"study.toml", "claims.toml", "Cargo.toml"}
+NOT_SCENARIOS = {"Cargo.toml"}
 
 RENO = """\
 from backlane import CongestionControl
@@ -41,11 +45,14 @@ class Scene:
     seed: int
 
 
-def _cells(group: str, name: str, text: str, path: str, which: list[float]) -> Iterator[Scene]:
+def _cells(
+    group: str, name: str, file: Path, settings: Settings, which: list[float]
+) -> Iterator[Scene]:
     """The cells at these fractions of the sweep; each once."""
     from backlane import native
 
-    plan = json.loads(native.module().plan(text, path, [], None))
+    text = file.read_text(encoding="utf-8")
+    plan = json.loads(native.module().plan(text, str(file), settings, None))
     cells = plan["cells"]
     for index in sorted({min(int(part * len(cells)), len(cells) - 1) for part in which}):
         label = name if len(cells) == 1 else f"{name}#{index}"
@@ -53,25 +60,34 @@ def _cells(group: str, name: str, text: str, path: str, which: list[float]) -> I
         yield Scene(group, label, cell["resolved"], cell["hash"], plan["seeds"][0])
 
 
-def repository() -> Iterator[Scene]:
-    """The first, the middle and the last cell of each example, two of each study's.
+def _examples() -> Iterator[Scene]:
+    """The first, the middle and the last cell of each example; the templates are examples."""
+    folder = ROOT / "examples"
+    files = [*folder.glob("*.toml"), *folder.glob("*/*.toml")]
+    for file in sorted(file for file in files if file.name not in NOT_SCENARIOS):
+        if "custom:" not in file.read_text(encoding="utf-8"):  # only a Rust program can run it
+            yield from _cells("example", str(file.relative_to(ROOT)), file, [], [0.0, 0.5, 1.0])
 
-    The templates are examples. The second cell of a study is only for validation and is not used
-    in the fit.
+
+def _studies(group: str, which: float) -> Iterator[Scene]:
+    """One cell of each experiment of each study."""
+    for path in sorted((ROOT / "studies").glob("**/study.toml")):
+        study = load(path.parent)
+        for experiment in study.experiments.values():
+            name = f"studies/{study.name}:{experiment.name}"
+            yield from _cells(group, name, experiment.file, experiment.settings, [which])
+
+
+def repository() -> Iterator[Scene]:
+    """The scenarios of the repository, each once.
+
+    The second cell of an experiment is only for validation and is not used in the fit.
     """
-    groups = (("example", [0.0, 0.5, 1.0]), ("study", [0.5]), ("unseen", [0.2]))
     seen = set()
-    for group, which in groups:
-        folder = ROOT / ("examples" if group == "example" else "studies")
-        files = [*folder.glob("*.toml"), *folder.glob("*/*.toml")]
-        for file in sorted(file for file in files if file.name not in NOT_SCENARIOS):
-            text = file.read_text(encoding="utf-8")
-            if "custom:" in text:
-                continue  # only a Rust program can run it
-            for scene in _cells(group, str(file.relative_to(ROOT)), text, str(file), which):
-                if scene.hash not in seen:
-                    seen.add(scene.hash)
-                    yield scene
+    for scene in (*_examples(), *_studies("study", 0.5), *_studies("unseen", 0.2)):
+        if scene.hash not in seen:
+            seen.add(scene.hash)
+            yield scene
 
 
 def _wire(
@@ -265,4 +281,6 @@ def synthetic(folder: Path) -> Iterator[Scene]:
     """Those of `made`; files that they need are written to `folder`."""
     (folder / "own.py").write_text(RENO, encoding="utf-8")
     for name, text in made().items():
-        yield from _cells("made", name, text, str(folder / "made.toml"), [0.0])
+        file = folder / "made.toml"
+        file.write_text(text, encoding="utf-8")
+        yield from _cells("made", name, file, [], [0.0])

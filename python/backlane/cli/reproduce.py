@@ -13,20 +13,26 @@ from backlane.errors import EXIT_INTERRUPTED, EXIT_OK
 
 @click.command(
     cls=Verb,
-    example="backlane reproduce p1 --quick\nbacklane reproduce p1/fig2\nbacklane reproduce p1",
-    help="Run what is missing of a study, draw its figures and judge its claims.",
+    example="backlane reproduce tcp_aware_bp/paper --quick\n"
+    "backlane reproduce tcp_aware_bp/paper/fig8\nbacklane reproduce tcp_aware_bp/paper",
+    help="Run what is missing of a study, draw its figures and judge its claims. Without a name, "
+    "list the studies.",
 )
-@click.argument("what", metavar="STUDY[/FIGURE]")
+@click.argument("what", metavar="[STUDY[/FIGURE]]", required=False)
 @click.option("--quick", is_flag=True, help="A reduced set of runs, for a look in two minutes.")
 @click.option(
     "--store", type=click.Path(path_type=Path), help="Where runs are kept; default results/studies."
 )
 @click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
 @json_option
-def command(what: str, quick: bool, store: Path | None, workers: int | None, as_json: bool) -> int:
+def command(
+    what: str | None, quick: bool, store: Path | None, workers: int | None, as_json: bool
+) -> int:
     """Reproduce a study."""
     from backlane import studies
 
+    if what is None:
+        return _list(as_json)
     name, figure = _split(what)
     found = studies.reproduce(
         name,
@@ -64,9 +70,27 @@ def command(what: str, quick: bool, store: Path | None, workers: int | None, as_
     return EXIT_OK
 
 
+def _list(as_json: bool) -> int:
+    """Print the studies of the project."""
+    from backlane.studies import catalogue
+
+    found = catalogue.entries()
+    if as_json:
+        listed = [{"name": one.name, "alias": one.alias, "title": one.title} for one in found]
+        output.emit({"ok": True, "studies": listed})
+    elif found:
+        rows = [[one.name, one.alias, one.title] for one in found]
+        output.print_table("studies", ["study", "alias", "subject"], rows, text_columns=3)
+    else:
+        output.say("there is no study here; give the path of a study folder")
+    return EXIT_OK
+
+
 def _split(what: str) -> tuple[str, str | None]:
-    """Study and figure; a path of a study folder may hold slashes itself."""
-    if (Path(what) / "study.toml").is_file():
+    """Study and figure; the name of a study may hold slashes itself."""
+    from backlane.studies import catalogue
+
+    if catalogue.locate(what) is not None:
         return what, None
     name, slash, figure = what.rpartition("/")
-    return (name, figure) if slash else (what, None)
+    return (name, figure) if slash and catalogue.locate(name) is not None else (what, None)

@@ -7,7 +7,7 @@ there already is not run again, and an interrupted study goes on where it stoppe
 
 Example:
     >>> import backlane
-    >>> backlane.studies.reproduce("p1", quick=True)  # doctest: +SKIP
+    >>> backlane.studies.reproduce("tcp_aware_bp/paper", quick=True)  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from backlane.errors import BacklaneError
 from backlane.report.figures import slug
 from backlane.results import Results
 from backlane.stats import mean_interval, paired_difference
+from backlane.studies import catalogue, figures, metrics, page
 from backlane.studies import claims as judging
-from backlane.studies import figures, metrics, page
 from backlane.studies import study as reading
 from backlane.studies.figures import HingeRow
 from backlane.studies.painting import Runs
@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     from backlane.campaign.pool import Progress
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Claim, Verdict
-    from backlane.studies.study import Alternative, Experiment, FigureSpec, Hinge, Study
+    from backlane.studies.study import (
+        Alternative,
+        Experiment,
+        FigureSpec,
+        Hinge,
+        Settings,
+        Study,
+    )
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -113,7 +120,7 @@ def reproduce(
         BacklaneError: on problems with files, before the first run where possible.
         ScenarioError: when a scenario of the study is wrong.
     """
-    study = reading.load(reading.find(name))
+    study = reading.load(catalogue.find(name))
     claims = judging.load(study)
     specs = _chosen(study, figure)
     wanted = [name for name in study.experiments if figure is None
@@ -191,8 +198,8 @@ def _chosen(study: Study, figure: str | None) -> list[FigureSpec]:
     return chosen
 
 
-def _overrides(experiment: Experiment, quick: bool, seeds: int) -> list[tuple[str, str]]:
-    found = list(experiment.quick) if quick else []
+def _overrides(experiment: Experiment, quick: bool, seeds: int) -> Settings:
+    found = [*experiment.settings, *(experiment.quick if quick else [])]
     return [*found, ("sweep.seeds", str(seeds))] if seeds else found
 
 
@@ -205,7 +212,8 @@ def _judge_alternative(
     for name in alternative.experiments:
         folder = root / f"{name}@{slug(alternative.name)}"
         found = _carry_out(
-            study.experiments[name].file, alternative.overrides, folder,
+            study.experiments[name].file,
+            [*study.experiments[name].settings, *alternative.overrides], folder,
             f"{name}, {alternative.name}", workers, tell, say,
         )  # fmt: skip
         if found is None:
@@ -235,7 +243,7 @@ def _run(
 
 
 def _carry_out(
-    file: Path, overrides: list[tuple[str, str]], folder: Path, what: str,
+    file: Path, overrides: Settings, folder: Path, what: str,
     workers: int | None, tell: Tell | None, say: Callable[[str], None],
 ) -> Runs | None:  # fmt: skip
     plan = make_plan(file, overrides)

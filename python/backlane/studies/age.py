@@ -34,14 +34,14 @@ def with_notice(page: str, here: str) -> str:
         return page
     notice = (
         f"> **Older model.** Model version {made[1]} made this page; this version of Backlane has "
-        f"{here}. The [changelog](../../CHANGELOG.md) says what moved.\n\n"
+        f"{here}. The [changelog](../../../CHANGELOG.md) says what moved.\n\n"
     )
     return page[: made.start()] + notice + page[made.start() :]
 
 
 def pages(studies: Path) -> list[Path]:
     """The pages of all studies in a folder."""
-    return sorted(path.parent / "README.md" for path in studies.glob("*/study.toml"))
+    return sorted(path.parent / "README.md" for path in studies.glob("**/study.toml"))
 
 
 if __name__ == "__main__":

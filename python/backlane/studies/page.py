@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from typing import TYPE_CHECKING
 
 from backlane.files import make_folder, write_bytes, write_text
@@ -51,7 +52,6 @@ def write(
     make_folder(folder / "figures")
     for one in [*(d for _, many in drawn for d in many), *(d for _, _, d in hinges)]:
         write_bytes(folder / "figures" / f"{one.key}.png", one.png)
-        write_text(folder / "figures" / f"{one.key}.svg", one.svg)
         write_text(folder / "figures" / f"{one.key}.csv", one.csv)
     if others:
         write_text(folder / "figures" / "alternatives.csv", to_csv(_alternative_rows(others)))
@@ -69,7 +69,7 @@ def write(
         _claims(verdicts),
         _figures(drawn),
         _assumptions(study),
-        _experiments(study, runs),
+        _experiments(study, runs, folder),
     ]
     path = folder / "README.md"
     write_text(path, "\n".join(part for part in parts if part))
@@ -236,8 +236,7 @@ def _figures(drawn: Sequence[tuple[FigureSpec, list[Drawn]]]) -> str:
     lines.append(
         "Candlesticks as in the paper: box from the 20th to the 80th percentile over the flows, "
         "whiskers at the extremes, each averaged over the seeds; the line is the mean, the thick "
-        "bar its 95 % interval. Every figure is beside its numbers (CSV) and as SVG in "
-        "`figures/`.\n"
+        "bar its 95 % interval. The numbers of every figure are in `figures/`, as CSV.\n"
     )
     return "\n".join(lines)
 
@@ -255,7 +254,11 @@ def _assumptions(study: Study) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _experiments(study: Study, runs: Mapping[str, Runs]) -> str:
+def _link(file: Path, folder: Path) -> str:
+    return os.path.relpath(file, folder).replace(os.sep, "/")
+
+
+def _experiments(study: Study, runs: Mapping[str, Runs], folder: Path) -> str:
     lines = [
         "## Experiments\n",
         "| experiment | shows | cells | seeds | CPU-s | digest |",
@@ -264,8 +267,9 @@ def _experiments(study: Study, runs: Mapping[str, Runs]) -> str:
     for name, found in runs.items():
         manifest = found.results.manifest
         seeds = len({view.seed for view in found.views})
+        one = study.experiments[name]
         lines.append(
-            f"| [{name}]({name}.toml) | {study.experiments[name].shows} | {len(found.cells)} "
+            f"| [{name}]({_link(one.file, folder)}) | {one.shows} | {len(found.cells)} "
             f"| {seeds} | {float(manifest.get('cpu_s') or 0):.0f} | `{manifest.get('digest')}` |"
         )
     return "\n".join(lines) + "\n"

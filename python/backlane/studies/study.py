@@ -1,15 +1,16 @@
 """A study folder: experiments, figures, assumptions and claims as files.
 
-``study.toml`` lists the experiments (scenario files of the same folder), the figures drawn from
-them, what the paper leaves open and how it was settled. ``claims.toml`` lists what the paper
+``study.toml`` lists the experiments, the figures drawn from them, what the paper leaves open and
+how it was settled. An experiment is a scenario file with the keys that the experiment ``set``s and
+``sweep``s, so that experiments on one network share its file. ``claims.toml`` lists what the paper
 claims and the rule by which each claim is judged. Everything is checked before the first run.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError, read_error
@@ -23,6 +24,10 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
+Settings = list[tuple[str, str]]
+"""Keys of a scenario with their values, as ``--set KEY=VALUE`` takes them."""
 
 KINDS = (
     "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
@@ -39,6 +44,7 @@ class Experiment:
     Attributes:
         name: in claims and figures.
         file: the scenario.
+        settings: (key, value) pairs that the experiment sets and sweeps in it.
         quick: (key, value) pairs that make it small enough for a look.
         most_seeds: the sequential rule stops here.
         shows: what it is for, one sentence.
@@ -46,7 +52,8 @@ class Experiment:
 
     name: str
     file: Path
-    quick: list[tuple[str, str]]
+    settings: Settings
+    quick: Settings
     most_seeds: int
     shows: str
 
@@ -99,7 +106,7 @@ class Alternative:
 
     name: str
     experiments: list[str]
-    overrides: list[tuple[str, str]]
+    overrides: Settings
 
 
 @dataclass(frozen=True)
@@ -129,8 +136,9 @@ class Study:
     """A study folder, read and checked.
 
     Attributes:
-        name: of the folder.
-        folder: where it lies.
+        name: the folder below ``studies``, as "tcp_over_lte/paper"; elsewhere its last part.
+        alias: a short name for the command line; empty when it has none.
+        folder: its path.
         title: in one line.
         about: what it is about.
         experiments: by name.
@@ -144,6 +152,7 @@ class Study:
     """
 
     name: str
+    alias: str
     folder: Path
     title: str
     about: str
@@ -156,29 +165,11 @@ class Study:
     alternatives: list[Alternative] = field(default_factory=list)
 
 
-def find(name: str) -> Path:
-    """The folder of a study: a path, or a name below ``studies/`` here or in the source tree.
-
-    Raises:
-        BacklaneError: R021 when there is none.
-    """
-    places = [
-        Path(name),
-        Path("studies") / name,
-        Path(__file__).resolve().parents[3] / "studies" / name,
-    ]
-    for place in places:
-        if (place / "study.toml").is_file():
-            return place
-    known = sorted(
-        {path.parent.name for place in places[1:] for path in place.parent.glob("*/study.toml")}
-    )
-    raise BacklaneError(
-        "R021",
-        f'there is no study "{name}"',
-        "reproduce STUDY",
-        f"choose one of {', '.join(known)}" if known else "give the path of a study folder",
-    )
+def name_of(folder: Path) -> str:
+    """The name of a study: its folder below ``studies``; elsewhere the last part alone."""
+    parts = folder.resolve().parts
+    above = [index for index, part in enumerate(parts[:-1]) if part == "studies"]
+    return "/".join(parts[above[-1] + 1 :] if above else parts[-1:])
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -246,6 +237,7 @@ def load(folder: Path) -> Study:
         value,
         {
             "title",
+            "alias",
             "about",
             "experiment",
             "figure",
@@ -272,7 +264,8 @@ def load(folder: Path) -> Study:
             for name in take(table, "causes", dict, place, {})
         }
     study = Study(
-        name=folder.resolve().name,
+        name=name_of(folder),
+        alias=take(value, "alias", str, str(path), ""),
         folder=folder,
         title=take(value, "title", str, str(path)),
         about=take(value, "about", str, str(path)),
@@ -316,12 +309,15 @@ def require_experiment(study: Study, name: str, place: str) -> Experiment:
 def _experiment(table: Mapping[str, Any], folder: Path) -> Experiment:
     name = take_name(table, "name", f"{folder / 'study.toml'}: experiment")
     place = f"{folder / 'study.toml'}: experiment {name}"
-    refuse_unknown(table, {"name", "quick", "most_seeds", "shows"}, place)
-    quick = take(table, "quick", dict, place, {})
+    known = {"name", "file", "set", "sweep", "quick", "most_seeds", "shows"}
+    refuse_unknown(table, known, place)
+    sweep = take(table, "sweep", dict, place, {})
+    swept = {f"sweep.{key}": values for key, values in sweep.items()}
     return Experiment(
         name=name,
-        file=folder / f"{name}.toml",
-        quick=_overrides(quick),
+        file=folder / take(table, "file", str, place, f"{name}.toml"),
+        settings=_settings(take(table, "set", dict, place, {}) | swept),
+        quick=_settings(take(table, "quick", dict, place, {})),
         most_seeds=take(table, "most_seeds", int, place, 30),
         shows=take(table, "shows", str, place),
     )
@@ -378,13 +374,22 @@ def _alternative(table: Mapping[str, Any], path: Path) -> Alternative:
     return Alternative(
         name=take(table, "name", str, place),
         experiments=[str(name) for name in take(table, "experiments", list, place)],
-        overrides=_overrides(take(table, "set", dict, place)),
+        overrides=_settings(take(table, "set", dict, place)),
     )
 
 
-def _overrides(table: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Keys with their values as they would stand in the scenario, texts without their quotes."""
+def _settings(table: Mapping[str, Any]) -> Settings:
+    """Keys with their values as ``--set`` takes them: TOML, texts without their quotes."""
     return [
-        (key, str(value).lower() if isinstance(value, bool) else str(value))
-        for key, value in table.items()
+        (key, value if isinstance(value, str) else _inline(value)) for key, value in table.items()
     ]
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML on one line."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{json.dumps(key)} = {_inline(one)}" for key, one in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    return json.dumps(value, ensure_ascii=False)
