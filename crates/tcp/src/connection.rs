@@ -113,14 +113,14 @@ impl Connection {
         self.sender
             .on_established(now, segment.window_bytes, rtt, retransmits);
         if let Some(rtt) = rtt {
-            self.receiver.acks.on_rtt(rtt, self.sender.rtt.rto());
+            self.receiver.acks.on_rtt(rtt, self.sender.rtt().rto());
         }
     }
 
     #[inline]
     fn on_established_segment(&mut self, now: SimTime, segment: &Segment) {
         let repeats = self.sender.is_repeated(segment);
-        let rto = self.sender.rtt.rto();
+        let rto = self.sender.rtt().rto();
         if self.receiver.refuses(now, segment, repeats, rto) {
             return;
         }
@@ -168,7 +168,7 @@ impl Connection {
         match self.handshake.phase {
             Phase::Established => self.poll_established(now),
             Phase::SynSent | Phase::SynReceived if self.handshake.syn_due => {
-                self.handshake.on_syn_sent(now, &self.sender.rtt);
+                self.handshake.on_syn_sent(now, self.sender.rtt());
                 Some(self.syn(now))
             }
             _ => None,
@@ -247,7 +247,7 @@ impl Connection {
             // Retransmissions and empty segments are not marked (RFC 3168 §6.1.4, §6.1.5).
             if self.ecn.agreed && outgoing.payload_bytes > 0 && outgoing.seq >= snd_nxt {
                 segment.ecn = EcnField::Capable;
-                if self.sender.take_reduction_notice() {
+                if self.sender.take_cwr() {
                     segment.flags |= Flags::CWR;
                 }
             }

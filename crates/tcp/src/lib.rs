@@ -5,12 +5,14 @@
 //!
 //! - [`Connection`] is the endpoint; [`Segment`] is what it exchanges; [`Config`] is all that
 //!   can be set, [`Readings`] and [`Statistics`] all that can be read.
-//! - `handshake` opens it; `sender` decides what leaves (acknowledgments, timeouts and window
-//!   validation have a file each); `receiver` puts the stream together and `delayed_ack`
-//!   decides when to acknowledge; `ecn_echo` tells the peer of congestion marks.
+//! - `handshake` opens it; `sender` decides what is sent; `receiver` reassembles the stream and
+//!   `delayed_ack` decides when to acknowledge; `ecn_echo` echoes congestion marks.
 //! - `autotuning` sizes the receive window.
-//! - `recovery` knows which segments are lost and how fast the window shrinks; `rtt` computes
-//!   the retransmission timeout, `min_rtt` remembers the smallest.
+//! - `loss` decides which segments are lost: one file per policy, and the state machine of
+//!   recovery. What the policies share is in `recovery` (the congestion state, the window, timers,
+//!   undo) and `scoreboard` (one record per segment in flight).
+//! - `window` shrinks the window during a reduction, validates its use and paces segments; `rtt`
+//!   computes the retransmission timeout, `min_rtt` the smallest RTT.
 //! - [`congestion`] holds the window laws, one file each.
 //!
 //! Left out: AccECN, urgent data, resets, path MTU discovery.
@@ -49,15 +51,18 @@ mod connection;
 mod delayed_ack;
 mod ecn_echo;
 mod handshake;
+mod loss;
 mod min_rtt;
 mod readings;
 mod receiver;
 mod recovery;
 mod rtt;
 mod sack_list;
+mod scoreboard;
 mod segment;
 mod sender;
 mod ts_recent;
+mod window;
 
 pub use config::{Config, DelayedAck, Ecn, PrConfig, Reordering, RrConfig, RtoLaw};
 pub use congestion::CongestionControlConfig;

@@ -1,16 +1,37 @@
-//! Loss recovery: which segments are lost, and how fast the window shrinks meanwhile.
+//! The state of loss recovery that every loss-detection policy shares.
 //!
-//! [`scoreboard`] keeps one record per segment in flight and finds the lost ones; [`prr`] paces
-//! the retransmissions of a recovery, or [`rate_halving`] before it was known; [`reordering`]
-//! knows how much disorder to bear; [`rate`] measures how fast
-//! the path delivers. What an acknowledgment or a timeout does to the
-//! [`CongestionState`] is in the sender.
+//! [`Recovery`] holds what is outstanding, the congestion window and the congestion state. The
+//! policies in [`loss`](crate::loss) read and change it. Its parts have a file each:
+//!
+//! - [`space`]: the send sequence space and the peer's window.
+//! - [`timer`]: the retransmission timer and its back-off.
+//! - [`undo`]: what is needed to undo a reduction.
+//! - [`frto`]: the detection of spurious timeouts.
+//! - [`probe`]: the tail loss probe.
+//! - [`slow_start`]: the record of the first slow start's end.
 
-pub(crate) mod prr;
-pub(crate) mod rate;
-pub(crate) mod rate_halving;
-pub(crate) mod reordering;
-pub(crate) mod scoreboard;
+pub(crate) mod frto;
+pub(crate) mod probe;
+pub(crate) mod slow_start;
+pub(crate) mod space;
+pub(crate) mod timer;
+pub(crate) mod undo;
+
+use backlane_units::SimTime;
+
+use crate::config::Config;
+use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, LostPacket, Window};
+use crate::loss::Profile;
+use crate::readings::Statistics;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::scoreboard::rate::RateMeter;
+use crate::window::Reduction;
+use frto::Frto;
+use probe::TailLossProbe;
+use space::SendSpace;
+use timer::Timers;
+use undo::Undo;
 
 /// The state of loss recovery, as Linux divides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +39,7 @@ pub enum CongestionState {
     /// Nothing unusual.
     #[default]
     Open,
-    /// Duplicate acknowledgments or SACKs have come, too few to call a segment lost.
+    /// Duplicate acknowledgments or SACKs have arrived, too few to call a segment lost.
     Disorder,
     /// The window is being reduced without a loss.
     Cwr,
@@ -26,4 +47,137 @@ pub enum CongestionState {
     Recovery,
     /// A retransmission timeout: slow start from one packet.
     Loss,
+}
+
+/// What is outstanding, the window, and the congestion state.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    pub(crate) space: SendSpace,
+    pub(crate) scoreboard: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) control: Box<dyn CongestionControl>,
+    /// The control sets the window in CWR and Recovery too.
+    pub(crate) owns_window: bool,
+    pub(crate) window: Window,
+    pub(crate) initial_ssthresh_pkts: u32,
+    pub(crate) state: CongestionState,
+    /// Recovery ends when this is acknowledged.
+    pub(crate) high_seq: u64,
+    pub(crate) reduction: Reduction,
+    /// The window falls step by step in Recovery, and does not grow there.
+    reduces_gradually: bool,
+    pub(crate) undo: Undo,
+    pub(crate) frto: Frto,
+    pub(crate) probe: TailLossProbe,
+    pub(crate) timers: Timers,
+    pub(crate) delivered_pkts: u64,
+    pub(crate) delivered_ce_pkts: u64,
+    /// The next new segment carries CWR (RFC 3168 §6.1.2).
+    pub(crate) cwr_due: bool,
+    pub(crate) statistics: Statistics,
+}
+
+impl Recovery {
+    pub(crate) fn new(config: &Config, profile: Profile) -> Self {
+        let control = config.congestion_control.build(config.random_seed);
+        let ssthresh_pkts = config
+            .initial_ssthresh_pkts
+            .unwrap_or(INFINITE_SSTHRESH_PKTS);
+        Self {
+            space: SendSpace::new(config.mss_bytes),
+            scoreboard: Scoreboard::new(
+                config.mss_bytes,
+                RateMeter::new(control.needs_rate_samples()),
+            ),
+            rtt: RttEstimator::new(
+                config.rto,
+                config.initial_rto,
+                config.min_rto,
+                config.max_rto,
+            ),
+            owns_window: control.owns_window(),
+            control,
+            window: Window::new(config.initial_window_pkts.max(1), ssthresh_pkts),
+            initial_ssthresh_pkts: ssthresh_pkts,
+            state: CongestionState::Open,
+            high_seq: 0,
+            reduction: Reduction::new(profile.reduction),
+            reduces_gradually: profile.reduces_gradually,
+            undo: Undo::new(profile.undo, config.timestamp_tick_us()),
+            frto: Frto::new(config.frto && profile.undo.is_allowed()),
+            probe: TailLossProbe::new(
+                config.tail_loss_probe && config.sack && profile.probes_tail,
+                config.min_rto,
+            ),
+            timers: Timers::new(config.retries),
+            delivered_pkts: 0,
+            delivered_ce_pkts: 0,
+            cwr_due: false,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Whether the window is being reduced step by step; the control does not grow it meanwhile.
+    #[inline]
+    pub(crate) fn is_reducing(&self) -> bool {
+        self.state == CongestionState::Cwr
+            || (self.state == CongestionState::Recovery && self.reduces_gradually)
+    }
+
+    /// Whether everything that was outstanding at the reduction or timeout is acknowledged.
+    #[inline]
+    pub(crate) fn is_recovered(&self) -> bool {
+        self.space.snd_una >= self.high_seq
+    }
+
+    pub(crate) fn set_state(&mut self, now: SimTime, state: CongestionState) {
+        if self.state != state {
+            self.control.on_state_change(now, state, self.space.snd_nxt);
+            self.state = state;
+        }
+    }
+
+    /// Begins a reduction of the window to the control's threshold.
+    pub(crate) fn start_reduction(&mut self, now: SimTime) {
+        self.reduction.start(self.window.cwnd_pkts);
+        let in_flight_pkts = self.scoreboard.in_flight();
+        self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
+        self.window.drop_credit();
+        self.high_seq = self.space.snd_nxt;
+        self.cwr_due = true;
+        self.probe.end_seq = None;
+    }
+
+    /// Reduces the window for an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`
+    /// (RFC 9937): it advanced SND.UNA and revealed no further loss.
+    pub(crate) fn reduce(&mut self, delivered_pkts: u32, is_safe_ack: bool) {
+        self.window.cwnd_pkts = self.reduction.cwnd_pkts(
+            &self.window,
+            self.scoreboard.in_flight(),
+            delivered_pkts,
+            is_safe_ack,
+        );
+    }
+
+    /// Ends a reduction: the window is set to the threshold, unless it was undone.
+    pub(crate) fn end_reduction(&mut self, now: SimTime) {
+        if !self.owns_window
+            && self.window.ssthresh_pkts < INFINITE_SSTHRESH_PKTS
+            && (self.state == CongestionState::Cwr || self.undo.is_possible())
+        {
+            self.window.cwnd_pkts = self.window.ssthresh_pkts;
+        }
+        self.control.on_recovery_exit(now, &mut self.window);
+    }
+
+    /// Reports each packet marked lost to a control that takes rate samples.
+    pub(crate) fn report_losses(&mut self, now: SimTime) {
+        for lost in self.scoreboard.rate.drain_lost() {
+            let lost = LostPacket {
+                delivered_pkts: self.delivered_pkts,
+                ..lost
+            };
+            self.control.on_packet_lost(now, &lost, &self.window);
+        }
+    }
 }

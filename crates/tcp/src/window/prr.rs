@@ -1,9 +1,9 @@
-//! Proportional rate reduction: how many segments an acknowledgment lets out in recovery.
+//! Proportional rate reduction: how many segments an acknowledgment releases in recovery.
 //!
-//! RFC 6937 with the slow-start reduction bound of its successor, as Linux 6.1 has it: while
-//! more is in flight than the threshold, segments leave in proportion to those delivered;
-//! below it, the flight is rebuilt as fast as in slow start when the acknowledgments show
-//! progress, and no faster than deliveries otherwise.
+//! RFC 6937 with the slow-start reduction bound of RFC 9937, as in Linux 6.1: while more is in
+//! flight than the threshold, segments leave in proportion to those delivered; below it, the
+//! flight is rebuilt as fast as in slow start after safe acknowledgments, and no faster than
+//! deliveries otherwise.
 
 /// Counts in packets since recovery started, and the window at its start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,14 +29,14 @@ impl Prr {
         self.out += 1;
     }
 
-    /// The window after an acknowledgment that delivered `delivered_pkts`; `progress`: it
-    /// advanced the cumulative acknowledgment and revealed no further loss.
+    /// The window after an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`
+    /// (RFC 9937): it advanced the cumulative acknowledgment and revealed no further loss.
     pub(crate) fn cwnd_pkts(
         &mut self,
         delivered_pkts: u32,
         in_flight_pkts: u32,
         ssthresh_pkts: u32,
-        progress: bool,
+        is_safe_ack: bool,
     ) -> u32 {
         self.delivered += delivered_pkts;
         let allowance = if in_flight_pkts > ssthresh_pkts {
@@ -45,10 +45,10 @@ impl Prr {
             (proportion as u32).saturating_sub(self.out)
         } else {
             let owed = self.delivered.saturating_sub(self.out);
-            let allowance = owed.max(delivered_pkts) + u32::from(progress);
+            let allowance = owed.max(delivered_pkts) + u32::from(is_safe_ack);
             allowance.min(ssthresh_pkts - in_flight_pkts)
         };
-        // The fast retransmit itself always leaves.
+        // The fast retransmit itself is always sent.
         let allowance = allowance.max(u32::from(self.out == 0));
         in_flight_pkts + allowance
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_threshold_progress_lets_one_more_out_than_was_delivered() {
+    fn below_the_threshold_a_safe_ack_allows_one_more_than_was_delivered() {
         let mut prr = Prr::start(100);
         prr.out = 10;
         prr.delivered = 10;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_retransmission_always_leaves() {
+    fn the_first_retransmission_is_always_sent() {
         assert_eq!(Prr::start(4).cwnd_pkts(0, 3, 2, false), 4);
     }
 }

@@ -4,14 +4,14 @@
 /// A reduction by rate halving.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateHalving {
-    /// An acknowledgment has come that no segment has been taken off for.
+    /// An odd number of acknowledgments has arrived.
     is_odd: bool,
 }
 
 impl RateHalving {
-    /// The window after an acknowledgment that told of progress. It does not fall below half of
-    /// the threshold by itself (`tcp_reno_min_cwnd`), and is never more than one segment above
-    /// what is in flight.
+    /// The window after an acknowledgment that delivered something. It does not fall below half
+    /// of the threshold by itself (`tcp_reno_min_cwnd`), and is never more than one segment above
+    /// the packets in flight.
     pub(crate) fn cwnd_pkts(
         &mut self,
         cwnd_pkts: u32,
@@ -36,7 +36,7 @@ mod tests {
             cwnd_pkts = halving.cwnd_pkts(cwnd_pkts, 100, 10);
         }
         assert_eq!(cwnd_pkts, 10);
-        // And goes on to half of the threshold.
+        // It continues down to half of the threshold.
         for _ in 0..20 {
             cwnd_pkts = halving.cwnd_pkts(cwnd_pkts, 100, 10);
         }

@@ -12,11 +12,12 @@
 mod by_count;
 mod late;
 mod overtaken;
+pub(crate) mod rate;
 mod without_sack;
 
 use std::collections::VecDeque;
 
-use super::rate::RateMeter;
+use rate::RateMeter;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -366,7 +367,6 @@ impl Scoreboard {
         ack: u64,
         now_us: u64,
         min_rtt_us: u64,
-        selective: bool,
         echo_end_us: Option<u64>,
         delivery: &mut Delivery,
     ) {
@@ -395,9 +395,7 @@ impl Scoreboard {
                 self.sacked_out -= 1;
             } else {
                 self.on_delivered(self.first, record, now_us, min_rtt_us, echo_end_us);
-                if selective {
-                    delivery.delivered_pkts += 1;
-                }
+                delivery.delivered_pkts += 1;
             }
             self.lost_out -= u32::from(record.has(LOST));
             self.waiting -= u32::from(record.flags & (LOST | RETRANSMITTED) == LOST);
@@ -588,7 +586,7 @@ mod tests {
         scoreboard.mark_overtaken_lost(20_000, 0);
         scoreboard.retransmit(5000);
         let mut delivery = Delivery::default();
-        scoreboard.on_ack(1000, 6000, 0, true, None, &mut delivery);
+        scoreboard.on_ack(1000, 6000, 0, None, &mut delivery);
         assert_eq!(delivery.delivered_pkts, 4);
         let counts = (
             scoreboard.packets_out(),
@@ -614,7 +612,7 @@ mod tests {
     #[test]
     fn the_ring_grows_without_losing_records() {
         let mut scoreboard = scoreboard(50);
-        scoreboard.on_ack(4000, 10_000, 0, true, None, &mut Delivery::default());
+        scoreboard.on_ack(4000, 10_000, 0, None, &mut Delivery::default());
         for i in 50..300 {
             let outgoing = Outgoing {
                 seq: i * 100,

@@ -1,0 +1,72 @@
+//! The RTT sample of an acknowledgment.
+
+use backlane_units::{Duration, SimTime};
+
+use super::Sender;
+use crate::congestion::RttSample;
+use crate::loss::RttSource;
+use crate::scoreboard::Delivery;
+use crate::segment::Segment;
+
+impl Sender {
+    /// Takes a sample into the estimator. `path_rtt_us`: the RTT of the newest segment.
+    pub(super) fn take_rtt(&mut self, now: SimTime, rtt_us: u64, path_rtt_us: u64) {
+        let r = &mut self.recovery;
+        r.rtt.on_path_sample(now.as_micros(), path_rtt_us);
+        r.rtt.on_sample(rtt_us, r.space.snd_una, r.space.snd_nxt);
+        r.timers.backoff = 0;
+        let rtt = Duration::from_micros(rtt_us);
+        r.statistics.on_rtt(rtt);
+        self.last_rtt = Some(rtt);
+    }
+
+    /// Measures the RTT from a segment sent once (Karn), acknowledged before SACKed; else from the
+    /// timestamp. Returns the RTT of the newest segment, in microseconds.
+    #[inline]
+    pub(super) fn measure_rtt(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+        now_ts: u32,
+        delivery: &Delivery,
+    ) -> Option<u32> {
+        let now_us = now.as_micros();
+        let prefers_timestamps = self.rtt_source == RttSource::Timestamps;
+        let acked = delivery.acked_sent_us.filter(|_| {
+            !(delivery.retransmitted_acked || (prefers_timestamps && segment.ts_ecr != 0))
+        });
+        let sacked = delivery.sacked_sent_us.filter(|_| !prefers_timestamps);
+        let (rtt_us, path_rtt_us) = if let Some((first_us, last_us)) = acked {
+            // SACKed segments are newer than acknowledged ones and hold the path's RTT.
+            let newest_us = sacked.map_or(last_us, |(_, us)| us);
+            (now_us - first_us, now_us - newest_us)
+        } else if let Some((first_us, last_us)) = sacked {
+            (now_us - first_us, now_us - last_us)
+        } else if segment.ts_ecr != 0 && delivery.acked_pkts > 0 {
+            // The sample is a whole number of ticks of the timestamp clock.
+            let rtt_us = u64::from(now_ts.wrapping_sub(segment.ts_ecr));
+            let tick_us = self.tick_us;
+            let rtt_ticks = now_us / tick_us - now_us.saturating_sub(rtt_us) / tick_us;
+            let rtt_us = rtt_ticks.max(1) * tick_us;
+            (rtt_us, rtt_us)
+        } else {
+            return None;
+        };
+        self.take_rtt(now, rtt_us, path_rtt_us);
+        let r = &mut self.recovery;
+        self.loss
+            .on_rtt_sample(rtt_us, delivery.delivered_pkts, r.window.cwnd_pkts);
+        let sample = RttSample {
+            rtt_us: path_rtt_us as u32,
+            srtt_us: r.rtt.srtt_us() as u32,
+            acked_pkts: delivery.acked_pkts,
+            sacked_pkts: r.scoreboard.sacked_out(),
+            packets_out_pkts: r.scoreboard.packets_out(),
+            snd_una: r.space.snd_una,
+            snd_nxt: r.space.snd_nxt,
+            mss_bytes: r.space.mss_bytes,
+        };
+        r.control.on_rtt_sample(now, &sample, &mut r.window);
+        Some(path_rtt_us as u32)
+    }
+}
