@@ -100,7 +100,7 @@ fn coding(filter: &str) {
     );
 }
 
-/// Prints the least CPU time of a call over some repeats, in seconds, and gives it.
+/// Prints the minimum CPU time of a call over some repeats, in seconds, and returns it.
 fn time(filter: &str, name: &str, calls: u32, mut function: impl FnMut(u32)) -> Option<f64> {
     if !name.contains(filter) {
         return None;

@@ -1,6 +1,6 @@
 //! Scenes with an LTE radio access network.
 
-/// The published grid on one carrier, as an example has it.
+/// The published grid on one carrier, as in an example.
 const GRID: &str = include_str!("../../../examples/p1_lte.toml");
 
 /// One eNodeB 5 ms from a server.

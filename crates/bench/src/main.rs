@@ -2,10 +2,10 @@
 //!
 //! `backlane-bench [WORD]` runs the scenes whose name contains WORD and prints, for each, the
 //! CPU time of this thread (the machine may be shared, so wall time means little) and the rates
-//! that follow. Every scene runs three times; the least CPU time counts, since noise only adds.
+//! that follow. Every scene runs three times; the minimum CPU time counts, since noise only adds.
 //!
-//! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and tells
-//! the most memory that it held at a time.
+//! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and prints
+//! its peak memory.
 
 mod functions;
 mod lte;
@@ -21,13 +21,13 @@ use cpu_time::ThreadTime;
 
 const REPEATS: usize = 3;
 
-/// What one execution of a scene did.
+/// The measures of one execution of a scene.
 struct Work {
     simulated_s: f64,
     delivered_pkts: u64,
     packet_hops: u64,
     events: u64,
-    /// Putting the world together: nodes, links, routes.
+    /// Building the world: nodes, links, routes.
     build_s: f64,
     /// Running it.
     cpu_s: f64,
@@ -106,7 +106,7 @@ fn mesh(side: usize) -> String {
         }
     }
     // The larger the mesh, the shorter the run, but at least 100 packets from every node, so
-    // that first touches of memory do not count.
+    // that first accesses to memory do not count.
     let duration_ms = (100_000_000 / (side * side * 400)).max(200);
     format!(
         r#"
@@ -161,7 +161,7 @@ fn print(name: &str, best: &Work) {
     );
 }
 
-/// The most memory that this process has held, as Linux counts it.
+/// The peak memory of this process, as Linux counts it.
 fn peak_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

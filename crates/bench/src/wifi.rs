@@ -1,6 +1,6 @@
 //! Scenes with 802.11 radios.
 
-/// Stations around one that they all send to, with more than the air carries.
+/// Saturated stations around one receiver.
 fn saturated(stations: usize, rate_mbps: f64, seconds: u64) -> String {
     let mut text = format!(
         r#"
@@ -47,7 +47,7 @@ start = "uniform 0 s 2 ms"
     text
 }
 
-/// Ten rows of ten, of whom thirty send to others.
+/// Ten rows of ten, of which thirty send to others.
 const MESH: &str = r#"
 name = "mesh"
 duration = "20 s"
@@ -75,8 +75,8 @@ to = ["enb45", "enb78", "enb41", "enb94", "enb57", "enb70", "enb83", "enb6", "en
 start = "uniform 0 s 100 ms"
 "#;
 
-/// Three paths of 2, 3 and 4 links, each link on a channel of its own, filled by `flows` TCP flows
-/// whose packets are spread over all of them; it is measured how far they come out of order.
+/// Three paths of 2, 3 and 4 links, each link on its own channel, filled by `flows` TCP flows
+/// whose packets are spread over all of them; reordering is measured.
 fn three_paths(flows: usize) -> String {
     let (mut nodes, mut links) = (String::new(), String::new());
     let paths = [

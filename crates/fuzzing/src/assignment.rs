@@ -14,7 +14,7 @@ const THRESHOLDS_DB: [f64; 4] = [25.0, 19.0, 9.0, 6.0];
 /// Assigns channels to a mesh that the bytes choose.
 ///
 /// # Panics
-/// If an assignment is not feasible, or a reason says nothing.
+/// If an assignment is not feasible, or a reason is empty.
 pub fn assignment(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let mesh = mesh(&mut choices);

@@ -1,6 +1,6 @@
-//! Bytes as a source of choices: any bytes are a case, and a change of few bytes a small change.
+//! Bytes as a source of choices: any bytes are a case, and a small change is another small case.
 
-/// Bytes that are used up from the front. Where none are left, every choice is the first one.
+/// Bytes, consumed from the front. Without remaining bytes, every choice is the first one.
 #[derive(Clone, Debug)]
 pub struct Choices {
     bytes: Vec<u8>,
@@ -50,7 +50,7 @@ impl Choices {
         }
     }
 
-    /// Whether a choice with probability `of_256`/256 says so.
+    /// True with probability `of_256`/256.
     pub fn chance(&mut self, of_256: u8) -> bool {
         // The first choice, where no bytes are left, is no.
         let byte = self.byte();

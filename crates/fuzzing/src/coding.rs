@@ -1,4 +1,4 @@
-//! What a decoder gives is what was mixed, and as soon as linear algebra says that it can.
+//! The decoder returns the originals, as soon as the rank determines them.
 
 use backlane_coding::generation::{Decoder, combine, draw_coefficients};
 use backlane_coding::gf256::multiply_add;

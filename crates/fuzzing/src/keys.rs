@@ -204,7 +204,7 @@ impl Values {
                     1 => least + share * (most - least).min(1.0),
                     _ => least + share * (most - least).min(1e-3),
                 };
-                // A number with a point is one, whatever its digits.
+                // A number with a point is one, regardless of its digits.
                 format!("{number:?}")
             }
             Self::List(inner) => {

@@ -1,30 +1,30 @@
-//! What holds for any bytes: the bodies of the fuzz targets.
+//! Properties that hold for any bytes: the bodies of the fuzz targets.
 //!
-//! Each target is a function of bytes that panics where a promise is broken. `fuzz/` gives it to
-//! libFuzzer; the tests of this crate give it the corpora in `fuzz/corpus` and bytes drawn from
-//! fixed seeds, without a nightly compiler.
+//! Each target is a function of bytes that panics if a property is violated. `fuzz/` runs it with
+//! libFuzzer; the tests of this crate run it on the corpora in `fuzz/corpus` and on bytes
+//! generated from fixed seeds, without a nightly compiler.
 //!
 //! Texts:
 //!
-//! - [`units`]: quantities print as they are read.
+//! - [`units`]: printing and parsing of quantities agree.
 //! - [`scenario`]: a scenario is refused with a coded report or resolves to a fixed point.
 //! - [`sites`], [`traces`]: the files that a scenario names.
 //!
 //! Messages and segments:
 //!
-//! - [`messages`]: what is read of a routing message is written and read as the same.
-//! - [`routers`]: a neighbour that sends whatever it likes brings no router down.
-//! - [`tcp`]: neither do forged segments an endpoint.
-//! - [`coding`]: what is decoded is what was sent.
+//! - [`messages`]: decoding and encoding of routing messages agree.
+//! - [`routers`]: a neighbour that sends any bytes causes no panic of a router.
+//! - [`tcp`]: forged segments cause no panic of an endpoint.
+//! - [`coding`]: decoded packets equal the sent ones.
 //!
 //! Computations and files:
 //!
 //! - [`assignment`]: every assignment is accepted by a checker that shares no code with it.
-//! - [`pcapng`]: captures are whole.
+//! - [`pcapng`]: captures are sequences of complete blocks.
 //!
 //! Runs, over networks that `networks` writes and `keys` changes:
 //!
-//! - [`runs`]: packets are conserved, and a run that is repeated or interrupted gives the same.
+//! - [`runs`]: packets are conserved, and a repeated or interrupted run gives the same results.
 //! - [`slotted`]: the same for the slotted model.
 //!
 //! `choices` turns bytes into choices, so that every input is a case. `dictionary` has the words
@@ -63,7 +63,7 @@ pub use units::units;
 /// The body of a target.
 pub type Target = fn(&[u8]);
 
-/// Every target by its name, which is that of its corpus too.
+/// Every target by its name, which is also that of its corpus.
 pub const TARGETS: [(&str, Target); 12] = [
     ("assignment", assignment),
     ("coding", coding),

@@ -1,4 +1,4 @@
-//! What is read of a routing message is written and read as the same; nothing else is read.
+//! A decoded routing message is encoded and decoded to the same; other bytes are refused.
 
 use backlane_net::NodeId;
 use backlane_routing::aodv;
@@ -9,7 +9,7 @@ use backlane_routing::olsr::message as olsr;
 /// Reads the bytes as a message of every protocol that sends any. L2.5R sends none.
 ///
 /// # Panics
-/// If one is read as something else than it was written.
+/// If a message is decoded to something other than it was encoded from.
 pub fn messages(bytes: &[u8]) {
     if let Some(message) = aodv::message::Message::decode(bytes) {
         let written = message.encode();
@@ -26,7 +26,7 @@ pub fn messages(bytes: &[u8]) {
     olsr(bytes);
 }
 
-/// A report as its bytes say it, without the bits that are left free.
+/// A report from its bytes, without the unused bits.
 fn bytes_of(report: &Report, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[1] = if report.complete { 0x80 } else { 0 };
@@ -48,7 +48,7 @@ fn olsr(bytes: &[u8]) {
         hello(message.kind, message.body);
         topology(message.kind, message.body);
     }
-    // Bodies are read however they came here.
+    // Bodies are decoded regardless of their origin.
     for kind in [olsr::HELLO, olsr::LQ_HELLO] {
         hello(kind, bytes);
     }
@@ -63,7 +63,7 @@ fn written(message: &olsr::Message<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The list that a HELLO gives is given again by one written from it.
+/// A HELLO encoded from the list of another one decodes to the same list.
 fn hello(kind: u8, body: &[u8]) {
     let Some(hello) = olsr::Hello::decode(kind, body) else {
         return;

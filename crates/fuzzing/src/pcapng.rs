@@ -1,4 +1,4 @@
-//! A capture is a sequence of whole blocks, from which everything that was put in can be read.
+//! A capture is a sequence of complete blocks, from which all its contents can be read.
 
 use backlane_record::pcapng::{LinkType, Pcapng};
 
@@ -10,7 +10,7 @@ const PACKET: u32 = 6;
 /// Writes a capture as the bytes choose, and reads it with a reader of its own.
 ///
 /// # Panics
-/// If a block is not whole, or tells something else than what was written.
+/// If a block is incomplete, or differs from what was written.
 pub fn pcapng(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let [application, comment] = [0, 1].map(|_| text(&mut choices));

@@ -1,7 +1,7 @@
-//! A neighbour that sends whatever it likes brings no router down, and no packet gets lost.
+//! A neighbour that sends any bytes causes no panic of a router, and packets are conserved.
 //!
-//! Four routers of one protocol and a babbler, whose messages look like those of the protocol or
-//! like nothing, among packets that cross the network.
+//! Four routers of one protocol and a babbler, which sends valid and invalid messages of the
+//! protocol while packets cross the network.
 
 use std::rc::Rc;
 
@@ -61,10 +61,10 @@ const PROTOCOLS: [Protocol; 10] = [
     Protocol::TcpAware,
 ];
 
-/// Runs a network with a babbler that does what the bytes choose.
+/// Runs a network with a babbler whose actions the bytes choose.
 ///
 /// # Panics
-/// If a router does, or a packet is lost track of.
+/// If a router panics, or packets are not conserved.
 pub fn routers(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let protocol = choices.of(&PROTOCOLS);
@@ -116,7 +116,7 @@ impl Application for Packets {
     }
 }
 
-/// Does with packets and messages what the bytes choose.
+/// Handles packets and messages by choices of the bytes.
 struct Babbler {
     protocol: Protocol,
     choices: Choices,
@@ -163,7 +163,7 @@ impl Router for Babbler {
     }
 }
 
-/// A message that the protocol may take for one of its own, or one that is nothing.
+/// A message that is valid for the protocol, or random bytes.
 fn message(protocol: Protocol, choices: &mut Choices) -> Vec<u8> {
     let mut message = match protocol {
         Protocol::Olsr(_) => olsr_packet(choices),
@@ -186,8 +186,8 @@ fn message(protocol: Protocol, choices: &mut Choices) -> Vec<u8> {
     message
 }
 
-/// A node of the network, or now and then one that is not there. Tables have a place for each
-/// number up to the highest that was heard of, so that 24 bits would take 1 GB.
+/// A node of the network, or sometimes an unknown one. Tables have a place for each number up to
+/// the highest received one, so that 24 bits would take 1 GB.
 fn node(choices: &mut Choices) -> NodeId {
     match choices.below(16) {
         0 => NodeId(choices.number(2) as u32 % 4096),
@@ -264,7 +264,7 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
     olsr_message::encode_packet(number(choices) as u16, &slices)
 }
 
-/// What a byte means as a link code, if it means any.
+/// The link code of a byte, if it is one.
 fn link_code(byte: u8) -> Option<olsr_message::LinkCode> {
     let body = [0, 0, 0, 0, byte & 15, 0, 0, 8, 10, 0, 0, 1];
     let hello = olsr_message::Hello::decode(olsr_message::HELLO, &body)?;

@@ -1,4 +1,4 @@
-//! A run conserves packets, can be interrupted, and gives the same when it is repeated.
+//! A run conserves packets, can be interrupted, and gives the same results when it is repeated.
 
 use backlane_record::{Column, Table};
 use backlane_scenario::model::{self, Scenario};
@@ -12,7 +12,7 @@ use crate::networks::network;
 use crate::pcapng::blocks;
 use crate::scenario::{is_a_fixed_point, is_a_report};
 
-/// The sections of which keys are changed.
+/// The sections whose keys are changed.
 const SECTIONS: [&str; 12] = [
     "access",
     "assignment",
@@ -32,12 +32,12 @@ const DURATIONS: [&str; 8] = [
     "50 ms", "10 ms", "200 ms", "500 ms", "1 s", "3 s", "10 s", "60 s",
 ];
 
-/// A run is interrupted when its watch was called so often: some 65 000 events.
+/// A run is interrupted after this number of calls of its watch: some 65 000 events.
 const MOST_CALLS: usize = 128;
-/// Events until the state of a run is looked at, at most.
+/// The largest number of events between two checks of the state of a run.
 const MOST_STEPS: usize = 8192;
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
     /// It was no scenario.
@@ -53,17 +53,17 @@ pub enum Ran {
 /// Runs a scenario that the bytes choose.
 ///
 /// # Panics
-/// If a promise is broken; see [`run`].
+/// If a property is violated; see [`run`].
 pub fn runs(bytes: &[u8]) {
     run(bytes);
 }
 
-/// [`runs`], and what came of it.
+/// [`runs`], with its result.
 ///
 /// # Panics
-/// If a report lacks what every report has; a resolved scenario is no fixed point or cannot be
-/// built; a packet is lost track of; a value in a table is no number; a run that is repeated, or
-/// interrupted and begun anew, gives anything else.
+/// If a report is incomplete; a resolved scenario is no fixed point or cannot be built; packets
+/// are not conserved; a value in a table is no number; a run that is repeated, or interrupted and
+/// restarted, gives other results.
 pub fn run(bytes: &[u8]) -> Ran {
     let mut choices = Choices::new(bytes);
     let Some(resolved) = drawn(&mut choices) else {
@@ -121,7 +121,7 @@ pub(crate) fn changed(base: &str, sections: &[&str], choices: &mut Choices) -> O
         overrides.push(("duration".to_owned(), duration));
     }
     for _ in 0..=choices.below(MOST_CHANGES) {
-        // Without the change, what remains of it is that of the duration.
+        // Without the change, only that of the duration remains.
         if let Some(with) = self::resolved(base, &overrides) {
             resolved = with;
         } else {
@@ -142,7 +142,7 @@ fn resolved(text: &str, overrides: &[(String, String)]) -> Option<String> {
     }
 }
 
-/// Whether a run of it is short, but for its events, and little is sampled.
+/// Whether a run of it is short, apart from its events, and has few samples.
 fn is_small(scenario: &Scenario) -> bool {
     let ues = scenario.access.as_ref().map_or(0, |access| access.ues);
     let flows = scenario.flows.iter();
@@ -186,8 +186,8 @@ fn built(scenario: &Scenario, seed: u64) -> World {
     world.unwrap_or_else(|error| panic!("a scenario that passed its checks: {error}"))
 }
 
-/// A run that is interrupted when its watch was called `most` times: what came of it, and the times
-/// and events of those calls.
+/// A run that is interrupted after `most` calls of its watch: its result, and the times and events
+/// of those calls.
 fn watched(scenario: &Scenario, seed: u64, most: usize) -> (Option<Outcome>, Vec<(SimTime, u64)>) {
     let mut calls = Vec::new();
     let outcome = built(scenario, seed).run(|now, events| {
@@ -202,7 +202,7 @@ fn watched(scenario: &Scenario, seed: u64, most: usize) -> (Option<Outcome>, Vec
     (outcome.ok(), calls)
 }
 
-/// Holds an outcome to what is so in every one.
+/// Checks the invariants of an outcome.
 fn is_sound(outcome: &Outcome, of: &str) {
     let summary = &outcome.summary;
     let dropped: u64 = summary
@@ -234,7 +234,7 @@ fn is_sound(outcome: &Outcome, of: &str) {
     }
 }
 
-/// Holds a table to columns of its length, of values that are numbers.
+/// Checks that all columns of a table have its length, and that values are numbers.
 pub(crate) fn is_of_numbers(table: &Table, of: &str) {
     for (name, column) in table.columns() {
         let rows = match column {

@@ -6,8 +6,7 @@ use toml::{Table, Value};
 /// The longest text that is tried.
 const MOST_BYTES: usize = 16 << 10;
 
-/// Numbers under these keys say how large a network or a campaign is; large ones would leave time
-/// for few cases.
+/// Numbers under these keys set the size of a network or a campaign; large ones take too much time.
 const SIZES: [&str; 16] = [
     "rows",
     "columns",
@@ -36,7 +35,7 @@ const MOST_CELLS: usize = 16;
 /// Checks and resolves the bytes as a scenario file.
 ///
 /// # Panics
-/// If a report lacks what every report has, or a resolved scenario resolves to another one.
+/// If a report is incomplete, or a resolved scenario resolves to another one.
 pub fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -47,8 +46,8 @@ pub fn scenario(bytes: &[u8]) {
     resolves_or_is_refused(text, "fuzzed.toml");
 }
 
-/// The plan of a text, if it is a scenario, after a look at everything that holds for one; `path`
-/// is where its files are.
+/// The plan of a text, if it is a scenario, after all checks of a scenario; `path` is the folder
+/// of its files.
 pub(crate) fn resolves_or_is_refused(text: &str, path: &str) -> Option<Plan> {
     match plan(text, path, &[], None) {
         Ok(plan) => {
@@ -64,7 +63,7 @@ pub(crate) fn resolves_or_is_refused(text: &str, path: &str) -> Option<Plan> {
     }
 }
 
-/// Holds a report to what every one has: an error, codes that are explained, places in the text.
+/// Checks that a report has an error, codes with an explanation, and places in the text.
 pub(crate) fn is_a_report(report: &Report) {
     let errors = report.diagnostics.iter();
     assert!(errors.map(|d| d.severity).any(|s| s == Severity::Error));
@@ -78,7 +77,7 @@ pub(crate) fn is_a_report(report: &Report) {
     assert!(!report.to_string().is_empty());
 }
 
-/// Holds a resolved scenario to its being one, and the same when it is resolved again.
+/// Checks that a resolved scenario is a fixed point of resolving.
 pub(crate) fn is_a_fixed_point(resolved: &str) {
     let described = Described::from_resolved(resolved);
     assert!(
@@ -95,7 +94,7 @@ pub(crate) fn is_a_fixed_point(resolved: &str) {
     assert_eq!(before.lines().count(), after.lines().count());
 }
 
-/// Whether a text asks for more than can be resolved in a moment.
+/// Whether a text needs more than a moment to resolve.
 fn is_large(text: &str) -> bool {
     let Ok(table) = text.parse::<Table>() else {
         return false;
@@ -112,7 +111,7 @@ fn is_large(text: &str) -> bool {
     cells > MOST_CELLS || has_large(&Value::Table(table), "")
 }
 
-/// Whether a value under `key`, or one within it, says of a large size.
+/// Whether a value under `key`, or one within it, sets a large size.
 fn has_large(value: &Value, key: &str) -> bool {
     match value {
         Value::Integer(number) => {
@@ -159,7 +158,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "duration")]
     fn what_is_no_fixed_point_is_found() {
-        // A resolved text says all defaults.
+        // A resolved text contains all defaults.
         is_a_fixed_point(
             "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
              link = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n",

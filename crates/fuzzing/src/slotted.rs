@@ -1,4 +1,4 @@
-//! The slotted model conserves packets, can be interrupted, and gives the same when it is repeated.
+//! The slotted model conserves packets, can be interrupted, and repeats its results.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ const MOST_LINKS: usize = 10;
 /// Runs a slotted model that the bytes choose.
 ///
 /// # Panics
-/// If packets are lost track of, or a run that is repeated gives anything else.
+/// If packets are not conserved, or a repeated run gives other results.
 pub fn slotted(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let base = model(&mut choices);

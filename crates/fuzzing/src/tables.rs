@@ -21,7 +21,7 @@ const LINK: &str = "link = { rate = \"1 Gbit/s\", delay = \"per length\" }\n";
 /// for links.
 ///
 /// # Panics
-/// If a report lacks what every report has, or what was read does not resolve to a fixed point.
+/// If a report is incomplete, or a file does not resolve to a fixed point.
 pub fn sites(bytes: &[u8]) {
     let Some((text, first)) = text_and_first(bytes) else {
         return;
@@ -90,7 +90,7 @@ fn text_and_first(bytes: &[u8]) -> Option<(&str, u8)> {
     (text.len() <= MOST_BYTES).then_some((text, first))
 }
 
-/// A folder with a few files, which goes when it is dropped.
+/// A folder with a few files, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,7 +1,7 @@
-//! Two endpoints over a path that loses, doubles, reorders and changes segments, and forges some.
+//! Two endpoints over a path that loses, duplicates, reorders, changes and forges segments.
 //!
-//! What is forged may end a connection or stall it, but no endpoint panics, sends what was not
-//! written, takes an acknowledgment back or draws its window back. Where nothing is forged, no timer
+//! Forged segments may end or stall a connection, but no endpoint panics, sends data that was not
+//! written, reduces its acknowledgment or shrinks its window. Without forged segments, no timer
 //! outlives a connection.
 
 use backlane_tcp::{
@@ -33,7 +33,7 @@ const POLICIES: [Reordering; 7] = [
 /// Lets two endpoints talk, with a path between them as the bytes choose.
 ///
 /// # Panics
-/// If an endpoint does, or breaks a promise.
+/// If an endpoint panics or violates a property.
 pub fn tcp(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let config = config(&mut choices);
@@ -104,7 +104,7 @@ impl End {
 struct Path {
     now: SimTime,
     ends: [End; 2],
-    /// An endpoint got what the other one did not send.
+    /// An endpoint received a segment that the other one did not send.
     is_forged: bool,
     /// Where to, and what.
     flying: Vec<(usize, Segment)>,
@@ -175,7 +175,7 @@ impl Path {
         self.ends[to].connection.on_segment(self.now, segment);
     }
 
-    /// Time goes on: a little, or to the next timer.
+    /// Time advances: a little, or to the next timer.
     fn wait(&mut self, choices: &mut Choices) {
         let timers = self
             .ends
@@ -261,7 +261,7 @@ fn change(segment: &mut Segment, choices: &mut Choices) {
     blocks(segment, choices);
 }
 
-/// A segment that nobody sent.
+/// A forged segment.
 fn forged(near: u64, choices: &mut Choices) -> Segment {
     let number = |choices: &mut Choices| match choices.below(4) {
         0 => near,

@@ -5,7 +5,7 @@ use backlane_units::{Angle, Bytes, Duration, Frequency, Length, Power, Rate, Spe
 /// Reads the bytes as every quantity.
 ///
 /// # Panics
-/// If one prints as something else than it is.
+/// If a printed quantity is parsed to another one.
 pub fn units(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

@@ -1,4 +1,4 @@
-//! Every file of the corpora, and bytes drawn from fixed seeds, go through their targets.
+//! Runs every target on its corpus, and on bytes generated from fixed seeds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ replays!(
 fn replay(name: &str) {
     let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).unwrap();
     for (path, bytes) in corpus(name) {
-        // The name of a file that breaks a promise stands before the promise.
+        // The name of a failing file is printed before the failure.
         eprintln!("{path}");
         target(&bytes);
     }
@@ -83,7 +83,7 @@ fn drawn(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// How many cases a test draws: `FUZZING_CASES` times as many as usual.
+/// The number of cases of a test: `FUZZING_CASES` times the default.
 fn cases(usual: u64) -> u64 {
     let times = std::env::var("FUZZING_CASES").ok();
     usual * times.and_then(|times| times.parse().ok()).unwrap_or(1)
@@ -130,7 +130,7 @@ fn drawn_slotted_models_run() {
     }
 }
 
-/// `UPDATE_GOLDEN=1 cargo test` writes it anew.
+/// `UPDATE_GOLDEN=1 cargo test` renews it.
 #[test]
 fn the_dictionary_has_the_keys_of_the_schema() {
     let path = fuzz().join("scenario.dict");

@@ -1,9 +1,9 @@
-//! The run-twice check: the same run must do the same things in the same order.
+//! The run-twice check: the same run must have the same events and draws in the same order.
 
 use backlane_engine::Trace;
 
-/// Carries a run out twice and tells where the two part first: the number of the event or draw,
-/// and what each run did there. `None`: they are alike.
+/// Executes a run twice and returns the first difference: the number of the event or draw, and
+/// both events or draws. `None`: the runs are equal.
 pub fn first_difference(mut run: impl FnMut(Trace)) -> Option<String> {
     let logs = [Trace::new(), Trace::new()];
     for log in &logs {

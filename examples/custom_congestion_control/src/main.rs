@@ -1,10 +1,10 @@
-//! A congestion control of one's own, AIMD(a, b), against CUBIC at one bottleneck.
+//! A user-defined congestion control, AIMD(a, b), against CUBIC at one bottleneck.
 //!
-//! Additive increase by `a` packets in a round trip, multiplicative decrease by the part `b` at
-//! a loss; AIMD(1, 1/2) is Reno. Between two losses of a lone flow the window is a sawtooth from
-//! (1 − b)·W to W, which takes bW/a round trips and carries bW²(2 − b)/2a packets. With one loss
-//! in each, all AIMD(a, b) of the same a(2 − b)/b carry the same at the same probability of loss,
-//! so that a = 3b/(2 − b) is as fast as Reno; a small b makes the sawtooth flat.
+//! Additive increase by `a` packets per round trip, multiplicative decrease by the fraction `b`
+//! at a loss; AIMD(1, 1/2) is Reno. Between two losses of a lone flow the window is a sawtooth
+//! from (1 − b)·W to W, which takes bW/a round trips and carries bW²(2 − b)/2a packets. With one
+//! loss in each, all AIMD(a, b) with equal a(2 − b)/b have equal throughput at equal loss
+//! probability, so that a = 3b/(2 − b) is as fast as Reno; a small b makes the sawtooth flat.
 
 use std::error::Error;
 
@@ -22,7 +22,7 @@ struct Aimd {
 }
 
 impl Aimd {
-    /// As fast as Reno where losses are as likely.
+    /// As fast as Reno at the same loss probability.
     fn as_fast_as_reno(decrease: f64) -> Self {
         Self {
             increase_pkts: 3.0 * decrease / (2.0 - decrease),
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scenario = Scenario::parse(include_str!("../race.toml"), "race.toml")?;
     println!("b      flow         control  goodput      RTT  retransmits");
     for decrease in [0.5, 0.125] {
-        // The scenario says "custom:aimd"; every connection gets an object of its own.
+        // The scenario says "custom:aimd"; every connection gets its own object.
         let aimd = Custom::new("aimd", move |_random_seed| {
             Box::new(Aimd::as_fast_as_reno(decrease))
         });
