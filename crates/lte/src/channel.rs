@@ -21,8 +21,8 @@ use backlane_units::{Frequency, SimTime};
 use crate::config::{CellConfig, Interference, RanConfig, UeChannel, UeConfig};
 use crate::mac::scheduler::MAX_GROUPS;
 use crate::phy::tables::{rbg_count, rbg_size};
+use crate::sinr_of_cqi::SinrOfCqi;
 use crate::time::start_of;
-use crate::trace::SinrOfCqi;
 
 /// Width of a resource block (TS 36.211 §6.2.3).
 const RESOURCE_BLOCK_HZ: f64 = 180e3;

@@ -17,6 +17,7 @@ mod ran;
 pub mod readings;
 pub mod rlc;
 pub mod rrc;
+mod sinr_of_cqi;
 mod time;
 mod trace;
 mod ue;

@@ -22,6 +22,7 @@ use crate::time::{not_before, start_of};
 use crate::ue::Ue;
 use moves::Moves;
 
+mod mobility;
 mod moves;
 
 /// Names no UE.

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::{LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
-use backlane_traffic::udp::UdpConfig;
-use backlane_traffic::{FlowSpec, Flows, Start, Transport, TransportSpec};
+use backlane_traffic::{FlowSpec, Flows, Start, Transport, TransportSpec, UdpConfig};
 use backlane_units::{Duration, Rate, SimTime};
 
 const SEED: u64 = 5;

@@ -20,6 +20,5 @@ pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
 pub use reordering::{Reordering, ReorderingReadings};
-pub use spec::{FlowSpec, Start, TransportSpec};
-pub use udp::UdpConfig;
+pub use spec::{FlowSpec, Start, TransportSpec, UdpConfig};
 pub use utility::Utility;

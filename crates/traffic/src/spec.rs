@@ -1,10 +1,10 @@
 //! What a flow is asked to do.
 
 use backlane_net::NodeId;
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Duration, Rate, SimTime};
 
 use crate::coded::CodingConfig;
-use crate::udp::UdpConfig;
+use crate::utility::{Demand, Utility};
 
 /// A flow before it runs.
 #[derive(Clone, Debug)]
@@ -43,4 +43,30 @@ pub enum TransportSpec {
     CodedTcp(backlane_tcp::Config, CodingConfig),
     /// UDP.
     Udp(UdpConfig),
+}
+
+/// A load over UDP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UdpConfig {
+    /// Rate of the payload while the source is on; with `control`, the most that all controlled
+    /// loads of a node send together (of different ones, the largest counts).
+    pub rate: Rate,
+    /// Payload of a packet, in bytes.
+    pub packet_bytes: u32,
+    /// Means of the exponential times on and off; `None` is always on.
+    pub on_off: Option<(Duration, Duration)>,
+    /// Flow control; `None` listens to nobody.
+    pub control: Option<Utility>,
+}
+
+impl UdpConfig {
+    /// What it asks for in its source's choice, while so much of it waits.
+    pub(crate) fn demand(&self, backlog_pkts: u32) -> Option<Demand> {
+        let control = self.control?;
+        Some(Demand {
+            m: control.m,
+            backlog_pkts,
+            unit_bps: f64::from(8 * self.packet_bytes) / control.slot.as_secs_f64(),
+        })
+    }
 }

@@ -3,36 +3,9 @@
 use backlane_engine::{Stream, TimerId};
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{FlowId, HostContext, Packet};
-use backlane_units::{Duration, Rate, SimTime};
+use backlane_units::{Duration, SimTime};
 
-use crate::spec::FlowSpec;
-use crate::utility::{Demand, Utility};
-
-/// A load over UDP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UdpConfig {
-    /// Rate of the payload while the source is on; with `control`, the most that all controlled
-    /// loads of a node send together (of different ones, the largest counts).
-    pub rate: Rate,
-    /// Payload of a packet, in bytes.
-    pub packet_bytes: u32,
-    /// Means of the exponential times on and off; `None` is always on.
-    pub on_off: Option<(Duration, Duration)>,
-    /// Flow control; `None` listens to nobody.
-    pub control: Option<Utility>,
-}
-
-impl UdpConfig {
-    /// What it asks for in its source's choice, while so much of it waits.
-    pub(crate) fn demand(&self, backlog_pkts: u32) -> Option<Demand> {
-        let control = self.control?;
-        Some(Demand {
-            m: control.m,
-            backlog_pkts,
-            unit_bps: f64::from(8 * self.packet_bytes) / control.slot.as_secs_f64(),
-        })
-    }
-}
+use crate::spec::{FlowSpec, UdpConfig};
 
 /// A UDP source that runs.
 #[derive(Debug)]

@@ -11,28 +11,6 @@ use super::message::{Message, RouteError, RouteReply};
 use super::table::Offer;
 use super::{Aodv, LocalRepair, Metric, ON_HELLO, ON_SILENCE, send};
 
-/// What was heard of a neighbour.
-#[derive(Clone, Copy, Debug, Default)]
-struct Neighbour {
-    /// The last message.
-    heard: SimTime,
-    /// It sends HELLOs, so that silence means something.
-    greets: bool,
-}
-
-/// Neighbours, by interface.
-#[derive(Debug, Default)]
-pub(super) struct Neighbours(Vec<Neighbour>);
-
-impl Neighbours {
-    fn at(&mut self, interface: usize) -> &mut Neighbour {
-        if self.0.len() <= interface {
-            self.0.resize(interface + 1, Neighbour::default());
-        }
-        &mut self.0[interface]
-    }
-}
-
 /// Who shall be told of what.
 #[derive(Default)]
 struct News {

@@ -32,16 +32,19 @@ mod config;
 mod discovery;
 mod maintenance;
 pub mod message;
+mod neighbours;
 mod probe;
+mod probing;
+mod search;
 mod table;
 
 pub use config::{Backoff, Config, Hello, LocalRepair};
 
 use buffer::Buffer;
-use discovery::{Discoveries, RateLimit};
-use maintenance::Neighbours;
 use message::Message;
+use neighbours::Neighbours;
 use probe::Probe;
+use search::{Discoveries, RateLimit};
 use table::Table;
 
 use crate::etx::LinkQualities;

@@ -1,11 +1,9 @@
 //! HELLOs as the probes of ETX: a number of their own, and what was heard of each neighbour, in an
 //! extension that follows the HELLO (RFC 3561 leaves room for extensions).
 
-use backlane_net::{Context, NodeId};
+use backlane_net::NodeId;
 
 use super::message::{self, address};
-use super::{Aodv, Hello};
-use crate::etx::Quality;
 
 /// The extension: a number of 16 bits; then for each neighbour its address and the share of its
 /// probes that arrived, 255 for all. Nobody has assigned the type.
@@ -55,45 +53,6 @@ impl Probe {
             }
         }
         probe
-    }
-}
-
-impl Aodv {
-    /// A HELLO with a probe came from the neighbour on an interface.
-    pub(super) fn on_probe(&mut self, context: &Context<'_>, interface: usize, probe: &Probe) {
-        let interval = self.greeting().map(|hello| hello.interval);
-        if let (Some(qualities), Some(interval)) = (&mut self.qualities, interval) {
-            qualities.on_probe(context.now(), interface, probe.number);
-            let own = probe.heard.iter().find(|(node, _)| *node == self.node);
-            let reached = own.map_or(0, |(_, share)| *share);
-            qualities.on_told(interface, interval, reached);
-        }
-    }
-
-    /// The next probe. A node that is a neighbour on several interfaces is told of the best.
-    pub(super) fn next_probe(&mut self, context: &Context<'_>) -> Option<Probe> {
-        let qualities = self.qualities.as_ref()?;
-        self.probe_number = self.probe_number.wrapping_add(1);
-        let interfaces = context.interfaces().iter().enumerate();
-        let mut heard: Vec<(NodeId, u8)> = interfaces
-            .map(|(interface, face)| {
-                let Quality { heard, .. } = qualities.of(context.now(), interface);
-                (face.peer, heard)
-            })
-            .filter(|(_, heard)| *heard > 0)
-            .collect();
-        heard.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
-        heard.dedup_by_key(|(node, _)| *node);
-        Some(Probe {
-            number: self.probe_number,
-            heard,
-        })
-    }
-
-    /// The HELLOs that this node sends.
-    pub(super) fn greeting(&self) -> Option<Hello> {
-        let probes = self.qualities.as_ref().map(|_| Hello::RFC);
-        self.config.hello.or(probes)
     }
 }
 

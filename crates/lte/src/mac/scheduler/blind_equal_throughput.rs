@@ -1,7 +1,7 @@
 //! Blind equal throughput: each group goes to the UE with the lowest throughput, counting what
 //! it was given in this TTI.
 
-use super::{Demand, share_of_window};
+use super::demand::{Demand, share_of_window};
 
 /// Gives group by group to the lowest predicted average.
 pub(super) fn share(demand: &mut Demand<'_>) {

@@ -6,7 +6,7 @@ use backlane_units::SimTime;
 
 use super::super::config::AmConfig;
 use super::super::ledger::Ledger;
-use super::super::{DataPdu, Nack, Outcome, StatusPdu};
+use super::super::pdu::{DataPdu, Nack, Outcome, StatusPdu};
 use super::{NACK_BITS, PORTION_BITS, STATUS_BITS, WINDOW_PDUS};
 
 /// A PDU of the receiving window.

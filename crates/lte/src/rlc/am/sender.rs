@@ -6,8 +6,8 @@ use backlane_units::SimTime;
 
 use super::super::config::{AmConfig, PollRetransmission};
 use super::super::ledger::{Ledger, lay_out};
+use super::super::pdu::{Counters, DataPdu, Nack, Outcome, StatusPdu};
 use super::super::stream::Stream;
-use super::super::{Counters, DataPdu, Nack, Outcome, StatusPdu};
 use super::{FIELD_BYTES_MAX, HEADER_BYTES, SEGMENT_HEADER_BYTES, WINDOW_PDUS};
 
 /// A PDU that was sent, from VT(A) on.
