@@ -1,4 +1,4 @@
-# `make demo` and `make test` are all that a fresh machine needs: each sets up what it uses.
+# `make demo` and `make test` work on a fresh machine: each installs what it uses.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -6,7 +6,7 @@ export PIP_QUIET = 1
 BIN    := $(VENV)/bin
 DEMO   := results/demo
 FLOORS := $(VENV)-floors
-# A program apart from the workspace that uses the simulator.
+# A program outside the workspace that uses the simulator.
 OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
 
 .PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
@@ -41,16 +41,16 @@ bench: $(VENV)/.installed
 	cargo run --release --quiet -p backlane-bench
 	$(BIN)/python -m validation.bench
 
-# Our TCP against the kernel's traces and our LTE against LENA's, with plots; see validation/.
+# TCP compared with traces of the kernel and LTE compared with LENA, with plots; see validation/.
 validate: $(VENV)/.installed
 	$(BIN)/python -m validation.linux
 	$(BIN)/python -m validation.ns3
 
-# The same with ns-3 run anew, and what both cost: half an hour; g++ and libns3-dev.
+# The same with ns-3 run again, and the cost of both: half an hour; needs g++ and libns3-dev.
 validate-ns3: $(VENV)/.installed
 	$(BIN)/python -m validation.ns3 --record --speed
 
-# Estimates of cost beside the recorded measurement; see docs/concepts/cost.md.
+# Estimates of cost compared with the recorded measurement; see docs/concepts/cost.md.
 validate-cost: $(VENV)/.installed
 	$(BIN)/python -m validation.cost
 
@@ -65,8 +65,8 @@ reproduce: $(VENV)/.installed
 test-kills: $(VENV)/.installed-dev
 	BACKLANE_TEST_KILLS=100 $(BIN)/pytest tests/python/test_store.py -k killed_again
 
-# What holds for any bytes, tried with bytes that libFuzzer finds; see fuzz/README.md. Half of the
-# time is for runs of scenarios, the rest for all other targets alike.
+# Properties that hold for any bytes, tested with libFuzzer; see fuzz/README.md. Half of the time is
+# for runs of scenarios, the rest is shared equally by all other targets.
 MINUTES ?= 10
 TARGETS := $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 FUZZING := -dict=fuzz/scenario.dict -timeout=100 -rss_limit_mb=4096 -print_final_stats=1
@@ -83,8 +83,8 @@ fuzz:
 	done; \
 	[ -z "$$found" ] || { echo "findings in fuzz/artifacts:$$found"; exit 1; }
 
-# AddressSanitizer over the tests of crates/coding, whose vector instructions are the one unsafe
-# code, and Miri over the test of every path of those; Miri sees the instructions that it is told of.
+# AddressSanitizer over the tests of crates/coding, whose vector instructions are the only unsafe
+# code, and Miri over the test of all their paths; Miri needs the target features as flags.
 MIRI := PROPTEST_CASES=20 MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
 	RUSTFLAGS="-Ctarget-feature=+avx2,+ssse3"
 sanitize:
