@@ -1,10 +1,10 @@
-//! One number for a run: two runs with the same digest did the same things in the same order.
+//! One number for a run: two runs with the same digest executed the same events in the same order.
 
 /// Odd constants from the fractional digits of π, as in wyhash-like folded multiplication.
 const K0: u64 = 0x243f_6a88_85a3_08d3;
 const K1: u64 = 0x1319_8a2e_0370_7345;
 
-/// A running 64-bit digest. It is not cryptographic: it tells runs apart, not adversaries.
+/// A running 64-bit digest. It distinguishes runs and is not cryptographic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest(u64);
 

@@ -7,8 +7,8 @@ const BUCKETS_PER_OCTAVE: f64 = 64.0;
 /// The lower edge of the first bucket, in seconds.
 const FLOOR_S: f64 = 1e-6;
 
-/// Durations from a microsecond up, with exact count, mean and extremes, and quantiles that are
-/// off by less than a bucket (1.1 %).
+/// Durations from a microsecond up, with exact count, mean and extremes, and quantiles with an
+/// error of less than a bucket (1.1 %).
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Vec<u32>,
@@ -16,8 +16,8 @@ pub struct Histogram {
     sum_s: f64,
     min_s: f64,
     max_s: f64,
-    /// The bucket of the last sample and the range that it covers: samples that follow each
-    /// other are often alike, and a logarithm is slow.
+    /// The bucket of the last sample and its range: consecutive samples are often similar, and a
+    /// logarithm is slow.
     last: (f64, f64, usize),
 }
 
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(Histogram::default().quantile_s(0.5), None);
     }
 
-    /// Samples 10 µs apart: where a bucket is 1.1 % wide, linear interpolation is off by less
-    /// than the distance of two samples, and the edge of the bucket by up to 1 ms.
+    /// Samples 10 µs apart in buckets of 1.1 %: the error of linear interpolation is less than
+    /// the distance of two samples, that of the bucket's edge up to 1 ms.
     #[test]
     fn quantiles_of_evenly_spread_samples_are_exact_to_a_sample() {
         let mut histogram = Histogram::default();

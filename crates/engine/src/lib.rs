@@ -1,13 +1,13 @@
-//! The engine: what every model stands on and none of them owns.
+//! The engine: what all models share.
 //!
-//! - [`queue`]: the total order of events, (time, sequence), and timers that can be moved and
-//!   cancelled for nothing.
-//! - [`stream`]: random streams by name. A stream depends on the run's seed, the entity and the
-//!   purpose, and on nothing else, so that adding a node moves no other stream.
-//! - [`digest`]: one number for all that happened in a run.
+//! - [`queue`]: the total order of events, (time, sequence), and timers that are cheap to move and
+//!   cancel.
+//! - [`stream`]: named random streams. A stream depends only on the run's seed, the entity and the
+//!   purpose, so that adding a node moves no other stream.
+//! - [`digest`]: a hash of all events of a run.
 //! - [`histogram`]: durations, with their mean, extremes and quantiles.
-//! - [`trace`]: the log of events and draws that finds where two runs part.
-//! - [`watch`]: who may end a run, and how often that is asked.
+//! - [`trace`]: the log of events and draws, which finds the first difference of two runs.
+//! - [`watch`]: the callback that may interrupt a run.
 
 pub mod digest;
 pub mod histogram;

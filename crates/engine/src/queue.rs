@@ -1,11 +1,11 @@
 //! The event queue.
 //!
 //! Every source of events owns a *timer*: a slot that holds the event and its deadline. The heap
-//! holds at most one live entry per timer. Moving a deadline later costs nothing: the entry stays
-//! where it is, and is put back when it comes up early. Cancelling costs nothing either. So a
-//! retransmission timer that moves with every acknowledgement never touches the heap.
+//! holds at most one live entry per timer. Moving a deadline later does not touch the heap: the
+//! entry stays in place, and is reinserted when it reaches the top early. Cancelling does not touch
+//! it either. A retransmission timer that moves with every acknowledgment is therefore cheap.
 //!
-//! Events leave in the order (time, sequence), where the sequence number is given when an entry
+//! Events fire in the order (time, sequence), where the sequence number is assigned when an entry
 //! is pushed: a total order that does not depend on the shape of the heap.
 
 use backlane_units::SimTime;
@@ -38,19 +38,19 @@ struct Slot<E> {
     /// The live entry: its time and order word, or [`NO_ENTRY`].
     entry_time: SimTime,
     entry_order: u64,
-    /// The slot is given back after it fired.
+    /// The slot is released after it fired.
     once: bool,
 }
 
 /// Events in time order, with the clock that they drive.
 pub struct EventQueue<E> {
     now: SimTime,
-    /// How far [`EventQueue::pop`] was last allowed to go.
+    /// The limit of the last [`EventQueue::pop`].
     until: SimTime,
     sequence: u64,
     fired: u64,
     heap: Vec<Entry>,
-    /// The root was taken and its place is free: the next push goes there.
+    /// The root was taken and its place is free for the next push.
     hole: bool,
     slots: Vec<Slot<E>>,
     free: Vec<u32>,
@@ -131,7 +131,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Takes the next event and moves the clock to it; `None` when nothing is armed or the next
-    /// event is later than `until` (the clock then stands still).
+    /// event is later than `until` (the clock then does not move).
     #[inline]
     pub fn pop(&mut self, until: SimTime) -> Option<E> {
         self.until = until;
@@ -174,9 +174,9 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves the clock to `at` and counts an event, as if a timer had been set to it, had been
-    /// next in [`EventQueue::pop`] and had fired. False, and nothing is changed, if something
-    /// else may be next, or `at` is later than `pop` may go.
+    /// Advances the clock to `at` and counts an event, as if a timer with this deadline had fired
+    /// next in [`EventQueue::pop`]. Returns false and changes nothing if another event may be due
+    /// first, or `at` is beyond the limit of `pop`.
     #[inline]
     pub fn try_advance(&mut self, at: SimTime) -> bool {
         let first = match *self.heap.as_slice() {
@@ -396,7 +396,7 @@ mod tests {
                         let time = time.max(queue.now().as_micros());
                         let next = model.iter().flatten().min();
                         let went_on = queue.try_advance(at(time));
-                        // A deadline that was moved or cancelled may still stand in the way.
+                        // The entry of a moved or cancelled deadline may still be in the heap.
                         prop_assert!(!went_on || next.is_none_or(|&next| time < next));
                         prop_assert!(!went_on || queue.now() == at(time));
                         prop_assert_eq!(queue.fired(), fired + u64::from(went_on));

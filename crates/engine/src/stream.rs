@@ -1,8 +1,8 @@
-//! Random streams by name.
+//! Named random streams.
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna 2019) with a 256-bit state derived by
-//! SipHash-2-4 from (run seed, entity, purpose). Samplers are written out here, so that their
-//! values stay the same whatever a library does between its versions.
+//! SipHash-2-4 from (run seed, entity, purpose). The samplers are implemented here, because those
+//! of a library may change between versions.
 
 use std::hash::Hasher;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The log of what a run did, for finding the first place where two runs part.
+//! The log of the events and draws of a run, which finds the first difference of two runs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub enum TraceEntry {
         /// Its debug text.
         event: String,
     },
-    /// A random stream gave a value.
+    /// A random stream returned a value.
     Draw {
         /// "entity/purpose".
         stream: Rc<str>,
@@ -44,7 +44,7 @@ impl Trace {
         self.0.borrow().clone()
     }
 
-    /// Where two logs part first: the index and the entry of each side.
+    /// The first difference of two logs: the index and the entry of each side.
     pub fn first_difference(
         &self,
         other: &Self,

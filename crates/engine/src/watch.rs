@@ -1,15 +1,14 @@
-//! Whoever wants to know how far a run is, and may end it.
+//! The callback that observes the progress of a run and may interrupt it.
 //!
-//! Simulations have no clock of their own and cannot tell how long they have been at work. They
-//! count steps instead, and ask after every [`WATCH_STEPS`] of them. A step is what takes in the
-//! order of a microsecond: an event, a row of a table, a pair of radios. What takes longer counts
-//! as several.
+//! Simulations read no clock and do not know how long they have been running. They count steps
+//! instead, and call back after every [`WATCH_STEPS`] of them. A step takes in the order of a
+//! microsecond: an event, a row of a table, a pair of radios. Longer work counts as several steps.
 
 use std::fmt;
 
 use backlane_units::SimTime;
 
-/// The caller wants the run to end now.
+/// The caller requests the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
 
@@ -21,13 +20,13 @@ impl fmt::Display for Interrupt {
 
 impl std::error::Error for Interrupt {}
 
-/// Steps between two questions.
+/// Steps between two calls.
 pub const WATCH_STEPS: u64 = 1 << 9;
 
-/// What is asked: it is told the simulated time and the number of events so far.
+/// The callback; its arguments are the simulated time and the number of events so far.
 pub type Ask<'a> = dyn FnMut(SimTime, u64) -> Result<(), Interrupt> + 'a;
 
-/// Counts steps, and asks now and then whether to go on.
+/// Counts steps, and regularly calls back whether to continue.
 pub struct Watch<'a> {
     ask: &'a mut Ask<'a>,
     left: u64,
@@ -53,20 +52,20 @@ impl<'a> Watch<'a> {
         self.left == 0
     }
 
-    /// Tells how far the run is, and asks whether to go on.
+    /// Reports the progress of the run, and asks whether to continue.
     ///
     /// # Errors
-    /// [`Interrupt`] if not.
+    /// [`Interrupt`] if the answer is no.
     pub fn ask(&mut self, now: SimTime, events: u64) -> Result<(), Interrupt> {
         self.left = WATCH_STEPS;
         (self.now, self.events) = (now, events);
         (self.ask)(now, events)
     }
 
-    /// Counts `steps` during which no time passes, and asks if it is time to.
+    /// Counts `steps` without simulated time, and calls back if enough have been counted.
     ///
     /// # Errors
-    /// [`Interrupt`], if the answer was not to go on.
+    /// [`Interrupt`] if the answer is no.
     #[inline]
     pub fn tick(&mut self, steps: u64) -> Result<(), Interrupt> {
         if self.is_due(steps) {

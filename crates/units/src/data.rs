@@ -27,7 +27,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` take to send at this rate, rounded down to the picosecond
+    /// The transmission time of `bytes` at this rate, rounded down to the picosecond
     /// (exact whenever the rate divides 8·10¹²). The rate must not be zero.
     #[inline]
     pub const fn transmission_time(self, bytes: u64) -> Duration {

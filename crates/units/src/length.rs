@@ -15,7 +15,7 @@ impl Length {
         Self(um)
     }
 
-    /// `m` metres, rounded to the micrometre; what is out of range is clamped.
+    /// `m` metres, rounded to the micrometre; values out of range are clamped.
     pub fn from_m_f64(m: f64) -> Self {
         Self((m * 1e6).round() as i64)
     }

@@ -1,11 +1,11 @@
 //! Physical quantities as types.
 //!
 //! `time` holds the simulator's clock ([`SimTime`], [`Duration`]: whole picoseconds), `data`
-//! holds [`Rate`] (bits per second) and [`Bytes`], `length`, `radio` and `speed` hold what
-//! geometry and radio need. Arithmetic is exact integer arithmetic. A quantity is read from text
-//! ("500 Mbit/s", "4 ms") by its `FromStr` and printed by its `Display`, both exact and
-//! inverse to each other; a lossy or unit-less text is refused with a [`UnitError`] that says
-//! what to write.
+//! holds [`Rate`] (bits per second) and [`Bytes`], `length`, `radio` and `speed` hold the
+//! quantities of geometry and radio. Arithmetic is exact integer arithmetic. A quantity is parsed
+//! from text ("500 Mbit/s", "4 ms") by its `FromStr` and printed by its `Display`, both exact and
+//! inverse to each other; a text without a unit, or without an exact value, is refused with a
+//! [`UnitError`] that suggests a correction.
 //!
 //! ```
 //! use backlane_units::{Duration, Rate};

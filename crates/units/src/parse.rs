@@ -1,8 +1,8 @@
 //! Reading a quantity from text, exactly.
 //!
 //! A quantity is a decimal number, optional spaces and a unit. The number is kept as integer
-//! digits and a power of ten, so that the result is either exact or refused: no binary fraction
-//! ever stands between the text and the stored integer.
+//! digits and a power of ten, so that the result is either exact or refused: there is no binary
+//! fraction between the text and the stored integer.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ pub enum UnitError {
         /// What was expected.
         quantity: Quantity,
     },
-    /// The quantity is larger than can be stored.
+    /// The quantity is too large to be stored.
     Overflow {
         /// What was expected.
         quantity: Quantity,
@@ -105,7 +105,7 @@ impl Quantity {
         }
     }
 
-    /// The units that a person would most likely write, the likeliest first.
+    /// The most common units, the most common first.
     pub const fn usual_units(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Duration => ("ms", Some("s")),
@@ -120,7 +120,7 @@ impl Quantity {
         }
     }
 
-    /// The smallest amount that is stored.
+    /// The smallest amount that can be stored.
     pub const fn resolution(self) -> &'static str {
         match self {
             Self::Duration => "1 ps",
@@ -344,13 +344,13 @@ pub(crate) fn parse_unsigned(
     u64::try_from(value).map_err(|_| UnitError::Overflow { quantity })
 }
 
-/// The known unit spelled most like `name`: one few edits away whatever the case, else the
+/// The known unit spelled most like `name`: one with few edits regardless of case, else the
 /// longest one that `name` begins with ("sec", "metres").
 fn nearest(name: &str, units: &'static [Unit]) -> Option<&'static str> {
     let lower = name.to_lowercase();
     let edits = |unit: &Unit| {
-        // Transpositions matter little in words this short, so the cheaper distance will do;
-        // the length is bounded because the text may be anything.
+        // Transpositions matter little in words this short, so the cheaper distance suffices;
+        // the length is bounded because the text is arbitrary.
         let bounded: String = lower.chars().take(20).collect();
         strsim::levenshtein(&bounded, &unit.name.to_lowercase())
     };

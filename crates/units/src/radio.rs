@@ -73,7 +73,7 @@ const FREQUENCY_UNITS: &[Unit] = &[
     unit("THz", 1_000_000_000_000),
 ];
 
-// A level in watts has no exact logarithm, so it is not read.
+// A level in watts has no exact logarithm, so it is refused.
 const POWER_UNITS: &[Unit] = &[unit("dBm", 1_000)];
 const RATIO_UNITS: &[Unit] = &[unit("dB", 1_000)];
 

@@ -20,7 +20,7 @@ pub struct Duration(u64);
 impl SimTime {
     /// The start of a run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than any event.
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `ps` picoseconds after the start.
@@ -96,8 +96,8 @@ impl Duration {
         Self(s * PS_PER_S)
     }
 
-    /// `s` seconds rounded to the picosecond; negative and not-a-number give zero, what does
-    /// not fit gives [`Duration::MAX`].
+    /// `s` seconds rounded to the picosecond; negative numbers and NaN give zero, too large ones
+    /// [`Duration::MAX`].
     #[inline]
     pub fn from_secs_f64(s: f64) -> Self {
         Self((s * PS_PER_S as f64 + 0.5) as u64)
