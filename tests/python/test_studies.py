@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import BASE, Cli
+from PIL import Image, ImageColor
 
 from backlane.errors import BacklaneError
-from backlane.studies import catalogue, figures, metrics, rules, terms
+from backlane.report.figures import PALETTE, PAPER
+from backlane.studies import catalogue, figures, metrics, pictures, rules, terms
 from backlane.studies import claims as judging
 from backlane.studies import study as reading
 
@@ -185,6 +188,33 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
+def is_small(picture: Path) -> bool:
+    with Image.open(picture) as image:
+        return image.mode == "P" and round(image.info["dpi"][0]) == pictures.DPI
+
+
+def test_figures_of_studies_are_small_pictures_beside_their_numbers() -> None:
+    found = sorted(ROOT.glob("studies/**/figures/*"))
+    assert {path.suffix for path in found} == {".png", ".csv"}
+    for picture in found:
+        if picture.suffix == ".png":
+            assert is_small(picture), picture
+            assert picture.with_suffix(".csv").is_file(), picture
+
+
+def test_lines_keep_their_colours_in_a_small_picture() -> None:
+    """Seven lines of one pixel, each less than a hundredth of the picture."""
+    image = Image.new("RGB", (200, 200), PAPER)
+    for index, color in enumerate(PALETTE):
+        for x in range(180):
+            image.putpixel((x, 20 * index + 10), ImageColor.getrgb(color))
+    target = io.BytesIO()
+    image.save(target, "PNG", dpi=(pictures.DPI, pictures.DPI))
+    reduced = Image.open(io.BytesIO(pictures.small(target.getvalue()))).convert("RGB")
+    for index, color in enumerate(PALETTE):
+        assert reduced.getpixel((90, 20 * index + 10)) == ImageColor.getrgb(color)
+
+
 def test_a_study_runs_draws_judges_and_writes_its_page(
     folder: Path, tmp_path: Path, cli: Cli
 ) -> None:
@@ -199,7 +229,10 @@ def test_a_study_runs_draws_judges_and_writes_its_page(
     page = (folder / "README.md").read_text()
     assert "they are small" in page
     assert "| T-1 | here | larger files take longer | reproduced |" in page
-    assert (folder / "figures" / "fig1-finish.png").is_file()
+    assert sorted(path.name for path in (folder / "figures").iterdir()) == [
+        "fig1-finish.csv", "fig1-finish.png", "hinge-1.csv", "hinge-1.png",
+    ]  # fmt: skip
+    assert is_small(folder / "figures" / "fig1-finish.png")
     assert "### Finish time by size" in page
     # Stored runs are not repeated.
     before = {path: path.stat().st_mtime_ns for path in store.rglob("run.json")}

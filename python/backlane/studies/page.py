@@ -10,6 +10,7 @@ from backlane.files import make_folder, write_bytes, write_text
 from backlane.report.figures import to_csv
 from backlane.studies import metrics
 from backlane.studies.claims import WEIGHTS
+from backlane.studies.pictures import small
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ def write(
     """
     make_folder(folder / "figures")
     for one in [*(d for _, many in drawn for d in many), *(d for _, _, d in hinges)]:
-        write_bytes(folder / "figures" / f"{one.key}.png", one.png)
+        write_bytes(folder / "figures" / f"{one.key}.png", small(one.png))
         write_text(folder / "figures" / f"{one.key}.csv", one.csv)
     if others:
         write_text(folder / "figures" / "alternatives.csv", to_csv(_alternative_rows(others)))
