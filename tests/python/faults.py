@@ -54,9 +54,9 @@ def main(root: Path, words: list[str]) -> None:
             shim.faults_arm(-1, 0, 0)
             # Polars reports some failed writes without their number.
             coded = CODES[number] in said or "transport error" in said
-            told = code == 2 and coded and str(folder) in said
+            reported = code == 2 and coded and str(folder) in said
             # Optional steps may fail without a message, if the results are complete.
-            if not happened or not (told or (code == 0 and content(folder) == expected)):
+            if not happened or not (reported or (code == 0 and content(folder) == expected)):
                 wrong.append(f"{kind} {at}: exit {code}, {said!r}")
             if list(folder.rglob(f"{TEMPORARY_PREFIX}*")):
                 wrong.append(f"{kind} {at}: leftovers")

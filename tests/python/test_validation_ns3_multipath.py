@@ -67,7 +67,7 @@ def test_the_record_holds_every_run_that_is_compared() -> None:
 
 
 def test_runs_that_are_not_on_record_are_asked_for() -> None:
-    with pytest.raises(ValueError, match="run ns-3 anew"):
+    with pytest.raises(ValueError, match="run ns-3 again"):
         truth.found(Work(), {})
 
 

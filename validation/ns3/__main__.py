@@ -39,8 +39,8 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="only compare; leave figures and page as they are"
     )
-    parser.add_argument("--record", action="store_true", help="run ns-3 anew before")
-    parser.add_argument("--speed", action="store_true", help="measure anew what both cost")
+    parser.add_argument("--record", action="store_true", help="run ns-3 again before")
+    parser.add_argument("--speed", action="store_true", help="measure the cost of both again")
     parser.add_argument("--only", choices=PARTS, help="leave out the others")
     arguments = parser.parse_args()
     parts = (arguments.only,) if arguments.only else PARTS

@@ -53,8 +53,8 @@ def timed(work: Work) -> tuple[float, float]:
 
 def run(work: Work, seconds: float, seed: int) -> Results:
     """One run."""
-    told = (*overrides(work), ("duration", f'"{seconds:g} s"'))
-    return backlane.run(SCENARIO, overrides=told, seed=seed)
+    changes = (*overrides(work), ("duration", f'"{seconds:g} s"'))
+    return backlane.run(SCENARIO, overrides=changes, seed=seed)
 
 
 def _density(run: Results) -> dict[int, float]:

@@ -78,9 +78,9 @@ def _alone(pairs: Sequence[Pair]) -> str:
         "|---|---|---|---|---|",
     ]
     for pair in pairs:
-        reckoned = goodput_in_turn_bps(pair.work.delayed) / 1e6
+        in_turn = goodput_in_turn_bps(pair.work.delayed) / 1e6
         lines.append(
-            f"| {pair.work.name} | {reckoned:.2f} | {_both(pair, 'goodput_bps', 1e-6, 2)} "
+            f"| {pair.work.name} | {in_turn:.2f} | {_both(pair, 'goodput_bps', 1e-6, 2)} "
             f"| {_difference(pair)} | {_both(pair, 'retransmitted', 100, 2)} |"
         )
     return "\n".join([*lines, "", _summary(pairs)])
@@ -144,5 +144,5 @@ def write_details(groups: Mapping[str, Sequence[Pair]], file: Path) -> None:
                     for mean in pair.means(measure)
                     for number in (mean.mean, mean.low, mean.high)
                 ]
-                told = (f"{number:.7g}" for number in numbers)
-                rows.writerow((pair.work.name, measure, *told, holds))
+                shown = (f"{number:.7g}" for number in numbers)
+                rows.writerow((pair.work.name, measure, *shown, holds))

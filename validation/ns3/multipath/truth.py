@@ -146,5 +146,5 @@ def found(work: Work, on_record: Mapping[str, Found]) -> Found:
         ValueError: when the record is of other runs.
     """
     if work.name not in on_record or len(on_record[work.name].runs) != work.runs:
-        raise ValueError(f"{FILE} has not all runs of {work.name}: run ns-3 anew (--record)")
+        raise ValueError(f"{FILE} has not all runs of {work.name}: run ns-3 again (--record)")
     return on_record[work.name]

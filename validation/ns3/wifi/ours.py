@@ -65,8 +65,8 @@ def timed(work: Work) -> tuple[float, float]:
 
 
 def _run(work: Work, seconds: float, seed: int) -> _Counts:
-    told = (*overrides(work), ("duration", f'"{seconds:g} s"'))
-    run = backlane.run(SCENARIO, overrides=told, seed=seed)
+    changes = (*overrides(work), ("duration", f'"{seconds:g} s"'))
+    run = backlane.run(SCENARIO, overrides=changes, seed=seed)
     radios = run.table("wifi")
     receiver = radios.filter(radios["node"] == _receiver(work))
     return _Counts(

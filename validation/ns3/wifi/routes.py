@@ -92,12 +92,12 @@ def measured() -> list[Route]:
 
 def _here(protocol: str, hops: int, seed: int) -> tuple[float, float]:
     work = _work(hops)
-    told = dict(overrides(work))
-    told["flow"] = told["flow"].replace('start = "100 ms"', f'start = "{START_S:g} s"')
-    told["routing.protocol"] = f'"{protocol}"'
-    told["duration"] = f'"{END_S:g} s"'
-    told["record"] = '{ series = ["goodput"], interval = "1 ms" }'
-    run = backlane.run(SCENARIO, overrides=tuple(told.items()), seed=seed)
+    changes = dict(overrides(work))
+    changes["flow"] = changes["flow"].replace('start = "100 ms"', f'start = "{START_S:g} s"')
+    changes["routing.protocol"] = f'"{protocol}"'
+    changes["duration"] = f'"{END_S:g} s"'
+    changes["record"] = '{ series = ["goodput"], interval = "1 ms" }'
+    run = backlane.run(SCENARIO, overrides=tuple(changes.items()), seed=seed)
     goodput = run.table("series/goodput")
     came = goodput.filter(goodput["delivered_bytes"] > 0)["time_s"].min()
     if not isinstance(came, float):

@@ -59,8 +59,8 @@ def record(programs: Peer) -> None:
             for run in range(1, work.runs + 1):
                 options = (*work.options, f"--run={run}")
                 found = programs.run("wifi", *options)
-                told = " ".join(("wifi", *options))
-                table.writerow({"work": work.name, "run": run, **found, "options": told})
+                command = " ".join(("wifi", *options))
+                table.writerow({"work": work.name, "run": run, **found, "options": command})
 
 
 def recorded() -> dict[str, list[Measured]]:
@@ -99,5 +99,5 @@ def found(work: Work, on_record: Mapping[str, Sequence[Measured]]) -> Measured:
         ValueError: when the record is of other runs.
     """
     if len(on_record.get(work.name, ())) != work.runs:
-        raise ValueError(f"{FILE} has not all runs of {work.name}: run ns-3 anew (--record)")
+        raise ValueError(f"{FILE} has not all runs of {work.name}: run ns-3 again (--record)")
     return mean(on_record[work.name])
