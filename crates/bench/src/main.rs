@@ -12,7 +12,6 @@ mod lte;
 mod wifi;
 
 use backlane_net::{QueueConfig, QueueLimit};
-use backlane_scenario::Scenario;
 use backlane_testkit::Dumbbell;
 use backlane_testkit::scenes::grid;
 use backlane_units::{Duration, Rate};
@@ -71,9 +70,11 @@ fn scenario(text: &str) -> Work {
 
 /// The first cell of a scenario file.
 fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
-    let plan = backlane_scenario::plan(text, path, overrides, None)
+    let plan = backlane_world::catalogue()
+        .plan(text, path, overrides, None)
         .unwrap_or_else(|report| panic!("{report}"));
-    let scenario = Scenario::from_resolved(&plan.cells[0].resolved)
+    let scenario = backlane_world::catalogue()
+        .from_resolved(&plan.cells[0].resolved)
         .unwrap_or_else(|report| panic!("{report}"));
     let start = ThreadTime::now();
     let world = World::new(&scenario, 1, None).unwrap_or_else(|error| panic!("{error}"));

@@ -223,7 +223,9 @@ impl Values {
 }
 
 fn sections() -> BTreeMap<String, Vec<Key>> {
-    let schema: Value = serde_json::from_str(&backlane_scenario::schema()).unwrap_or_default();
+    let schema: Value =
+        serde_json::from_str(&backlane_scenario::schema(backlane_world::catalogue()))
+            .unwrap_or_default();
     let mut keys = BTreeMap::new();
     walk(&schema, "", &mut keys);
     let mut sections: BTreeMap<String, Vec<Key>> = BTreeMap::new();

@@ -15,8 +15,8 @@ use backlane_routing::backpressure::tcp_aware::{
     Entry, FlowLinks, Report, TcpAware, TcpAwareConfig,
 };
 use backlane_routing::backpressure::{
-    BpMr, Classic, ClassicConfig, Config, Granularity, Hello, NodeV, PenaltyRule, QueueInfo,
-    Shared, SingleQueue, SingleQueueConfig,
+    BpMr, Classic, ClassicConfig, Config, Granularity, Hello, PenaltyRule, QueueInfo, Shared,
+    SingleQueue, SingleQueueConfig, V,
 };
 use backlane_routing::etx::Metric;
 use backlane_routing::graph::{Distances, Graph};
@@ -390,25 +390,23 @@ fn of_protocol(protocol: Protocol, network: &Network, kind: u8) -> Vec<Option<Bo
                 }
                 Protocol::SingleQueue => {
                     let penalties = [PenaltyRule::Plain, PenaltyRule::Sparse, PenaltyRule::Shadow];
+                    let penalty = penalties[usize::from(kind) % 3];
+                    let v = usize::from(kind / 3) % 3;
                     let config = SingleQueueConfig {
-                        penalty: penalties[usize::from(kind) % 3],
-                        v: [NodeV::Variable, NodeV::Anticipating, NodeV::Fixed(3.0)]
-                            [usize::from(kind / 3) % 3],
+                        v: [V::Variable, V::Variable, V::Fixed(3.0)][v],
+                        anticipate: v == 1,
                         queue_limit_pkts: 50,
-                        queue_info: QueueInfo::Hello,
-                        hello_interval: Duration::from_millis(100),
-                        device_queue_pkts: 2,
-                        ttl_rule: true,
+                        ..SingleQueueConfig::default()
                     };
-                    Box::new(SingleQueue::new(node, config, shared, ties, jitter))
+                    Box::new(SingleQueue::new(
+                        node, penalty, config, shared, ties, jitter,
+                    ))
                 }
                 Protocol::Classic => {
                     let config = ClassicConfig {
                         queue_limit_pkts: 50,
                         queue_info: QueueInfo::Hello,
-                        hello_interval: Duration::from_millis(100),
-                        slot: Duration::from_millis(1),
-                        device_queue_pkts: 2,
+                        ..ClassicConfig::default()
                     };
                     Box::new(Classic::new(node, config, shared, ties, jitter))
                 }

@@ -2,8 +2,8 @@
 
 use backlane_record::{Column, Table};
 use backlane_scenario::model::{self, Scenario};
-use backlane_scenario::plan;
 use backlane_units::{Duration, SimTime};
+use backlane_world::catalogue;
 use backlane_world::{Interrupt, Outcome, World, remarks};
 
 use crate::choices::Choices;
@@ -69,7 +69,7 @@ pub fn run(bytes: &[u8]) -> Ran {
     let Some(resolved) = drawn(&mut choices) else {
         return Ran::Refused;
     };
-    let described = Scenario::from_resolved(&resolved);
+    let described = catalogue().from_resolved(&resolved);
     let scenario = described.unwrap_or_else(|report| panic!("{report}\nof\n{resolved}"));
     if !is_small(&scenario) {
         return Ran::TooLarge;
@@ -133,7 +133,7 @@ pub(crate) fn changed(base: &str, sections: &[&str], choices: &mut Choices) -> O
 }
 
 fn resolved(text: &str, overrides: &[(String, String)]) -> Option<String> {
-    match plan(text, "drawn.toml", overrides, None) {
+    match catalogue().plan(text, "drawn.toml", overrides, None) {
         Ok(mut plan) => plan.cells.pop().map(|cell| cell.resolved),
         Err(report) => {
             is_a_report(&report);

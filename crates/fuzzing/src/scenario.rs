@@ -1,6 +1,7 @@
 //! A scenario is refused with a coded report, or resolves to a fixed point.
 
-use backlane_scenario::{Described, Plan, Report, Severity, explain, plan};
+use backlane_scenario::{Plan, Report, Severity, explain};
+use backlane_world::catalogue;
 use toml::{Table, Value};
 
 /// The longest text that is tried.
@@ -49,7 +50,7 @@ pub fn scenario(bytes: &[u8]) {
 /// The plan of a text, if it is a scenario, after all checks of a scenario; `path` is the folder
 /// of its files.
 pub(crate) fn resolves_or_is_refused(text: &str, path: &str) -> Option<Plan> {
-    match plan(text, path, &[], None) {
+    match catalogue().plan(text, path, &[], None) {
         Ok(plan) => {
             for cell in &plan.cells {
                 is_a_fixed_point(&cell.resolved);
@@ -79,13 +80,13 @@ pub(crate) fn is_a_report(report: &Report) {
 
 /// Checks that a resolved scenario is a fixed point of resolving.
 pub(crate) fn is_a_fixed_point(resolved: &str) {
-    let described = Described::from_resolved(resolved);
+    let described = catalogue().described(resolved);
     assert!(
         described.is_ok(),
         "{}\nof\n{resolved}",
         described.unwrap_err()
     );
-    let again = plan(resolved, "resolved.toml", &[], None);
+    let again = catalogue().plan(resolved, "resolved.toml", &[], None);
     let again = again.unwrap_or_else(|report| panic!("{report}\nof\n{resolved}"));
     assert_eq!(again.cells.len(), 1);
     let [before, after] = [resolved, &again.cells[0].resolved];

@@ -26,7 +26,7 @@ pub fn slotted(bytes: &[u8]) {
     let Some(resolved) = changed(&base, &["slotted"], &mut choices) else {
         return;
     };
-    let described = Described::from_resolved(&resolved);
+    let described = backlane_world::catalogue().described(&resolved);
     let described = described.unwrap_or_else(|report| panic!("{report}\nof\n{resolved}"));
     let Described::Slotted(slotted) = described else {
         return;

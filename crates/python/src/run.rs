@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use backlane_world::record::Table;
 use backlane_world::tcp::congestion::Custom;
 use backlane_world::units::SimTime;
-use backlane_world::{Described, Interrupt, Outcome, Sink, World, slotted};
+use backlane_world::{Described, Interrupt, Models, Outcome, Sink, World, slotted};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -80,8 +80,9 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
-    let scenario =
-        Described::from_resolved(resolved).map_err(|report| report_error(py, &report))?;
+    let scenario = backlane_world::catalogue()
+        .described(resolved)
+        .map_err(|report| report_error(py, &report))?;
     let failed = Failed::default();
     let controls = congestion::controls(py, &scenario, &failed)?;
     let wall = Instant::now();
@@ -185,7 +186,8 @@ fn carry_out(
         let outcome = match scenario {
             Described::Network(scenario) => {
                 let mut watch = |now: SimTime, events| watch(now.as_secs_f64(), events);
-                World::watched(scenario, seed, None, controls, &mut watch)
+                let models = Models::standard();
+                World::watched(models, scenario, seed, None, controls, &mut watch)
                     .map(|built| built.and_then(|world| world.run_into(&mut watch, sink)))
             }
             Described::Slotted(slotted) => {

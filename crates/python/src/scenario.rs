@@ -6,8 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use backlane_scenario::{
-    Described, Diagnostic, Interrupt, Options, Report, Scenario, Severity, Stopped, TableError,
-    TableReader, Watch,
+    Diagnostic, Interrupt, Options, Report, Severity, Stopped, TableError, TableReader, Watch,
 };
 use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -40,7 +39,7 @@ fn check<'py>(
     overrides: Vec<(String, String)>,
 ) -> PyResult<Bound<'py, PyList>> {
     let warnings = watched(py, &overrides, None, |options| {
-        backlane_scenario::check_with(text, path, options)
+        backlane_world::catalogue().check_with(text, path, options)
     })?;
     diagnostics(py, &warnings)
 }
@@ -55,7 +54,7 @@ fn remarks<'py>(
     path: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let remarks = py.detach(|| {
-        let scenario = Scenario::from_resolved(resolved).ok()?;
+        let scenario = backlane_world::catalogue().from_resolved(resolved).ok()?;
         backlane_world::remarks(&scenario, seed, path).ok()
     });
     diagnostics(py, &remarks.unwrap_or_default())
@@ -65,7 +64,11 @@ fn remarks<'py>(
 #[pyfunction]
 fn estimate<'py>(py: Python<'py>, resolved: &str) -> PyResult<Bound<'py, PyDict>> {
     let estimate = py
-        .detach(|| Described::from_resolved(resolved).map(|of| backlane_world::estimate(&of)))
+        .detach(|| {
+            backlane_world::catalogue()
+                .described(resolved)
+                .map(|of| backlane_world::estimate(&of))
+        })
         .map_err(|report| report_error(py, &report))?;
     let parts: Vec<_> = (estimate.parts.iter())
         .map(|part| {
@@ -99,7 +102,7 @@ fn plan(
     seed: Option<u64>,
 ) -> PyResult<String> {
     let plan = watched(py, &overrides, seed, |options| {
-        backlane_scenario::plan_with(text, path, options)
+        backlane_world::catalogue().plan_with(text, path, options)
     })?;
     py.detach(|| serde_json::to_string(&plan))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
@@ -176,7 +179,7 @@ fn table(raised: Raised) -> TableReader {
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
-    backlane_scenario::schema()
+    backlane_scenario::schema(backlane_world::catalogue())
 }
 
 /// The long text of an error code.

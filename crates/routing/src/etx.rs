@@ -23,14 +23,16 @@ pub fn etx(forward: f64, reverse: f64) -> Option<f64> {
     (both > 0.0).then(|| 1.0 / both)
 }
 
-/// What makes a route short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metric {
-    /// Links.
-    #[default]
-    Hops,
-    /// The sum of the links' ETX. Every node must use it.
-    Etx,
+backlane_param::words! {
+    /// What makes a route short.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Metric {
+        /// Links.
+        #[default]
+        Hops = "hops",
+        /// The sum of the links' ETX. Every node must use it.
+        Etx = "etx",
+    }
 }
 
 /// The quality of a link in both directions, as messages carry it: 255 where everything arrives.

@@ -12,28 +12,35 @@ use std::rc::Rc;
 use backlane_engine::{Interrupt, Watch};
 use backlane_net::{Context, DropCause, Network, NodeId, PacketId, Router};
 
+use backlane_param::{Id, params, words};
+
 use crate::graph::Graph;
 
-/// What makes a path short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metric {
-    /// The number of links.
-    #[default]
-    Hops,
-    /// The sum of the propagation delays, in picoseconds.
-    Delay,
-    /// The sum of the inverse rates, scaled as OSPF does (RFC 2328 leaves the reference open;
-    /// here 10¹⁵ b/s).
-    InverseRate,
+words! {
+    /// What makes a path short.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Metric {
+        /// The number of links.
+        #[default]
+        Hops = "hops",
+        /// The sum of the propagation delays, in picoseconds.
+        Delay = "delay",
+        /// The sum of the inverse rates, scaled as OSPF does (RFC 2328 leaves the reference open;
+        /// here 10¹⁵ b/s).
+        InverseRate = "inverse-rate",
+    }
 }
 
-/// Configuration of shortest-path routing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// What makes a path short.
-    pub metric: Metric,
-    /// Nodes that send the packets for a destination over all their shortest paths in turn.
-    pub spray: BTreeSet<NodeId>,
+params! {
+    /// Shortest paths, computed before the run.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// What is shortest.
+        metric: Metric = Metric::Hops;
+        /// Nodes that send the packets for a destination over all their shortest paths in turn, one
+        /// packet each, in the order of the links in the file; the others keep to one path.
+        spray: Vec<Id> = Vec::new();
+    }
 }
 
 /// Every node's next interface for the destinations of the packets that pass it.
@@ -50,19 +57,21 @@ pub struct Tables {
 
 impl Tables {
     /// The tables for packets that enter the mesh at the first router of one of `paths` and leave
-    /// it at the second. Both directions of a conversation are two paths.
+    /// it at the second. Both directions of a conversation are two paths. Nodes in `spray` send the
+    /// packets for a destination over all their shortest paths in turn.
     ///
     /// # Errors
     /// [`Interrupt`], if `watch` says so.
     pub fn new(
         network: &Network,
-        config: &Config,
+        metric: Metric,
+        spray: &BTreeSet<NodeId>,
         paths: impl IntoIterator<Item = (NodeId, NodeId)>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Interrupt> {
         let graph = Graph::of(network, |node, interface| {
             let interface = network.mesh_interfaces(node)[interface];
-            match config.metric {
+            match metric {
                 Metric::Hops => 1,
                 Metric::Delay => network.links()[interface.outgoing.index()]
                     .delay()
@@ -77,11 +86,7 @@ impl Tables {
         }
         let mut tables = Self {
             nodes: vec![Table::default(); graph.node_count()],
-            equal: config
-                .spray
-                .iter()
-                .map(|&node| (node, BTreeMap::new()))
-                .collect(),
+            equal: spray.iter().map(|&node| (node, BTreeMap::new())).collect(),
         };
         let mut search = Search::new(&graph);
         for (exit, entries) in sources {
@@ -331,10 +336,18 @@ mod tests {
 
     fn tables<const N: usize>(
         network: &Network,
-        config: &Config,
+        metric: Metric,
+        spray: &BTreeSet<NodeId>,
         paths: [(NodeId, NodeId); N],
     ) -> Tables {
-        Tables::new(network, config, paths, &mut Watch::new(&mut |_, _| Ok(()))).unwrap()
+        Tables::new(
+            network,
+            metric,
+            spray,
+            paths,
+            &mut Watch::new(&mut |_, _| Ok(())),
+        )
+        .unwrap()
     }
 
     /// a – b – d by fast, long wires; a – c – d by slow, short ones; a – d slowest and longest.
@@ -362,11 +375,7 @@ mod tests {
 
     fn first_hop(metric: Metric) -> NodeId {
         let network = square();
-        let config = Config {
-            metric,
-            ..Config::default()
-        };
-        let tables = tables(&network, &config, [(NodeId(0), NodeId(3))]);
+        let tables = tables(&network, metric, &BTreeSet::new(), [(NodeId(0), NodeId(3))]);
         let interface = tables.interface(NodeId(0), NodeId(3)).unwrap();
         network.mesh_interfaces(NodeId(0))[interface].peer
     }
@@ -380,7 +389,12 @@ mod tests {
 
     #[test]
     fn a_destination_that_was_not_asked_for_has_no_route() {
-        let tables = tables(&square(), &Config::default(), [(NodeId(0), NodeId(3))]);
+        let tables = tables(
+            &square(),
+            Metric::Hops,
+            &BTreeSet::new(),
+            [(NodeId(0), NodeId(3))],
+        );
         assert_eq!(tables.interface(NodeId(0), NodeId(1)), None);
     }
 
@@ -403,12 +417,9 @@ mod tests {
     }
 
     fn turns(spray: &[u32], node: u32, exit: u32, packets: usize) -> Vec<Option<usize>> {
-        let config = Config {
-            spray: spray.iter().copied().map(NodeId).collect(),
-            ..Config::default()
-        };
+        let spray = spray.iter().copied().map(NodeId).collect();
         let paths = [(NodeId(0), NodeId(3)), (NodeId(3), NodeId(0))];
-        let tables = Rc::new(tables(&diamond(), &config, paths));
+        let tables = Rc::new(tables(&diamond(), Metric::Hops, &spray, paths));
         let mut router = ShortestPath::new(NodeId(node), tables);
         (0..packets).map(|_| router.in_turn(NodeId(exit))).collect()
     }
@@ -427,11 +438,8 @@ mod tests {
 
     #[test]
     fn every_path_that_is_sprayed_over_leads_on() {
-        let config = Config {
-            spray: BTreeSet::from([NodeId(0)]),
-            ..Config::default()
-        };
-        let tables = tables(&diamond(), &config, [(NodeId(0), NodeId(3))]);
+        let spray = BTreeSet::from([NodeId(0)]);
+        let tables = tables(&diamond(), Metric::Hops, &spray, [(NodeId(0), NodeId(3))]);
         for between in [1, 2] {
             assert_eq!(tables.interface(NodeId(between), NodeId(3)), Some(1));
         }

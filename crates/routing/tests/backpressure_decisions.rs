@@ -12,8 +12,8 @@ use backlane_net::{
     Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::backpressure::{
-    BpMr, Classic, ClassicConfig, Config, Granularity, Hello, NodeV, PenaltyRule, QueueInfo,
-    Shared, SingleQueue, SingleQueueConfig,
+    BpMr, Classic, ClassicConfig, Config, Granularity, Hello, PenaltyRule, QueueInfo, Shared,
+    SingleQueue, SingleQueueConfig, V,
 };
 use backlane_routing::graph::{Distances, Graph};
 use backlane_units::{Duration, Rate, SimTime};
@@ -155,29 +155,37 @@ fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
     bp_mr_per(Granularity::Packet, shared, streams)
 }
 
-fn single(penalty: PenaltyRule, v: NodeV) -> impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router> {
+/// V that follows the queues.
+const VARIABLE: (V, bool) = (V::Variable, false);
+/// V that follows the queues as they will be.
+const ANTICIPATING: (V, bool) = (V::Variable, true);
+
+fn single(
+    penalty: PenaltyRule,
+    (v, anticipate): (V, bool),
+) -> impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router> {
     move |shared, streams| {
         let config = SingleQueueConfig {
-            penalty,
             v,
-            queue_limit_pkts: 200,
-            queue_info: QueueInfo::Hello,
-            hello_interval: Duration::from_millis(100),
-            device_queue_pkts: 2,
-            ttl_rule: true,
+            anticipate,
+            ..SingleQueueConfig::default()
         };
         let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
-        Box::new(SingleQueue::new(NodeId(0), config, shared, ties, jitter))
+        Box::new(SingleQueue::new(
+            NodeId(0),
+            penalty,
+            config,
+            shared,
+            ties,
+            jitter,
+        ))
     }
 }
 
 fn classic(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
     let config = ClassicConfig {
-        queue_limit_pkts: 340,
         queue_info: QueueInfo::Hello,
-        hello_interval: Duration::from_millis(100),
-        slot: Duration::from_millis(1),
-        device_queue_pkts: 2,
+        ..ClassicConfig::default()
     };
     let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream("n0", purpose));
     Box::new(Classic::new(NodeId(0), config, shared, ties, jitter))
@@ -216,35 +224,26 @@ fn bp_mr_decides_flows_anew_when_a_neighbour_returns() {
 fn bp_weighs_the_nodes_queue_against_those_of_its_neighbours() {
     let plain = |v| single(PenaltyRule::Plain, v);
     // V = 200 − 50 = 150: 1 − 50 + 150 = 101 against 1 − 20 + 150 = 131.
-    assert_eq!(goes_to(plain(NodeV::Variable), [50, 20, 0], EQUAL), Some(2));
+    assert_eq!(goes_to(plain(VARIABLE), [50, 20, 0], EQUAL), Some(2));
     // V = 200 − 200 = 0: −199, −198, and 1 − 0 away from the destination.
-    assert_eq!(
-        goes_to(plain(NodeV::Variable), [200, 199, 0], EQUAL),
-        Some(4)
-    );
+    assert_eq!(goes_to(plain(VARIABLE), [200, 199, 0], EQUAL), Some(4));
     // 1 − 10 + 10 = 1, 1 − 12 + 10 = −1, 1 − 0 − 10 = −9.
-    let fixed = || plain(NodeV::Fixed(10.0));
+    let fixed = || plain((V::Fixed(10.0), false));
     assert_eq!(goes_to(fixed(), [10, 12, 0], EQUAL), Some(1));
     assert_eq!(goes_to(fixed(), [11, 12, 0], EQUAL), None);
     // Queues that grew from 0 to 90 and 80 grow to 180 and 160: V = 20, and 1 − 80 + 20 < 0;
     // without anticipation V = 110, and 1 − 80 + 110 = 31.
-    assert_eq!(
-        goes_to(plain(NodeV::Anticipating), [90, 80, 90], EQUAL),
-        None
-    );
-    assert_eq!(
-        goes_to(plain(NodeV::Variable), [90, 80, 90], EQUAL),
-        Some(2)
-    );
+    assert_eq!(goes_to(plain(ANTICIPATING), [90, 80, 90], EQUAL), None);
+    assert_eq!(goes_to(plain(VARIABLE), [90, 80, 90], EQUAL), Some(2));
 }
 
 #[test]
 fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
-    let sparse = single(PenaltyRule::Sparse, NodeV::Variable);
+    let sparse = single(PenaltyRule::Sparse, VARIABLE);
     assert_eq!(goes_to(sparse, [50, 20, 0], EQUAL), Some(2));
     // The nodes tell of their queues as virtual backlog too. V = 199: 1 − 0 + 199 · 1 against
     // 1 − 1 − 199 · 0, and 1 − 0 away from the destination.
-    let shadow = || single(PenaltyRule::Shadow, NodeV::Variable);
+    let shadow = || single(PenaltyRule::Shadow, VARIABLE);
     assert_eq!(goes_to(shadow(), [0, 1, 0], EQUAL), Some(1));
     // V = 150 and p = 49, 19: both closer ones are negative, and 1 − 0 is left.
     assert_eq!(goes_to(shadow(), [50, 20, 0], EQUAL), Some(4));
@@ -252,7 +251,7 @@ fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
     // shadows 1 − 50 − 150 · 1.
     let dead_end = [SILENT, SILENT, 50];
     assert_eq!(goes_to(shadow(), dead_end, EQUAL), Some(4));
-    let plain = single(PenaltyRule::Plain, NodeV::Variable);
+    let plain = single(PenaltyRule::Plain, VARIABLE);
     assert_eq!(goes_to(plain, dead_end, EQUAL), None);
 }
 

@@ -10,6 +10,7 @@ use backlane_net::{
     Application, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet,
     PacketId, QueueConfig, QueueLimit, Simulation,
 };
+use backlane_param::OrOff;
 use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach};
 use backlane_routing::readings::{LINK_FAILURES, reading};
 use backlane_units::{Duration, Rate, SimTime};
@@ -364,7 +365,7 @@ fn each_allocation_pins_one_direction_the_other_both_or_none() {
 fn a_flowlet_begins_after_the_gap_and_not_before() {
     for (gap_ms, expected) in [(2, 3), (4, 1)] {
         let config = Config {
-            burst_gap: Some(Duration::from_millis(gap_ms)),
+            burst_gap: OrOff::Value(Duration::from_millis(gap_ms)),
             ..Config::default()
         };
         assert_eq!(ways(config, false).len(), expected, "{gap_ms} ms");
@@ -375,7 +376,7 @@ fn a_flowlet_begins_after_the_gap_and_not_before() {
 fn a_pinned_flow_chooses_anew_with_every_period() {
     let config = Config {
         allocation: Allocation::DataAck,
-        repin_period: Some(Duration::from_millis(30)),
+        repin_period: OrOff::Value(Duration::from_millis(30)),
         ..Config::default()
     };
     // Runs of ten packets, in turn over the three ways.
@@ -449,7 +450,9 @@ fn any_mesh() -> impl Strategy<Value = Mesh> {
                 allocation: allocations[allocation],
                 extra_hops,
                 deliver_directly,
-                burst_gap: flowlets.then(|| Duration::from_millis(40)),
+                burst_gap: flowlets
+                    .then(|| OrOff::Value(Duration::from_millis(40)))
+                    .unwrap_or_default(),
                 ..Config::default()
             };
             Mesh {

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
@@ -12,7 +13,7 @@ use backlane_net::{
 };
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::{
-    BpMr, Classic, ClassicConfig, Config as BpMrConfig, NodeV, PenaltyRule, QueueInfo, Shared,
+    BpMr, Classic, ClassicConfig, Config as BpMrConfig, PenaltyRule, QueueInfo, Shared,
     SingleQueue, SingleQueueConfig,
 };
 use backlane_routing::graph::{Distances, Graph};
@@ -313,10 +314,12 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
 
     let mut shortest = simulation(16, &links, &flows, secs(20), |network, _| {
         let paths = flows.map(|(a, b)| (NodeId(a), NodeId(b)));
-        let config = shortest_path::Config::default();
-        let tables = Rc::new(
-            Tables::new(network, &config, paths, &mut Watch::new(&mut |_, _| Ok(()))).unwrap(),
-        );
+        let mut go_on = |_, _| Ok(());
+        let watch = &mut Watch::new(&mut go_on);
+        let none = BTreeSet::new();
+        let tables =
+            Tables::new(network, shortest_path::Metric::Hops, &none, paths, watch).unwrap();
+        let tables = Rc::new(tables);
         Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
     });
     all_delivered("shortest path", &mut shortest);
@@ -341,18 +344,21 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
         let shared = shared(network, &|_, _| 1);
         let streams = streams.clone();
         let config = SingleQueueConfig {
-            penalty: PenaltyRule::Plain,
-            v: NodeV::Variable,
             queue_limit_pkts: 400,
-            queue_info: QueueInfo::Hello,
-            hello_interval: Duration::from_millis(100),
-            device_queue_pkts: 2,
-            ttl_rule: true,
+            ..SingleQueueConfig::default()
         };
         Box::new(move |node| {
             let [ties, jitter] =
                 ["ties", "hello"].map(|what| streams.stream(&format!("{node:?}"), what));
-            Box::new(SingleQueue::new(node, config, shared.clone(), ties, jitter))
+            let penalty = PenaltyRule::Plain;
+            Box::new(SingleQueue::new(
+                node,
+                penalty,
+                config,
+                shared.clone(),
+                ties,
+                jitter,
+            ))
         })
     });
     all_delivered("BP", &mut bp);

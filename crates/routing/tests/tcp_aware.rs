@@ -114,7 +114,7 @@ fn read(simulation: &Simulation<Windows>, node: u32, name: &str) -> u64 {
 
 fn with_threshold(threshold: Threshold) -> TcpAwareConfig {
     TcpAwareConfig {
-        threshold,
+        k: threshold,
         ..TcpAwareConfig::default()
     }
 }

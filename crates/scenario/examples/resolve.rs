@@ -10,7 +10,7 @@ fn main() {
         })
         .collect();
     let plan = backlane_scenario::read_file(&path)
-        .and_then(|text| backlane_scenario::plan(&text, &path, &overrides, None));
+        .and_then(|text| backlane_world::catalogue().plan(&text, &path, &overrides, None));
     match plan {
         Ok(plan) => print!("{}", plan.cells[0].resolved),
         Err(report) => {

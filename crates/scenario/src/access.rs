@@ -187,7 +187,12 @@ fn attached(
         };
         table.set("ues", span, ues);
         // The key may be new, and keys stand in the order of the table of keys.
-        *table = normal::section(&tables::ACCESS, table, span, problems);
+        *table = normal::section(
+            problems.catalogue.of(&tables::ACCESS),
+            table,
+            span,
+            problems,
+        );
         Placement::Listed(listed)
     } else if stated.is_none() {
         let has_ues = table.get("ues").is_some();

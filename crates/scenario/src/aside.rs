@@ -37,18 +37,20 @@ pub(crate) fn aside<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::Catalogue;
     use crate::diagnostic::Interrupt;
 
     #[test]
     fn what_never_ends_is_left_and_what_ends_is_waited_for() {
-        let mut problems = Problems::watched(Some(Box::new(|| Err(Interrupt))));
+        let mut problems =
+            Problems::watched(Catalogue::default(), Some(Box::new(|| Err(Interrupt))));
         let endless = aside(&mut problems, || {
             loop {
                 thread::park();
             }
         });
         assert_eq!(endless, None::<()>);
-        let mut problems = Problems::watched(Some(Box::new(|| Ok(()))));
+        let mut problems = Problems::watched(Catalogue::default(), Some(Box::new(|| Ok(()))));
         let slow = aside(&mut problems, || {
             thread::sleep(STEP * 3);
             7

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::shown::{self, Excerpt};
 use crate::tree::Item;
@@ -181,12 +182,15 @@ pub(crate) struct Problems {
     is_interrupted: bool,
     /// Canonical defaults by the address of their key, since a large graph asks for them often.
     pub(crate) defaults: BTreeMap<usize, Option<Item>>,
+    /// The keys of the file.
+    pub(crate) catalogue: Catalogue,
 }
 
 impl Problems {
     /// None so far; `watch` may end the search.
-    pub(crate) fn watched(watch: Option<Watch>) -> Self {
+    pub(crate) fn watched(catalogue: Catalogue, watch: Option<Watch>) -> Self {
         Self {
+            catalogue,
             watch,
             ..Self::default()
         }

@@ -12,10 +12,8 @@ pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    Allocation, Aodv, AodvProfile, BpMr, Burst, Classic, CodelLimits, CongestionControl, Ecn,
-    Granularity, L25r, Metric, Parameter, PenaltyRule, PrParameters, QueueConfig, QueueDiscipline,
-    QueueInfo, QueueLimit, Reaction, Reordering, Routing, RrParameters, RtoRule, SingleQueue, Tcp,
-    TcpAware, Value,
+    CodelLimits, CongestionControl, Ecn, Parameter, PrParameters, QueueConfig, QueueDiscipline,
+    QueueLimit, Reordering, Routing, RrParameters, RtoRule, Tcp, Value,
 };
 
 /// What a file describes.

@@ -11,8 +11,9 @@ use backlane_units::{
 use crate::codes::Code;
 use crate::custom::Stated;
 use crate::diagnostic::{Problems, Span};
+use crate::plain;
 use crate::shown::short;
-use crate::spec::{Key, Kind, Presence, Section, nearest};
+use crate::spec::{Key, Kind, Presence, Section, Variant, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
 use crate::values::{
     buffer, drawn, id, in_range, integer, is_printable, length_in_range, level_in_range,
@@ -37,7 +38,7 @@ pub(crate) fn section(
     problems: &mut Problems,
 ) -> Table {
     let mut normal = Table::default();
-    let mut variant_keys: &'static [Key] = &[];
+    let mut variant: Option<&'static Variant> = None;
     let mut known_tag = true;
     if let Some(tag) = &section.tag {
         let words: Vec<_> = tag.variants.iter().map(|variant| variant.name).collect();
@@ -52,7 +53,7 @@ pub(crate) fn section(
         };
         known_tag = word.is_some();
         if let Some(word) = word {
-            variant_keys = section.variant(&word).map_or(&[], |variant| variant.keys);
+            variant = section.variant(&word);
             let is_default = tag.default == Some(word.as_str());
             let (key_span, item_span) = entry.map_or((span, span), |e| (e.key_span, e.item.span));
             normal.entries.push(Entry {
@@ -64,6 +65,7 @@ pub(crate) fn section(
         }
     }
     // Without its tag it is not known which keys a section has, so all are allowed.
+    let variant_keys = variant.map_or(&[][..], |variant| variant.keys);
     let keys: Vec<&'static Key> = if known_tag {
         section.keys.iter().chain(variant_keys).collect()
     } else {
@@ -101,6 +103,11 @@ pub(crate) fn section(
                 is_default,
             });
         }
+    }
+    let rules = [section.rules, variant.and_then(|variant| variant.rules)];
+    for rules in rules.iter().flatten() {
+        plain::report_issues(rules, section.noun, &normal, problems);
+        plain::complete(rules, &mut normal);
     }
     normal
 }
@@ -490,7 +497,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         },
         Kind::Buffer => buffer(item, noun, problems).and_then(text),
         Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
-        Kind::CongestionControl(words) => match item.as_text().and_then(Stated::of) {
+        Kind::CongestionControl { words, .. } => match item.as_text().and_then(Stated::of) {
             Some(Ok(stated)) => is_printable(stated.name(), Code::BadControl, noun, span, problems)
                 .then(|| item.clone()),
             Some(Err(label)) => {
@@ -524,7 +531,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         }
         Kind::Drawn(inner) => value(inner, noun, item, problems),
         Kind::Start => start(item, noun, problems).and_then(text),
-        Kind::Queue => queue(item, problems),
+        Kind::Queue(section) => queue(section, item, problems),
         Kind::List(inner) => match item.as_array() {
             Some(items) => Some(list(inner, noun, items, span, problems)),
             None => {

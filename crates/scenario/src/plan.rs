@@ -6,6 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::MODEL_VERSION;
+use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Problems, Report, Span, Watch};
 use crate::files::{Files, TableReader};
@@ -113,7 +114,7 @@ pub enum Stopped {
 
 impl Stopped {
     /// The report; without a watch, nothing else stops.
-    fn report(self) -> Report {
+    pub(crate) fn report(self) -> Report {
         match self {
             Self::Refused(report) => report,
             Self::Interrupted => Report {
@@ -123,37 +124,13 @@ impl Stopped {
     }
 }
 
-/// Checks a scenario file: its warnings, or all its problems if there is an error.
-///
-/// `path` is the file's name in messages and the place that relative file references count from.
-/// `overrides` are keys with values, applied in their order before the sweep.
-///
-/// # Errors
-///
-/// A report of every problem found, at least one of them an error.
-pub fn check(
-    text: &str,
-    path: &str,
-    overrides: &[(String, String)],
-) -> Result<Vec<Diagnostic>, Report> {
-    let options = Options {
-        overrides,
-        ..Options::default()
-    };
-    check_with(text, path, options).map_err(Stopped::report)
-}
-
-/// [`check`], with all that can be chosen.
-///
-/// # Errors
-///
-/// A report as that of [`check`], or that the watch said so.
-pub fn check_with(
+pub(crate) fn check(
+    catalogue: Catalogue,
     text: &str,
     path: &str,
     options: Options<'_>,
 ) -> Result<Vec<Diagnostic>, Stopped> {
-    let (mut planning, sweep) = Planning::begin(text, path, options, MOST);
+    let (mut planning, sweep) = Planning::begin(catalogue, text, path, options, MOST);
     let seed = planning.seed;
     match sweep {
         None if !planning.problems.is_readable() => {}
@@ -197,38 +174,24 @@ fn checked_choices(sweep: &Sweep) -> Vec<Vec<usize>> {
     choices
 }
 
-/// Resolves every cell of a scenario file and names its runs. A `seed` replaces the file's.
-///
-/// # Errors
-///
-/// A report of every problem found, at least one of them an error; a sweep that is too large is
-/// refused before any of it is built.
-pub fn plan(
+pub(crate) fn plan(
+    catalogue: Catalogue,
     text: &str,
     path: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-) -> Result<Plan, Report> {
-    let options = Options {
-        overrides,
-        seed,
-        ..Options::default()
-    };
-    plan_with(text, path, options).map_err(Stopped::report)
-}
-
-/// [`plan`], with all that can be chosen.
-///
-/// # Errors
-///
-/// A report as that of [`plan`], or that the watch said so.
-pub fn plan_with(text: &str, path: &str, options: Options<'_>) -> Result<Plan, Stopped> {
-    plan_within(text, path, options, MOST)
+    options: Options<'_>,
+) -> Result<Plan, Stopped> {
+    plan_within(catalogue, text, path, options, MOST)
 }
 
 /// A plan whose cells have at most so much together.
-fn plan_within(text: &str, path: &str, options: Options<'_>, most: Most) -> Result<Plan, Stopped> {
-    let (mut planning, sweep) = Planning::begin(text, path, options, most);
+fn plan_within(
+    catalogue: Catalogue,
+    text: &str,
+    path: &str,
+    options: Options<'_>,
+    most: Most,
+) -> Result<Plan, Stopped> {
+    let (mut planning, sweep) = Planning::begin(catalogue, text, path, options, most);
     let Some(sweep) = sweep else {
         if planning.problems.is_readable() {
             planning.check_alone();
@@ -323,8 +286,14 @@ struct Planning {
 
 impl Planning {
     /// Reads the file and its sweep; without a sweep, it was refused.
-    fn begin(text: &str, path: &str, options: Options<'_>, most: Most) -> (Self, Option<Sweep>) {
-        let mut problems = Problems::watched(options.watch);
+    fn begin(
+        catalogue: Catalogue,
+        text: &str,
+        path: &str,
+        options: Options<'_>,
+        most: Most,
+    ) -> (Self, Option<Sweep>) {
+        let mut problems = Problems::watched(catalogue, options.watch);
         let tree = load(text, path, options.overrides, &mut problems);
         let is_readable = problems.is_readable();
         let sweep = is_readable.then(|| sweep::read(&tree, &mut problems));
@@ -511,22 +480,23 @@ pub(crate) fn load(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Law, Scenario};
 
     const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\
         [[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = \"enb3\"\nsize = \"1 MB\"\n";
 
-    fn swept(sweep: &str) -> Plan {
-        plan(&format!("{CHAIN}[sweep]\n{sweep}"), "s.toml", &[], None)
-            .unwrap_or_else(|report| panic!("{report}"))
-    }
-
     #[test]
     fn a_plan_with_too_much_text_or_too_many_nodes_is_refused() {
         let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4, 5]\n");
         let refusal = |most| {
-            let stopped = plan_within(&text, "s.toml", Options::default(), most).unwrap_err();
+            let stopped = plan_within(
+                Catalogue::default(),
+                &text,
+                "s.toml",
+                Options::default(),
+                most,
+            )
+            .unwrap_err();
             let [refusal] = stopped.report().diagnostics.try_into().unwrap();
             (refusal.code, refusal.message)
         };
@@ -545,90 +515,15 @@ mod tests {
             ..MOST
         };
         assert_eq!(refusal(most), ("S064", elements));
-        assert!(plan_within(&text, "s.toml", Options::default(), MOST).is_ok());
-    }
-
-    #[test]
-    fn the_last_parameter_varies_fastest_and_seeds_count_from_the_scenarios() {
-        let plan = swept(
-            "\"topology.nodes\" = [3, 4]\n\"tcp.mss\" = [\"1000 B\", \"1448 B\"]\nseeds = 2\n",
+        assert!(
+            plan_within(
+                Catalogue::default(),
+                &text,
+                "s.toml",
+                Options::default(),
+                MOST
+            )
+            .is_ok()
         );
-        let labels: Vec<_> = plan
-            .cells
-            .iter()
-            .map(|cell| {
-                format!(
-                    "{} {}",
-                    cell.parameters["topology.nodes"], cell.parameters["tcp.mss"]
-                )
-            })
-            .collect();
-        assert_eq!(
-            labels,
-            [
-                "3 \"1000 B\"",
-                "3 \"1448 B\"",
-                "4 \"1000 B\"",
-                "4 \"1448 B\""
-            ]
-        );
-        assert_eq!(plan.seeds, [1, 2]);
-        let ids: std::collections::BTreeSet<_> = plan.runs.iter().map(|run| &run.run_id).collect();
-        assert_eq!(ids.len(), 8);
-    }
-
-    #[test]
-    fn the_hash_sees_values_and_neither_comments_nor_seeds_nor_spelling() {
-        let hash = |text: &str| plan(text, "s.toml", &[], None).unwrap().scenario_hash;
-        let base = hash(CHAIN);
-        assert_eq!(hash(&format!("# hello\nseed = 7\n{CHAIN}")), base);
-        assert_eq!(
-            hash(
-                &CHAIN
-                    .replace("10 Mbit/s", "10000 kbit/s")
-                    .replace("\"4 ms\"", "\"0.004 s\"")
-            ),
-            base
-        );
-        assert_ne!(hash(&CHAIN.replace("4 ms", "5 ms")), base);
-    }
-
-    #[test]
-    fn a_given_seed_replaces_that_of_the_file() {
-        let text = format!("seed = 5\n{CHAIN}");
-        assert_eq!(plan(&text, "s.toml", &[], None).unwrap().seeds, [5]);
-        assert_eq!(plan(&text, "s.toml", &[], Some(9)).unwrap().seeds, [9]);
-    }
-
-    #[test]
-    fn an_override_comes_before_the_sweep_and_drops_the_old_protocols_keys() {
-        let text = format!("{CHAIN}[routing]\nprotocol = \"bp-mr\"\ngranularity = \"packet\"\n");
-        let set = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
-        let plan = plan(&text, "s.toml", &set("routing.protocol", "olsr"), None).unwrap();
-        assert!(plan.cells[0].resolved.contains("protocol = \"olsr\""));
-        assert!(!plan.cells[0].resolved.contains("granularity"));
-        let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4]\n");
-        let plan = super::plan(&text, "s.toml", &set("sweep.seeds", "3"), None).unwrap();
-        assert_eq!(plan.runs.len(), 6);
-    }
-
-    #[test]
-    fn a_path_reaches_every_row_or_the_numbered_one() {
-        let both = format!(
-            "{CHAIN}[[flow]]\nkind = \"transfer\"\nfrom = \"enb2\"\nto = \"enb3\"\nsize = \"1 MB\"\n"
-        );
-        let sizes = |key: &str| {
-            let overrides = vec![(key.to_owned(), "2 MB".to_owned())];
-            let plan = plan(&both, "s.toml", &overrides, None).unwrap();
-            let scenario = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
-            scenario
-                .flows
-                .iter()
-                .map(|flow| flow.size.unwrap())
-                .collect::<Vec<_>>()
-        };
-        let [one, two] = [1_000_000, 2_000_000].map(Law::Fixed);
-        assert_eq!(sizes("flow.size"), [two, two]);
-        assert_eq!(sizes("flow.1.size"), [one, two]);
     }
 }

@@ -3,9 +3,10 @@
 //! A profile's defaults are written into a tree before it is checked, where the file says nothing,
 //! and marked as defaults in its normal form.
 
+use crate::catalogue::Catalogue;
 use crate::diagnostic::{Problems, Span};
 use crate::normal;
-use crate::spec::tables::{self, ProfileDefault, lte, wifi};
+use crate::spec::tables::{ProfileDefault, lte, wifi};
 use crate::spec::{Section, Tag};
 use crate::tree::{Item, Table, Value, parse_value};
 
@@ -14,7 +15,6 @@ use crate::tree::{Item, Table, Value, parse_value};
 pub(crate) struct Profile {
     /// The section at the top of the file.
     pub(crate) name: &'static str,
-    section: &'static Section,
     /// The word of the section's tag that has the profile; empty where it has no tag.
     kind: &'static str,
     /// What `profile` says.
@@ -26,7 +26,6 @@ pub(crate) struct Profile {
 /// LTE access as ns-3's LENA.
 pub(crate) static LENA: Profile = Profile {
     name: "access",
-    section: &tables::ACCESS,
     kind: "lte",
     word: "lena",
     defaults: lte::LENA,
@@ -35,42 +34,47 @@ pub(crate) static LENA: Profile = Profile {
 /// 802.11 as ns-2.
 pub(crate) static NS2: Profile = Profile {
     name: "wifi",
-    section: &tables::WIFI,
     kind: "",
     word: "ns2",
     defaults: wifi::NS2,
 };
 
+/// All profiles.
+pub(crate) const ALL: [&Profile; 2] = [&LENA, &NS2];
+
 /// The tree with the defaults of its profiles; `None` where they change none.
-pub(crate) fn with_profiles(raw: &Table) -> Option<Table> {
+pub(crate) fn with_profiles(raw: &Table, catalogue: Catalogue) -> Option<Table> {
     let mut written = None;
-    for profile in [&LENA, &NS2] {
+    for profile in ALL {
         let tree = written.as_ref().unwrap_or(raw);
-        written = profile.written_into(tree).or(written);
+        written = profile.written_into(tree, catalogue).or(written);
     }
     written
 }
 
 impl Profile {
     /// Whether a table is one of this profile.
-    fn is_of(&self, table: &Table) -> bool {
-        let tag = self.section.tag.as_ref();
+    fn is_of(&self, table: &Table, catalogue: Catalogue) -> bool {
+        let section = catalogue.section(&[self.name]);
+        let tag = section.and_then(|section| section.tag.as_ref());
         let kind = tag.and_then(|tag| table.text(tag.key));
         (self.kind.is_empty() || kind == Some(self.kind))
             && table.text("profile") == Some(self.word)
     }
 
     /// The tree with the defaults of the profile where the file says nothing.
-    fn written_into(&self, raw: &Table) -> Option<Table> {
-        let table = raw.table(self.name).filter(|table| self.is_of(table))?;
+    fn written_into(&self, raw: &Table, catalogue: Catalogue) -> Option<Table> {
+        let table = raw
+            .table(self.name)
+            .filter(|table| self.is_of(table, catalogue))?;
         let span = table.place("profile", Span::default());
         let mut raw = raw.clone();
         let Some(Value::Table(table)) = raw.get_mut(self.name).map(|item| &mut item.value) else {
             return None;
         };
         for default in self.defaults {
-            let tag = self.tag(default);
-            if let Some(table) = self.open(table, default, span) {
+            let tag = self.tag(default, catalogue);
+            if let Some(table) = self.open(table, default, span, catalogue) {
                 let stated_word = tag.and_then(|tag| table.text(tag.key).or(tag.default));
                 let applies = default.word.is_empty() || stated_word == Some(default.word);
                 if applies && table.get(default.key).is_none() {
@@ -90,6 +94,7 @@ impl Profile {
         table: &'a mut Table,
         default: &ProfileDefault,
         span: Span,
+        catalogue: Catalogue,
     ) -> Option<&'a mut Table> {
         if default.section.is_empty() {
             return Some(table);
@@ -99,7 +104,11 @@ impl Profile {
             None => Some(Table::default()),
             Some(Value::Text(word)) => {
                 let mut inner = Table::default();
-                inner.set(self.tag(default)?.key, place, Item::text(word, place));
+                inner.set(
+                    self.tag(default, catalogue)?.key,
+                    place,
+                    Item::text(word, place),
+                );
                 Some(inner)
             }
             Some(_) => None,
@@ -115,25 +124,29 @@ impl Profile {
     }
 
     /// The section of a default.
-    pub(crate) fn section(&self, default: &ProfileDefault) -> Option<&'static Section> {
-        if default.section.is_empty() {
-            return Some(self.section);
+    pub(crate) fn section(
+        &self,
+        default: &ProfileDefault,
+        catalogue: Catalogue,
+    ) -> Option<&'static Section> {
+        match default.section {
+            "" => catalogue.section(&[self.name]),
+            section => catalogue.section(&[self.name, section]),
         }
-        self.section.find(default.section)?.kind.section()
     }
 
     /// The tag of its section.
-    fn tag(&self, default: &ProfileDefault) -> Option<&'static Tag> {
-        self.section(default)?.tag.as_ref()
+    fn tag(&self, default: &ProfileDefault, catalogue: Catalogue) -> Option<&'static Tag> {
+        self.section(default, catalogue)?.tag.as_ref()
     }
 
     /// Marks as defaults what the profile of a normal table means, and nothing else.
-    pub(crate) fn mark_defaults(&self, table: &mut Table) {
-        if !self.is_of(table) {
+    pub(crate) fn mark_defaults(&self, table: &mut Table, catalogue: Catalogue) {
+        if !self.is_of(table, catalogue) {
             return;
         }
         for default in self.defaults {
-            let Some(section) = self.section(default) else {
+            let Some(section) = self.section(default, catalogue) else {
                 continue;
             };
             let table = match default.section {

@@ -1,13 +1,14 @@
 //! The reference page of the file, made from the table of keys.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::catalogue::Catalogue;
 use crate::profile::{self, Profile};
-use crate::spec::tables::{lte, wifi};
-use crate::spec::{Key, Kind, Presence, Section, Tag, tables};
+use crate::spec::{Key, Kind, Presence, Section, tables};
 
 /// The reference of every section and key, in Markdown.
-pub fn reference_page() -> String {
+pub fn reference_page(catalogue: Catalogue) -> String {
     let mut page = String::from(
         "# The scenario file\n\n\
          A scenario is a TOML file. A physical quantity is a text with its unit (\"500 Mbit/s\", \
@@ -15,66 +16,12 @@ pub fn reference_page() -> String {
          known one is named. `backlane check` lists everything that is wrong with a file, \
          `backlane schema` prints its JSON Schema. This page is made from the same table.\n",
     );
-    let sections: &[(&str, &'static Section)] = &[
-        ("The top of the file", &tables::FILE),
-        ("[topology]", &tables::TOPOLOGY),
-        ("Link", &tables::LINK),
-        ("Wire", &tables::WIRE),
-        ("Link between sites", &tables::SITE_LINK),
-        ("Queue", &tables::QUEUE),
-        ("Rule for sites", &tables::SITE_RULE),
-        ("[[topology.node]]", &tables::NODE),
-        ("[[topology.link]]", &tables::GRAPH_LINK),
-        ("[[gateway]]", &tables::GATEWAY),
-        ("[[server]]", &tables::SERVER),
-        ("[access]", &tables::ACCESS),
-        ("[[access.carrier]]", &lte::CARRIER),
-        ("[access.path_loss]", &lte::PATH_LOSS),
-        ("[access.shadowing]", &lte::SHADOWING),
-        ("[access.scheduler]", &lte::SCHEDULER),
-        ("[access.cqi]", &lte::CQI),
-        ("[access.adaptation]", &lte::ADAPTATION),
-        ("[access.harq]", &lte::HARQ),
-        ("[access.uplink]", &lte::UPLINK),
-        ("[access.rlc]", &lte::RLC),
-        ("[access.rlc.aqm]", &lte::AQM),
-        ("[access.pdcp]", &lte::PDCP),
-        ("[access.attach]", &lte::ATTACH),
-        ("[access.handover]", &lte::HANDOVER),
-        ("[access.radio_link]", &lte::RADIO_LINK),
-        ("[[access.ue]]", &lte::UE),
-        ("[wifi]", &tables::WIFI),
-        ("[wifi.path_loss]", &wifi::PATH_LOSS),
-        ("[wifi.fading]", &wifi::FADING),
-        ("[wifi.reception]", &wifi::RECEPTION),
-        ("[assignment]", &tables::ASSIGNMENT),
-        ("[[assignment.demands]]", &tables::DEMAND),
-        ("[assignment.interference]", &tables::INTERFERENCE),
-        ("[routing]", &tables::ROUTING),
-        ("[routing.burst]", &tables::BURST),
-        ("[tcp]", &tables::TCP),
-        ("[tcp.rr]", &tables::RR),
-        ("[tcp.pr]", &tables::PR),
-        ("[coding]", &tables::CODING),
-        ("[[flow]]", &tables::FLOW),
-        ("[[failure]]", &tables::FAILURE),
-        ("[record]", &tables::RECORD),
-        ("[slotted]", &tables::SLOTTED),
-        ("[slotted.region]", &tables::SLOTTED_REGION),
-        ("[[slotted.link]]", &tables::SLOTTED_LINK),
-        ("[[slotted.flow]]", &tables::SLOTTED_FLOW),
-        ("[[python]]", &tables::PYTHON),
-        ("Channel", &tables::CHANNEL),
-        ("[[trace]]", &tables::TRACE),
-    ];
-    for (title, section) in sections {
-        write_section(&mut page, title, section);
-        match *title {
-            "[access]" => write_profile(&mut page, &profile::LENA),
-            "[wifi]" => write_profile(&mut page, &profile::NS2),
-            _ => {}
-        }
-    }
+    let mut walk = Walk {
+        page: &mut page,
+        catalogue,
+        seen: BTreeSet::new(),
+    };
+    walk.section("The top of the file", catalogue.file(), &mut Vec::new());
     page.push_str(SWEEP);
     page
 }
@@ -90,8 +37,76 @@ const SWEEP: &str = "\n## [sweep]\n\n\
     ```toml\n[sweep]\n\"routing\" = [{ protocol = \"olsr\" }, { protocol = \"bp-mr\", granularity = \"flow\" }]\n\
     \"access.ues\" = [25, 50, 75, 100]\nseeds = 10\n```\n";
 
+/// Sections that stand in several places, with what the page calls them.
+const SHARED: [(&Section, &str); 6] = [
+    (&tables::LINK, "Link"),
+    (&tables::WIRE, "Wire"),
+    (&tables::SITE_LINK, "Link between sites"),
+    (&tables::QUEUE, "Queue"),
+    (&tables::SITE_RULE, "Rule for sites"),
+    (&tables::CHANNEL, "Channel"),
+];
+
+/// Writes each section once, where the file has it first.
+struct Walk<'a> {
+    page: &'a mut String,
+    catalogue: Catalogue,
+    /// Addresses.
+    seen: BTreeSet<usize>,
+}
+
+impl Walk<'_> {
+    fn section(&mut self, title: &str, section: &'static Section, path: &mut Vec<&'static str>) {
+        if !self.seen.insert(std::ptr::from_ref(section).addr()) {
+            return;
+        }
+        write_section(self.page, title, section);
+        for profile in profile::ALL {
+            if *path == [profile.name] {
+                write_profile(self.page, profile, self.catalogue);
+            }
+        }
+        let variants = section.tag.iter().flat_map(|tag| tag.variants);
+        let inner = if columns(section).is_some() {
+            0
+        } else {
+            usize::MAX
+        };
+        let keys = variants.take(inner).flat_map(|variant| variant.keys);
+        for key in section.keys.iter().chain(keys) {
+            let Some(inner) = key.kind.section() else {
+                continue;
+            };
+            path.push(key.name);
+            let shared = SHARED.iter();
+            let mut shared =
+                shared.filter(|(section, _)| std::ptr::eq(self.catalogue.of(section), inner));
+            let title = match (shared.next(), &key.kind) {
+                (Some((_, title)), _) => (*title).to_owned(),
+                (None, Kind::Tables(_)) => format!("[[{}]]", path.join(".")),
+                (None, _) => format!("[{}]", path.join(".")),
+            };
+            self.section(&title, inner, path);
+            path.pop();
+        }
+    }
+}
+
+/// The words of a tag and their keys where all have keys of the same names.
+fn columns(section: &Section) -> Option<Vec<(&'static str, &'static [Key])>> {
+    let variants = section.tag.as_ref()?.variants;
+    let [first, rest @ ..] = variants else {
+        return None;
+    };
+    let alike = rest
+        .iter()
+        .all(|variant| same_names(variant.keys, first.keys));
+    let columns = || variants.iter().map(|v| (v.name, v.keys)).collect();
+    (alike && !rest.is_empty() && !first.keys.is_empty()).then(columns)
+}
+
 /// The defaults that a profile changes.
-fn write_profile(page: &mut String, profile: &Profile) {
+fn write_profile(page: &mut String, profile: &Profile, catalogue: Catalogue) {
     let Profile { name, word, .. } = profile;
     let _ = write!(
         page,
@@ -104,7 +119,7 @@ fn write_profile(page: &mut String, profile: &Profile) {
             (section, "") => format!("[{name}.{section}]"),
             (section, word) => format!("[{name}.{section}] with \"{word}\""),
         };
-        let section = profile.section(other);
+        let section = profile.section(other, catalogue);
         let standard = section.map_or_else(String::new, |section| match &section.tag {
             Some(tag) if tag.key == other.key => {
                 format!("`\"{}\"`", tag.default.unwrap_or_default())
@@ -141,22 +156,8 @@ fn write_section(page: &mut String, title: &str, section: &Section) {
         );
     }
     write_keys(page, &common);
-    if let Some(Tag {
-        variants: [first, rest @ ..],
-        ..
-    }) = &section.tag
-        && !rest.is_empty()
-        && rest
-            .iter()
-            .all(|variant| same_names(variant.keys, first.keys))
-    {
-        let keys: Vec<_> = section
-            .tag
-            .iter()
-            .flat_map(|tag| tag.variants)
-            .map(|v| (v.name, v.keys))
-            .collect();
-        write_columns(page, &keys);
+    if let Some(columns) = columns(section) {
+        write_columns(page, &columns);
         return;
     }
     for variant in section.tag.iter().flat_map(|tag| tag.variants) {

@@ -22,8 +22,8 @@ use crate::model::{
 };
 use crate::normal;
 use crate::phrases::Limit;
+use crate::plain;
 use crate::profile;
-use crate::protocols::read::{read_routing, usual_olsr_times};
 use crate::protocols::tcp;
 use crate::shown::short;
 use crate::slotted;
@@ -32,9 +32,6 @@ use crate::topology::{self, Network, is_ue_name};
 use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 use crate::wifi;
-
-/// `HELLO_INTERVAL` of AODV (RFC 3561 §10), which no key changes.
-const AODV_HELLO: Duration = Duration::from_secs(1);
 
 /// A scenario in both of its resolved forms.
 #[derive(Clone, Debug)]
@@ -88,9 +85,9 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     if raw.entry("slotted").is_some() {
         return slotted::resolve(raw, problems);
     }
-    let with_profiles = profile::with_profiles(raw);
+    let with_profiles = profile::with_profiles(raw, problems.catalogue);
     let raw = with_profiles.as_ref().unwrap_or(raw);
-    let mut tree = normal::section(&tables::FILE, raw, Span::default(), problems);
+    let mut tree = normal::section(problems.catalogue.file(), raw, Span::default(), problems);
     tree.remove("sweep");
     let custom_controls = custom::controls(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
@@ -119,10 +116,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let duration: Option<Duration> = tree.quantity("duration");
         let flows = flows::read(&mut tree, &names, duration, problems);
         has_positions(&tree, &names, problems);
-        long_enough_window(&tree, problems);
         let failures = failures::read(&tree, &names, duration, problems);
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
+        check_spray(routing, &names, problems);
         let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
@@ -141,7 +138,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
                 Some(wifi) => Some(wifi?),
                 None => None,
             },
-            routing: read_routing(routing, spray(routing, &names, problems))?,
+            routing: Routing {
+                protocol: routing.text("protocol")?.to_owned(),
+                values: plain::values(routing),
+            },
             warm_up: routing.quantity("warm_up")?,
             custom_controls: custom_controls?,
             tcp,
@@ -168,7 +168,6 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     }
     let (network, scenario) = (network?, scenario?);
     let span = tree.place("topology", Span::default());
-    complete_olsr(&mut tree, &scenario);
     let graph = graph(&network, &scenario, problems);
     tree.set(
         "topology",
@@ -205,38 +204,8 @@ fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
     }
 }
 
-/// Losses are measured between two HELLOs at least.
-fn long_enough_window(tree: &Table, problems: &mut Problems) {
-    let Some(table) = tree.table("routing") else {
-        return;
-    };
-    let interval = match table.text("protocol") {
-        Some("olsr") => table.quantity("hello_interval"),
-        Some("aodv") => Some(AODV_HELLO),
-        _ => None,
-    };
-    let window: Option<Duration> = table.quantity("quality_window");
-    let (Some(interval), Some(window)) = (interval, window) else {
-        return;
-    };
-    let least = interval.saturating_mul(2);
-    if table.text("metric") == Some("etx") && window < least {
-        let stated = |key: &&str| table.entry(key).is_some_and(|entry| !entry.is_default);
-        let key = ["quality_window", "hello_interval"]
-            .into_iter()
-            .find(stated);
-        let place = table.place(key.unwrap_or("metric"), Span::default());
-        let message = format!(
-            "routing quality_window is {window}, and HELLOs leave every {interval}: no loss would be measured"
-        );
-        let label = format!("write quality_window = \"{least}\" or more");
-        problems.error(Code::Range, place, message, label);
-    }
-}
-
-/// The nodes that send over all their shortest paths in turn.
-fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usize> {
-    let mut nodes = Vec::new();
+/// Checks the nodes that `spray` names.
+fn check_spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
     for (name, span) in routing.texts("spray") {
         if !problems.go_on() {
             break;
@@ -254,10 +223,9 @@ fn spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) -> Vec<usi
                     "name the router that it is attached to",
                 );
             }
-            Some(&node) => nodes.push(node),
+            Some(_) => {}
         }
     }
-    nodes
 }
 
 /// The network coding layer.
@@ -325,13 +293,12 @@ fn complete_controls(tree: &mut Table, problems: &mut Problems) {
         .map(str::to_owned)
         .collect();
     let span = tree.place("tcp", Span::default());
+    let declared = problems.catalogue.of(&tables::TCP);
     let Some(Value::Table(tcp)) = tree.get_mut("tcp").map(|item| &mut item.value) else {
         return;
     };
     for control in used {
-        let section = tables::TCP
-            .find(&control)
-            .and_then(|key| key.kind.section());
+        let section = declared.find(&control).and_then(|key| key.kind.section());
         let has_parameters = section.is_some_and(|section| !section.keys.is_empty());
         if has_parameters && tcp.get(&control).is_none() {
             let value = Value::Table(Table::default());
@@ -339,7 +306,7 @@ fn complete_controls(tree: &mut Table, problems: &mut Problems) {
         }
     }
     // Keys stand in the order of the table of keys, and the new tables are empty.
-    *tcp = normal::section(&tables::TCP, tcp, span, problems);
+    *tcp = normal::section(declared, tcp, span, problems);
 }
 
 /// What is recorded; names that are not there are a problem.
@@ -429,40 +396,6 @@ fn record(
         record.links.push(name.to_owned());
     }
     Some(record)
-}
-
-/// Writes out the times of OLSR that follow from its intervals where they are left out.
-fn complete_olsr(tree: &mut Table, scenario: &Scenario) {
-    let Routing::Olsr {
-        hello_interval,
-        tc_interval,
-        jitter,
-        neighbour_hold,
-        topology_hold,
-        ..
-    } = scenario.routing
-    else {
-        return;
-    };
-    let usual = usual_olsr_times(hello_interval, tc_interval);
-    let Some(Value::Table(table)) = tree.get_mut("routing").map(|item| &mut item.value) else {
-        return;
-    };
-    let span = Span::default();
-    let times = [
-        ("jitter", jitter, usual.jitter),
-        ("neighbour_hold", neighbour_hold, usual.neighbour_hold),
-        ("topology_hold", topology_hold, usual.topology_hold),
-    ];
-    for (key, time, usual) in times {
-        table.remove(key);
-        table.entries.push(Entry {
-            key: key.to_owned(),
-            key_span: span,
-            item: Item::text(time.to_string(), span),
-            is_default: time == usual,
-        });
-    }
 }
 
 /// The topology section of the normal form.

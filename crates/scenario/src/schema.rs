@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::spec::{Key, Kind, Presence, Section, tables};
+use crate::catalogue::Catalogue;
+use crate::spec::{Key, Kind, Presence, Section};
 
 /// The JSON Schema of a scenario file, as text.
-pub fn schema() -> String {
-    let mut root = section(&tables::FILE);
+pub fn schema(catalogue: Catalogue) -> String {
+    let mut root = section(catalogue.file());
     if let Value::Object(root) = &mut root {
         root.insert(
             "$schema".to_owned(),
@@ -117,7 +118,7 @@ fn kind(kind: &Kind) -> Value {
                 .collect();
             json!({ "enum": all })
         }
-        Kind::CongestionControl(words) => json!({ "anyOf": [
+        Kind::CongestionControl { words, .. } => json!({ "anyOf": [
             { "enum": words },
             { "type": "string", "pattern": "^(python:.+:.+|custom:.+)$" },
         ] }),
@@ -132,9 +133,9 @@ fn kind(kind: &Kind) -> Value {
         Kind::Start => {
             json!({ "type": "string", "examples": ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s", "every exponential 50 ms from 4 s"] })
         }
-        Kind::Queue => json!({ "anyOf": [
+        Kind::Queue(inner) => json!({ "anyOf": [
             { "type": "string", "examples": ["1 bdp", "500 kB", "340 packets"] },
-            section(&tables::QUEUE),
+            section(inner),
         ] }),
         Kind::List(inner) => json!({ "type": "array", "items": self::kind(inner) }),
         Kind::OneOrMany(inner) => {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Report};
 use crate::files::{self, Files, Refusal, regular_size};
@@ -23,46 +24,17 @@ pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
     problems.finish().map(|_| count)
 }
 
-impl Described {
-    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
-    /// sweep and without references to files will do.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found.
-    pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        single(text, RESOLVED, &mut Files::none())
-    }
-}
-
 /// What a resolved scenario is called in messages.
-const RESOLVED: &str = "scenario.resolved.toml";
-
-impl Scenario {
-    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
-    /// sweep and without references to files will do.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found, or that it is a slotted model and no network.
-    pub fn from_resolved(text: &str) -> Result<Self, Report> {
-        network(text, RESOLVED, &mut Files::none())
-    }
-
-    /// Reads a scenario file without a sweep. `path` is the file's name in messages and the place
-    /// that relative file references count from.
-    ///
-    /// # Errors
-    ///
-    /// A report of every problem found, or that it is a slotted model and no network.
-    pub fn parse(text: &str, path: &str) -> Result<Self, Report> {
-        network(text, path, &mut Files::beside(path, None))
-    }
-}
+pub(crate) const RESOLVED: &str = "scenario.resolved.toml";
 
 /// The network of a text without a sweep.
-fn network(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report> {
-    match single(text, path, files)? {
+pub(crate) fn network(
+    catalogue: Catalogue,
+    text: &str,
+    path: &str,
+    files: &mut Files,
+) -> Result<Scenario, Report> {
+    match single(catalogue, text, path, files)? {
         Described::Network(scenario) => Ok(*scenario),
         Described::Slotted(_) => {
             let mut problems = Problems::default();
@@ -79,8 +51,13 @@ fn network(text: &str, path: &str, files: &mut Files) -> Result<Scenario, Report
 }
 
 /// What a text without a sweep describes.
-fn single(text: &str, path: &str, files: &mut Files) -> Result<Described, Report> {
-    let mut problems = Problems::default();
+pub(crate) fn single(
+    catalogue: Catalogue,
+    text: &str,
+    path: &str,
+    files: &mut Files,
+) -> Result<Described, Report> {
+    let mut problems = Problems::watched(catalogue, None);
     let tree = load(text, path, &[], &mut problems);
     if !problems.is_readable() {
         return Err(report(problems));

@@ -9,7 +9,7 @@ use crate::model::slotted::{Arrivals, Flow, Growth, Interference, Link, Region, 
 use crate::normal;
 use crate::resolve::Resolved;
 use crate::shown;
-use crate::spec::{nearest, tables};
+use crate::spec::nearest;
 use crate::tree::{Table, Value};
 
 /// The most links of the two schedulers, as the model has them.
@@ -23,7 +23,7 @@ const ALL: &str = "all";
 
 /// Resolves a file with a section [slotted]; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, problems: &mut Problems) -> Option<Resolved> {
-    let mut tree = normal::section(&tables::SLOTTED_FILE, raw, Span::default(), problems);
+    let mut tree = normal::section(problems.catalogue.slotted(), raw, Span::default(), problems);
     tree.remove("sweep");
     let slotted = read(&tree, problems);
     if problems.has_errors() {

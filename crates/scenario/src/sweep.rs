@@ -11,7 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::print;
 use crate::shown::short;
-use crate::spec::{Key, Kind, Section, nearest, tables};
+use crate::spec::{Key, Kind, Section, nearest};
 use crate::tree::{Entry, Item, Table, Value, parse_value};
 use crate::values::is_printable;
 
@@ -310,7 +310,7 @@ fn set(tree: &mut Table, path: &str, span: Span, item: &Item, code: Code, proble
         problems.error(code, span, "a sweep cannot be swept", "name another key");
         return;
     }
-    place.descend(tree, &tables::FILE, &words, problems);
+    place.descend(tree, problems.catalogue.file(), &words, problems);
 }
 
 /// A change under way.
@@ -384,7 +384,7 @@ impl Place<'_> {
                 Some(inner) => {
                     // The short form of a queue or of a rule stands for one of its keys.
                     let short = match kind {
-                        Kind::Queue => Some("limit"),
+                        Kind::Queue(_) => Some("limit"),
                         _ => inner.tag.as_ref().map(|tag| tag.key),
                     };
                     if let Some(table) = self.table_at(table, word, short) {

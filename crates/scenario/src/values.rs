@@ -12,7 +12,7 @@ use crate::model::{Law, Start};
 use crate::normal::{section, wrong_type};
 use crate::phrases::{self, PhraseError};
 use crate::shown::{is_unprintable, short};
-use crate::spec::{Kind, tables};
+use crate::spec::{Kind, Section, tables};
 use crate::tree::{Item, Table, Value};
 
 /// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
@@ -437,13 +437,17 @@ fn queue_limit(item: &Item, noun: &str, problems: &mut Problems) -> Option<phras
 }
 
 /// A queue: the limit alone where the discipline is drop-tail, else a table.
-pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
+pub(crate) fn queue(
+    declared: &'static Section,
+    item: &Item,
+    problems: &mut Problems,
+) -> Option<Item> {
     let table = match &item.value {
-        Value::Table(table) => section(&tables::QUEUE, table, item.span, problems),
+        Value::Table(table) => section(declared, table, item.span, problems),
         Value::Text(_) => {
             let mut table = Table::default();
             table.set("limit", item.span, item.clone());
-            section(&tables::QUEUE, &table, item.span, problems)
+            section(declared, &table, item.span, problems)
         }
         Value::Integer(number) => {
             let message = "queue limit needs a unit";
@@ -452,7 +456,7 @@ pub(crate) fn queue(item: &Item, problems: &mut Problems) -> Option<Item> {
             return None;
         }
         _ => {
-            wrong_type(item, "queue", &Kind::Queue.describe(), problems);
+            wrong_type(item, "queue", &Kind::Queue(declared).describe(), problems);
             return None;
         }
     };

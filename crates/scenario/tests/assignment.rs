@@ -1,7 +1,9 @@
 //! The section `[assignment]`: what it takes for demands, and what it writes.
 
+mod catalogue;
+
 use backlane_scenario::model::{Link, Scenario};
-use backlane_scenario::{check, plan};
+use catalogue::{check, plan};
 
 /// Nine routers in a grid over radios, a gateway wired to two corners, and a server behind it.
 fn grid(assignment: &str, routing: &str) -> String {
@@ -17,7 +19,7 @@ fn grid(assignment: &str, routing: &str) -> String {
 }
 
 fn scenario(text: &str) -> Scenario {
-    Scenario::parse(text, "test.toml").unwrap_or_else(|report| panic!("{report}"))
+    catalogue::parse(text, "test.toml").unwrap_or_else(|report| panic!("{report}"))
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
@@ -133,7 +135,7 @@ fn a_sweep_of_flow_rates_finds_each_of_them() {
     let scenarios = plan
         .cells
         .iter()
-        .map(|cell| Scenario::from_resolved(&cell.resolved).unwrap());
+        .map(|cell| catalogue::from_resolved(&cell.resolved).unwrap());
     let rates: Vec<Vec<_>> = scenarios
         .map(|scenario| {
             scenario

@@ -1,13 +1,16 @@
 //! The section [coding].
 
-use backlane_scenario::{Scenario, check, plan};
+mod catalogue;
+
+use backlane_scenario::Scenario;
+use catalogue::{check, plan};
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
                      link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n";
 
 fn resolve(coding: &str) -> Scenario {
     let plan = plan(&format!("{CHAIN}{coding}"), "test.toml", &[], None).unwrap();
-    Scenario::from_resolved(&plan.cells[0].resolved).unwrap()
+    catalogue::from_resolved(&plan.cells[0].resolved).unwrap()
 }
 
 #[test]

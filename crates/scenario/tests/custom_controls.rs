@@ -1,9 +1,12 @@
 //! A congestion control of one's own is part of the scenario that names it.
 
+mod catalogue;
+
+use catalogue::plan;
 use std::path::PathBuf;
 
+use backlane_scenario::Plan;
 use backlane_scenario::model::CongestionControl;
-use backlane_scenario::{Plan, Scenario, plan};
 
 const CLASS: &str = "class Aimd:\n    \"\"\"a = \\\"1\\\"\"\"\"\n";
 
@@ -37,7 +40,7 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
     let folder = folder("holds", CLASS);
     let plan = planned(&folder, &scenario("reno", AIMD, ""));
     let resolved = &plan.cells[0].resolved;
-    let read = Scenario::from_resolved(resolved).unwrap();
+    let read = catalogue::from_resolved(resolved).unwrap();
     assert_eq!(
         read.tcp.congestion_control,
         CongestionControl::Known("reno")
@@ -130,14 +133,14 @@ fn a_file_that_is_not_there_is_a_problem_of_the_line_that_names_it() {
 
 #[test]
 fn a_resolved_scenario_without_the_text_does_not_go_looking_for_it() {
-    let report = Scenario::from_resolved(&scenario("reno", AIMD, "")).unwrap_err();
+    let report = catalogue::from_resolved(&scenario("reno", AIMD, "")).unwrap_err();
     assert_eq!(report.diagnostics[0].code, "S002");
 }
 
 #[test]
 fn a_control_that_the_program_brings_has_a_name_and_no_text() {
     let plan = plan(&scenario("custom:aimd", "reno", ""), "s.toml", &[], None).unwrap();
-    let read = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
     assert_eq!(read.tcp.congestion_control.name(), "aimd");
     assert_eq!(read.custom_controls[0].name, "aimd");
     assert_eq!(read.custom_controls[0].python, None);

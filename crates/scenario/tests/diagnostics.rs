@@ -2,10 +2,13 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test` writes the texts anew, to be read before they are kept.
 
+mod catalogue;
+
+use catalogue::{check, plan};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use backlane_scenario::{Diagnostic, Scenario, check, codes, plan, read_file};
+use backlane_scenario::{Diagnostic, codes, read_file};
 
 const TOP: &str = "duration = \"10 s\"\n";
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
@@ -382,7 +385,7 @@ fn rendered(code: &str, text: &str) -> (String, Vec<Diagnostic>) {
         _ => Vec::new(),
     };
     let diagnostics = if code == "S065" {
-        Scenario::from_resolved(text).unwrap_err().diagnostics
+        catalogue::from_resolved(text).unwrap_err().diagnostics
     } else {
         match check(text, &path, &overrides) {
             Ok(warnings) => warnings,

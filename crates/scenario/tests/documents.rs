@@ -2,9 +2,12 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test` writes them anew.
 
+mod catalogue;
+
+use catalogue::{reference_page, schema};
 use std::path::PathBuf;
 
-use backlane_scenario::{errors_page, reference_page, schema, template, template_names};
+use backlane_scenario::{errors_page, template, template_names};
 
 fn is_up_to_date(file: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

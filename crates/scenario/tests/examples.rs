@@ -1,11 +1,15 @@
 //! The examples pass the check, and resolving is a projection: doing it again changes nothing.
 
+mod catalogue;
+
+use catalogue::{check, plan};
 use std::path::PathBuf;
 
+use backlane_param::Value;
 use backlane_scenario::model::{
     AccessKind, Endpoints, FlowKind, Law, NodeKind, Placement, QueueLimit, Routing,
 };
-use backlane_scenario::{Described, Plan, Scenario, check, plan, read_file};
+use backlane_scenario::{Described, Plan, read_file};
 
 const EXAMPLES: &[&str] = &[
     "grid.toml",
@@ -54,7 +58,7 @@ fn a_resolved_cell_is_a_scenario_that_resolves_to_itself() {
                 .unwrap_or_else(|report| panic!("{example}:\n{report}\n{}", cell.resolved));
             assert_eq!(again.cells[0].resolved, cell.resolved);
             assert_eq!(again.cells[0].hash, cell.hash);
-            match Described::from_resolved(&cell.resolved).unwrap() {
+            match catalogue::described(&cell.resolved).unwrap() {
                 Described::Network(scenario) => assert!(!scenario.nodes.is_empty()),
                 Described::Slotted(slotted) => assert!(!slotted.nodes.is_empty()),
             }
@@ -73,7 +77,7 @@ fn the_grid_is_that_of_the_paper() {
     assert_eq!(plan.cells[11].parameters["routing"], "bp-mr/flow");
     assert_eq!(plan.cells[11].parameters["access.ues"], 100);
 
-    let scenario = Scenario::from_resolved(&plan.cells[11].resolved).unwrap();
+    let scenario = catalogue::from_resolved(&plan.cells[11].resolved).unwrap();
     assert_eq!(scenario.nodes.len(), 27);
     // 40 mesh links, 3 to the EPC, 1 to the server.
     assert_eq!(scenario.links.len(), 44);
@@ -98,7 +102,12 @@ fn the_grid_is_that_of_the_paper() {
     };
     assert_eq!(ideal.queue_bytes, 375_000);
     assert_eq!(access.placement, Placement::RoundRobin);
-    assert!(matches!(scenario.routing, Routing::BpMr(bp) if bp.queue_limit_pkts == 340));
+    let Routing { protocol, values } = &scenario.routing;
+    let queue_limit = values.get("queue_limit_pkts");
+    assert_eq!(
+        (&**protocol, queue_limit),
+        ("bp-mr", Some(&Value::Integer(340)))
+    );
     let flow = &scenario.flows[0];
     assert_eq!(
         (flow.kind, flow.size),
@@ -113,7 +122,7 @@ fn the_grid_is_that_of_the_paper() {
 #[test]
 fn the_real_backhaul_is_one_piece_within_its_degrees() {
     let plan = planned("real_backhaul/scenario.toml");
-    let scenario = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let scenario = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
     assert_eq!(scenario.nodes.len(), 98);
     let mut degrees = vec![0; 96];
     for link in scenario

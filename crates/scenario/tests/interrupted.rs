@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use backlane_scenario::{Interrupt, Options, Stopped, TableError, check_with, plan_with};
+use backlane_scenario::{Interrupt, Options, Stopped, TableError};
+use backlane_world::catalogue;
 
 const FLOW: &str = "[[flow]]\nkind = \"transfer\"\nfrom = \"FROM\"\nto = \"TO\"\nsize = \"1 MB\"\n";
 const LINK: &str = "link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n";
@@ -46,9 +47,9 @@ fn asked(text: &str, is_plan: bool, most: usize) -> (usize, bool) {
     let path = folder().join("scenario.toml");
     let path = path.to_string_lossy();
     let stopped = if is_plan {
-        plan_with(text, &path, options).err()
+        catalogue().plan_with(text, &path, options).err()
     } else {
-        check_with(text, &path, options).err()
+        catalogue().check_with(text, &path, options).err()
     };
     if let Some(Stopped::Refused(report)) = &stopped {
         panic!("{report}");
@@ -133,7 +134,9 @@ fn who_interrupts_the_reading_of_a_table_interrupts_all() {
             read_table: Some(Box::new(move |_: &Path| Err(error.clone()))),
             ..Options::default()
         };
-        let stopped = plan_with(&text, &path.to_string_lossy(), options).unwrap_err();
+        let stopped = catalogue()
+            .plan_with(&text, &path.to_string_lossy(), options)
+            .unwrap_err();
         assert_eq!(stopped == Stopped::Interrupted, is_interrupted);
     }
 }

@@ -1,9 +1,12 @@
 //! LTE access in a file: what its profile means, where UEs are, and what is refused.
 
+mod catalogue;
+
+use backlane_scenario::Scenario;
 use backlane_scenario::model::lte::{BufferLimit, LteUe, PathLoss, Rlc};
 use backlane_scenario::model::{AccessKind, Lte, Placement};
-use backlane_scenario::{Scenario, check, plan};
 use backlane_units::Duration;
+use catalogue::{check, plan};
 
 /// Two eNodeBs 500 m apart along x.
 const NETWORK: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
@@ -13,7 +16,7 @@ const NETWORK: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes 
 
 fn scenario(access: &str) -> Scenario {
     let text = format!("{NETWORK}[access]\nkind = \"lte\"\n{access}");
-    Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"))
+    catalogue::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"))
 }
 
 fn lte(access: &str) -> Lte {
@@ -207,7 +210,7 @@ fn a_trace_of_places_becomes_part_of_the_resolved_scenario() {
     let plan = plan(&text("good_walk.csv"), here, &[], None).unwrap();
     let resolved = &plan.cells[0].resolved;
     assert!(resolved.contains("0,0,0\n10,100,5\n"), "{resolved}");
-    let access = Scenario::from_resolved(resolved).unwrap().access.unwrap();
+    let access = catalogue::from_resolved(resolved).unwrap().access.unwrap();
     assert_eq!(access.placement, Placement::Listed(vec![0]));
     let AccessKind::Lte(lte) = access.kind else {
         panic!("not LTE");

@@ -1,9 +1,11 @@
 //! What the generators and rules build.
 
+mod catalogue;
+
+use catalogue::plan;
 use std::path::PathBuf;
 
 use backlane_scenario::model::{Failed, Link, NodeKind, QueueDiscipline, QueueLimit, Scenario};
-use backlane_scenario::plan;
 use backlane_units::Bytes;
 
 const LINK: &str = "link = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -23,7 +25,7 @@ fn built(topology: &str) -> Scenario {
     let path = folder.join("tests/diagnostics/scenario.toml");
     let plan =
         plan(&text, &path.to_string_lossy(), &[], None).unwrap_or_else(|report| panic!("{report}"));
-    Scenario::from_resolved(&plan.cells[0].resolved).unwrap()
+    catalogue::from_resolved(&plan.cells[0].resolved).unwrap()
 }
 
 fn ends(scenario: &Scenario) -> Vec<(usize, usize)> {
@@ -269,7 +271,7 @@ fn cells_hold_a_router_each_and_neighbours_are_linked() {
             "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 3\ncolumns = 4\n{more}\
              link = {{ medium = \"wifi\" }}\n[wifi]\n"
         );
-        Scenario::parse(&text, "cells.toml").unwrap_or_else(|report| panic!("{report}"))
+        catalogue::parse(&text, "cells.toml").unwrap_or_else(|report| panic!("{report}"))
     };
     let four = cells("");
     for (index, node) in four.nodes.iter().enumerate() {
@@ -297,7 +299,7 @@ fn sites_may_be_joined_by_radios_alone() {
         plan(&text, &path.to_string_lossy(), &[], None)
     };
     let plan = sites("links = \"none\"\n").unwrap_or_else(|report| panic!("{report}"));
-    let scenario = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let scenario = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
     assert!(scenario.links.is_empty());
     assert!(scenario.nodes.iter().all(|node| node.channels == [1]));
     let report = sites("links = \"gabriel\"\n").unwrap_err();
@@ -311,7 +313,7 @@ fn recapture_is_refused_beside_a_rule_that_has_none() {
             "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
              link = {{ medium = \"wifi\" }}\n[wifi]\nrecapture = \"10 dB\"\n{wifi}"
         );
-        Scenario::parse(&text, "chain.toml")
+        catalogue::parse(&text, "chain.toml")
     };
     assert!(chain("").is_ok());
     let report = chain("profile = \"ns2\"\n").unwrap_err();
@@ -330,7 +332,7 @@ fn a_queue_of_a_radio_is_refused_for_one_reason() {
             "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
              link = {{ medium = \"wifi\" }}\n[wifi]\nqueue = {queue}\n"
         );
-        let report = Scenario::parse(&text, "chain.toml").unwrap_err();
+        let report = catalogue::parse(&text, "chain.toml").unwrap_err();
         let codes: Vec<_> = report.diagnostics.iter().map(|d| d.code).collect();
         assert_eq!(codes, [code], "{report}");
     }
@@ -345,7 +347,7 @@ fn two_routers_have_one_radio_link_on_a_channel() {
              {{ id = \"b\", x = \"9 m\", y = \"0 m\" }}]\nlink = [{links}]\n\
              [wifi]\nchannels = [1, 6]\n"
         );
-        Scenario::parse(&text, "pair.toml")
+        catalogue::parse(&text, "pair.toml")
     };
     let link = |a: &str, b: &str, more: &str| {
         format!("{{ a = \"{a}\", b = \"{b}\", medium = \"wifi\"{more} }}, ")

@@ -4,7 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backlane_scenario::{Report, check, plan, read_file};
+mod catalogue;
+
+use backlane_scenario::{Report, read_file};
+use catalogue::{check, plan};
 
 const TOP: &str = "duration = \"10 s\"\n";
 const CHAIN: &str = "[topology]\nkind = \"chain\"\nnodes = 3\n\

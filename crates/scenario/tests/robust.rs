@@ -2,8 +2,11 @@
 //!
 //! The texts are mutations of the examples, drawn from a fixed seed; `fuzz/` searches further.
 
-use backlane_scenario::{Described, check_sites, plan};
+mod catalogue;
+
+use backlane_scenario::check_sites;
 use backlane_units::{Bytes, Duration, Length, Rate, Speed};
+use catalogue::plan;
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 struct Draws(u64);
@@ -299,7 +302,7 @@ fn ends_that_are_left_out_resolve_to_a_fixed_point_whatever_the_servers_are_call
 
 /// The resolved form of a resolved cell.
 fn super_plan(resolved: &str, original: &str) -> String {
-    Described::from_resolved(resolved)
+    catalogue::described(resolved)
         .unwrap_or_else(|report| panic!("{report}\nof\n{resolved}\nof\n{original}"));
     match plan(resolved, "resolved.toml", &[], None) {
         Ok(plan) => plan.cells[0].resolved.clone(),
@@ -422,6 +425,6 @@ fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
         ),
     ];
     for text in deep {
-        assert!(Described::from_resolved(&text).is_err());
+        assert!(catalogue::described(&text).is_err());
     }
 }

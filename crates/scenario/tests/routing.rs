@@ -1,7 +1,8 @@
 //! The section [routing].
 
-use backlane_scenario::check;
+mod catalogue;
 
+use catalogue::check;
 /// What is wrong with this routing over a chain of radios.
 fn problems(routing: &str) -> String {
     let text = format!(

@@ -1,7 +1,10 @@
 //! Files with the slotted model.
 
+mod catalogue;
+
+use backlane_scenario::Described;
 use backlane_scenario::model::slotted::{Arrivals, Interference, Slotted};
-use backlane_scenario::{Described, Scenario, check, plan};
+use catalogue::{check, plan};
 
 const DOWNLINK: &str = "[slotted]\nslots = 100\ninterference = \"collision-domain\"\n\
     link = [{ from = \"I\", to = \"R1\", on = 0.5 }, { from = \"I\", to = \"R2\" }]\n\
@@ -9,7 +12,7 @@ const DOWNLINK: &str = "[slotted]\nslots = 100\ninterference = \"collision-domai
     arrivals = \"utility\" }]\n";
 
 fn read(text: &str) -> Slotted {
-    match Described::from_resolved(text) {
+    match catalogue::described(text) {
         Ok(Described::Slotted(slotted)) => *slotted,
         other => panic!("{other:?}"),
     }
@@ -56,7 +59,7 @@ fn a_slotted_model_needs_neither_duration_nor_topology() {
 fn what_belongs_to_a_network_is_refused_beside_it() {
     let (code, message) = refused("[slotted]", "duration = \"1 s\"\n[slotted]");
     assert_eq!(code, "S010", "{message}");
-    let report = Scenario::from_resolved(DOWNLINK).unwrap_err();
+    let report = catalogue::from_resolved(DOWNLINK).unwrap_err();
     assert_eq!(
         report.diagnostics[0].message,
         "a slotted model is no network"

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use backlane_scenario::{Diagnostic, Plan, check, plan};
+mod catalogue;
+
+use backlane_scenario::{Diagnostic, Plan};
+use catalogue::{check, plan};
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
     link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\

@@ -1,9 +1,12 @@
 //! Profiles of TCP and the parameters of congestion controls: read, resolved, swept and refused.
 
+mod catalogue;
+
+use catalogue::{check, plan};
 use std::path::PathBuf;
 
+use backlane_scenario::Plan;
 use backlane_scenario::model::{Parameter, Reordering, Value};
-use backlane_scenario::{Plan, Scenario, check, plan};
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
                      link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n";
@@ -20,7 +23,7 @@ fn planned(more: &str, overrides: &[(&str, &str)]) -> Plan {
 }
 
 fn parameter(resolved: &str, control: &str, name: &str) -> Value {
-    let tcp = Scenario::from_resolved(resolved).unwrap().tcp;
+    let tcp = catalogue::from_resolved(resolved).unwrap().tcp;
     let found = tcp
         .parameters_of(control)
         .find(|parameter: &&Parameter| parameter.name == name)
@@ -152,7 +155,7 @@ fn profile_reordering_and_parameters_can_be_swept() {
     let last = &plan.cells[7];
     assert_eq!(last.parameters["tcp.profile"], "ns3");
     assert_eq!(last.parameters["tcp.cubic.beta"], 0.8);
-    let tcp = Scenario::from_resolved(&last.resolved).unwrap().tcp;
+    let tcp = catalogue::from_resolved(&last.resolved).unwrap().tcp;
     assert_eq!(tcp.reordering, Reordering::NcrCareful);
     assert!(!tcp.tail_loss_probe);
     assert_eq!(

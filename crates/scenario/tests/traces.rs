@@ -1,9 +1,12 @@
 //! Traces are part of the scenario that names them.
 
+mod catalogue;
+
+use catalogue::{check, plan};
 use std::path::PathBuf;
 
+use backlane_scenario::Plan;
 use backlane_scenario::model::{AccessKind, AtEnd, Capacity, ChannelQuantity, TraceAccess};
-use backlane_scenario::{Plan, Scenario, check, plan};
 use backlane_units::Duration;
 
 /// A folder of its own with these files.
@@ -31,7 +34,7 @@ fn planned(folder: &std::path::Path, text: &str) -> Plan {
 }
 
 fn access(plan: &Plan) -> TraceAccess {
-    let read = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
     match read.access.map(|access| access.kind) {
         Some(AccessKind::Trace(trace)) => *trace,
         other => panic!("{other:?}"),
@@ -128,7 +131,7 @@ fn a_channel_is_the_rows_of_one_entity_of_a_recorded_series() {
     };
     let own = "channel = { sinr = \"radio.csv\", entity = \"ue1\", at_end = \"hold\" }";
     let plan = planned(&folder, &text(&(ue(own) + &ue(""))));
-    let read = Scenario::from_resolved(&plan.cells[0].resolved).unwrap();
+    let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
     let Some(AccessKind::Lte(lte)) = read.access.map(|access| access.kind) else {
         panic!("not LTE");
     };

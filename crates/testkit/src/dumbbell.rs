@@ -1,5 +1,6 @@
 //! The dumbbell: senders, one bottleneck, receivers.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams, Trace, Watch};
@@ -120,7 +121,8 @@ impl Dumbbell {
             .collect();
         let tables = Tables::new(
             &network,
-            &shortest_path::Config::default(),
+            shortest_path::Metric::Hops,
+            &BTreeSet::new(),
             [(left, right), (right, left)],
             &mut Watch::new(&mut |_, _| Ok(())),
         );

@@ -1,5 +1,6 @@
 //! Loads over UDP against the times that their law says, from the same draws.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
@@ -24,8 +25,14 @@ fn simulation(config: UdpConfig) -> Simulation<Flows> {
     let pairs = [(ends[0], ends[1])];
     let mut go_on = |_, _| Ok(());
     let watch = &mut Watch::new(&mut go_on);
-    let tables = Tables::new(&network, &shortest_path::Config::default(), pairs, watch)
-        .expect("the watch lets it go on");
+    let tables = Tables::new(
+        &network,
+        shortest_path::Metric::Hops,
+        &BTreeSet::new(),
+        pairs,
+        watch,
+    )
+    .expect("the watch lets it go on");
     let tables = Rc::new(tables);
     let router = |node: NodeId| -> Option<Box<dyn Router>> {
         Some(Box::new(ShortestPath::new(node, tables.clone())))

@@ -2,39 +2,31 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Interrupt, Stream, Streams, Trace, Watch};
+use backlane_engine::{EventQueue, Interrupt, Streams, Trace, Watch};
 use backlane_net::{
     Event, LinkConfig, LinkId, Medium, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_record::Table;
-use backlane_routing::aodv::{self, Aodv};
-use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware};
-use backlane_routing::backpressure::{BpMr, Classic, Shared, SingleQueue};
-use backlane_routing::graph::{Distances, Graph};
-use backlane_routing::multipath::{L25r, Reach};
-use backlane_routing::olsr::Olsr;
-use backlane_routing::shortest_path::{ShortestPath, Tables};
-use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
 use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
-use crate::capture::{Captures, MessagePort};
-use crate::convert::{self, Routing};
+use crate::capture::Captures;
+use crate::convert;
 use crate::convert_tcp;
 use crate::failures::Failures;
+use crate::models::Models;
 use crate::names::Names;
 use crate::outcome::carried::Carried;
 use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
 use crate::radio::Radio;
+use crate::routers::{Protocol, Site};
 use crate::starts::{Starts, size_bytes, time};
 use crate::wifi::Radios;
 
-/// Nodes to which a search finds the way in the time of one step.
-const NODES_PER_STEP: u64 = 16;
 /// Room for HELLOs behind the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
 
@@ -121,6 +113,20 @@ impl World {
         Self::with_controls(scenario, seed, trace, &[])
     }
 
+    /// As [`World::new`], with models of the program's own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_models(
+        models: &Models,
+        scenario: &Scenario,
+        seed: u64,
+        trace: Option<Trace>,
+    ) -> Result<Self, BuildError> {
+        Self::watched(models, scenario, seed, trace, &[], |_, _| Ok(()))?
+            .map_err(|interrupt| BuildError(interrupt.to_string()))
+    }
+
     /// As [`World::new`], with congestion controls that the simulator does not have: the scenario
     /// names each as "custom:NAME".
     ///
@@ -133,7 +139,8 @@ impl World {
         trace: Option<Trace>,
         controls: &[Custom],
     ) -> Result<Self, BuildError> {
-        Self::watched(scenario, seed, trace, controls, |_, _| Ok(()))?
+        let models = Models::standard();
+        Self::watched(models, scenario, seed, trace, controls, |_, _| Ok(()))?
             .map_err(|interrupt| BuildError(interrupt.to_string()))
     }
 
@@ -144,6 +151,7 @@ impl World {
     /// If the scenario contradicts itself in a way that its checks should have found, or names a
     /// congestion control that is not among `controls`.
     pub fn watched(
+        models: &Models,
         scenario: &Scenario,
         seed: u64,
         trace: Option<Trace>,
@@ -151,7 +159,7 @@ impl World {
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
     ) -> Result<Result<Self, Interrupt>, BuildError> {
         let watch = &mut Watch::new(&mut watch);
-        match Self::build(scenario, seed, trace, controls, watch) {
+        match Self::build(models, scenario, seed, trace, controls, watch) {
             Ok(world) => Ok(Ok(world)),
             Err(Unbuilt::Interrupted) => Ok(Err(Interrupt)),
             Err(Unbuilt::Error(error)) => Err(error),
@@ -159,6 +167,7 @@ impl World {
     }
 
     fn build(
+        models: &Models,
         scenario: &Scenario,
         seed: u64,
         trace: Option<Trace>,
@@ -171,6 +180,7 @@ impl World {
         }
         let mut builder = Builder {
             scenario,
+            protocol: models.routers.find(&scenario.routing.protocol)?,
             controls,
             streams,
             events: EventQueue::new(),
@@ -201,6 +211,7 @@ impl World {
 
 pub(crate) struct Builder<'a> {
     pub(crate) scenario: &'a Scenario,
+    protocol: &'a Protocol,
     controls: &'a [Custom],
     pub(crate) streams: Streams,
     pub(crate) events: EventQueue<Event>,
@@ -308,7 +319,10 @@ impl Builder<'_> {
 
     /// Backpressure keeps its queues itself and hands the device a few packets at a time.
     fn mesh_queue(&self, queue: QueueConfig) -> QueueConfig {
-        match convert::routing(&self.scenario.routing).device_queue_pkts() {
+        match self
+            .protocol
+            .device_queue_pkts(&self.scenario.routing.values)
+        {
             Some(pkts) => QueueConfig::DropTail(QueueLimit::Packets(pkts + BP_DEVICE_SLACK_PKTS)),
             None => queue,
         }
@@ -324,11 +338,7 @@ impl Builder<'_> {
         let nodes = self.nodes.iter().enumerate().filter(asked);
         let nodes: Vec<_> = nodes.map(|(number, _)| NodeId(number as u32)).collect();
         let names = self.nodes.iter().map(|node| node.id.clone()).collect();
-        let port = match self.scenario.routing {
-            model::Routing::Olsr { .. } => MessagePort::Olsr,
-            model::Routing::Aodv(_) => MessagePort::Aodv,
-            _ => MessagePort::Other,
-        };
+        let port = self.protocol.port();
         Some(Captures::set(&mut self.network, &nodes, names, port))
     }
 
@@ -401,95 +411,10 @@ impl Builder<'_> {
         specs: &[FlowSpec],
         paths: &BTreeSet<(NodeId, NodeId)>,
         watch: &mut Watch<'_>,
-    ) -> Result<Vec<Option<Box<dyn Router>>>, Interrupt> {
+    ) -> Result<Vec<Option<Box<dyn Router>>>, Unbuilt> {
         let network = &self.network;
-        let make: Box<dyn Fn(NodeId) -> Box<dyn Router>> =
-            match convert::routing(&self.scenario.routing) {
-                Routing::ShortestPath(config) => {
-                    let tables =
-                        Rc::new(Tables::new(network, &config, paths.iter().copied(), watch)?);
-                    Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
-                }
-                Routing::Olsr(config) => Box::new(move |node| {
-                    let jitter = self.streams.stream(&self.id(node), "olsr");
-                    Box::new(Olsr::new(node, config, jitter))
-                }),
-                Routing::Aodv(mut config, hello) => {
-                    let routers = (0..network.node_count() as u32).map(NodeId);
-                    let mut interfaces = routers.flat_map(|node| network.mesh_interfaces(node));
-                    // A wire does not tell that its far end is lost.
-                    let wired = interfaces.any(|interface| interface.radio.is_none());
-                    config.hello = hello.unwrap_or(wired).then_some(aodv::Hello::RFC);
-                    Box::new(move |node| {
-                        let jitter = self.streams.stream(&self.id(node), "aodv");
-                        Box::new(Aodv::new(node, config, jitter))
-                    })
-                }
-                Routing::SingleQueue { config, euclidean } => {
-                    let shared = self.backpressure(paths, euclidean, |_, _| 1, watch)?;
-                    Box::new(move |node| {
-                        let [ties, hello] = self.backpressure_streams(node);
-                        Box::new(SingleQueue::new(node, config, shared.clone(), ties, hello))
-                    })
-                }
-                Routing::Classic(config) => {
-                    let shared =
-                        self.backpressure(paths, false, |_, destinations| destinations, watch)?;
-                    Box::new(move |node| {
-                        let [ties, hello] = self.backpressure_streams(node);
-                        Box::new(Classic::new(node, config, shared.clone(), ties, hello))
-                    })
-                }
-                Routing::BpMr(config) => {
-                    let interfaces = |node, _| network.mesh_interfaces(node).len();
-                    let shared = self.backpressure(paths, false, interfaces, watch)?;
-                    Box::new(move |node| {
-                        let [ties, hello] = self.backpressure_streams(node);
-                        let nodes = &self.scenario.nodes;
-                        let gateway = nodes[node.index()].kind == NodeKind::Epc;
-                        Box::new(BpMr::new(
-                            node,
-                            config,
-                            gateway,
-                            shared.clone(),
-                            ties,
-                            hello,
-                        ))
-                    })
-                }
-                Routing::TcpAware {
-                    config,
-                    simple_paths,
-                } => {
-                    let mut links = FlowLinks::all(network, &self.gateways());
-                    if simple_paths {
-                        let ends = self.flow_ends(specs);
-                        // A search tries up to a thousand steps for each link.
-                        let steps = network.links().len() as u64;
-                        links = while_watched(watch, steps, ends, |ends| {
-                            links.on_simple_paths(network, ends)
-                        })?;
-                    }
-                    let links = Rc::new(links);
-                    Box::new(move |node| {
-                        let [_, reports] = self.backpressure_streams(node);
-                        Box::new(TcpAware::new(config, links.clone(), reports))
-                    })
-                }
-                Routing::L25r(config) => {
-                    let exits = paths.iter().map(|&(_, exit)| exit);
-                    let flow_rates = self.flow_rates();
-                    let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
-                    let reach = while_watched(watch, steps, exits, |exits| {
-                        Reach::new(network, flow_rates, exits, &self.gateways())
-                    })?;
-                    let reach = Rc::new(reach);
-                    Box::new(move |node| {
-                        let ties = self.streams.stream(&self.id(node), "ties");
-                        Box::new(L25r::new(node, config, reach.clone(), ties))
-                    })
-                }
-            };
+        let site = Site::new(self, specs, paths, watch);
+        let make = self.protocol.make(&self.scenario.routing.values, site)?;
         (0..network.node_count() as u32)
             .map(NodeId)
             .map(|node| {
@@ -499,46 +424,8 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// What backpressure's routers share; `queues` tells how many queues a node shows, from the
-    /// node and the number of destinations.
-    fn backpressure(
-        &self,
-        paths: &BTreeSet<(NodeId, NodeId)>,
-        euclidean: bool,
-        queues: impl Fn(NodeId, usize) -> usize,
-        watch: &mut Watch<'_>,
-    ) -> Result<Rc<Shared>, Interrupt> {
-        let network = &self.network;
-        let nodes = &self.scenario.nodes;
-        let exits = paths.iter().map(|&(_, exit)| exit);
-        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
-        let distances = if euclidean {
-            // Servers and UEs are not between routers, so that theirs do not matter.
-            let at = |node: NodeId| {
-                let node = nodes.get(node.index());
-                node.and_then(|node| node.position_m).unwrap_or_default()
-            };
-            let distance = |node, exit| {
-                let ((x, y), (to_x, to_y)) = (at(node), at(exit));
-                (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
-            };
-            while_watched(watch, steps, exits, |exits| {
-                Distances::ranked(network.node_count(), exits, distance)
-            })?
-        } else {
-            let graph = Graph::of(network, |_, _| 1);
-            while_watched(watch, steps, exits, |exits| Distances::new(&graph, exits))?
-        };
-        let mut shared = Shared::new(network.node_count(), distances, &self.gateways());
-        let destinations = shared.destinations();
-        for node in (0..network.node_count() as u32).map(NodeId) {
-            shared.add_node(node, queues(node, destinations));
-        }
-        Ok(Rc::new(shared))
-    }
-
     /// The nodes of core networks, through which nobody else's packets go.
-    fn gateways(&self) -> Vec<NodeId> {
+    pub(crate) fn gateways(&self) -> Vec<NodeId> {
         let nodes = &self.scenario.nodes;
         (0..nodes.len() as u32)
             .map(NodeId)
@@ -547,7 +434,7 @@ impl Builder<'_> {
     }
 
     /// Source, its router and the router of the destination, of both directions of each flow.
-    fn flow_ends(&self, specs: &[FlowSpec]) -> Vec<(NodeId, NodeId, NodeId)> {
+    pub(crate) fn flow_ends(&self, specs: &[FlowSpec]) -> Vec<(NodeId, NodeId, NodeId)> {
         let exit = |node: NodeId| self.network.exit_of(node);
         specs
             .iter()
@@ -558,11 +445,6 @@ impl Builder<'_> {
     }
 
     /// The streams for ties and for HELLOs.
-    fn backpressure_streams(&self, node: NodeId) -> [Stream; 2] {
-        let id = self.id(node);
-        ["ties", "hello"].map(|purpose| self.streams.stream(&id, purpose))
-    }
-
     fn flows(&self, watch: &mut Watch<'_>) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), Unbuilt> {
         let mut names = Names::default();
         let mut infos = Vec::new();
@@ -666,7 +548,7 @@ impl Builder<'_> {
 }
 
 /// What `make` makes of `items`, of which each takes so many steps.
-fn while_watched<T, M>(
+pub(crate) fn while_watched<T, M>(
     watch: &mut Watch<'_>,
     steps: u64,
     items: impl IntoIterator<Item = T>,

@@ -339,7 +339,6 @@ pub(crate) fn channel(trace: &ChannelTrace, clock: SimTime) -> Option<UeChannel>
 
 #[cfg(test)]
 mod tests {
-    use backlane_scenario::Scenario;
     use backlane_scenario::model::AccessKind;
     use backlane_units::Duration;
 
@@ -351,7 +350,9 @@ mod tests {
              link = {{ rate = \"1 Gbit/s\", delay = \"4 ms\" }}\n\
              [access]\nkind = \"lte\"\nues = 1\n{access}"
         );
-        let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
+        let scenario = crate::catalogue()
+            .parse(&text, "s.toml")
+            .unwrap_or_else(|report| panic!("{report}"));
         match scenario.access.unwrap().kind {
             AccessKind::Lte(lte) => *lte,
             other => panic!("{other:?}"),

@@ -146,7 +146,6 @@ pub(crate) fn tcp(
 
 #[cfg(test)]
 mod tests {
-    use backlane_scenario::Scenario;
     use backlane_tcp::Config;
     use backlane_tcp::congestion::{Parameter, Slot};
 
@@ -159,7 +158,7 @@ mod tests {
              link = {{ rate = \"1 Mbit/s\", delay = \"1 ms\" }}\n[tcp]\n{tcp}\n\
              [[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = \"enb2\"\nsize = \"1 MB\"\n"
         );
-        match Scenario::from_resolved(&text) {
+        match crate::catalogue().from_resolved(&text) {
             Ok(scenario) => Ok(scenario.tcp),
             Err(report) => Err(report.to_string()),
         }

@@ -108,7 +108,6 @@ fn free_space_db(law: Friis, distance: Length) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use backlane_scenario::Scenario;
     use backlane_units::Rate;
     use backlane_wifi::phy::Mode;
 
@@ -119,7 +118,9 @@ mod tests {
             "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
              link = {{ medium = \"wifi\" }}\n[wifi]\n{keys}"
         );
-        let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
+        let scenario = crate::catalogue()
+            .parse(&text, "s.toml")
+            .unwrap_or_else(|report| panic!("{report}"));
         wifi(&scenario.wifi.unwrap())
     }
 

@@ -30,7 +30,7 @@
 //! tcp = { congestion_control = "custom:ten" }
 //! flow = [{ kind = "transfer", from = "enb1", to = "enb2", size = "endless" }]
 //! "#;
-//! let scenario = Scenario::parse(scenario, "ten.toml")?;
+//! let scenario = backlane_world::catalogue().parse(scenario, "ten.toml")?;
 //! let ten = Custom::new("ten", |_random_seed| Box::new(Ten));
 //! let world = World::with_controls(&scenario, 1, None, &[ten])?;
 //! let outcome = world.run(|_now, _events| Ok(()))?;
@@ -50,10 +50,12 @@ mod convert_tcp;
 mod convert_wifi;
 mod estimate;
 mod failures;
+pub mod models;
 mod names;
 pub mod outcome;
 mod radio;
 mod remarks;
+pub mod routers;
 mod run;
 pub mod sink;
 pub mod slotted;
@@ -61,12 +63,14 @@ mod starts;
 mod wifi;
 
 pub use backlane_engine::Interrupt;
+pub use backlane_param as param;
 pub use backlane_record as record;
 pub use backlane_scenario::{Described, Scenario};
 pub use backlane_tcp as tcp;
 pub use backlane_units as units;
 pub use build::{BuildError, World};
 pub use estimate::{Estimate, Part, estimate};
+pub use models::{Models, catalogue};
 pub use outcome::{Ended, Outcome, Summary};
 pub use remarks::remarks;
 pub use sink::Sink;

@@ -463,7 +463,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Slotted {
-        match Described::from_resolved(text) {
+        match crate::catalogue().described(text) {
             Ok(Described::Slotted(slotted)) => *slotted,
             other => panic!("{other:?}"),
         }

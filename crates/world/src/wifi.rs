@@ -239,7 +239,6 @@ impl World {
 
 #[cfg(test)]
 mod tests {
-    use backlane_scenario::Scenario;
 
     use super::*;
 
@@ -249,7 +248,9 @@ mod tests {
             "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 3\ncolumns = 4\n\
              link = {{ medium = \"wifi\" }}\n[wifi]\n{wifi}"
         );
-        let scenario = Scenario::parse(&text, "s.toml").unwrap_or_else(|report| panic!("{report}"));
+        let scenario = crate::catalogue()
+            .parse(&text, "s.toml")
+            .unwrap_or_else(|report| panic!("{report}"));
         let world = World::new(&scenario, seed, None).unwrap();
         let links = world.wifi.unwrap().links;
         links.iter().map(|link| link.loss).collect()

@@ -2,7 +2,7 @@
 
 mod common;
 
-use backlane_scenario::{Scenario, plan};
+use backlane_world::catalogue;
 use backlane_world::{Outcome, World};
 use common::{floats, integers, run, texts};
 
@@ -164,13 +164,16 @@ fn a_resolved_assignment_is_run_as_it_stands_and_resolves_to_itself() {
         diamond(WIFI, sections, UDP),
         without_the_fourth_link("[routing]\nprotocol = \"l2.5r\"\n"),
     ] {
-        let resolved = plan(&text, "test.toml", &[], None).unwrap().cells[0]
+        let resolved = catalogue()
+            .plan(&text, "test.toml", &[], None)
+            .unwrap()
+            .cells[0]
             .resolved
             .clone();
-        let again = plan(&resolved, "test.toml", &[], None).unwrap();
+        let again = catalogue().plan(&resolved, "test.toml", &[], None).unwrap();
         assert_eq!(again.cells[0].resolved, resolved);
-        let scenario = Scenario::parse(&text, "test.toml").unwrap();
-        assert_eq!(Scenario::from_resolved(&resolved).unwrap(), scenario);
+        let scenario = catalogue().parse(&text, "test.toml").unwrap();
+        assert_eq!(catalogue().from_resolved(&resolved).unwrap(), scenario);
         World::new(&scenario, 1, None).unwrap();
     }
 }
@@ -178,7 +181,10 @@ fn a_resolved_assignment_is_run_as_it_stands_and_resolves_to_itself() {
 #[test]
 fn an_assignment_over_a_resolved_file_is_not_computed_again() {
     let text = diamond(WIFI, "[wifi]\n[assignment]\nchannels = \"fcra\"", UDP);
-    let resolved = plan(&text, "test.toml", &[], None).unwrap().cells[0]
+    let resolved = catalogue()
+        .plan(&text, "test.toml", &[], None)
+        .unwrap()
+        .cells[0]
         .resolved
         .clone();
     // A channel changed by hand stays as it was written.
@@ -194,6 +200,6 @@ fn an_assignment_over_a_resolved_file_is_not_computed_again() {
     let other = resolved
         .replace("channels = [1, 2]", "channels = [1, 2, 3]")
         .replacen(&format!("channel = {channel},"), "channel = 3,", 1);
-    let scenario = Scenario::from_resolved(&other).unwrap();
+    let scenario = catalogue().from_resolved(&other).unwrap();
     assert_eq!(scenario.links[0].radio().unwrap().channel, Some(3));
 }

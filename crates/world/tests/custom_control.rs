@@ -40,7 +40,9 @@ flow = [
 ]
 "#
     );
-    Scenario::parse(&text, "test.toml").unwrap_or_else(|report| panic!("{report}"))
+    backlane_world::catalogue()
+        .parse(&text, "test.toml")
+        .unwrap_or_else(|report| panic!("{report}"))
 }
 
 fn run(scenario: &Scenario, controls: &[Custom]) -> Outcome {
@@ -102,7 +104,9 @@ tcp = {{ congestion_control = "custom:still" }}
 flow = [{{ kind = "transfer", from = "enb1", to = "enb2", size = "endless" }}]
 "#
         );
-        let scenario = Scenario::parse(&text, "still.toml").unwrap_or_else(|r| panic!("{r}"));
+        let scenario = backlane_world::catalogue()
+            .parse(&text, "still.toml")
+            .unwrap_or_else(|r| panic!("{r}"));
         let outcome = run(&scenario, &[Custom::new("still", |_| Box::new(Still))]);
         for column in ["cwnd_mean_pkts", "in_flight_mean_pkts"] {
             let mean_pkts = outcome.flows.floats(column).unwrap()[0].unwrap();

@@ -122,7 +122,9 @@ fn another_seed_is_another_run() {
 fn a_node_that_no_flow_touches_changes_no_flow() {
     for routing in [ROUTINGS[0], ROUTINGS[2], ROUTINGS[3]] {
         let text = grid(routing, 8);
-        let plan = backlane_scenario::plan(&text, "test.toml", &[], None).unwrap();
+        let plan = backlane_world::catalogue()
+            .plan(&text, "test.toml", &[], None)
+            .unwrap();
         let resolved = &plan.cells[0].resolved;
         let spare = "  { id = \"spare\", kind = \"router\" },\n]\nlink = [\n  \
                      { a = \"enb21\", b = \"spare\", rate = \"500 Mbit/s\", delay = \"4 ms\" },\n";

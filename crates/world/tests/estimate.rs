@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backlane_scenario::{Described, plan};
+use backlane_scenario::Described;
 use backlane_world::{World, estimate, slotted};
 
 /// What an estimate may be off by.
@@ -61,10 +61,14 @@ fn the_events_of_each_example_are_near_the_estimate() {
             vec![("duration".to_owned(), "\"3 s\"".to_owned())]
         };
         let name = file.to_string_lossy();
-        let plan = plan(&text, &name, &short, None).unwrap_or_else(|report| panic!("{report}"));
+        let plan = backlane_world::catalogue()
+            .plan(&text, &name, &short, None)
+            .unwrap_or_else(|report| panic!("{report}"));
         let last = plan.cells.len() - 1;
         for cell in plan.cells.iter().step_by(last.max(1)) {
-            let described = Described::from_resolved(&cell.resolved).unwrap();
+            let described = backlane_world::catalogue()
+                .described(&cell.resolved)
+                .unwrap();
             let expected = estimate(&described).events as f64;
             if expected > MOST_EVENTS {
                 continue;

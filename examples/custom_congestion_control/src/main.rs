@@ -54,7 +54,7 @@ impl CongestionControl for Aimd {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let scenario = Scenario::parse(include_str!("../race.toml"), "race.toml")?;
+    let scenario = backlane_world::catalogue().parse(include_str!("../race.toml"), "race.toml")?;
     println!("b      flow         control  goodput      RTT  retransmits");
     for decrease in [0.5, 0.125] {
         // The scenario says "custom:aimd"; every connection gets its own object.

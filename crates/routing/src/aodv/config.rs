@@ -1,8 +1,104 @@
 //! Parameters of AODV, and what follows from them.
 
+use backlane_param::ranges::SPAN;
+use backlane_param::{Issue, params, words};
 use backlane_units::Duration;
 
 use crate::etx::Metric;
+
+words! {
+    /// Whose timers and limits.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Profile {
+        /// Those of RFC 3561 §10.
+        #[default]
+        Rfc = "rfc",
+        /// Those of ns-2.35.
+        Ns2 = "ns2",
+    }
+}
+
+words! {
+    /// Whether nodes send HELLOs.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SendHello {
+        /// Where there are wires.
+        #[default]
+        Auto = "auto",
+        /// They do.
+        On = "on",
+        /// They do not.
+        Off = "off",
+    }
+}
+
+params! {
+    /// Routes found when they are needed (RFC 3561).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Settings {
+        /// Whose timers and limits: those of RFC 3561 §10, or those of ns-2.35.
+        profile: Profile = Profile::Rfc;
+        /// Whether nodes send HELLOs, by which they notice lost neighbours. "auto" does where there
+        /// are wires: over 802.11 the link layer tells. With metric "etx" they are sent in any
+        /// case.
+        hello: SendHello = SendHello::Auto;
+        /// Whether the node before a lost link looks for a way round it: with profile "rfc" if the
+        /// destination is at most 10 hops away, with "ns2" if it is nearer than the source.
+        local_repair: bool = true;
+        /// Packets that wait for routes in one node (ns-2: 64); the oldest makes room for a new
+        /// one.
+        buffer_pkts: u32 = 64, in 1..=1_000_000;
+        /// What is shortest: links, or the expected number of transmissions, measured by HELLOs as
+        /// probes. With "etx" requests go through the whole network, and only the destination
+        /// answers.
+        metric: Metric = Metric::Hops;
+        /// With "etx": losses are counted over so long, at least two HELLOs (De Couto et al.:
+        /// 10 s).
+        quality_window: Duration = Duration::from_secs(10), in SPAN;
+    }
+    rules Settings::measures_losses;
+}
+
+impl Settings {
+    /// Losses are measured between two HELLOs at least.
+    fn measures_losses(&self) -> Vec<Issue> {
+        let interval = Hello::RFC.interval;
+        let least = interval * 2;
+        if self.metric != Metric::Etx || self.quality_window >= least {
+            return Vec::new();
+        }
+        vec![Issue {
+            keys: &["quality_window", "metric"],
+            message: format!(
+                "quality_window is {}, and HELLOs leave every {interval}: no loss would be measured",
+                self.quality_window
+            ),
+            mend: format!("write quality_window = \"{least}\" or more"),
+        }]
+    }
+
+    /// All parameters, for a network that has `wires` or none: a wire does not tell that its far
+    /// end is lost.
+    pub fn config(&self, wires: bool) -> Config {
+        let mut config = match self.profile {
+            Profile::Rfc => Config::rfc(),
+            Profile::Ns2 => Config::ns2(),
+        };
+        let hello = match self.hello {
+            SendHello::Auto => wires,
+            SendHello::On => true,
+            SendHello::Off => false,
+        };
+        config.hello = hello.then_some(Hello::RFC);
+        if !self.local_repair {
+            config.local_repair = LocalRepair::Never;
+        }
+        config.buffer_pkts = self.buffer_pkts as usize;
+        config.metric = self.metric;
+        config.quality_window = self.quality_window;
+        config
+    }
+}
 
 /// How long a node waits for an answer grows with each flood of the whole network in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

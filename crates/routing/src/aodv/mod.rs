@@ -38,7 +38,7 @@ mod probing;
 mod search;
 mod table;
 
-pub use config::{Backoff, Config, Hello, LocalRepair};
+pub use config::{Backoff, Config, Hello, LocalRepair, Profile, SendHello, Settings};
 
 use buffer::Buffer;
 use message::Message;

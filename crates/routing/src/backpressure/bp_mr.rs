@@ -224,10 +224,10 @@ impl BpMr {
         interface: usize,
         age: Duration,
     ) -> bool {
-        let Granularity::Burst(burst) = &self.config.granularity else {
+        if self.config.granularity != Granularity::Burst {
             return false;
-        };
-        let Some((reaction, least_age)) = burst.reaction() else {
+        }
+        let Some((reaction, least_age)) = self.config.burst.reaction() else {
             return false;
         };
         let full = reaction.is_full(self.queues[interface].length_pkts(), self.queue_limit_pkts);
@@ -300,7 +300,7 @@ impl BpMr {
         }
         let best = match self.config.granularity {
             Granularity::Packet => self.best(context, head.id, interface, None),
-            Granularity::Flow | Granularity::Burst(_) => match self.standing(context, head.id) {
+            Granularity::Flow | Granularity::Burst => match self.standing(context, head.id) {
                 Standing::Stands(interface) => Some(interface),
                 Standing::Anew(preferred) => {
                     self.decide_flow(context, head.id, interface, preferred)
@@ -344,12 +344,9 @@ impl BpMr {
                 age,
                 gap,
             } if self.valid(now, interface, exit) => {
-                let over = match &self.config.granularity {
-                    Granularity::Burst(burst) => {
-                        burst.is_over(age, gap) || self.is_pressed(context, id, interface, age)
-                    }
-                    Granularity::Packet | Granularity::Flow => false,
-                };
+                let over = self.config.granularity == Granularity::Burst
+                    && (self.config.burst.is_over(age, gap)
+                        || self.is_pressed(context, id, interface, age));
                 if over {
                     Standing::Anew(None)
                 } else {

@@ -7,43 +7,7 @@
 
 use backlane_units::Duration;
 
-/// What ends a burst.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Burst {
-    /// The age of the decision.
-    Periodic {
-        /// A burst ends at this age.
-        period: Duration,
-    },
-    /// Congestion on the way that was chosen.
-    Reactive(Reaction),
-    /// Either of the two.
-    Hybrid {
-        /// A burst ends at this age.
-        period: Duration,
-        /// Congestion ends no burst younger than this.
-        min_age: Duration,
-        /// What congestion is.
-        reaction: Reaction,
-    },
-    /// A gap before a packet, as the node sees it.
-    Flowlet {
-        /// A gap longer than this ends a burst.
-        gap: Duration,
-    },
-}
-
-/// What counts as congestion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reaction {
-    /// The chosen interface's queue holds more than this share of its limit.
-    pub queue_share: f64,
-    /// Another neighbour's weight is larger by more than this share.
-    pub advantage: f64,
-    /// For so long the other weight must have been larger at every packet; no burst that
-    /// congestion ends is younger, and no two flows leave one interface within it.
-    pub hold: Duration,
-}
+use super::config::{Burst, Reaction};
 
 impl Burst {
     /// Whether time alone ends a burst whose decision is `age` old and whose last packet came
@@ -52,7 +16,7 @@ impl Burst {
     pub(super) fn is_over(&self, age: Duration, gap: Duration) -> bool {
         match self {
             Self::Periodic { period } | Self::Hybrid { period, .. } => age >= *period,
-            Self::Reactive(_) => false,
+            Self::Reactive { .. } => false,
             Self::Flowlet { gap: limit } => gap > *limit,
         }
     }
@@ -62,7 +26,7 @@ impl Burst {
     pub(super) fn reaction(&self) -> Option<(&Reaction, Duration)> {
         match self {
             Self::Periodic { .. } | Self::Flowlet { .. } => None,
-            Self::Reactive(reaction) => Some((reaction, reaction.hold)),
+            Self::Reactive { reaction } => Some((reaction, reaction.hold)),
             Self::Hybrid {
                 min_age, reaction, ..
             } => Some((reaction, reaction.hold.max(*min_age))),
@@ -110,9 +74,9 @@ mod tests {
     #[test]
     fn only_reactive_and_hybrid_bursts_react_and_a_hybrid_waits_for_its_least_age() {
         assert_eq!(Burst::Flowlet { gap: ms(20) }.reaction(), None);
-        assert!(!Burst::Reactive(REACTION).is_over(ms(60_000), ms(60_000)));
+        assert!(!Burst::Reactive { reaction: REACTION }.is_over(ms(60_000), ms(60_000)));
         let age = |burst: Burst| burst.reaction().map(|(_, age)| age);
-        assert_eq!(age(Burst::Reactive(REACTION)), Some(ms(100)));
+        assert_eq!(age(Burst::Reactive { reaction: REACTION }), Some(ms(100)));
         let hybrid = Burst::Hybrid {
             period: ms(5000),
             min_age: ms(500),

@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
+use backlane_param::params;
+use backlane_param::ranges::{INTERVAL, MESSAGE_INTERVAL};
 use backlane_units::{Duration, SimTime};
 
 use super::queue::{InterfaceQueue, Mark, Waiting};
@@ -14,19 +16,24 @@ use super::{Hello, QueueInfo};
 
 const SLOT: u32 = 1;
 
-/// Configuration of classical backpressure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClassicConfig {
-    /// The limit of each queue, in packets; the theory's queues have none.
-    pub queue_limit_pkts: u32,
-    /// How a node knows the backlogs of its neighbours.
-    pub queue_info: QueueInfo,
-    /// Time between HELLOs.
-    pub hello_interval: Duration,
-    /// A node whose packets have nowhere to go looks again after so long.
-    pub slot: Duration,
-    /// Packets handed to the device ahead of the transmitter.
-    pub device_queue_pkts: u32,
+params! {
+    /// Classical backpressure: a queue for each destination, and no penalty for distance.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ClassicConfig {
+        /// Limit of each queue; the theory has none. As many as BP-MR has on an interface, so that
+        /// decisions are compared and not memory.
+        queue_limit_pkts: u32 = 340, in 1..=1_000_000;
+        /// How a node knows its neighbours' backlogs: exactly, as the theory has it, or from their
+        /// last HELLO.
+        queue_info: QueueInfo = QueueInfo::Oracle;
+        /// Time between HELLO messages (the BP-MR paper's runs: 100 ms).
+        hello_interval: Duration = Duration::from_millis(100), in MESSAGE_INTERVAL;
+        /// A node whose packets have nowhere to go looks again after so long: some packets at the
+        /// rates of a mesh.
+        slot: Duration = Duration::from_millis(1), in INTERVAL;
+        /// Packets handed to the device ahead of the link (the BP-MR paper's runs: 2).
+        device_queue_pkts: u32 = 2, in 1..=1000;
+    }
 }
 
 struct Neighbour {

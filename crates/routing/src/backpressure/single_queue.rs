@@ -6,13 +6,15 @@ use std::rc::Rc;
 
 use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
+use backlane_param::ranges::MESSAGE_INTERVAL;
+use backlane_param::{params, words};
 use backlane_units::{Duration, SimTime};
 
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
 use super::signals::{HELLO_TTL, Signals};
 use super::weights::raised;
-use super::{Hello, Penalty, QueueInfo};
+use super::{Hello, Penalty, QueueInfo, V};
 
 /// The backlog that a dead end tells of, and the pull of its way out, in packets.
 const VIRTUAL_BACKLOG_PKTS: u16 = 200;
@@ -29,34 +31,80 @@ pub enum PenaltyRule {
     Sparse,
 }
 
-/// The weight of proximity against queues.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NodeV {
-    /// What is free of the fullest queue among the node's and its neighbours'.
-    Variable,
-    /// The same, every queue taken to grow once more as it did since the last HELLO.
-    Anticipating,
-    /// Always this, in packets.
-    Fixed(f64),
+words! {
+    /// How proximity counts under BP.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum BpPenalty {
+        /// As [`PenaltyRule::Plain`].
+        #[default]
+        Plain = "plain",
+        /// As [`PenaltyRule::Shadow`].
+        Shadow = "shadow",
+    }
 }
 
-/// Configuration of BP and BS.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SingleQueueConfig {
-    /// How proximity counts.
-    pub penalty: PenaltyRule,
-    /// The weight of proximity against queues.
-    pub v: NodeV,
-    /// `Q_MAX`: the limit of the node's queue, in packets.
-    pub queue_limit_pkts: u32,
-    /// How a node knows the queues of its neighbours.
-    pub queue_info: QueueInfo,
-    /// Time between HELLOs.
-    pub hello_interval: Duration,
-    /// Packets handed to the device ahead of the transmitter.
-    pub device_queue_pkts: u32,
-    /// Packets that have wandered for more than 24 hops are routed greedily.
-    pub ttl_rule: bool,
+words! {
+    /// What is closer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Distance {
+        /// What is fewer links away.
+        #[default]
+        Hops = "hops",
+        /// What is less far as the crow flies.
+        Euclidean = "euclidean",
+    }
+}
+
+params! {
+    /// The same for sparse networks: the previous hop is remembered, so that packets leave dead
+    /// ends.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SingleQueueConfig {
+        /// What is closer: fewer links, or less far as the crow flies (every node but servers then
+        /// needs a position).
+        distance: Distance = Distance::Hops;
+        /// Limit of the node's queue (the published runs of BP: 200).
+        queue_limit_pkts: u32 = 200, in 1..=1_000_000;
+        /// How a node knows its neighbours' queues: from their last HELLO as published, or exactly
+        /// as in the BP-MR paper's runs.
+        queue_info: QueueInfo = QueueInfo::Hello;
+        /// Time between HELLO messages (the BP-MR paper's runs: 100 ms).
+        hello_interval: Duration = Duration::from_millis(100), in MESSAGE_INTERVAL;
+        /// Weight of the distance to the destination.
+        ///
+        /// A variable one is what is free of the fullest queue among the node's and its
+        /// neighbours'.
+        v: V = V::Variable, in 0.0..=1e9;
+        /// Whether a variable v takes every queue to grow once more as it did since the last HELLO.
+        anticipate: bool = false;
+        /// Packets handed to the device ahead of the link (the BP-MR paper's runs: 2).
+        device_queue_pkts: u32 = 2, in 1..=1000;
+        /// Whether a packet that wandered far is routed by distance.
+        ///
+        /// Beyond 24 hops.
+        ttl_rule: bool = true;
+    }
+}
+
+params! {
+    /// Backpressure with one queue per node and a penalty for distance.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct BpConfig {
+        /// How distance counts: −1 towards a neighbour that is closer or as far and +1 away, or
+        /// with virtual backlogs in dead ends.
+        penalty: BpPenalty = BpPenalty::Plain;
+        /// The rest.
+        node: SingleQueueConfig = SingleQueueConfig::default();
+    }
+}
+
+impl From<BpPenalty> for PenaltyRule {
+    fn from(penalty: BpPenalty) -> Self {
+        match penalty {
+            BpPenalty::Plain => Self::Plain,
+            BpPenalty::Shadow => Self::Shadow,
+        }
+    }
 }
 
 /// A queue as told by a HELLO, and how it was told before.
@@ -97,6 +145,7 @@ fn variable_v(queue_limit_pkts: u32, largest_pkts: f64) -> f64 {
 /// BP or BS on one node.
 pub struct SingleQueue {
     node: NodeId,
+    penalty: PenaltyRule,
     config: SingleQueueConfig,
     shared: Rc<Shared>,
     ties: Stream,
@@ -114,6 +163,7 @@ impl SingleQueue {
     /// The router of `node`. `ties` breaks ties, `jitter` spreads HELLOs.
     pub fn new(
         node: NodeId,
+        penalty: PenaltyRule,
         config: SingleQueueConfig,
         shared: Rc<Shared>,
         ties: Stream,
@@ -121,6 +171,7 @@ impl SingleQueue {
     ) -> Self {
         Self {
             node,
+            penalty,
             config,
             shared,
             ties,
@@ -151,14 +202,14 @@ impl SingleQueue {
         let limit = self.config.queue_limit_pkts;
         let own = self.queue.waiting_pkts();
         match self.config.v {
-            NodeV::Fixed(v) => v,
-            NodeV::Variable => {
+            V::Fixed(v) => v,
+            V::Variable if !self.config.anticipate => {
                 let queues = valid
                     .iter()
                     .map(|&interface| self.neighbour_queue(interface));
                 variable_v(limit, f64::from(queues.fold(own, u32::max)))
             }
-            NodeV::Anticipating => {
+            V::Variable => {
                 let own = 2.0 * f64::from(own) - f64::from(self.told.pkts);
                 let queues = valid
                     .iter()
@@ -185,7 +236,7 @@ impl SingleQueue {
         }
         let distance = |interface: usize| far[self.neighbours[interface].node.index()];
         // As many as far count as closer in all rules but that for sparse networks.
-        let strict = self.config.penalty == PenaltyRule::Sparse;
+        let strict = self.penalty == PenaltyRule::Sparse;
         let is_closer =
             |interface: usize| distance(interface) < own || !strict && distance(interface) == own;
         let closer: Vec<usize> = valid.iter().copied().filter(|&i| is_closer(i)).collect();
@@ -198,7 +249,7 @@ impl SingleQueue {
         let penalty = |interface: usize| {
             let neighbour = &self.neighbours[interface];
             let is_closer = closer.contains(&interface);
-            match self.config.penalty {
+            match self.penalty {
                 PenaltyRule::Plain if is_closer => -1.0,
                 PenaltyRule::Plain => 1.0,
                 PenaltyRule::Shadow if is_closer => {
@@ -227,7 +278,7 @@ impl SingleQueue {
                 tied.push(interface);
             }
         }
-        if self.config.penalty == PenaltyRule::Shadow {
+        if self.penalty == PenaltyRule::Shadow {
             if closer.is_empty() && !valid.is_empty() {
                 self.dead_ends.insert(exit);
             } else {

@@ -1,63 +1,61 @@
 //! What is pinned, and the constants.
 
+use backlane_param::ranges::SPAN;
+use backlane_param::{OrOff, params, words};
 use backlane_units::Duration;
 
 use super::pins::Hold;
 
-/// Which packets of a flow stay with the neighbour that the first of them chose. Data are what
-/// goes from a flow's source to its destination, acknowledgments what comes back; the two
-/// directions are pinned apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Allocation {
-    /// None: every packet chooses.
-    #[default]
-    Packet,
-    /// Data and acknowledgments.
-    DataAck,
-    /// Data; every acknowledgment chooses.
-    Data,
-    /// Acknowledgments; every packet of data chooses.
-    Ack,
+words! {
+    /// Which packets of a flow stay with the neighbour that the first of them chose. Data are what
+    /// goes from a flow's source to its destination, acknowledgments what comes back; the two
+    /// directions are pinned apart.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Allocation {
+        /// None: every packet chooses.
+        #[default]
+        Packet = "packet",
+        /// Data and acknowledgments.
+        DataAck = "data+ack",
+        /// Data; every acknowledgment chooses.
+        Data = "data",
+        /// Acknowledgments; every packet of data chooses.
+        Ack = "ack",
+    }
 }
 
-/// Configuration of L2.5R.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// What is pinned.
-    pub allocation: Allocation,
-    /// What is not pinned chooses only after a gap in its flow that is longer than this: a
-    /// flowlet. `None`: every packet chooses.
-    pub burst_gap: Option<Duration>,
-    /// What is pinned chooses anew when its choice is so old. `None`: never while in use.
-    pub repin_period: Option<Duration>,
-    /// δ: a packet may take so many links more than there are on the shortest way from where it
-    /// entered the mesh.
-    pub extra_hops: u8,
-    /// Whether a packet always goes to its exit where that is a neighbour.
-    pub deliver_directly: bool,
-    /// After so many frames in a row that the link layer gave up, a neighbour is left out.
-    pub failure_threshold: u8,
-    /// For how long it is left out.
-    pub blacklist: Duration,
-    /// Time constant with which the bytes sent are forgotten; `None` keeps them all.
-    pub aging: Option<Duration>,
-    /// A pinned flow without a packet for longer than this chooses anew.
-    pub flow_idle: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            allocation: Allocation::Packet,
-            burst_gap: None,
-            repin_period: None,
-            extra_hops: 2,
-            deliver_directly: true,
-            failure_threshold: 3,
-            blacklist: Duration::from_secs(5),
-            aging: Some(Duration::from_secs(10)),
-            flow_idle: Duration::from_secs(60),
-        }
+params! {
+    /// Traffic over many paths in proportion to flow rates, per packet or with pinned flows.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Config {
+        /// What stays with the neighbour that the first packet of its flow chose, at every node:
+        /// nothing; data and acknowledgments; only what goes from a flow's source to its
+        /// destination; only what comes back.
+        allocation: Allocation = Allocation::Packet;
+        /// Packets that are not pinned choose only when the last one of their flow left longer ago
+        /// than this, and else follow it; "off": every packet chooses.
+        burst_gap: OrOff<Duration> = OrOff::Off, in SPAN;
+        /// A pinned flow chooses anew when its choice is so old; "off": never while it is in use.
+        repin_period: OrOff<Duration> = OrOff::Off, in SPAN;
+        /// A packet may take so many links more than the shortest way from where it enters the
+        /// backhaul has: 2 opens ways of 4 links beside one of 2. The paper limits them and has no
+        /// number.
+        extra_hops: u8 = 2, in 0..=32;
+        /// Whether a packet always goes to its last router where that is a neighbour. Else it may
+        /// pass through others, as its budget allows.
+        deliver_directly: bool = true;
+        /// A neighbour to which the link layer gave up so many frames in a row is left out. The
+        /// paper has no number; one or two are given up where stations collide, too.
+        failure_threshold: u8 = 3, in 1..=255;
+        /// For how long; then one packet tries it. The paper has no number: a station that starts
+        /// again takes seconds.
+        blacklist: Duration = Duration::from_secs(5), in SPAN;
+        /// Time constant with which the bytes sent to a neighbour are forgotten, so that what was
+        /// long ago decides nothing; "off" keeps them all, as published.
+        aging: OrOff<Duration> = OrOff::Value(Duration::from_secs(10)), in SPAN;
+        /// A pinned flow that was silent for longer than this chooses anew. The paper has no number
+        /// either; a TCP that retries is seldom silent for a minute.
+        flow_idle: Duration = Duration::from_secs(60), in SPAN;
     }
 }
 
@@ -74,10 +72,10 @@ impl Config {
         if pinned {
             return Some(Hold {
                 gap: self.flow_idle,
-                age: self.repin_period,
+                age: self.repin_period.value(),
             });
         }
-        self.burst_gap.map(|gap| Hold { gap, age: None })
+        self.burst_gap.value().map(|gap| Hold { gap, age: None })
     }
 }
 
@@ -107,8 +105,8 @@ mod tests {
         let second = Duration::from_secs(1);
         let config = Config {
             allocation: Allocation::Data,
-            burst_gap: Some(Duration::from_millis(5)),
-            repin_period: Some(second),
+            burst_gap: OrOff::Value(Duration::from_millis(5)),
+            repin_period: OrOff::Value(second),
             ..Config::default()
         };
         let data = Hold {

@@ -92,7 +92,7 @@ impl Neighbours {
             deliver_directly: config.deliver_directly,
             failure_threshold: config.failure_threshold,
             blacklist: config.blacklist,
-            aging: config.aging,
+            aging: config.aging.value(),
             aged_at: SimTime::ZERO,
             lost: 0,
         }
@@ -283,6 +283,7 @@ impl Neighbours {
 mod tests {
     use backlane_engine::Streams;
     use backlane_net::LinkId;
+    use backlane_param::OrOff;
     use backlane_units::Rate;
 
     use super::*;
@@ -389,7 +390,7 @@ mod tests {
             &[20e6, 1e6, 7e6, 3.3e6],
             &[1.0, 1.0, 0.0, 0.05],
         ];
-        for aging in [None, Config::default().aging] {
+        for aging in [OrOff::Off, Config::default().aging] {
             for (name, size) in sizes {
                 for flow_rates in rates {
                     let config = Config {

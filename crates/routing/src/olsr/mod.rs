@@ -34,6 +34,7 @@ use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
 use backlane_units::{Duration, SimTime};
 
+mod config;
 mod link;
 mod link_code;
 pub mod message;
@@ -56,42 +57,7 @@ use table::Table;
 use topology::{Seen, Topology};
 
 pub use crate::etx::Metric;
-
-/// What OLSR is set to. The defaults of the timers are those of RFC 3626 §18.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// `HELLO_INTERVAL`, 2 s.
-    pub hello_interval: Duration,
-    /// `TC_INTERVAL`, 5 s.
-    pub tc_interval: Duration,
-    /// `MAXJITTER`, `HELLO_INTERVAL` / 4: each emission comes earlier by up to this much, and a
-    /// message to be forwarded waits for up to this long. An emission never comes earlier by
-    /// more than half of its interval.
-    pub jitter: Duration,
-    /// `NEIGHB_HOLD_TIME`, three HELLO intervals. Like all times in messages it is rounded up
-    /// to the next that can be written, by less than a sixteenth.
-    pub neighbour_hold: Duration,
-    /// `TOP_HOLD_TIME`, three TC intervals.
-    pub topology_hold: Duration,
-    /// What makes a route short.
-    pub metric: Metric,
-    /// For ETX: losses are counted over so long, 32 s as in olsrd's plug-in etx_ff.
-    pub quality_window: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            hello_interval: Duration::from_secs(2),
-            tc_interval: Duration::from_secs(5),
-            jitter: Duration::from_millis(500),
-            neighbour_hold: Duration::from_secs(6),
-            topology_hold: Duration::from_secs(15),
-            metric: Metric::Hops,
-            quality_window: Duration::from_secs(32),
-        }
-    }
-}
+pub use config::Config;
 
 /// A TC travels through the whole network (RFC 3626 §9.1).
 const TC_TTL: u8 = 255;

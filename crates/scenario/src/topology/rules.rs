@@ -376,6 +376,7 @@ pub(super) fn connect(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::Catalogue;
     use crate::diagnostic::Interrupt;
 
     /// Distances between points on a line.
@@ -543,7 +544,7 @@ mod tests {
             asked += 1;
             if asked > 100 { Err(Interrupt) } else { Ok(()) }
         };
-        let mut problems = Problems::watched(Some(Box::new(watch)));
+        let mut problems = Problems::watched(Catalogue::default(), Some(Box::new(watch)));
         assert!(capped_mst(300, 4, &distance, &mut problems).len() < 100);
         assert!(problems.is_interrupted());
     }

@@ -21,6 +21,7 @@ mod hops;
 mod network;
 mod paths;
 mod record;
+mod routing;
 mod share;
 mod slotted;
 #[cfg(test)]

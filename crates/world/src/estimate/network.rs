@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use backlane_scenario::model::{
-    AccessKind, CongestionControl, Granularity, QueueInfo, Routing, Scenario,
-};
+use backlane_routing::backpressure::{Granularity, QueueInfo};
+use backlane_routing::etx::Metric;
+use backlane_scenario::model::{AccessKind, CongestionControl, Scenario};
 use backlane_units::Duration;
 
 use super::hops::Over;
 use super::paths::Paths;
+use super::routing::Routing;
 use super::share::{Bundle, Traffic};
 use super::{Cost, Ledger, costs, record};
 
@@ -136,6 +137,7 @@ fn is_python(control: &CongestionControl) -> bool {
 }
 
 fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
+    let routing = Routing::of(scenario);
     let mut hops: BTreeMap<Over, f64> = BTreeMap::new();
     for bundle in &traffic.bundles {
         for (way, packets) in [
@@ -144,7 +146,7 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         ] {
             for (&over, share) in &way.hops {
                 // Backpressure without a metric learns the way by trying.
-                let wandering = match scenario.routing {
+                let wandering = match routing {
                     Routing::Classic(_) => matches!(over, Over::Deciding | Over::Air),
                     Routing::TcpAware(_) => over == Over::Deciding,
                     _ => false,
@@ -187,9 +189,9 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         .filter_map(|over| hops.get(over))
         .sum();
     ledger.add("memory apart", on_wires, apart);
-    let (name, each) = match &scenario.routing {
-        Routing::ShortestPath { .. } | Routing::Olsr { .. } | Routing::Aodv(_) => return,
-        Routing::BpMr(bp) if matches!(bp.granularity, Granularity::Flow) => {
+    let (name, each) = match &routing {
+        Routing::ShortestPath | Routing::Olsr(_) | Routing::Aodv(_) => return,
+        Routing::BpMr(bp) if bp.granularity == Granularity::Flow => {
             ("next hops chosen per flow", costs::BP_FLOW_CHOICE)
         }
         Routing::L25r(_) => ("next hops in proportion", costs::SPREAD_CHOICE),
@@ -200,7 +202,7 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         .filter_map(|over| hops.get(over))
         .sum();
     ledger.add(name, choices, each);
-    if let Routing::Classic(_) = &scenario.routing {
+    if let Routing::Classic(_) = &routing {
         // A node has a queue for each destination.
         let ends = traffic.bundles.len() as f64;
         ledger.add("queues compared", choices * ends, costs::BP_QUEUE_COMPARED);
@@ -281,19 +283,17 @@ fn messages(
     let nodes = scenario.nodes.len() as f64;
     let directions = paths.mesh_directions() as f64;
     let rounds = |interval: Duration| span_s / interval.as_secs_f64().max(1e-6);
-    let (hellos, floods) = match &scenario.routing {
-        Routing::ShortestPath { .. } | Routing::L25r(_) => (0.0, 0.0),
-        Routing::Olsr {
-            hello_interval,
-            tc_interval,
-            ..
-        } => (
-            rounds(*hello_interval),
-            nodes * libm::floor(rounds(*tc_interval)),
+    let routing = Routing::of(scenario);
+    let (hellos, floods) = match &routing {
+        Routing::ShortestPath | Routing::L25r(_) | Routing::Other => (0.0, 0.0),
+        Routing::Olsr(olsr) => (
+            rounds(olsr.hello_interval),
+            nodes * libm::floor(rounds(olsr.tc_interval)),
         ),
         Routing::Aodv(aodv) => {
             let wired = scenario.links.iter().any(|link| link.wire().is_some());
-            let hello = aodv.hello.unwrap_or(wired) || aodv.etx;
+            let sends = aodv.config(wired).hello.is_some();
+            let hello = sends || aodv.metric == Metric::Etx;
             // Each pair of ends is looked for once.
             let pairs: f64 = traffic.bundles.iter().filter(|b| b.started > 0.0).count() as f64;
             (if hello { span_s } else { 0.0 }, pairs.min(nodes * nodes))
@@ -313,8 +313,8 @@ fn messages(
             costs::FRAME_HEARD,
         );
     }
-    match &scenario.routing {
-        Routing::Olsr { .. } => {
+    match &routing {
+        Routing::Olsr(_) => {
             ledger.add("announcements", floods * directions, costs::OLSR_FLOODED);
             // Every node knows the whole topology and finds its routes anew when it changes.
             ledger.add("topology of OLSR", nodes * directions, costs::OLSR_TOPOLOGY);

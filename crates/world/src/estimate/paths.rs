@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 use backlane_radio::Position;
 use backlane_scenario::model::lte::LteUe;
 use backlane_scenario::model::{
-    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Routing, Scenario,
-    Wifi,
+    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario, Wifi,
 };
 use backlane_units::Duration;
 
 use super::hops::{
     Hop, MOST_S_PER_BIT, Over, air, least_dbm, loss_db, lte_bps, mean_bps, queue_bytes,
 };
+use super::routing::Routing;
 use crate::convert_lte;
 use crate::convert_wifi;
 
@@ -63,6 +63,7 @@ impl Way {
 /// The network as far as flows see it.
 pub(super) struct Paths<'a> {
     scenario: &'a Scenario,
+    routing: Routing,
     hops: Vec<Hop>,
     /// For the first directions: the link of the file, and whether it is its way back.
     of_link: Vec<(usize, bool)>,
@@ -83,6 +84,7 @@ impl<'a> Paths<'a> {
     pub fn new(scenario: &'a Scenario) -> Self {
         let mut paths = Self {
             scenario,
+            routing: Routing::of(scenario),
             hops: Vec::new(),
             of_link: Vec::new(),
             neighbours: vec![Vec::new(); scenario.nodes.len()],
@@ -142,7 +144,7 @@ impl<'a> Paths<'a> {
     fn add_link(&mut self, link: &Link) {
         let (a, b) = (link.a as u32, link.b as u32);
         let keeps_queue = matches!(
-            self.scenario.routing,
+            self.routing,
             Routing::SingleQueue(_) | Routing::Classic(_) | Routing::BpMr(_) | Routing::TcpAware(_)
         );
         let is_host =
@@ -450,7 +452,7 @@ impl<'a> Paths<'a> {
             self.enter(&mut there, down + 1, 1.0, Some(1.5 * s_per_bit));
             self.enter(&mut back, down, 1.0, Some(s_per_bit));
         }
-        if matches!(self.scenario.routing, Routing::L25r(_)) {
+        if matches!(self.routing, Routing::L25r(_)) {
             self.spread(&mut there, a, b);
             self.spread(&mut back, b, a);
         } else {
@@ -537,7 +539,7 @@ impl<'a> Paths<'a> {
     /// all neighbours of the first node that lead there with few extra hops.
     fn spread(&mut self, way: &mut Way, a: u32, b: u32) {
         self.search(b);
-        let extra_hops = match &self.scenario.routing {
+        let extra_hops = match &self.routing {
             Routing::L25r(l25r) => usize::from(l25r.extra_hops),
             _ => 0,
         };

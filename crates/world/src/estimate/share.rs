@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use backlane_scenario::model::{FlowGroup, Law, Routing, Scenario, Start, Tcp};
+use backlane_scenario::model::{FlowGroup, Law, Scenario, Start, Tcp};
 use backlane_units::Duration;
 
 use super::paths::{Paths, TCP_HEADER_BYTES, UDP_HEADER_BYTES, Way};
+use super::routing::Routing;
 
 /// Pairs of a group that are looked at; beyond, each stands for several.
 const MOST_PAIRS: usize = 4096;
@@ -124,13 +125,9 @@ fn starts(start: Start, flows: f64, end_s: f64) -> (f64, f64, f64, f64) {
 /// Before what time nothing gets through, since OLSR knows no routes yet: neighbours know each other
 /// after two HELLOs and all others after an announcement.
 fn ready_s(scenario: &Scenario) -> f64 {
-    match &scenario.routing {
-        Routing::Olsr {
-            hello_interval,
-            tc_interval,
-            ..
-        } => {
-            let known_s = 2.0 * hello_interval.as_secs_f64() + tc_interval.as_secs_f64();
+    match Routing::of(scenario) {
+        Routing::Olsr(olsr) => {
+            let known_s = 2.0 * olsr.hello_interval.as_secs_f64() + olsr.tc_interval.as_secs_f64();
             (known_s - scenario.warm_up.as_secs_f64()).max(0.0)
         }
         _ => 0.0,

@@ -1,14 +1,19 @@
 //! Parts held against what can be reckoned by hand, and what must hold for any scenario.
 
-use backlane_scenario::{Described, plan};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::{Estimate, estimate};
 
 fn of(text: &str) -> Estimate {
-    let plan = plan(text, "s.toml", &[], None).unwrap_or_else(|report| panic!("{report}"));
-    estimate(&Described::from_resolved(&plan.cells[0].resolved).unwrap())
+    let plan = crate::catalogue()
+        .plan(text, "s.toml", &[], None)
+        .unwrap_or_else(|report| panic!("{report}"));
+    estimate(
+        &crate::catalogue()
+            .described(&plan.cells[0].resolved)
+            .unwrap(),
+    )
 }
 
 fn count(estimate: &Estimate, name: &str) -> f64 {
@@ -337,9 +342,13 @@ impl Scene {
 
     fn estimate(&self) -> Option<Estimate> {
         // Not all that can be combined is a scenario.
-        let plan = plan(&self.text(), "s.toml", &[], None).ok()?;
+        let plan = crate::catalogue()
+            .plan(&self.text(), "s.toml", &[], None)
+            .ok()?;
         Some(estimate(
-            &Described::from_resolved(&plan.cells[0].resolved).unwrap(),
+            &crate::catalogue()
+                .described(&plan.cells[0].resolved)
+                .unwrap(),
         ))
     }
 }

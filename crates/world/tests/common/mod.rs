@@ -68,9 +68,12 @@ pub fn three_ways(link: &str, routing: &str, more: &str) -> String {
 }
 
 pub fn resolve(text: &str) -> Scenario {
-    let plan = backlane_scenario::plan(text, "test.toml", &[], None)
+    let plan = backlane_world::catalogue()
+        .plan(text, "test.toml", &[], None)
         .unwrap_or_else(|report| panic!("{report}"));
-    Scenario::from_resolved(&plan.cells[0].resolved).unwrap_or_else(|report| panic!("{report}"))
+    backlane_world::catalogue()
+        .from_resolved(&plan.cells[0].resolved)
+        .unwrap_or_else(|report| panic!("{report}"))
 }
 
 pub fn run(text: &str, seed: u64, trace: Option<Trace>) -> Outcome {

@@ -15,7 +15,7 @@ const RECORD: &str = "[record]\nseries = [\"cwnd\", \"goodput\", \"queue\"]\nint
 
 /// The congestion controls, each of which has a scene.
 pub fn controls() -> Vec<String> {
-    backlane_scenario::choices()
+    backlane_scenario::choices(backlane_world::catalogue())
         .into_iter()
         .filter(|(path, _)| path == "tcp.congestion_control")
         .map(|(_, control)| control)

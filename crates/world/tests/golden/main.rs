@@ -128,13 +128,13 @@ fn resolved(base: &Base, more: Option<&Choice>) -> Result<String, String> {
     let set: Vec<Choice> = base.set.iter().chain(more).cloned().collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/real_backhaul/");
     let file = format!("{folder}golden.toml");
-    let plan = backlane_scenario::plan(&base.text, &file, &set, None);
+    let plan = backlane_world::catalogue().plan(&base.text, &file, &set, None);
     let mut plan = plan.map_err(|report| report.to_string())?;
     Ok(plan.cells.swap_remove(0).resolved)
 }
 
 fn outcome(resolved: &str) -> Outcome {
-    match Described::from_resolved(resolved) {
+    match backlane_world::catalogue().described(resolved) {
         Ok(Described::Network(scenario)) => {
             let world = World::new(&scenario, 1, None).unwrap();
             world.run(|_, _| Ok(())).unwrap()
@@ -289,7 +289,7 @@ fn digests_are_those_on_record() {
         all.push(Scene { base, of, made });
     }
     let is_made = |choice: &Choice| all.iter().any(|scene| scene.made.contains(choice));
-    let mut open = backlane_scenario::choices();
+    let mut open = backlane_scenario::choices(backlane_world::catalogue());
     open.retain(|choice| !is_made(choice));
     let open: Vec<Choice> = open.into_iter().collect();
     let found = in_parallel(&open, |choice| find(choice, &all));

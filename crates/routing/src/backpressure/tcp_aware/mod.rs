@@ -22,6 +22,8 @@
 //! - `neighbour`: what is known of a neighbour.
 //! - `router`: who sends what when.
 
+use backlane_param::ranges::{INTERVAL, MESSAGE_INTERVAL, SPAN};
+use backlane_param::{or_word, params, words};
 use backlane_units::Duration;
 
 mod flows;
@@ -35,69 +37,80 @@ pub use links::FlowLinks;
 pub use report::{Entry, Report};
 pub use router::TcpAware;
 
-/// K: up to this backlog all flows of a node weigh alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Threshold {
-    /// The buffer divided by the number of flows that cross the node, rounded down.
-    #[default]
-    Share,
-    /// Always this, in packets; 0 is classical backpressure.
-    Fixed(u32),
+or_word! {
+    /// K: up to this backlog all flows of a node weigh alike.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Threshold {
+        /// The buffer divided by the number of flows that cross the node, rounded down.
+        #[default]
+        Share = "auto",
+        /// Always this, in packets; 0 is classical backpressure.
+        Fixed(u32),
+    }
 }
 
-/// What p̃ is the share of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counted {
-    /// Packets that the MAC gave up, among those that it was given.
-    Packets,
-    /// Attempts that were not acknowledged, among all: shows a bad link whose packets arrive in the
-    /// end, and collisions too.
-    #[default]
-    Attempts,
+words! {
+    /// The links that a flow may take.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Links {
+        /// All.
+        All = "all",
+        /// Those on paths that pass no node twice.
+        #[default]
+        SimplePaths = "simple-paths",
+    }
 }
 
-/// Configuration of TCP-aware backpressure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpAwareConfig {
-    /// B: the limit of a node's queues together, in packets.
-    pub buffer_pkts: u32,
-    /// K.
-    pub threshold: Threshold,
-    /// A flow of which no packet waits crosses a node until none has come for this long.
-    pub flow_idle: Duration,
-    /// What failures of a link are counted in.
-    pub counted: Counted,
-    /// The time over which failures and rates of a link are looked at.
-    pub window: Duration,
-    /// A node that told nothing for this long sends a message, if its queues have changed.
-    pub report_idle: Duration,
-    /// The same, if they have not changed.
-    pub report_interval: Duration,
-    /// A neighbour of which nothing was heard for this long is sent nothing.
-    pub neighbour_hold: Duration,
-    /// A node whose packets have nowhere to go looks again after so long.
-    pub retry: Duration,
-    /// Packets of acknowledgement streams go before all others.
-    pub ack_priority: bool,
-    /// Flows without a packet take part in the choice, as the rule is written; if one is chosen,
-    /// nothing is sent until the node looks again.
-    pub empty_flows_compete: bool,
+words! {
+    /// What p̃ is the share of.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Counted {
+        /// Packets that the MAC gave up, among those that it was given.
+        Packets = "packets",
+        /// Attempts that were not acknowledged, among all: shows a bad link whose packets arrive in
+        /// the end, and collisions too.
+        #[default]
+        Attempts = "attempts",
+    }
 }
 
-impl Default for TcpAwareConfig {
-    fn default() -> Self {
-        Self {
-            buffer_pkts: 100,
-            threshold: Threshold::Share,
-            flow_idle: Duration::from_secs(10),
-            counted: Counted::Attempts,
-            window: Duration::from_secs(1),
-            report_idle: Duration::from_millis(50),
-            report_interval: Duration::from_millis(500),
-            neighbour_hold: Duration::from_secs(3),
-            retry: Duration::from_millis(10),
-            ack_priority: false,
-            empty_flows_compete: false,
-        }
+params! {
+    /// Backpressure with a queue for each flow, which starves no flow that its window keeps short.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct TcpAwareConfig {
+        /// B: packets that a node holds in all its queues together (the published runs: 100). When
+        /// one more comes, the last packet of the longest queue is dropped.
+        buffer_pkts: u32 = 100, in 1..=1_000_000;
+        /// K: up to this many packets the flows of a node weigh alike. "auto" is the buffer divided
+        /// by the number of flows that cross the node, as published; 0 is classical backpressure.
+        k: Threshold = Threshold::Share, in 0..=1_000_000;
+        /// A flow crosses a node until it has had no packet there for this long; the paper has no
+        /// number.
+        flow_idle: Duration = Duration::from_secs(10), in SPAN;
+        /// Links that a flow may take: those on its paths that pass no node twice, or all. The
+        /// paper's rule has a set of links for each flow and does not say which; over all, packets
+        /// wander while queues are short.
+        links: Links = Links::SimplePaths;
+        /// What a radio link's failures are counted in: single attempts, which show a bad link
+        /// whose packets arrive in the end (and collisions), or packets that the MAC gave up.
+        quality: Counted = Counted::Attempts;
+        /// Time over which failures and rates of a radio link are looked at: many frames, and
+        /// shorter than TCP's patience; the paper has no number.
+        quality_window: Duration = Duration::from_secs(1), in INTERVAL;
+        /// A node that sent nothing for this long broadcasts its queues if they have changed: about
+        /// ten frames of 1000 B at 2 Mbit/s; the paper has no number.
+        report_idle: Duration = Duration::from_millis(50), in MESSAGE_INTERVAL;
+        /// The same if they have not changed, since a report may be lost.
+        report_interval: Duration = Duration::from_millis(500), in MESSAGE_INTERVAL;
+        /// A neighbour of which nothing was heard for this long is sent nothing: six reports.
+        neighbour_hold: Duration = Duration::from_secs(3), in SPAN;
+        /// A node whose packets have nowhere to go looks again after so long: two frames of 1000 B
+        /// at 2 Mbit/s.
+        retry: Duration = Duration::from_millis(10), in MESSAGE_INTERVAL;
+        /// Whether packets of acknowledgment streams go before all others.
+        ack_priority: bool = false;
+        /// Whether flows without a packet take part in the choice, as the rule is written; when one
+        /// is chosen, nothing is sent until the node looks again.
+        empty_flows_compete: bool = false;
     }
 }

@@ -87,11 +87,7 @@ impl TcpAware {
             config,
             links,
             jitter,
-            flows: Flows::new(
-                config.threshold,
-                config.buffer_pkts,
-                config.empty_flows_compete,
-            ),
+            flows: Flows::new(config.k, config.buffer_pkts, config.empty_flows_compete),
             neighbours: Vec::new(),
             served: Vec::new(),
             services: 0,
@@ -279,7 +275,7 @@ impl Router for TcpAware {
             self.neighbours.push(Neighbour::new(
                 interface.peer,
                 valid_until,
-                Quality::new(self.config.counted, self.config.window, rate_bps),
+                Quality::new(self.config.quality, self.config.quality_window, rate_bps),
             ));
             let same = |outlet: &Outlet| outlet.radio.is_some() && outlet.radio == interface.radio;
             let outlet = self.outlets.iter().position(same).unwrap_or_else(|| {

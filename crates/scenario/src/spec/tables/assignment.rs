@@ -32,6 +32,7 @@ pub(super) const RADIOS: Key = key(
 
 /// The assignment.
 pub(crate) static ASSIGNMENT: Section = Section {
+    rules: None,
     noun: "assignment",
     doc: "Gives the links over 802.11 their channels, rates and flow rates before the run.",
     tag: None,
@@ -101,6 +102,7 @@ pub(crate) static ASSIGNMENT: Section = Section {
 
 /// Who sends to whom.
 pub(crate) static DEMAND: Section = Section {
+    rules: None,
     noun: "demand",
     doc: "Who sends to whom.",
     tag: None,
@@ -118,6 +120,7 @@ pub(crate) static DEMAND: Section = Section {
 
 /// Which links of a channel cannot be used at the same time.
 pub(crate) static INTERFERENCE: Section = Section {
+    rules: None,
     noun: "interference",
     doc: "Which links of a channel cannot be used at the same time.",
     keys: &[],
@@ -127,6 +130,7 @@ pub(crate) static INTERFERENCE: Section = Section {
         doc: "What decides.",
         variants: &[
             Variant {
+                rules: None,
                 name: "hops",
                 doc: "Links whose ends are near each other in the network.",
                 keys: &[key(
@@ -137,6 +141,7 @@ pub(crate) static INTERFERENCE: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "sinr",
                 doc: "Links whose senders disturb each other's receivers at their rates, by distance.",
                 keys: &[key(
@@ -147,6 +152,7 @@ pub(crate) static INTERFERENCE: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "all",
                 doc: "All links of a channel.",
                 keys: &[],

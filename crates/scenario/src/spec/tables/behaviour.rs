@@ -1,15 +1,13 @@
 //! Keys of what happens on the network: UEs, routing, flows and records.
 
-use super::super::Presence::{Default, Optional, Required, Section as Filled};
+use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::{
-    CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MESSAGE_INTERVAL, MOST_NODES, SIZE, SPAN,
-    TIME, key, words,
-};
-use super::{aodv, l25r, lte, tcp_aware, traces};
+use super::{CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MOST_NODES, SIZE, TIME, key, words};
+use super::{lte, traces};
 
 /// The radio network of the UEs.
 pub(crate) static ACCESS: Section = Section {
+    rules: None,
     noun: "access",
     doc: "The radio network between UEs and eNodeBs.",
     keys: &[],
@@ -19,11 +17,13 @@ pub(crate) static ACCESS: Section = Section {
         doc: "The model of the radio network.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "There are no UEs.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "ideal",
                 doc: "Each eNodeB shares a fixed rate among its UEs, without errors.",
                 keys: &[
@@ -51,11 +51,13 @@ pub(crate) static ACCESS: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "lte",
                 doc: "An LTE radio access network: each eNodeB has a cell on each carrier.",
                 keys: lte::KEYS,
             },
             Variant {
+                rules: None,
                 name: "trace",
                 doc: "A link between a UE and its eNodeB carries what recorded traces say.",
                 keys: traces::KEYS,
@@ -92,60 +94,9 @@ pub(super) const PER_ENODEB: Key = key(
     "Number of UEs at each eNodeB named, in place of a placement.",
 );
 
-const QUEUE_INFO: Key = key(
-    "queue_info",
-    words(&["hello", "oracle"]),
-    Default("\"hello\""),
-    "How a node knows its neighbours' queues: from their last HELLO as published, or exactly as in P1's runs.",
-);
-const HELLO: Key = key(
-    "hello_interval",
-    MESSAGE_INTERVAL,
-    Default("\"100 ms\""),
-    "Time between HELLO messages (P1's runs: 100 ms).",
-);
-const V: Key = key(
-    "v",
-    Kind::OrWord("variable", &Kind::Number { min: 0.0, max: 1e9 }),
-    Default("\"variable\""),
-    "Weight of the distance to the destination.",
-);
-const DEVICE_QUEUE: Key = key(
-    "device_queue_pkts",
-    Kind::Integer { min: 1, max: 1000 },
-    Default("2"),
-    "Packets handed to the device ahead of the link (P1's runs: 2).",
-);
-const TTL_RULE: Key = key(
-    "ttl_rule",
-    Kind::Boolean,
-    Default("true"),
-    "Whether a packet that wandered far is routed by distance.",
-);
-const DISTANCE: Key = key(
-    "distance",
-    words(&["hops", "euclidean"]),
-    Default("\"hops\""),
-    "What is closer: fewer links, or less far as the crow flies (every node but servers then needs a position).",
-);
-const NODE_QUEUE: Key = key(
-    "queue_limit_pkts",
-    Kind::Integer {
-        min: 1,
-        max: 1_000_000,
-    },
-    Default("200"),
-    "Limit of the node's queue (the published runs of BP: 200).",
-);
-const ANTICIPATE: Key = key(
-    "anticipate",
-    Kind::Boolean,
-    Default("false"),
-    "Whether a variable v takes every queue to grow once more as it did since the last HELLO.",
-);
-
 /// The routing protocol of the backhaul.
 pub(crate) static ROUTING: Section = Section {
+    rules: None,
     noun: "routing",
     doc: "The routing protocol of the backhaul.",
     keys: &[key(
@@ -158,280 +109,24 @@ pub(crate) static ROUTING: Section = Section {
         key: "protocol",
         default: Some("shortest-path"),
         doc: "The protocol.",
+        // The order of the reference; their keys stand beside the models.
         variants: &[
-            Variant {
-                name: "shortest-path",
-                doc: "Shortest paths, computed before the run.",
-                keys: &[
-                    key(
-                        "metric",
-                        words(&["hops", "delay", "inverse-rate"]),
-                        Default("\"hops\""),
-                        "What is shortest.",
-                    ),
-                    key(
-                        "spray",
-                        Kind::List(&Kind::Id),
-                        Default("[]"),
-                        "Nodes that send the packets for a destination over all their shortest paths in turn, one packet each, in the order of the links in the file; the others keep to one path.",
-                    ),
-                ],
-            },
-            Variant {
-                name: "olsr",
-                doc: "Optimized link state routing (RFC 3626).",
-                keys: &[
-                    key(
-                        "hello_interval",
-                        MESSAGE_INTERVAL,
-                        Default("\"2 s\""),
-                        "RFC 3626 §18.2.",
-                    ),
-                    key(
-                        "tc_interval",
-                        MESSAGE_INTERVAL,
-                        Default("\"5 s\""),
-                        "RFC 3626 §18.2.",
-                    ),
-                    key(
-                        "jitter",
-                        DELAY,
-                        Optional,
-                        "Largest random reduction of an interval; a quarter of hello_interval if left out (RFC 3626 §18.3).",
-                    ),
-                    key(
-                        "neighbour_hold",
-                        SPAN,
-                        Optional,
-                        "Three times hello_interval if left out (RFC 3626 §18.3).",
-                    ),
-                    key(
-                        "topology_hold",
-                        SPAN,
-                        Optional,
-                        "Three times tc_interval if left out (RFC 3626 §18.3).",
-                    ),
-                    key(
-                        "metric",
-                        words(&["hops", "etx"]),
-                        Default("\"hops\""),
-                        "What is shortest: links, or the expected number of transmissions, measured by the losses of OLSR's own packets.",
-                    ),
-                    key(
-                        "quality_window",
-                        SPAN,
-                        Default("\"32 s\""),
-                        "With \"etx\": losses are counted over so long, at least two HELLOs.",
-                    ),
-                ],
-            },
-            Variant {
-                name: "aodv",
-                doc: "Routes found when they are needed (RFC 3561).",
-                keys: aodv::KEYS,
-            },
-            Variant {
-                name: "bp",
-                doc: "Backpressure with one queue per node and a penalty for distance.",
-                keys: &[
-                    key(
-                        "penalty",
-                        words(&["plain", "shadow"]),
-                        Default("\"plain\""),
-                        "How distance counts: −1 towards a neighbour that is closer or as far and +1 away, or with virtual backlogs in dead ends.",
-                    ),
-                    DISTANCE,
-                    NODE_QUEUE,
-                    QUEUE_INFO,
-                    HELLO,
-                    V,
-                    ANTICIPATE,
-                    DEVICE_QUEUE,
-                    TTL_RULE,
-                ],
-            },
-            Variant {
-                name: "bs",
-                doc: "The same for sparse networks: the previous hop is remembered, so that packets leave dead ends.",
-                keys: &[
-                    DISTANCE,
-                    NODE_QUEUE,
-                    QUEUE_INFO,
-                    HELLO,
-                    V,
-                    ANTICIPATE,
-                    DEVICE_QUEUE,
-                    TTL_RULE,
-                ],
-            },
-            Variant {
-                name: "bp-classic",
-                doc: "Classical backpressure: a queue for each destination, and no penalty for distance.",
-                keys: &[
-                    key(
-                        "queue_limit_pkts",
-                        Kind::Integer {
-                            min: 1,
-                            max: 1_000_000,
-                        },
-                        Default("340"),
-                        "Limit of each queue; the theory has none. As many as BP-MR has on an interface, so that decisions are compared and not memory.",
-                    ),
-                    key(
-                        "queue_info",
-                        words(&["hello", "oracle"]),
-                        Default("\"oracle\""),
-                        "How a node knows its neighbours' backlogs: exactly, as the theory has it, or from their last HELLO.",
-                    ),
-                    HELLO,
-                    key(
-                        "slot",
-                        INTERVAL,
-                        Default("\"1 ms\""),
-                        "A node whose packets have nowhere to go looks again after so long: some packets at the rates of a mesh.",
-                    ),
-                    DEVICE_QUEUE,
-                ],
-            },
-            Variant {
-                name: "bp-mr",
-                doc: "Backpressure routing over multiple radios.",
-                keys: &[
-                    key(
-                        "granularity",
-                        words(&["packet", "flow", "burst"]),
-                        Default("\"flow\""),
-                        "What a next-hop decision holds for.",
-                    ),
-                    key(
-                        "burst",
-                        Kind::TableOrTag(&BURST),
-                        Filled,
-                        "With granularity \"burst\": what ends a burst. A word alone takes the defaults.",
-                    ),
-                    key(
-                        "queue_limit_pkts",
-                        Kind::Integer {
-                            min: 1,
-                            max: 1_000_000,
-                        },
-                        Default("340"),
-                        "Limit of the routing queue of an interface (P1's runs: 340).",
-                    ),
-                    key(
-                        "gateway_queue_limit_pkts",
-                        Kind::Integer {
-                            min: 1,
-                            max: 1_000_000,
-                        },
-                        Default("510"),
-                        "The same at the gateway (P1's runs: 1.5 times).",
-                    ),
-                    QUEUE_INFO,
-                    HELLO,
-                    V,
-                    DEVICE_QUEUE,
-                    key(
-                        "flow_idle",
-                        SPAN,
-                        Default("\"10 s\""),
-                        "A flow entry unused for so long is forgotten.",
-                    ),
-                    key(
-                        "flow_max_age",
-                        SPAN,
-                        Default("\"100 s\""),
-                        "A flow entry of this age is decided anew.",
-                    ),
-                    TTL_RULE,
-                ],
-            },
-            Variant {
-                name: "tcp-aware-bp",
-                doc: "Backpressure with a queue for each flow, which starves no flow that its window keeps short.",
-                keys: tcp_aware::KEYS,
-            },
-            Variant {
-                name: "l2.5r",
-                doc: "Traffic over many paths in proportion to flow rates, per packet or with pinned flows.",
-                keys: l25r::KEYS,
-            },
-        ],
-    }),
-};
-
-const PERIOD_DOC: &str = "Age of a decision at which a burst ends; near 0 s is per packet, more than a flow lasts is per flow.";
-const QUEUE_SHARE: Key = key(
-    "queue_share",
-    Kind::Number { min: 0.0, max: 1.0 },
-    Default("0.75"),
-    "A burst ends when the chosen interface's queue holds more than this share of its limit: where BP-MR begins to spill.",
-);
-const ADVANTAGE: Key = key(
-    "advantage",
-    Kind::Number { min: 0.0, max: 1e9 },
-    Default("0.25"),
-    "It also ends when another neighbour's weight is larger by more than this share: more than the queues of a steady flow sway.",
-);
-const HOLD: Key = key(
-    "hold",
-    SPAN,
-    Default("\"100 ms\""),
-    "For so long the other weight must be larger, so old a burst must be, and so long apart two flows leave one interface: a HELLO, without which nothing new is known.",
-);
-
-/// What ends a burst of a flow.
-pub(crate) static BURST: Section = Section {
-    noun: "burst",
-    doc: "What ends a burst of a flow under BP-MR; its next packet is decided like the first of a flow.",
-    keys: &[],
-    tag: Some(Tag {
-        key: "kind",
-        default: Some("flowlet"),
-        doc: "What ends a burst.",
-        variants: &[
-            Variant {
-                name: "periodic",
-                doc: "The age of the decision.",
-                keys: &[key("period", SPAN, Default("\"1 s\""), PERIOD_DOC)],
-            },
-            Variant {
-                name: "reactive",
-                doc: "Congestion on the way that was chosen.",
-                keys: &[QUEUE_SHARE, ADVANTAGE, HOLD],
-            },
-            Variant {
-                name: "hybrid",
-                doc: "The age of the decision, or congestion.",
-                keys: &[
-                    key("period", SPAN, Default("\"5 s\""), PERIOD_DOC),
-                    key(
-                        "min_age",
-                        DELAY,
-                        Default("\"500 ms\""),
-                        "Congestion ends no younger burst: some round trips in which TCP answers the last change.",
-                    ),
-                    QUEUE_SHARE,
-                    ADVANTAGE,
-                    HOLD,
-                ],
-            },
-            Variant {
-                name: "flowlet",
-                doc: "A gap in the flow.",
-                keys: &[key(
-                    "gap",
-                    DELAY,
-                    Default("\"20 ms\""),
-                    "A longer gap before a packet ends a burst. A detour of two 4 ms links is 8 ms longer and waits up to 8 ms at a full queue: no packet can be overtaken.",
-                )],
-            },
+            Variant::slot("shortest-path"),
+            Variant::slot("olsr"),
+            Variant::slot("aodv"),
+            Variant::slot("bp"),
+            Variant::slot("bs"),
+            Variant::slot("bp-classic"),
+            Variant::slot("bp-mr"),
+            Variant::slot("tcp-aware-bp"),
+            Variant::slot("l2.5r"),
         ],
     }),
 };
 
 /// A Python file.
 pub(crate) static PYTHON: Section = Section {
+    rules: None,
     noun: "python",
     doc: "A Python file that holds congestion controls. Where it is missing, the file is read.",
     tag: None,
@@ -494,6 +189,7 @@ const TO: Key = key("to", ENDS, Required, TO_DOC);
 
 /// A group of flows.
 pub(crate) static FLOW: Section = Section {
+    rules: None,
     noun: "flow",
     doc: "A group of like flows. Lists on both sides are joined one to one; a single end is joined to each of the other side.",
     keys: &[
@@ -522,6 +218,7 @@ pub(crate) static FLOW: Section = Section {
         doc: "What the flows do.",
         variants: &[
             Variant {
+                rules: None,
                 name: "download",
                 doc: "TCP from a server to UEs.",
                 keys: &[
@@ -533,6 +230,7 @@ pub(crate) static FLOW: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "upload",
                 doc: "TCP from UEs to a server.",
                 keys: &[
@@ -544,11 +242,13 @@ pub(crate) static FLOW: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "transfer",
                 doc: "TCP between any nodes.",
                 keys: &[FROM, TO, TCP_SIZE, GAP, FLOW_CC],
             },
             Variant {
+                rules: None,
                 name: "udp",
                 doc: "UDP at a constant rate.",
                 keys: &[
@@ -581,6 +281,7 @@ pub(crate) static FLOW: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "on-off",
                 doc: "UDP that is on at a constant rate and off, for exponential times.",
                 keys: &[
@@ -599,6 +300,7 @@ pub(crate) static FLOW: Section = Section {
 
 /// A node or a link that fails.
 pub(crate) static FAILURE: Section = Section {
+    rules: None,
     noun: "failure",
     doc: "A node or a link that is down for a while. Nobody is told: routing learns of it by what its own messages tell, and \"l2.5r\" by the carrier of a wire. A down link loses what is queued for it, what is on it and what is sent on it; a down node is one whose links are all down, those of its UEs too. Over 802.11 nothing that is sent on a down link is decoded, so that its sender tries and gives up; the radios of a down node are silent and deaf.",
     tag: None,
@@ -627,6 +329,7 @@ pub(crate) static FAILURE: Section = Section {
 
 /// What is sampled during the run.
 pub(crate) static RECORD: Section = Section {
+    rules: None,
     noun: "record",
     doc: "Series that are sampled, and packets that are captured, during the run.",
     tag: None,

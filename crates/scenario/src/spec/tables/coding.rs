@@ -6,6 +6,7 @@ use super::{MESSAGE_INTERVAL, key, words};
 
 /// The network coding layer.
 pub(crate) static CODING: Section = Section {
+    rules: None,
     noun: "coding",
     doc: "Network coding below every TCP flow, from the source to the destination: packets that the network loses are made good without TCP's knowledge, those that the queue of the source's first router drops are not. UDP goes uncoded. The paper (Seferoglu and Modiano) gives no numbers; the defaults are choices.",
     tag: None,

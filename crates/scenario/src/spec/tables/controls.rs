@@ -52,6 +52,7 @@ const fn control(name: &'static str, section: &'static Section) -> Key {
 
 const fn parameters(noun: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
     Section {
+        rules: None,
         noun,
         doc,
         keys,

@@ -2,29 +2,25 @@
 //!
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
-mod aodv;
 mod assignment;
 mod behaviour;
 mod coding;
 mod controls;
-mod l25r;
 pub(crate) mod lte;
 mod network;
 mod slotted;
 mod tcp;
-mod tcp_aware;
 mod traces;
 pub(crate) mod wifi;
 
-pub(crate) use assignment::{ASSIGNMENT, DEMAND, INTERFERENCE};
-pub(crate) use behaviour::{ACCESS, BURST, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
+use assignment::ASSIGNMENT;
+pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use coding::CODING;
 pub(crate) use controls::NAMES as CONTROLS;
-pub(crate) use network::{
-    GATEWAY, GRAPH_LINK, LINK, NODE, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE,
-};
-pub(crate) use slotted::{SLOTTED, SLOTTED_FILE, SLOTTED_FLOW, SLOTTED_LINK, SLOTTED_REGION};
-pub(crate) use tcp::{PR, RR, TCP};
+pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
+use slotted::SLOTTED;
+pub(crate) use slotted::SLOTTED_FILE;
+pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;
 
@@ -76,7 +72,10 @@ const COUNT: Kind = Kind::Integer {
 };
 const POSITION: Kind = Kind::Length { min_um: i64::MIN };
 const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
-const CONGESTION_CONTROL: Kind = Kind::CongestionControl(&CONTROLS);
+const CONGESTION_CONTROL: Kind = Kind::CongestionControl {
+    words: &CONTROLS,
+    forms: crate::custom::FORMS,
+};
 
 const fn words(words: &'static [&'static str]) -> Kind {
     Kind::Words {
@@ -131,6 +130,7 @@ const SWEEP: Key = key(
 
 /// The whole file.
 pub(crate) static FILE: Section = Section {
+    rules: None,
     noun: "",
     doc: "The keys at the top of the file.",
     tag: None,

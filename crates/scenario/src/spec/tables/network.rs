@@ -8,7 +8,7 @@ use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, k
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
 const QUEUE_KEY: Key = key(
     "queue",
-    Kind::Queue,
+    Kind::Queue(&QUEUE),
     Default("\"1 bdp\""),
     "The queue before each direction; a bdp is rate × 2 · delay.",
 );
@@ -42,12 +42,14 @@ const fn medium(variants: &'static [Variant]) -> Tag {
 
 const WIRE_DOC: &str = "A wire, or a microwave link that is like one: it is shared with nobody.";
 const OVER_WIFI: Variant = Variant {
+    rules: None,
     name: "wifi",
     doc: "The 802.11 radios of its two ends; it needs [wifi].",
     keys: wifi::LINK_KEYS,
 };
 const MEDIA: &[Variant] = &[
     Variant {
+        rules: None,
         name: "wire",
         doc: WIRE_DOC,
         keys: WIRE_KEYS,
@@ -57,6 +59,7 @@ const MEDIA: &[Variant] = &[
 
 /// A link of a gateway or server.
 pub(crate) static WIRE: Section = Section {
+    rules: None,
     noun: "link",
     doc: "A full-duplex link; both directions are alike.",
     tag: None,
@@ -65,6 +68,7 @@ pub(crate) static WIRE: Section = Section {
 
 /// A link as the generators take it.
 pub(crate) static LINK: Section = Section {
+    rules: None,
     noun: "link",
     doc: "A full-duplex link; both directions are alike.",
     tag: Some(medium(MEDIA)),
@@ -73,10 +77,12 @@ pub(crate) static LINK: Section = Section {
 
 /// A link whose delay may follow from its length.
 pub(crate) static SITE_LINK: Section = Section {
+    rules: None,
     noun: "link",
     doc: "A link between two sites.",
     tag: Some(medium(&[
         Variant {
+            rules: None,
             name: "wire",
             doc: WIRE_DOC,
             keys: &[
@@ -110,6 +116,7 @@ pub(crate) static SITE_LINK: Section = Section {
 
 /// A queue with its discipline.
 pub(crate) static QUEUE: Section = Section {
+    rules: None,
     noun: "queue",
     doc: "A queue before a link direction.",
     keys: &[key(
@@ -124,6 +131,7 @@ pub(crate) static QUEUE: Section = Section {
         doc: "What the queue drops and when.",
         variants: &[
             Variant {
+                rules: None,
                 name: "drop-tail",
                 doc: "What arrives at a full queue is dropped.",
                 keys: &[key(
@@ -134,6 +142,7 @@ pub(crate) static QUEUE: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "codel",
                 doc: "Controlled delay (RFC 8289).",
                 keys: &[
@@ -143,6 +152,7 @@ pub(crate) static QUEUE: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "fq-codel",
                 doc: "Controlled delay per flow (RFC 8290).",
                 keys: &[
@@ -198,6 +208,7 @@ const LINK_KEY: Key = key("link", Kind::Table(&LINK), Required, "Every link.");
 
 /// The nodes and links of the backhaul.
 pub(crate) static TOPOLOGY: Section = Section {
+    rules: None,
     noun: "topology",
     doc: "The nodes and links of the backhaul. Generators name their eNodeBs enb1, enb2, ….",
     keys: &[],
@@ -207,6 +218,7 @@ pub(crate) static TOPOLOGY: Section = Section {
         doc: "The generator, or \"graph\" for nodes and links in the file.",
         variants: &[
             Variant {
+                rules: None,
                 name: "grid",
                 doc: "Rows and columns, numbered row by row from the top left; each node is joined to its right and lower neighbour.",
                 keys: &[
@@ -217,6 +229,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "chain",
                 doc: "A line of nodes.",
                 keys: &[
@@ -226,6 +239,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "tree",
                 doc: "A complete tree, numbered level by level from the root.",
                 keys: &[
@@ -246,6 +260,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "ring_tree",
                 doc: "A jittered lattice, joined by a tree with few children per node and then by short extra links, which close rings (P1 §6.1).",
                 keys: &[
@@ -309,11 +324,13 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "diamond",
                 doc: "Four nodes: source, top, bottom and sink, with two equal paths.",
                 keys: &[SPACING, LINK_KEY],
             },
             Variant {
+                rules: None,
                 name: "cells",
                 doc: "Rows and columns of square cells, numbered row by row from the top left, with a router n1, n2, … at a random place in each.",
                 keys: &[
@@ -344,6 +361,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "sites",
                 doc: "Sites from a CSV file, joined by a rule.",
                 keys: &[
@@ -368,6 +386,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "graph",
                 doc: "Nodes and links listed in the file.",
                 keys: &[
@@ -381,6 +400,7 @@ pub(crate) static TOPOLOGY: Section = Section {
 
 /// A rule that joins sites.
 pub(crate) static SITE_RULE: Section = Section {
+    rules: None,
     noun: "links",
     doc: "The rule that joins sites. Distances are great-circle distances (haversine, mean earth radius 6 371 008.8 m) between geographic positions, and Euclidean between positions in metres.",
     keys: &[key(
@@ -395,6 +415,7 @@ pub(crate) static SITE_RULE: Section = Section {
         doc: "Which sites are joined.",
         variants: &[
             Variant {
+                rules: None,
                 name: "k-nearest",
                 doc: "Each site is joined to its nearest sites.",
                 keys: &[key(
@@ -405,11 +426,13 @@ pub(crate) static SITE_RULE: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "gabriel",
                 doc: "Two sites are joined when no other site lies in the circle that has their link as its diameter.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "mst",
                 doc: "A minimum spanning tree in which no site has more links than a cap, plus redundant links.",
                 keys: &[
@@ -428,11 +451,13 @@ pub(crate) static SITE_RULE: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "none",
                 doc: "No site is; for radios whose neighbours are those in range.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "recorded",
                 doc: "The links of a CSV file.",
                 keys: &[key(
@@ -448,6 +473,7 @@ pub(crate) static SITE_RULE: Section = Section {
 
 /// A node of a graph.
 pub(crate) static NODE: Section = Section {
+    rules: None,
     noun: "node",
     doc: "A node of a graph.",
     tag: None,
@@ -478,6 +504,7 @@ pub(crate) static NODE: Section = Section {
 
 /// A link of a graph.
 pub(crate) static GRAPH_LINK: Section = Section {
+    rules: None,
     noun: "link",
     doc: "A link of a graph.",
     tag: Some(medium(MEDIA)),
@@ -489,6 +516,7 @@ pub(crate) static GRAPH_LINK: Section = Section {
 
 /// A gateway of the core network.
 pub(crate) static GATEWAY: Section = Section {
+    rules: None,
     noun: "gateway",
     doc: "A gateway of the core network (EPC), with wired links into the backhaul.",
     tag: None,
@@ -508,6 +536,7 @@ pub(crate) static GATEWAY: Section = Section {
 
 /// A host outside the core network.
 pub(crate) static SERVER: Section = Section {
+    rules: None,
     noun: "server",
     doc: "A host outside the core network.",
     tag: None,

@@ -18,6 +18,7 @@ const MANY_SLOTS: i64 = 1_000_000_000;
 
 /// The whole file of a slotted model.
 pub(crate) static SLOTTED_FILE: Section = Section {
+    rules: None,
     noun: "",
     doc: "The keys at the top of a file with [slotted].",
     tag: None,
@@ -36,6 +37,7 @@ pub(crate) static SLOTTED_FILE: Section = Section {
 
 /// The slotted model.
 pub(crate) static SLOTTED: Section = Section {
+    rules: None,
     noun: "slotted",
     doc: "The slotted model of backpressure, in place of a network: with it the file has no \
           duration, topology, routing, TCP, or flows but those in it. Time counts in slots and \
@@ -138,21 +140,25 @@ pub(crate) static SLOTTED: Section = Section {
         doc: "Which links may not send in the same slot.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "All links may.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "primary",
                 doc: "A node sends to or receives from one other at a time.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "collision-domain",
                 doc: "One link sends in the whole network; a downlink from one node is this.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "conflicts",
                 doc: "As listed.",
                 keys: &[key(
@@ -168,6 +174,7 @@ pub(crate) static SLOTTED: Section = Section {
 
 /// A map of stability.
 pub(crate) static SLOTTED_REGION: Section = Section {
+    rules: None,
     noun: "region",
     doc: "Besides the run, the model is run anew with each pair of rates on a square grid, for \
           `warm_up_slots` and `slots` each, with the same channels; `region.parquet` has a row \
@@ -200,6 +207,7 @@ pub(crate) static SLOTTED_REGION: Section = Section {
 
 /// A link of the slotted model.
 pub(crate) static SLOTTED_LINK: Section = Section {
+    rules: None,
     noun: "link",
     doc: "A link in one direction. What it names are nodes.",
     tag: None,
@@ -225,6 +233,7 @@ const ARRIVAL_RATE: Key = key("rate", RATE, Required, "Packets per slot on avera
 
 /// A flow of the slotted model.
 pub(crate) static SLOTTED_FLOW: Section = Section {
+    rules: None,
     noun: "flow",
     doc: "A flow. It takes any link that lies on a way from its source to its destination.",
     keys: &[
@@ -252,16 +261,19 @@ pub(crate) static SLOTTED_FLOW: Section = Section {
         doc: "What brings packets.",
         variants: &[
             Variant {
+                rules: None,
                 name: "bernoulli",
                 doc: "The whole part of the rate in each slot, one more by chance.",
                 keys: &[ARRIVAL_RATE],
             },
             Variant {
+                rules: None,
                 name: "constant",
                 doc: "The rate, as evenly as whole packets can.",
                 keys: &[ARRIVAL_RATE],
             },
             Variant {
+                rules: None,
                 name: "window",
                 doc: "As many as a window allows, like TCP.",
                 keys: &[
@@ -297,6 +309,7 @@ pub(crate) static SLOTTED_FLOW: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "utility",
                 doc: "What the flow control of Seferoglu and Modiano (2014), equation (5), lets \
                       in for the utility log x.",

@@ -10,6 +10,7 @@ use super::{CONGESTION_CONTROL, EXABYTE, INTERVAL, key, words};
 
 /// RR-TCP.
 pub(crate) static RR: Section = Section {
+    rules: None,
     noun: "tcp.rr",
     doc: "RR-TCP (reordering = \"rr\"): a threshold from how late segments were.",
     tag: None,
@@ -31,6 +32,7 @@ pub(crate) static RR: Section = Section {
 
 /// TCP-PR.
 pub(crate) static PR: Section = Section {
+    rules: None,
     noun: "tcp.pr",
     doc: "TCP-PR (reordering = \"pr\"): a segment is lost when its deadline has passed.",
     tag: None,
@@ -55,6 +57,7 @@ pub(crate) static PR: Section = Section {
 
 /// The TCP endpoints.
 pub(crate) static TCP: Section = Section {
+    rules: None,
     noun: "tcp",
     doc: "The TCP endpoints, and in a table for each congestion control its parameters ([tcp.cubic], …). A resolved scenario has the tables of what its flows use or the file names.",
     tag: Some(Tag {
@@ -63,11 +66,13 @@ pub(crate) static TCP: Section = Section {
         doc: "Whose behaviour the defaults are.",
         variants: &[
             Variant {
+                rules: None,
                 name: "linux",
                 doc: "Linux 6.1.",
                 keys: &LINUX,
             },
             Variant {
+                rules: None,
                 name: "ns3",
                 doc: "ns-3 as it comes, except for the segment size, which is 536 bytes there.",
                 keys: &NS3,

@@ -47,7 +47,7 @@ pub(super) static KEYS: &[Key] = &[
     ),
     key(
         "queue",
-        Kind::Queue,
+        Kind::Queue(&super::QUEUE),
         Default("\"375 kB\""),
         "The queue before each direction of a link, in bytes or packets (P1: RLC buffer of 375 000 B).",
     ),
@@ -59,6 +59,7 @@ pub(super) static KEYS: &[Key] = &[
 
 /// A trace of what a UE's receiver hears.
 pub(crate) static CHANNEL: Section = Section {
+    rules: None,
     noun: "channel",
     doc: "A trace of what UEs hear from the cell that serves them, on all carriers, in place of path loss, fading and interference of the downlink: a table with the column time_s and one more, as CSV or Parquet. A recorded series/radio.parquet can be named as it is.",
     tag: None,
@@ -99,6 +100,7 @@ pub(crate) static CHANNEL: Section = Section {
 
 /// The content of a trace.
 pub(crate) static TRACE: Section = Section {
+    rules: None,
     noun: "trace",
     doc: "A trace. Where it is missing, the file is read.",
     tag: None,

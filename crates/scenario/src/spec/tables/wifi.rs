@@ -61,6 +61,7 @@ pub(super) const LINK_KEYS: &[Key] = &[
 
 /// The radios.
 pub(crate) static WIFI: Section = Section {
+    rules: None,
     noun: "wifi",
     doc: "The 802.11 radios of the backhaul. Routers and eNodeBs have one radio for each of their channels; links with `medium = \"wifi\"` lead over them.",
     tag: None,
@@ -175,7 +176,7 @@ pub(crate) static WIFI: Section = Section {
         ),
         key(
             "queue",
-            Kind::Queue,
+            Kind::Queue(&super::QUEUE),
             Default("\"100 packets\""),
             "The queue before each radio.",
         ),
@@ -292,6 +293,7 @@ pub(crate) static WIFI: Section = Section {
 
 /// A law of path loss.
 pub(crate) static PATH_LOSS: Section = Section {
+    rules: None,
     noun: "path_loss",
     doc: "A law of path loss.",
     keys: &[],
@@ -301,6 +303,7 @@ pub(crate) static PATH_LOSS: Section = Section {
         doc: "The law.",
         variants: &[
             Variant {
+                rules: None,
                 name: "log-distance",
                 doc: "A power of the distance.",
                 keys: &[
@@ -331,11 +334,13 @@ pub(crate) static PATH_LOSS: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "two-ray",
                 doc: "Free space up to the distance 4π·h²/λ, where the ray that the ground reflects begins to cancel the direct one; beyond it the fourth power of the distance.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "friis",
                 doc: "Free space.",
                 keys: &[],
@@ -346,6 +351,7 @@ pub(crate) static PATH_LOSS: Section = Section {
 
 /// Fading of frames.
 pub(crate) static FADING: Section = Section {
+    rules: None,
     noun: "fading",
     doc: "Fading of the received power, drawn anew for each frame and receiver.",
     keys: &[],
@@ -355,16 +361,19 @@ pub(crate) static FADING: Section = Section {
         doc: "The distribution.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "No fading.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "rayleigh",
                 doc: "No path is stronger than the others: the power is exponential.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "nakagami",
                 doc: "The power has a gamma distribution.",
                 keys: &[key(
@@ -383,6 +392,7 @@ pub(crate) static FADING: Section = Section {
 
 /// When a frame is decoded.
 pub(crate) static RECEPTION: Section = Section {
+    rules: None,
     noun: "reception",
     doc: "When a frame is decoded.",
     keys: &[],
@@ -392,6 +402,7 @@ pub(crate) static RECEPTION: Section = Section {
         doc: "What decides.",
         variants: &[
             Variant {
+                rules: None,
                 name: "error-rate",
                 doc: "The error probability at the frame's rate and its ratio of signal to interference and noise.",
                 keys: &[
@@ -413,6 +424,7 @@ pub(crate) static RECEPTION: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "threshold",
                 doc: "The frame's power, at all rates alike.",
                 keys: &[
@@ -426,6 +438,7 @@ pub(crate) static RECEPTION: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "pairwise",
                 doc: "ns-2's rule: a station takes up the first frame that it senses and loses it if another comes that is not so much weaker; the later one is lost in any case.",
                 keys: &[

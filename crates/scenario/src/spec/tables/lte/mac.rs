@@ -7,6 +7,7 @@ use super::{POWER, db, ms};
 
 /// The downlink scheduler.
 pub(crate) static SCHEDULER: Section = Section {
+    rules: None,
     noun: "scheduler",
     doc: "The downlink scheduler.",
     keys: &[
@@ -35,21 +36,25 @@ pub(crate) static SCHEDULER: Section = Section {
         doc: "Who is served next.",
         variants: &[
             Variant {
+                rules: None,
                 name: "proportional-fair",
                 doc: "The highest ratio of possible rate to average throughput.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "round-robin",
                 doc: "Equal shares in turn.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "max-cqi",
                 doc: "The highest possible rate.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "blind-equal-throughput",
                 doc: "The lowest average throughput.",
                 keys: &[],
@@ -60,6 +65,7 @@ pub(crate) static SCHEDULER: Section = Section {
 
 /// Channel quality reports.
 pub(crate) static CQI: Section = Section {
+    rules: None,
     noun: "cqi",
     doc: "Channel quality reports.",
     tag: None,
@@ -87,6 +93,7 @@ pub(crate) static CQI: Section = Section {
 
 /// Link adaptation.
 pub(crate) static ADAPTATION: Section = Section {
+    rules: None,
     noun: "adaptation",
     doc: "How an MCS follows from the channel.",
     tag: None,
@@ -132,6 +139,7 @@ pub(crate) static ADAPTATION: Section = Section {
 
 /// Hybrid ARQ.
 pub(crate) static HARQ: Section = Section {
+    rules: None,
     noun: "harq",
     doc: "Retransmissions in the MAC: eight processes for each UE, carrier and direction.",
     tag: None,
@@ -165,6 +173,7 @@ pub(crate) static HARQ: Section = Section {
 
 /// The uplink.
 pub(crate) static UPLINK: Section = Section {
+    rules: None,
     noun: "uplink",
     doc: "The uplink.",
     keys: &[
@@ -211,6 +220,7 @@ pub(crate) static UPLINK: Section = Section {
         doc: "How the eNodeB learns what UEs have to send.",
         variants: &[
             Variant {
+                rules: None,
                 name: "scheduled",
                 doc: "Scheduling requests and buffer status reports (TS 36.321 §5.4.4, §5.4.5).",
                 keys: &[
@@ -256,6 +266,7 @@ pub(crate) static UPLINK: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "ideal",
                 doc: "A buffer status report in each subframe that costs nothing.",
                 keys: &[],

@@ -16,7 +16,7 @@ use super::{CHANNEL, ProfileDefault, key, words};
 
 pub(crate) use mac::{ADAPTATION, CQI, HARQ, SCHEDULER, UPLINK};
 pub(crate) use radio::{CARRIER, PATH_LOSS, SHADOWING, UE};
-pub(crate) use rlc::{AQM, PDCP, RLC};
+pub(crate) use rlc::{PDCP, RLC};
 pub(crate) use rrc::{ATTACH, HANDOVER, RADIO_LINK};
 
 const fn ms(min: u32, max: u32) -> Kind {

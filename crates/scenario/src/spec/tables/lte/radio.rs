@@ -12,6 +12,7 @@ const FREQUENCY: Kind = Kind::Frequency {
 
 /// A component carrier.
 pub(crate) static CARRIER: Section = Section {
+    rules: None,
     noun: "carrier",
     doc: "A component carrier, downlink and uplink of one width.",
     tag: None,
@@ -34,6 +35,7 @@ pub(crate) static CARRIER: Section = Section {
 
 /// A law of path loss.
 pub(crate) static PATH_LOSS: Section = Section {
+    rules: None,
     noun: "path_loss",
     doc: "A law of path loss, for each carrier at its frequency. Outside the range in which a law holds it is extrapolated, and a warning says so.",
     keys: &[],
@@ -43,11 +45,13 @@ pub(crate) static PATH_LOSS: Section = Section {
         doc: "The law.",
         variants: &[
             Variant {
+                rules: None,
                 name: "kun2600",
                 doc: "Measurements at 2.6 GHz: 36 + 26 log₁₀ d.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "okumura-hata",
                 doc: "Okumura and Hata, 150 to 1500 MHz.",
                 keys: &[key(
@@ -58,6 +62,7 @@ pub(crate) static PATH_LOSS: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "cost231-hata",
                 doc: "COST 231's extension of it, 1500 to 2000 MHz.",
                 keys: &[key(
@@ -68,6 +73,7 @@ pub(crate) static PATH_LOSS: Section = Section {
                 )],
             },
             Variant {
+                rules: None,
                 name: "log-distance",
                 doc: "A power of the distance.",
                 keys: &[
@@ -87,16 +93,19 @@ pub(crate) static PATH_LOSS: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "friis",
                 doc: "Free space.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "urban-macro",
                 doc: "TR 38.901, urban macro cell, with and without line of sight.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "urban-micro",
                 doc: "TR 38.901, urban street canyon, with and without line of sight.",
                 keys: &[],
@@ -107,6 +116,7 @@ pub(crate) static PATH_LOSS: Section = Section {
 
 /// Shadowing.
 pub(crate) static SHADOWING: Section = Section {
+    rules: None,
     noun: "shadowing",
     doc: "Log-normal shadowing, alike at places near each other.",
     keys: &[],
@@ -116,16 +126,19 @@ pub(crate) static SHADOWING: Section = Section {
         doc: "Where its deviation comes from.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "No shadowing.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "path-loss",
                 doc: "The deviation that the source of the path loss gives; only urban-macro and urban-micro have one.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "fixed",
                 doc: "A deviation of one's own.",
                 keys: &[
@@ -144,6 +157,7 @@ pub(crate) static SHADOWING: Section = Section {
 
 /// A UE placed by hand.
 pub(crate) static UE: Section = Section {
+    rules: None,
     noun: "ue",
     doc: "A UE. It stands at `distance` from the eNodeB `near`, or at `x` and `y`, or goes the way of a `trace`.",
     tag: None,

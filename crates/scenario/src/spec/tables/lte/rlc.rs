@@ -20,6 +20,7 @@ const REORDERING: Key = key(
 
 /// Radio link control.
 pub(crate) static RLC: Section = Section {
+    rules: None,
     noun: "rlc",
     doc: "Radio link control (TS 36.322).",
     keys: &[
@@ -48,6 +49,7 @@ pub(crate) static RLC: Section = Section {
         doc: "Whether what HARQ lost is sent again.",
         variants: &[
             Variant {
+                rules: None,
                 name: "am",
                 doc: "Acknowledged mode.",
                 keys: &[
@@ -112,6 +114,7 @@ pub(crate) static RLC: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "um",
                 doc: "Unacknowledged mode.",
                 keys: &[
@@ -130,6 +133,7 @@ pub(crate) static RLC: Section = Section {
 
 /// Active queue management of an RLC buffer.
 pub(crate) static AQM: Section = Section {
+    rules: None,
     noun: "aqm",
     doc: "Active queue management of an RLC buffer.",
     keys: &[],
@@ -139,11 +143,13 @@ pub(crate) static AQM: Section = Section {
         doc: "What it drops and when.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "Nothing.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "codel",
                 doc: "Controlled delay (RFC 8289).",
                 keys: &[CODEL_TARGET, CODEL_INTERVAL],
@@ -154,6 +160,7 @@ pub(crate) static AQM: Section = Section {
 
 /// Packet data convergence.
 pub(crate) static PDCP: Section = Section {
+    rules: None,
     noun: "pdcp",
     doc: "Packet data convergence (TS 36.323).",
     tag: None,

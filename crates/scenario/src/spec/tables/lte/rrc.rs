@@ -17,6 +17,7 @@ const fn time(name: &'static str, default: &'static str, doc: &'static str) -> K
 
 /// What a UE goes through before its first data.
 pub(crate) static ATTACH: Section = Section {
+    rules: None,
     noun: "attach",
     doc: "What a UE goes through before its first data.",
     keys: &[],
@@ -26,11 +27,13 @@ pub(crate) static ATTACH: Section = Section {
         doc: "Whether it takes time.",
         variants: &[
             Variant {
+                rules: None,
                 name: "none",
                 doc: "UEs are connected at the start.",
                 keys: &[],
             },
             Variant {
+                rules: None,
                 name: "standard",
                 doc: "UEs switch on at the start; packets for them wait.",
                 keys: &[
@@ -53,6 +56,7 @@ pub(crate) static ATTACH: Section = Section {
 
 /// Handover.
 pub(crate) static HANDOVER: Section = Section {
+    rules: None,
     noun: "handover",
     doc: "When a UE that moves goes to another cell, and what it takes. Packets follow it over the backhaul.",
     keys: &[],
@@ -62,6 +66,7 @@ pub(crate) static HANDOVER: Section = Section {
         doc: "What a UE reports for it.",
         variants: &[
             Variant {
+                rules: None,
                 name: "a3",
                 doc: "A neighbour has become better than its own cell.",
                 keys: &[
@@ -101,6 +106,7 @@ pub(crate) static HANDOVER: Section = Section {
                 ],
             },
             Variant {
+                rules: None,
                 name: "none",
                 doc: "A UE stays in its cell until its radio link fails.",
                 keys: &[],
@@ -111,6 +117,7 @@ pub(crate) static HANDOVER: Section = Section {
 
 /// Radio link monitoring.
 pub(crate) static RADIO_LINK: Section = Section {
+    rules: None,
     noun: "radio_link",
     doc: "When the radio link of a UE that moves has failed.",
     tag: None,

@@ -1,0 +1,440 @@
+//! The macros that declare.
+
+/// Declares a struct of parameters. A field is a key of the same name:
+///
+/// - `name: Type = default, in range;` may be left out,
+/// - `name: Type => expression, in range;` follows from the keys above where it is left out,
+/// - `name: Type, in range;` must be stated, unless `Type` is an `Option`.
+///
+/// `in` is left out where a type has no range. The first paragraph of a documentation comment is
+/// the sentence of the reference. A field whose type is such a struct stands for its keys; with
+/// `struct Name as "noun"` it is a table of its own.
+///
+/// `rules function;` after the struct names a `fn(&Self) -> Vec<Issue>`: what must hold between
+/// keys.
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[doc = $doc:expr])*
+        $(#[derive($($derive:ident),*)])?
+        $vis:vis struct $name:ident $(as $noun:literal)? {$(
+            $(#[doc = $key_doc:expr])*
+            $key:ident : $type:ty $(= $default:expr)? $(=> $derived:expr)? $(, in $limits:expr)? ;
+        )*}
+        $(rules $rules:expr;)?
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis struct $name {$(
+            $(#[doc = $key_doc])*
+            pub $key: $type,
+        )*}
+
+        $crate::params!(@default $name $($key $type {$($default)? $($derived)?})*);
+
+        impl $name {
+            /// The keys, with the defaults of `given` if there are any, else those declared.
+            #[allow(unused_mut, unused_variables)]
+            fn declared_keys(given: Option<&Self>) -> Vec<$crate::Key> {
+                let mut keys = Vec::new();
+                $({
+                    let usual: Option<$type> = $crate::params!(@usual $($default)?);
+                    let meant = given.map(|given| &given.$key).or(usual.as_ref());
+                    keys.extend($crate::field_keys::<$type>(
+                        stringify!($key),
+                        &[$($key_doc),*],
+                        $crate::params!(@given meant $($derived)?),
+                        $crate::params!(@limits $type $(, $limits)?),
+                    ));
+                })*
+                keys
+            }
+
+            /// Those of the keys that follow from others.
+            #[allow(unused_mut)]
+            fn derived_keys() -> Vec<&'static str> {
+                let mut derived: Vec<&'static str> = Vec::new();
+                $(
+                    $crate::params!(@derived derived $key $($derived)?);
+                    derived.extend(<$type as $crate::Param>::derived());
+                )*
+                derived
+            }
+        }
+
+        impl $crate::Params for $name {
+            fn spec() -> &'static $crate::Spec {
+                static SPEC: std::sync::OnceLock<$crate::Spec> = std::sync::OnceLock::new();
+                SPEC.get_or_init(|| $crate::Spec {
+                    doc: $crate::paragraph(&[$($doc),*]),
+                    keys: Self::declared_keys(None).leak(),
+                    derived: Self::derived_keys().leak(),
+                    rules: <Self as $crate::Params>::rules(),
+                })
+            }
+            fn read(values: &$crate::Values) -> Result<Self, $crate::Mismatch> {
+                $(let $key: $type = $crate::params!(@read values $key $type [$($derived)?]);)*
+                Ok(Self { $($key),* })
+            }
+            fn write(&self) -> $crate::Values {
+                let mut values = $crate::Values::default();
+                $($crate::Param::write(&self.$key, stringify!($key), &mut values);)*
+                values
+            }
+            fn issues(&self) -> Vec<$crate::Issue> {
+                let mut issues = Vec::new();
+                $(issues.extend($crate::Param::group_issues(&self.$key));)*
+                $(issues.extend($rules(self));)?
+                issues
+            }
+        }
+
+        $crate::params!(@field $name [$($noun)?] $($key)*);
+    };
+    // As a field of another struct it stands for its keys.
+    (@field $name:ident [] $($key:ident)*) => {
+        impl $crate::Param for $name {
+            type Limits = ();
+            fn kind((): ()) -> Option<$crate::Kind> {
+                None
+            }
+            fn from_value(_: &$crate::Value) -> Option<Self> {
+                None
+            }
+            fn to_value(&self) -> Option<$crate::Value> {
+                None
+            }
+            fn keys(
+                _: &'static str,
+                _: &'static str,
+                given: $crate::Given<'_, Self>,
+                (): (),
+            ) -> Vec<$crate::Key> {
+                match given {
+                    $crate::Given::Default(given) => Self::declared_keys(Some(given)),
+                    _ => Self::declared_keys(None),
+                }
+            }
+            fn read(
+                values: &$crate::Values,
+                _: &'static str,
+            ) -> Result<Option<Self>, $crate::Mismatch> {
+                <Self as $crate::Params>::read(values).map(Some)
+            }
+            fn write(&self, _: &'static str, values: &mut $crate::Values) {
+                $($crate::Param::write(&self.$key, stringify!($key), values);)*
+            }
+            fn derived() -> Vec<&'static str> {
+                Self::derived_keys()
+            }
+            fn group_issues(&self) -> Vec<$crate::Issue> {
+                $crate::Params::issues(self)
+            }
+        }
+    };
+    // As a field of another struct it is a table.
+    (@field $name:ident [$noun:literal] $($key:ident)*) => {
+        impl $crate::Table for $name {
+            const NOUN: &'static str = $noun;
+            fn section() -> &'static $crate::Section {
+                static SECTION: std::sync::OnceLock<$crate::Section> = std::sync::OnceLock::new();
+                SECTION.get_or_init(|| <Self as $crate::Params>::spec().section($noun))
+            }
+        }
+
+        impl $crate::Param for $name {
+            type Limits = ();
+            fn kind((): ()) -> Option<$crate::Kind> {
+                Some($crate::Kind::Table(<Self as $crate::Table>::section()))
+            }
+            fn from_value(value: &$crate::Value) -> Option<Self> {
+                match value {
+                    $crate::Value::Table(values) => <Self as $crate::Params>::read(values).ok(),
+                    _ => None,
+                }
+            }
+            fn to_value(&self) -> Option<$crate::Value> {
+                Some($crate::Value::Table($crate::Params::write(self)))
+            }
+            fn keys(
+                name: &'static str,
+                doc: &'static str,
+                given: $crate::Given<'_, Self>,
+                (): (),
+            ) -> Vec<$crate::Key> {
+                let section = match given {
+                    // The struct around it means other defaults.
+                    $crate::Given::Default(given) => &*Box::leak(Box::new($crate::Section {
+                        keys: Self::declared_keys(Some(given)).leak(),
+                        ..*<Self as $crate::Table>::section()
+                    })),
+                    _ => <Self as $crate::Table>::section(),
+                };
+                $crate::table_key(name, doc, $crate::Kind::Table(section))
+            }
+            fn read(
+                values: &$crate::Values,
+                name: &'static str,
+            ) -> Result<Option<Self>, $crate::Mismatch> {
+                let table = $crate::table(values, name)?;
+                table.map(<Self as $crate::Params>::read).transpose()
+            }
+        }
+    };
+    // A struct has a default where each of its keys has one.
+    (@default $name:ident $($key:ident $type:ty {$value:expr})*) => {
+        impl Default for $name {
+            fn default() -> Self {
+                $(let $key: $type = $value;)*
+                Self { $($key),* }
+            }
+        }
+    };
+    (@default $($other:tt)*) => {};
+    (@derived $list:ident $key:ident $derived:expr) => { $list.push(stringify!($key)) };
+    (@derived $list:ident $key:ident) => {};
+    (@limits $type:ty) => { $crate::unbounded::<$type>() };
+    (@limits $type:ty, $limits:expr) => { $limits };
+    (@usual) => { None };
+    (@usual $value:expr) => { Some($value) };
+    (@given $meant:ident $derived:expr) => {{
+        let _ = $meant;
+        $crate::Given::Derived
+    }};
+    (@given $meant:ident) => {
+        $meant.map_or($crate::Given::Required, $crate::Given::Default)
+    };
+    (@read $values:ident $key:ident $type:ty [$derived:expr]) => {
+        match <$type as $crate::Param>::read($values, stringify!($key))? {
+            Some(value) => value,
+            None => $derived,
+        }
+    };
+    (@read $values:ident $key:ident $type:ty []) => {
+        <$type as $crate::Param>::read($values, stringify!($key))?
+            .ok_or($crate::Mismatch { key: stringify!($key) })?
+    };
+}
+
+/// Declares an enum of words: `Variant = "word"`, further spellings after `|`.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[doc = $doc:expr])*
+        $(#[derive($($derive:ident),*)])?
+        $vis:vis enum $name:ident {$(
+            $(#[$word_meta:meta])*
+            $variant:ident = $word:literal $(| $alias:literal)*
+        ),* $(,)?}
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis enum $name {$(
+            $(#[$word_meta])*
+            $variant,
+        )*}
+
+        impl $name {
+            /// The word of a file.
+            #[allow(dead_code)]
+            $vis const fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+
+        $crate::scalar!(
+            $name,
+            (),
+            |()| $crate::Kind::Words {
+                words: &[$($word),*],
+                aliases: &[$($(($alias, $word)),*)*],
+            },
+            |value: &$crate::Value| match value {
+                $crate::Value::Text(text) => match text.as_str() {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                },
+                _ => None,
+            },
+            |value: &Self| Some($crate::Value::Text(value.word().to_owned()))
+        );
+    };
+}
+
+/// Declares an enum of one word or else a value: `Word = "word", Value(Type)`.
+#[macro_export]
+macro_rules! or_word {
+    (
+        $(#[doc = $doc:expr])*
+        $(#[derive($($derive:ident),*)])?
+        $vis:vis enum $name:ident {
+            $(#[$word_meta:meta])*
+            $variant:ident = $word:literal,
+            $(#[$value_meta:meta])*
+            $value:ident($type:ty) $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis enum $name {
+            $(#[$word_meta])*
+            $variant,
+            $(#[$value_meta])*
+            $value($type),
+        }
+
+        $crate::scalar!(
+            $name,
+            <$type as $crate::Param>::Limits,
+            |limits| {
+                let inner = <$type as $crate::Param>::kind(limits)?;
+                $crate::Kind::OrWord($word, Box::leak(Box::new(inner)))
+            },
+            |value: &$crate::Value| match value {
+                $crate::Value::Text(text) if text == $word => Some(Self::$variant),
+                other => <$type as $crate::Param>::from_value(other).map(Self::$value),
+            },
+            |value: &Self| match value {
+                Self::$variant => Some($crate::Value::Text($word.to_owned())),
+                Self::$value(value) => $crate::Param::to_value(value),
+            }
+        );
+    };
+}
+
+/// Declares a table whose tag decides which keys it has: an enum with a variant for each word.
+///
+/// In a file the table may be given as the word of its tag alone. A field whose type is a struct of
+/// [`params!`](crate::params) stands for its keys.
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[doc = $doc:expr])*
+        $(#[derive($($derive:ident),*)])?
+        $vis:vis enum $name:ident as $noun:literal {
+            $(#[doc = $tag_doc:expr])*
+            $tag:ident = $usual:ident;
+            $(
+                $(#[doc = $variant_doc:expr])*
+                $variant:ident = $word:literal {$(
+                    $(#[doc = $key_doc:expr])*
+                    $key:ident : $type:ty = $default:expr $(, in $limits:expr)? ;
+                )*}
+            )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis enum $name {$(
+            $(#[doc = $variant_doc])*
+            $variant {$(
+                $(#[doc = $key_doc])*
+                $key: $type,
+            )*},
+        )*}
+
+        impl Default for $name {
+            #[allow(non_snake_case, dead_code)]
+            fn default() -> Self {
+                $(fn $variant() -> $name {
+                    $(let $key: $type = $default;)*
+                    $name::$variant { $($key),* }
+                })*
+                $usual()
+            }
+        }
+
+        impl $name {
+            /// The table of a file.
+            $vis fn section() -> &'static $crate::Section {
+                static SECTION: std::sync::OnceLock<$crate::Section> = std::sync::OnceLock::new();
+                SECTION.get_or_init(|| {
+                    let mut usual = "";
+                    $(if stringify!($variant) == stringify!($usual) { usual = $word; })*
+                    $crate::choice_section(
+                        $noun,
+                        $crate::paragraph(&[$($doc),*]),
+                        (stringify!($tag), usual, $crate::paragraph(&[$($tag_doc),*])),
+                        vec![$({
+                            #[allow(unused_mut)]
+                            let mut keys: Vec<$crate::Key> = Vec::new();
+                            $({
+                                let value: $type = $default;
+                                keys.extend($crate::field_keys::<$type>(
+                                    stringify!($key),
+                                    &[$($key_doc),*],
+                                    $crate::Given::Default(&value),
+                                    $crate::params!(@limits $type $(, $limits)?),
+                                ));
+                            })*
+                            $crate::Variant {
+                                name: $word,
+                                doc: $crate::paragraph(&[$($variant_doc),*]),
+                                keys: keys.leak(),
+                                rules: None,
+                            }
+                        }),*],
+                    )
+                })
+            }
+
+            /// Reads the checked values of the table.
+            ///
+            /// # Errors
+            ///
+            /// A value that was not checked.
+            $vis fn read_table(values: &$crate::Values) -> Result<Self, $crate::Mismatch> {
+                match values.text(stringify!($tag)) {
+                    $(Some($word) => {
+                        $(let $key: $type =
+                            $crate::params!(@read values $key $type []);)*
+                        Ok(Self::$variant { $($key),* })
+                    })*
+                    _ => Err($crate::Mismatch { key: stringify!($tag) }),
+                }
+            }
+        }
+
+        impl $crate::Param for $name {
+            type Limits = ();
+            fn kind((): ()) -> Option<$crate::Kind> {
+                Some($crate::Kind::TableOrTag(Self::section()))
+            }
+            fn from_value(value: &$crate::Value) -> Option<Self> {
+                match value {
+                    $crate::Value::Table(values) => Self::read_table(values).ok(),
+                    _ => None,
+                }
+            }
+            fn to_value(&self) -> Option<$crate::Value> {
+                let mut table = $crate::Values::default();
+                match self {
+                    $(Self::$variant { $($key),* } => {
+                        table.set(
+                            stringify!($tag),
+                            $crate::Value::Text($word.to_owned()),
+                        );
+                        $($crate::Param::write($key, stringify!($key), &mut table);)*
+                    })*
+                }
+                Some($crate::Value::Table(table))
+            }
+            fn keys(
+                name: &'static str,
+                doc: &'static str,
+                _: $crate::Given<'_, Self>,
+                (): (),
+            ) -> Vec<$crate::Key> {
+                $crate::table_key(name, doc, $crate::Kind::TableOrTag(Self::section()))
+            }
+            fn read(
+                values: &$crate::Values,
+                name: &'static str,
+            ) -> Result<Option<Self>, $crate::Mismatch> {
+                $crate::table(values, name)?.map(Self::read_table).transpose()
+            }
+        }
+    };
+}

@@ -1,0 +1,461 @@
+//! The keys of a scenario file: those of this crate, and those that models declare beside
+//! themselves, handed in by whoever knows the models.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::OnceLock;
+
+use backlane_param::{Key, Kind, Presence, Section, Tag, Variant};
+
+use crate::diagnostic::{Diagnostic, Report};
+use crate::files::Files;
+use crate::model::{Described, Scenario};
+use crate::normal;
+use crate::plan::{self, Options, Plan, Stopped};
+use crate::single;
+use crate::spec::tables;
+
+/// The keys of a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue {
+    sections: &'static Sections,
+}
+
+#[derive(Debug)]
+struct Sections {
+    file: &'static Section,
+    slotted: &'static Section,
+    /// By the address of the section of this crate that they take the place of.
+    by_origin: BTreeMap<usize, &'static Section>,
+}
+
+/// What a model adds to the keys of a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub enum Declared {
+    /// A whole section: it takes the place of the slot with its noun.
+    Section(Section),
+    /// A word of the tag of a section, such as a routing protocol.
+    Word {
+        /// The noun of the section.
+        section: &'static str,
+        /// The word and its keys.
+        variant: Variant,
+    },
+}
+
+/// Why something cannot be added to a catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogueError {
+    /// The section has this word already.
+    NameTaken {
+        /// The section.
+        section: &'static str,
+        /// The word.
+        name: &'static str,
+    },
+    /// The section has this key already.
+    KeyTaken {
+        /// The section or the word whose key it is.
+        of: &'static str,
+        /// The key.
+        key: &'static str,
+    },
+    /// The default is no value of its own key.
+    BadDefault {
+        /// The section or the word whose key it is.
+        of: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The default, as TOML.
+        default: &'static str,
+        /// What the key takes.
+        takes: String,
+    },
+    /// No section of this noun takes declarations.
+    UnknownSection(&'static str),
+}
+
+impl fmt::Display for CatalogueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken { section, name } => {
+                write!(f, "{section} has \"{name}\" already: choose another name")
+            }
+            Self::KeyTaken { of, key } => {
+                write!(f, "{of} has the key `{key}` already: rename the field")
+            }
+            Self::BadDefault {
+                of,
+                key,
+                default,
+                takes,
+            } => write!(
+                f,
+                "the default of {of} {key} is {default}, but the key takes {takes}"
+            ),
+            Self::UnknownSection(noun) => write!(f, "no section \"{noun}\" takes declarations"),
+        }
+    }
+}
+
+impl std::error::Error for CatalogueError {}
+
+impl Default for Catalogue {
+    /// The keys of this crate alone.
+    fn default() -> Self {
+        static BARE: OnceLock<&'static Sections> = OnceLock::new();
+        let sections = *BARE.get_or_init(|| Box::leak(Box::new(Builder::new(&[]).build())));
+        Self { sections }
+    }
+}
+
+impl Catalogue {
+    /// The catalogue with these declarations. It is made once and lives as long as the program.
+    ///
+    /// # Errors
+    ///
+    /// A name or a key that is taken, a default that its own key refuses, or a section that takes
+    /// no declarations.
+    pub fn new(declared: &[Declared]) -> Result<Self, CatalogueError> {
+        let mut builder = Builder::new(declared);
+        let sections = builder.build();
+        if let Some(noun) = builder.unused() {
+            return Err(CatalogueError::UnknownSection(noun));
+        }
+        let catalogue = Self {
+            sections: Box::leak(Box::new(sections)),
+        };
+        for section in builder.touched {
+            check_section(section)?;
+        }
+        Ok(catalogue)
+    }
+
+    /// The top of the file.
+    pub(crate) fn file(&self) -> &'static Section {
+        self.sections.file
+    }
+
+    /// The top of a file with a slotted model.
+    pub(crate) fn slotted(&self) -> &'static Section {
+        self.sections.slotted
+    }
+
+    /// A section of this crate, with what was declared for it.
+    pub(crate) fn of(&self, section: &'static Section) -> &'static Section {
+        let known = self.sections.by_origin.get(&address(section));
+        known.copied().unwrap_or(section)
+    }
+
+    /// The section at a path from the top of the file.
+    pub(crate) fn section(&self, path: &[&str]) -> Option<&'static Section> {
+        path.iter().try_fold(self.file(), |section, name| {
+            section.find(name)?.kind.section()
+        })
+    }
+
+    /// Checks a scenario file: its warnings, or all its problems if there is an error.
+    ///
+    /// `path` is the file's name in messages and the place that relative file references count
+    /// from. `overrides` are keys with values, applied in their order before the sweep.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, at least one of them an error.
+    pub fn check(
+        self,
+        text: &str,
+        path: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Vec<Diagnostic>, Report> {
+        let options = Options {
+            overrides,
+            ..Options::default()
+        };
+        self.check_with(text, path, options)
+            .map_err(Stopped::report)
+    }
+
+    /// [`check`](Self::check), with all options.
+    ///
+    /// # Errors
+    ///
+    /// As there, or the watch ended it.
+    pub fn check_with(
+        self,
+        text: &str,
+        path: &str,
+        options: Options<'_>,
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        plan::check(self, text, path, options)
+    }
+
+    /// Resolves every cell of a scenario file and names its runs. A `seed` replaces the file's.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, at least one of them an error; a sweep that is too large is
+    /// refused before any of it is built.
+    pub fn plan(
+        self,
+        text: &str,
+        path: &str,
+        overrides: &[(String, String)],
+        seed: Option<u64>,
+    ) -> Result<Plan, Report> {
+        let options = Options {
+            overrides,
+            seed,
+            ..Options::default()
+        };
+        self.plan_with(text, path, options).map_err(Stopped::report)
+    }
+
+    /// [`plan`](Self::plan), with all options.
+    ///
+    /// # Errors
+    ///
+    /// As there, or the watch ended it.
+    pub fn plan_with(self, text: &str, path: &str, options: Options<'_>) -> Result<Plan, Stopped> {
+        plan::plan(self, text, path, options)
+    }
+
+    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
+    /// sweep and without references to files will do.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found.
+    pub fn described(self, text: &str) -> Result<Described, Report> {
+        single::single(self, text, single::RESOLVED, &mut Files::none())
+    }
+
+    /// [`described`](Self::described), for a network.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, or that it is a slotted model and no network.
+    pub fn from_resolved(self, text: &str) -> Result<Scenario, Report> {
+        single::network(self, text, single::RESOLVED, &mut Files::none())
+    }
+
+    /// Reads a scenario file without a sweep.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, or that it is a slotted model and no network.
+    pub fn parse(self, text: &str, path: &str) -> Result<Scenario, Report> {
+        single::network(self, text, path, &mut Files::beside(path, None))
+    }
+
+    /// What the key of a path is, such as `routing.hello_interval`: under each word that has it,
+    /// what it takes, its default and its sentence. `None` if no section has it.
+    pub fn explain(self, path: &str) -> Option<String> {
+        let words: Vec<&str> = path.split('.').collect();
+        let (name, above) = words.split_last()?;
+        let section = self.section(above)?;
+        let common = section.keys.iter().map(|key| (None, key));
+        let tag = section.tag.as_ref();
+        let variants = tag.into_iter().flat_map(|tag| tag.variants);
+        let under = variants.flat_map(|v| v.keys.iter().map(move |key| (Some(v.name), key)));
+        let found = common.chain(under).filter(|(_, key)| key.name == *name);
+        let mut lines: Vec<String> = found
+            .map(|(word, key)| {
+                let of = match (tag, word) {
+                    (Some(tag), Some(word)) => format!(" with {} = \"{word}\"", tag.key),
+                    _ => String::new(),
+                };
+                let default = match key.presence {
+                    Presence::Default(toml) => format!(", default {toml}"),
+                    Presence::Required => ", required".to_owned(),
+                    Presence::Optional | Presence::Section => String::new(),
+                };
+                format!(
+                    "{path}{of}: {}{default}\n  {}",
+                    key.kind.describe(),
+                    key.doc
+                )
+            })
+            .collect();
+        if let Some(tag) = tag.filter(|tag| tag.key == *name) {
+            let words = tag.variants.iter();
+            let words = words.map(|word| format!("\n  \"{}\": {}", word.name, word.doc));
+            lines.push(format!("{path}: {}{}", tag.doc, words.collect::<String>()));
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+fn address(section: &'static Section) -> usize {
+    std::ptr::from_ref(section).addr()
+}
+
+/// Whether a place waits for a declaration.
+fn is_slot(section: &Section) -> bool {
+    section.doc.is_empty() && section.keys.is_empty() && section.tag.is_none()
+}
+
+/// Puts declarations into the sections of this crate.
+struct Builder<'a> {
+    declared: &'a [Declared],
+    used: Vec<bool>,
+    by_origin: BTreeMap<usize, &'static Section>,
+    /// Sections with declarations.
+    touched: Vec<&'static Section>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(declared: &'a [Declared]) -> Self {
+        Self {
+            declared,
+            used: vec![false; declared.len()],
+            by_origin: BTreeMap::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    fn build(&mut self) -> Sections {
+        let file = self.section(&tables::FILE);
+        let slotted = self.section(&tables::SLOTTED_FILE);
+        Sections {
+            file,
+            slotted,
+            by_origin: self.by_origin.clone(),
+        }
+    }
+
+    /// The noun of a declaration that no section has taken.
+    fn unused(&self) -> Option<&'static str> {
+        let unused = self.used.iter().position(|used| !used)?;
+        Some(match self.declared[unused] {
+            Declared::Section(section) => section.noun,
+            Declared::Word { section, .. } => section,
+        })
+    }
+
+    /// A section with what was declared for it.
+    fn section(&mut self, origin: &'static Section) -> &'static Section {
+        if let Some(known) = self.by_origin.get(&address(origin)) {
+            return known;
+        }
+        let mut section = *origin;
+        let mut is_touched = false;
+        for (at, declared) in self.declared.iter().enumerate() {
+            if let Declared::Section(declared) = declared
+                && is_slot(origin)
+                && declared.noun == origin.noun
+            {
+                section = *declared;
+                is_touched = true;
+                self.used[at] = true;
+            }
+        }
+        section.keys = self.keys(section.keys);
+        if let Some(tag) = section.tag {
+            let (variants, has_more) = self.variants(section.noun, tag.variants);
+            is_touched |= has_more;
+            section.tag = Some(Tag { variants, ..tag });
+        }
+        let section: &'static Section = Box::leak(Box::new(section));
+        self.by_origin.insert(address(origin), section);
+        if is_touched {
+            self.touched.push(section);
+        }
+        section
+    }
+
+    /// The words of a tag: those of this crate in their order, then those declared. A slot keeps
+    /// the place of a word that is declared elsewhere.
+    fn variants(
+        &mut self,
+        noun: &'static str,
+        variants: &'static [Variant],
+    ) -> (&'static [Variant], bool) {
+        let mut all: Vec<Variant> = Vec::new();
+        let mut more: Vec<Variant> = Vec::new();
+        for (at, declared) in self.declared.iter().enumerate() {
+            if let Declared::Word { section, variant } = declared
+                && *section == noun
+            {
+                self.used[at] = true;
+                more.push(*variant);
+            }
+        }
+        let has_more = !more.is_empty();
+        for variant in variants {
+            let is_slot = variant.doc.is_empty();
+            match more.iter().position(|other| other.name == variant.name) {
+                Some(at) if is_slot => all.push(more.remove(at)),
+                _ if is_slot => {}
+                _ => all.push(*variant),
+            }
+        }
+        all.append(&mut more);
+        for variant in &mut all {
+            variant.keys = self.keys(variant.keys);
+        }
+        (all.leak(), has_more)
+    }
+
+    fn keys(&mut self, keys: &'static [Key]) -> &'static [Key] {
+        let keys = keys.iter().map(|key| Key {
+            kind: self.kind(key.kind),
+            ..*key
+        });
+        keys.collect::<Vec<_>>().leak()
+    }
+
+    fn kind(&mut self, kind: Kind) -> Kind {
+        match kind {
+            Kind::Table(section) => Kind::Table(self.section(section)),
+            Kind::TableOrTag(section) => Kind::TableOrTag(self.section(section)),
+            Kind::Tables(section) => Kind::Tables(self.section(section)),
+            Kind::Queue(section) => Kind::Queue(self.section(section)),
+            other => other,
+        }
+    }
+}
+
+/// Refuses a section with a word or a key twice, or with a default that its key refuses.
+fn check_section(section: &'static Section) -> Result<(), CatalogueError> {
+    let common: BTreeSet<_> = section.tag.iter().map(|tag| tag.key).collect();
+    let common = check_keys(section.noun, section.keys, &common)?;
+    let mut words = BTreeSet::new();
+    for variant in section.tag.iter().flat_map(|tag| tag.variants) {
+        if !words.insert(variant.name) {
+            return Err(CatalogueError::NameTaken {
+                section: section.noun,
+                name: variant.name,
+            });
+        }
+        check_keys(variant.name, variant.keys, &common)?;
+    }
+    Ok(())
+}
+
+fn check_keys(
+    of: &'static str,
+    keys: &'static [Key],
+    taken: &BTreeSet<&'static str>,
+) -> Result<BTreeSet<&'static str>, CatalogueError> {
+    let mut seen = taken.clone();
+    for key in keys {
+        if !seen.insert(key.name) {
+            return Err(CatalogueError::KeyTaken { of, key: key.name });
+        }
+        if let Presence::Default(toml) = key.presence
+            && normal::canonical(key, toml).is_none()
+        {
+            return Err(CatalogueError::BadDefault {
+                of,
+                key: key.name,
+                default: toml,
+                takes: key.kind.describe(),
+            });
+        }
+        if let Some(inner) = key.kind.section() {
+            check_section(inner)?;
+        }
+    }
+    Ok(seen)
+}

@@ -1,0 +1,69 @@
+//! The models that a program has: those of Backlane, and what it adds.
+
+use std::sync::OnceLock;
+
+use backlane_scenario::{Catalogue, CatalogueError, Declared};
+
+use crate::routers::{Protocol, Routers};
+
+/// The models that a scenario may name, with their keys.
+pub struct Models {
+    pub(crate) routers: Routers,
+    catalogue: Catalogue,
+}
+
+/// Adds models to those of Backlane.
+pub struct ModelsBuilder {
+    routers: Routers,
+}
+
+impl Models {
+    /// Those of Backlane.
+    pub fn standard() -> &'static Self {
+        static STANDARD: OnceLock<Models> = OnceLock::new();
+        STANDARD.get_or_init(|| {
+            let models = Self::builder().build();
+            // A test builds them.
+            models.unwrap_or_else(|error| panic!("the models of Backlane: {error}"))
+        })
+    }
+
+    /// Those of Backlane, to be added to.
+    pub fn builder() -> ModelsBuilder {
+        ModelsBuilder {
+            routers: Routers::standard(),
+        }
+    }
+
+    /// The keys of a scenario file.
+    pub const fn catalogue(&self) -> Catalogue {
+        self.catalogue
+    }
+}
+
+impl ModelsBuilder {
+    /// Adds a routing protocol.
+    #[must_use]
+    pub fn router(mut self, protocol: Protocol) -> Self {
+        self.routers.push(protocol);
+        self
+    }
+
+    /// The models and their catalogue. It is made once and lives as long as the program.
+    ///
+    /// # Errors
+    ///
+    /// A name or a key that is taken, or a default that its own key refuses.
+    pub fn build(self) -> Result<Models, CatalogueError> {
+        let declared: Vec<Declared> = self.routers.declared().collect();
+        Ok(Models {
+            catalogue: Catalogue::new(&declared)?,
+            routers: self.routers,
+        })
+    }
+}
+
+/// The keys of a scenario file with the models of Backlane.
+pub fn catalogue() -> Catalogue {
+    Models::standard().catalogue()
+}

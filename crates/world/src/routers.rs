@@ -1,0 +1,380 @@
+//! Routing protocols by name: what `routing.protocol` may say, and how the routers of a network are
+//! made.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use backlane_engine::{Interrupt, Stream, Watch};
+use backlane_net::{Network, NodeId, Router};
+use backlane_param::{Mismatch, Params, Values};
+use backlane_routing::aodv::{self, Aodv};
+use backlane_routing::backpressure::tcp_aware::{self, FlowLinks, TcpAware, TcpAwareConfig};
+use backlane_routing::backpressure::{
+    self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, Shared, SingleQueue,
+    SingleQueueConfig,
+};
+use backlane_routing::graph::{Distances, Graph};
+use backlane_routing::multipath::{self, L25r, Reach};
+use backlane_routing::olsr::{self, Olsr};
+use backlane_routing::shortest_path::{self, ShortestPath, Tables};
+use backlane_scenario::Declared;
+use backlane_scenario::model::NodeKind;
+use backlane_traffic::FlowSpec;
+
+use crate::build::{BuildError, Builder, Unbuilt, while_watched};
+use crate::capture::MessagePort;
+
+/// Nodes to which a search finds the way in the time of one step.
+const NODES_PER_STEP: u64 = 16;
+
+/// Makes the router of a node.
+pub type MakeRouter<'a> = Box<dyn Fn(NodeId) -> Box<dyn Router> + 'a>;
+
+/// The network that routers are made for, with all its nodes, links and flows.
+pub struct Site<'a, 's, 'w> {
+    builder: &'a Builder<'a>,
+    specs: &'a [FlowSpec],
+    paths: &'a BTreeSet<(NodeId, NodeId)>,
+    watch: &'s mut Watch<'w>,
+}
+
+impl<'a, 's, 'w> Site<'a, 's, 'w> {
+    pub(crate) fn new(
+        builder: &'a Builder<'a>,
+        specs: &'a [FlowSpec],
+        paths: &'a BTreeSet<(NodeId, NodeId)>,
+        watch: &'s mut Watch<'w>,
+    ) -> Self {
+        Self {
+            builder,
+            specs,
+            paths,
+            watch,
+        }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &'a Network {
+        &self.builder.network
+    }
+
+    /// The random streams of nodes for a purpose.
+    pub fn streams(&self, purpose: &'static str) -> impl Fn(NodeId) -> Stream + use<'a> {
+        let builder = self.builder;
+        move |node| builder.streams.stream(&builder.id(node), purpose)
+    }
+
+    /// The first and the last router of all paths that packets take through the mesh.
+    pub fn paths(&self) -> impl Iterator<Item = (NodeId, NodeId)> + use<'a> {
+        self.paths.iter().copied()
+    }
+
+    /// The nodes of core networks. They forward no packets of others.
+    pub fn gateways(&self) -> Vec<NodeId> {
+        self.builder.gateways()
+    }
+
+    /// The node of a name in the scenario.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        let nodes = &self.builder.nodes;
+        let index = nodes.iter().position(|node| node.id == name)?;
+        Some(NodeId(index as u32))
+    }
+
+    /// Counts a step of work; a caller that runs long may end the building.
+    ///
+    /// # Errors
+    ///
+    /// The caller wants it to end.
+    pub fn tick(&mut self, steps: u64) -> Result<(), Interrupt> {
+        self.watch.tick(steps)
+    }
+
+    /// What backpressure's routers share; `queues` is the number of queues of a node, from the node
+    /// and the number of destinations.
+    fn backpressure(
+        &mut self,
+        distance: Distance,
+        queues: impl Fn(NodeId, usize) -> usize,
+    ) -> Result<Rc<Shared>, Interrupt> {
+        let network = self.network();
+        let nodes = &self.builder.scenario.nodes;
+        let exits = self.paths().map(|(_, exit)| exit);
+        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
+        let distances = match distance {
+            Distance::Euclidean => {
+                // Servers and UEs are not between routers; their positions do not matter.
+                let at = |node: NodeId| {
+                    let node = nodes.get(node.index());
+                    node.and_then(|node| node.position_m).unwrap_or_default()
+                };
+                let squared = |node, exit| {
+                    let ((x, y), (to_x, to_y)) = (at(node), at(exit));
+                    (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
+                };
+                while_watched(self.watch, steps, exits, |exits| {
+                    Distances::ranked(network.node_count(), exits, squared)
+                })?
+            }
+            Distance::Hops => {
+                let graph = Graph::of(network, |_, _| 1);
+                while_watched(self.watch, steps, exits, |exits| {
+                    Distances::new(&graph, exits)
+                })?
+            }
+        };
+        let mut shared = Shared::new(network.node_count(), distances, &self.gateways());
+        let destinations = shared.destinations();
+        for node in (0..network.node_count() as u32).map(NodeId) {
+            shared.add_node(node, queues(node, destinations));
+        }
+        Ok(Rc::new(shared))
+    }
+
+    /// The streams that break ties and spread HELLOs.
+    fn ties_and_hellos(&self) -> impl Fn(NodeId) -> [Stream; 2] + use<'a> {
+        let [ties, hellos] = ["ties", "hello"].map(|purpose| self.streams(purpose));
+        move |node| [ties(node), hellos(node)]
+    }
+}
+
+type Make =
+    dyn for<'a> Fn(&Values, Site<'a, '_, '_>) -> Result<MakeRouter<'a>, Unbuilt> + Send + Sync;
+
+/// A routing protocol: its name, its keys and its routers.
+pub struct Protocol {
+    declared: Declared,
+    name: &'static str,
+    make: Box<Make>,
+    /// Packets that its routers hand to a device ahead of the link, if they keep queues themselves.
+    device_queue_pkts: fn(&Values) -> Option<u32>,
+    port: MessagePort,
+}
+
+fn unchecked(mismatch: Mismatch) -> Unbuilt {
+    Unbuilt::Error(BuildError(mismatch.to_string()))
+}
+
+impl Protocol {
+    /// The protocol `name`, whose keys are those of `C`. `make` is called once for each network.
+    pub fn new<C: Params>(
+        name: &'static str,
+        make: impl for<'a> Fn(C, Site<'a, '_, '_>) -> Result<MakeRouter<'a>, Interrupt>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self {
+            declared: Declared::Word {
+                section: "routing",
+                variant: C::spec().variant(name),
+            },
+            name,
+            make: Box::new(move |values, site| {
+                let config = C::read(values).map_err(unchecked)?;
+                Ok(make(config, site)?)
+            }),
+            device_queue_pkts: |_| None,
+            port: MessagePort::Other,
+        }
+    }
+
+    /// Its routers keep queues themselves and hand so many packets to a device ahead of the link.
+    #[must_use]
+    pub fn with_device_queue(mut self, pkts: fn(&Values) -> Option<u32>) -> Self {
+        self.device_queue_pkts = pkts;
+        self
+    }
+
+    fn with_port(mut self, port: MessagePort) -> Self {
+        self.port = port;
+        self
+    }
+}
+
+/// The routing protocols that a scenario may name.
+#[derive(Default)]
+pub(crate) struct Routers(Vec<Protocol>);
+
+impl Routers {
+    /// Those of this program.
+    pub(crate) fn standard() -> Self {
+        Self(vec![
+            shortest_path(),
+            olsr(),
+            aodv(),
+            bp(),
+            bs(),
+            classic(),
+            bp_mr(),
+            tcp_aware(),
+            l2_5r(),
+        ])
+    }
+
+    pub(crate) fn push(&mut self, protocol: Protocol) {
+        self.0.push(protocol);
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
+        self.0.iter().map(|protocol| protocol.declared)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Result<&Protocol, BuildError> {
+        let mut protocols = self.0.iter();
+        let found = protocols.find(|protocol| protocol.name == name);
+        found.ok_or_else(|| BuildError(format!("there is no routing protocol \"{name}\"")))
+    }
+}
+
+impl Protocol {
+    pub(crate) fn make<'a>(
+        &self,
+        values: &Values,
+        site: Site<'a, '_, '_>,
+    ) -> Result<MakeRouter<'a>, Unbuilt> {
+        (self.make)(values, site)
+    }
+
+    pub(crate) fn device_queue_pkts(&self, values: &Values) -> Option<u32> {
+        (self.device_queue_pkts)(values)
+    }
+
+    pub(crate) fn port(&self) -> MessagePort {
+        self.port
+    }
+}
+
+fn shortest_path() -> Protocol {
+    Protocol::new("shortest-path", |config: shortest_path::Config, site| {
+        let spray = config.spray.iter().filter_map(|name| site.node(&name.0));
+        let (metric, spray) = (config.metric, spray.collect());
+        let tables = Tables::new(site.network(), metric, &spray, site.paths(), site.watch)?;
+        let tables = Rc::new(tables);
+        Ok(Box::new(move |node| {
+            Box::new(ShortestPath::new(node, tables.clone()))
+        }))
+    })
+}
+
+fn olsr() -> Protocol {
+    Protocol::new("olsr", |config: olsr::Config, site| {
+        let jitter = site.streams("olsr");
+        Ok(Box::new(move |node| {
+            Box::new(Olsr::new(node, config, jitter(node)))
+        }))
+    })
+    .with_port(MessagePort::Olsr)
+}
+
+fn aodv() -> Protocol {
+    Protocol::new("aodv", |settings: aodv::Settings, site| {
+        let network = site.network();
+        let routers = (0..network.node_count() as u32).map(NodeId);
+        let mut interfaces = routers.flat_map(|node| network.mesh_interfaces(node));
+        let config = settings.config(interfaces.any(|interface| interface.radio.is_none()));
+        let jitter = site.streams("aodv");
+        Ok(Box::new(move |node| {
+            Box::new(Aodv::new(node, config, jitter(node)))
+        }))
+    })
+    .with_port(MessagePort::Aodv)
+}
+
+fn single_queue<'a>(
+    penalty: PenaltyRule,
+    config: SingleQueueConfig,
+    mut site: Site<'a, '_, '_>,
+) -> Result<MakeRouter<'a>, Interrupt> {
+    let shared = site.backpressure(config.distance, |_, _| 1)?;
+    let streams = site.ties_and_hellos();
+    Ok(Box::new(move |node| {
+        let [ties, hellos] = streams(node);
+        let shared = shared.clone();
+        Box::new(SingleQueue::new(
+            node, penalty, config, shared, ties, hellos,
+        ))
+    }))
+}
+
+fn bp() -> Protocol {
+    Protocol::new("bp", |config: BpConfig, site| {
+        single_queue(config.penalty.into(), config.node, site)
+    })
+    .with_device_queue(|values| Some(BpConfig::read(values).ok()?.node.device_queue_pkts))
+}
+
+fn bs() -> Protocol {
+    Protocol::new("bs", |config: SingleQueueConfig, site| {
+        single_queue(PenaltyRule::Sparse, config, site)
+    })
+    .with_device_queue(|values| Some(SingleQueueConfig::read(values).ok()?.device_queue_pkts))
+}
+
+fn classic() -> Protocol {
+    Protocol::new("bp-classic", |config: ClassicConfig, mut site| {
+        let shared = site.backpressure(Distance::Hops, |_, destinations| destinations)?;
+        let streams = site.ties_and_hellos();
+        Ok(Box::new(move |node| {
+            let [ties, hellos] = streams(node);
+            Box::new(Classic::new(node, config, shared.clone(), ties, hellos))
+        }))
+    })
+    .with_device_queue(|values| Some(ClassicConfig::read(values).ok()?.device_queue_pkts))
+}
+
+fn bp_mr() -> Protocol {
+    Protocol::new("bp-mr", |config: backpressure::Config, mut site| {
+        let network = site.network();
+        let interfaces = |node, _| network.mesh_interfaces(node).len();
+        let shared = site.backpressure(Distance::Hops, interfaces)?;
+        let streams = site.ties_and_hellos();
+        let nodes = &site.builder.scenario.nodes;
+        Ok(Box::new(move |node| {
+            let [ties, hellos] = streams(node);
+            let is_gateway = nodes[node.index()].kind == NodeKind::Epc;
+            let shared = shared.clone();
+            Box::new(BpMr::new(node, config, is_gateway, shared, ties, hellos))
+        }))
+    })
+    .with_device_queue(|values| Some(backpressure::Config::read(values).ok()?.device_queue_pkts))
+}
+
+fn tcp_aware() -> Protocol {
+    Protocol::new("tcp-aware-bp", |config: TcpAwareConfig, site| {
+        let network = site.network();
+        let mut links = FlowLinks::all(network, &site.gateways());
+        if config.links == tcp_aware::Links::SimplePaths {
+            let ends = site.builder.flow_ends(site.specs);
+            // A search tries up to a thousand steps for each link.
+            let steps = network.links().len() as u64;
+            links = while_watched(site.watch, steps, ends, |ends| {
+                links.on_simple_paths(network, ends)
+            })?;
+        }
+        let links = Rc::new(links);
+        let reports = site.streams("hello");
+        Ok(Box::new(move |node| {
+            Box::new(TcpAware::new(config, links.clone(), reports(node)))
+        }))
+    })
+    .with_device_queue(|_| Some(1))
+}
+
+fn l2_5r() -> Protocol {
+    Protocol::new("l2.5r", |config: multipath::Config, site| {
+        let network = site.network();
+        let exits = site.paths().map(|(_, exit)| exit);
+        let flow_rates = site.builder.flow_rates();
+        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
+        let gateways = site.gateways();
+        let reach = while_watched(site.watch, steps, exits, |exits| {
+            Reach::new(network, flow_rates, exits, &gateways)
+        })?;
+        let reach = Rc::new(reach);
+        let ties = site.streams("ties");
+        Ok(Box::new(move |node| {
+            Box::new(L25r::new(node, config, reach.clone(), ties(node)))
+        }))
+    })
+}
