@@ -1,6 +1,8 @@
 //! What a declaration gives.
 
-use crate::{Derived, Key, Kind, Mismatch, Presence, Rules, Section, Tag, Value, Values, Variant};
+use crate::{
+    Derived, Issue, Key, Kind, Mismatch, Presence, Rules, Section, Tag, Value, Values, Variant,
+};
 
 /// What leaving a key out means.
 #[derive(Clone, Copy, Debug)]
@@ -133,18 +135,6 @@ impl Spec {
             rules: Some(self.rules),
         }
     }
-}
-
-/// A rule between keys that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    /// Shown at the first of these that the file states, else at the last. A key of a table within
-    /// is `table.key`.
-    pub keys: &'static [&'static str],
-    /// What is wrong, after the name of the section.
-    pub message: String,
-    /// What to write.
-    pub mend: String,
 }
 
 /// A struct that [`params!`](crate::params) declared.

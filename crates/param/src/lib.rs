@@ -20,10 +20,10 @@ mod types;
 mod value;
 
 pub use declare::{
-    Given, Issue, Param, Params, Spec, Table, Unbounded, choice_section, field_keys, paragraph,
-    table, table_key, unbounded,
+    Given, Param, Params, Spec, Table, Unbounded, choice_section, field_keys, paragraph, table,
+    table_key, unbounded,
 };
-pub use spec::{Derived, Key, Kind, Presence, Rules, Section, Tag, Variant};
+pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
 pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrOff};
 pub use value::{Mismatch, Value, Values};
 

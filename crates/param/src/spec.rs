@@ -1,6 +1,6 @@
 //! Descriptions of sections and keys.
 
-use crate::{Issue, Mismatch, Value, Values};
+use crate::{Mismatch, Value, Values};
 
 /// A section of the file: a TOML table.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,18 @@ pub struct Rules {
     pub derived: fn(&Values) -> Result<Vec<Derived>, Mismatch>,
     /// The rules between keys that do not hold.
     pub issues: fn(&Values) -> Result<Vec<Issue>, Mismatch>,
+}
+
+/// A rule between keys that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// Shown at the first of these that the file states, else at the last. A key of a table within
+    /// is `table.key`.
+    pub keys: &'static [&'static str],
+    /// What is wrong, after the name of the section.
+    pub message: String,
+    /// What to write.
+    pub mend: String,
 }
 
 /// A value that follows from others where the file leaves it out.
