@@ -3,6 +3,7 @@
 use backlane_units::{Duration, SimTime};
 
 use crate::config::Config;
+use crate::congestion::CongestionControl;
 use crate::ecn_echo::EcnEcho;
 use crate::handshake::{Handshake, Phase};
 use crate::readings::{Readings, Statistics};
@@ -313,6 +314,11 @@ impl Connection {
     /// The state of the sending half, for probes.
     pub fn readings(&self) -> Readings {
         self.sender.readings()
+    }
+
+    /// The congestion control.
+    pub fn congestion_control(&self) -> &dyn CongestionControl {
+        self.sender.congestion_control()
     }
 
     /// The counts so far.

@@ -2,7 +2,6 @@
 
 use backlane_units::{Duration, Rate, SimTime};
 
-use crate::congestion::ControlReadings;
 use crate::recovery::CongestionState;
 
 /// The state of a connection's sending half at one instant.
@@ -38,8 +37,6 @@ pub struct Readings {
     pub pacing_rate: Option<Rate>,
     /// The state of loss recovery.
     pub state: CongestionState,
-    /// What the congestion control tells about itself.
-    pub control: ControlReadings,
 }
 
 /// How the first slow start of a connection ended.

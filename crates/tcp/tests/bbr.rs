@@ -7,7 +7,7 @@
 
 mod dumbbell;
 
-use backlane_tcp::congestion::{ControlReadings, bbr};
+use backlane_tcp::congestion::bbr;
 use backlane_tcp::{Config, CongestionState};
 use backlane_units::{Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
@@ -28,11 +28,8 @@ fn at_ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
 }
 
-fn readings(run: &Dumbbell) -> bbr::Readings {
-    match run.sender.readings().control {
-        ControlReadings::Bbr(readings) => readings,
-        other => panic!("BBR's readings, not {other:?}"),
-    }
+fn control(run: &Dumbbell) -> &bbr::Bbr {
+    run.sender.congestion_control().downcast_ref().unwrap()
 }
 
 /// Over 10..60 s in samples of 100 ms: goodput in Mb/s, mean window, mean smoothed RTT in ms,
@@ -148,7 +145,7 @@ fn one_rest_of_200_ms_in_ten_seconds_costs_two_percent() {
     let mut rests: Vec<(u64, u64)> = Vec::new();
     for ms in 1000..61_000 {
         run.run_until(at_ms(ms));
-        if readings(&run).phase == bbr::Phase::ProbeRtt {
+        if control(&run).phase() == bbr::Phase::ProbeRtt {
             match rests.last_mut() {
                 Some((_, end)) if *end + 1 == ms => *end = ms,
                 _ => rests.push((ms, ms)),
@@ -174,14 +171,14 @@ fn one_rest_of_200_ms_in_ten_seconds_costs_two_percent() {
 fn the_bandwidth_and_the_rtt_found_are_those_of_the_path() {
     let mut run = Dumbbell::new(&config("bbr", 1), Path::clean());
     run.run_until(at_ms(5000));
-    let found = readings(&run);
+    let found = control(&run);
     // 1448 of each 1500 bytes are payload; the RTT of the SYN, 60 bytes.
     close(
         "bandwidth",
-        found.bandwidth.as_bps() as f64,
+        found.bandwidth_estimate().as_bps() as f64,
         48.267e6,
         0.001,
     );
-    assert_eq!(found.min_rtt, Some(Duration::from_micros(40_009)));
+    assert_eq!(found.min_rtt(), Some(Duration::from_micros(40_009)));
     assert_eq!(run.sender.readings().state, CongestionState::Open);
 }

@@ -5,8 +5,8 @@ mod dumbbell;
 
 use std::collections::VecDeque;
 
+use backlane_tcp::congestion::bbr3;
 use backlane_tcp::congestion::bbr3::Phase;
-use backlane_tcp::congestion::{ControlReadings, bbr3};
 use backlane_tcp::{Config, Connection, Segment};
 use backlane_units::{Duration, Rate, SimTime};
 use dumbbell::{Dumbbell, Path};
@@ -29,11 +29,8 @@ fn at_ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
 }
 
-fn readings(connection: &Connection) -> bbr3::Readings {
-    match connection.readings().control {
-        ControlReadings::Bbr3(readings) => readings,
-        other => panic!("BBR's readings, not {other:?}"),
-    }
+fn control(connection: &Connection) -> &bbr3::Bbr3 {
+    connection.congestion_control().downcast_ref().unwrap()
 }
 
 /// Goodput in Mb/s between `from_s` and `to_s`.
@@ -183,7 +180,7 @@ fn rests_at_half_the_pipe_come_every_five_seconds() {
     let mut rests: Vec<(u64, u64)> = Vec::new();
     for ms in 1000..61_000 {
         run.run_until(at_ms(ms));
-        if readings(&run.sender).phase == Phase::ProbeRtt {
+        if control(&run.sender).phase() == Phase::ProbeRtt {
             match rests.last_mut() {
                 Some((_, end)) if *end + 1 == ms => *end = ms,
                 _ => rests.push((ms, ms)),
@@ -210,7 +207,7 @@ fn bandwidth_is_probed_for_every_two_to_three_seconds() {
     let (mut last, mut is_disturbed) = (Phase::Startup, true);
     for ms in 2000..60_000 {
         run.run_until(at_ms(ms));
-        let phase = readings(&run.sender).phase;
+        let phase = control(&run.sender).phase();
         is_disturbed |= phase == Phase::ProbeRtt;
         if phase == Phase::Down && last == Phase::Up {
             is_disturbed = false;
@@ -263,7 +260,7 @@ fn a_short_buffer_ends_startup_by_its_losses_and_sets_the_bound() {
     };
     let mut run = Dumbbell::new(&config("bbr3", 1), path.clone());
     run.run_until(at_ms(2000));
-    let bound = f64::from(readings(&run.sender).inflight_hi_pkts.unwrap());
+    let bound = f64::from(control(&run.sender).inflight_hi_pkts().unwrap());
     // The pipe and its buffer of a quarter.
     assert!((1.0..1.35).contains(&(bound / PIPE_PKTS)), "{bound}");
     let startup_losses = run.sender.statistics().retransmits;

@@ -6,7 +6,7 @@
 mod dumbbell;
 
 use backlane_tcp::congestion::{
-    Ack, Arrival, CongestionControl, ControlReadings, RttSample, Window, cubic, htcp,
+    Ack, Arrival, CongestionControl, RttSample, Window, cubic, htcp, illinois, westwood,
 };
 use backlane_tcp::{Config, CongestionControlConfig, CongestionState, DelayedAck, RtoLaw};
 use backlane_units::{Duration, Rate, SimTime};
@@ -229,10 +229,8 @@ fn row_3_cubic_runs_along_its_curve() {
         );
         law.ack(RTT_US);
         let k_s = (0.3 * f64::from(w_max) / 0.4).cbrt();
-        let ControlReadings::Cubic(readings) = law.control.readings() else {
-            panic!("it is CUBIC");
-        };
-        close("K", readings.k.as_secs_f64(), k_s, 0.001);
+        let control: &cubic::Cubic = law.control.downcast_ref().unwrap();
+        close("K", control.k().as_secs_f64(), k_s, 0.001);
         for time_s in times_s {
             while law.now_us < time_s * 1e6 {
                 law.round(RTT_US);
@@ -485,12 +483,10 @@ fn row_9_illinois_turns_delay_into_its_two_gains() {
         law.rounds(2, 200_000);
         // α waits for θ = 5 rounds of low delay.
         law.rounds(8, 100_000 + (delay_ms * 1e3) as u32);
-        let ControlReadings::Illinois(readings) = law.control.readings() else {
-            panic!("it is Illinois");
-        };
+        let control: &illinois::Illinois = law.control.downcast_ref().unwrap();
         // 128ths and 64ths.
-        assert!((readings.alpha - alpha).abs() < 1.0 / 64.0, "{readings:?}");
-        assert!((readings.beta - beta).abs() < 1.0 / 63.0, "{readings:?}");
+        assert!((control.alpha() - alpha).abs() < 1.0 / 64.0, "{control:?}");
+        assert!((control.beta() - beta).abs() < 1.0 / 63.0, "{control:?}");
     }
 }
 
@@ -509,10 +505,8 @@ fn row_10_htcp_grows_by_the_time_since_the_last_loss() {
         }
         law.now_us = f64::from(round) * 1e5 + 5e3;
         law.ack(100_000);
-        let ControlReadings::Htcp(readings) = law.control.readings() else {
-            panic!("it is H-TCP");
-        };
-        close("α", readings.alpha_pkts, alpha, 0.001);
+        let control: &htcp::Htcp = law.control.downcast_ref().unwrap();
+        close("α", control.alpha_pkts(), alpha, 0.001);
         let before = law.window.cwnd_pkts;
         law.round(100_000);
         let grown = f64::from(law.window.cwnd_pkts - before);
@@ -534,10 +528,8 @@ fn row_11_westwood_s_filter_takes_sixteen_samples() {
                 law.now_us += gap_us;
                 law.ack(rtt_us);
             }
-            let ControlReadings::Westwood(readings) = law.control.readings() else {
-                panic!("it is Westwood+");
-            };
-            readings.bandwidth.as_bps() as f64
+            let control: &westwood::Westwood = law.control.downcast_ref().unwrap();
+            control.bandwidth().as_bps() as f64
         };
         close("before", feed(100.0, 40.0 * sample_ms), 80e6, 0.01);
         let after = feed(50.0, 16.5 * sample_ms);

@@ -2,7 +2,7 @@
 
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{QueueConfig, QueueLimit, Simulation};
-use backlane_tcp::congestion::{CongestionControlConfig, ControlReadings, bbr3};
+use backlane_tcp::congestion::{CongestionControlConfig, bbr3, dctcp};
 use backlane_tcp::{Config, Ecn};
 use backlane_testkit::Dumbbell;
 use backlane_traffic::tcp_flow::TcpFlow;
@@ -123,8 +123,9 @@ fn dctcp(k_pkts: u32, ecn: Ecn, segments: u32) -> (Marked, Simulation<Flows>) {
         let at = SimTime::ZERO + Duration::from_millis(5000 + i);
         simulation.run(at, |_, _| false);
         let readings = flow(&simulation, 0).sender().readings();
-        if let ControlReadings::Dctcp(dctcp) = readings.control {
-            marked.alpha += dctcp.alpha / 20_000.0;
+        let control = flow(&simulation, 0).sender().congestion_control();
+        if let Some(dctcp) = control.downcast_ref::<dctcp::Dctcp>() {
+            marked.alpha += dctcp.alpha() / 20_000.0;
         }
         marked.mean_cwnd_pkts += f64::from(readings.cwnd_pkts) / 20_000.0;
         let backlog = simulation
@@ -228,10 +229,9 @@ fn marked_bbr3(ecn_max_rtt: Duration) -> (f64, [f64; 2], f64) {
     let (marks, drops, retransmits) = signals(&simulation);
     assert!(marks > 10_000, "{marks}");
     assert_eq!((drops, retransmits), (0, 0));
-    let ControlReadings::Bbr3(readings) = flow(&simulation, 0).sender().readings().control else {
-        panic!("BBR's readings");
-    };
-    (queue_pkts, goodput, readings.marked_share)
+    let control = flow(&simulation, 0).sender().congestion_control();
+    let bbr3: &bbr3::Bbr3 = control.downcast_ref().unwrap();
+    (queue_pkts, goodput, bbr3.marked_share())
 }
 
 /// Without marks two flows of BBR keep what the windows exceed the pipe by in the queue; the marks

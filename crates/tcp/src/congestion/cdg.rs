@@ -13,10 +13,8 @@
 use backlane_units::SimTime;
 
 use super::draws::Draws;
-use super::{
-    Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window,
-    reno,
-};
+use super::registry::Factory;
+use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
 use crate::readings::SlowStartEnd;
 
 /// CDG's parameters.
@@ -73,6 +71,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "cdg";
+
+    fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Cdg::new(self, random_seed))
+    }
+}
+
 impl Default for Config {
     /// Linux's module parameters.
     fn default() -> Self {
@@ -85,18 +91,6 @@ impl Default for Config {
             loss_tolerance: false,
         }
     }
-}
-
-/// What CDG has measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Readings {
-    /// The sum of the gradients that the last back-off was drawn for, in microseconds; not
-    /// positive: nothing was drawn.
-    pub gradient_us: i64,
-    /// The window without the back-offs for gradients, in packets.
-    pub shadow_pkts: u32,
-    /// Back-offs since the RTT last fell.
-    pub backoffs_in_a_row: u32,
 }
 
 /// The extremes of the RTT in a round, or of their gradients, in microseconds.
@@ -372,14 +366,6 @@ impl CongestionControl for Cdg {
             snd_nxt,
             ..Self::new(&self.config, 0)
         };
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Cdg(Readings {
-            gradient_us: self.gradient_us,
-            shadow_pkts: self.shadow_pkts,
-            backoffs_in_a_row: self.backoffs_in_a_row,
-        })
     }
 }
 

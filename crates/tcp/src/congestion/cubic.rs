@@ -10,7 +10,8 @@ use backlane_units::{Duration, SimTime};
 
 use super::hystart::{Detector, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// CUBIC's parameters.
@@ -63,6 +64,18 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "cubic";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Cubic::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -73,17 +86,6 @@ impl Default for Config {
             reno_friendly: true,
         }
     }
-}
-
-/// What CUBIC is aiming at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The window at the last loss, in packets, after fast convergence.
-    pub w_max_pkts: u32,
-    /// The time from the start of the epoch to the plateau.
-    pub k: Duration,
-    /// The window Reno would have, in packets.
-    pub w_est_pkts: u32,
 }
 
 const TICK_US: u64 = 1000;
@@ -143,6 +145,11 @@ impl Cubic {
             w_est_pkts: 0,
             delay_min_us: 0,
         }
+    }
+
+    /// The time from the start of the epoch to the plateau: K.
+    pub fn k(&self) -> Duration {
+        Duration::from_micros(self.k_1024 * 1_000_000 / 1024)
     }
 
     fn start_epoch(&mut self, tick: u64, window_pkts: u32, acked_pkts: u32) {
@@ -293,14 +300,6 @@ impl CongestionControl for Cubic {
             let tick = now.as_micros() / TICK_US;
             *start = (*start + idle.as_micros() / TICK_US).min(tick);
         }
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Cubic(Readings {
-            w_max_pkts: self.w_max_pkts,
-            k: Duration::from_micros(self.k_1024 * 1_000_000 / 1024),
-            w_est_pkts: self.w_est_pkts,
-        })
     }
 }
 

@@ -8,9 +8,7 @@ use super::CongestionControl;
 /// A congestion control that this crate does not know, by a name and the function that makes
 /// one for each connection.
 ///
-/// It has no parameters here, since its function can hold them, and
-/// [`ControlReadings::None`](super::ControlReadings::None) but the window: whoever wrote it has
-/// its state at hand.
+/// It has no parameters here, since its function can hold them.
 ///
 /// ```
 /// use backlane_tcp::congestion::{Ack, CongestionControl, Custom, Window};

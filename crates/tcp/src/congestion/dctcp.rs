@@ -6,9 +6,8 @@
 
 use backlane_units::SimTime;
 
-use super::{
-    Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, Window, reno,
-};
+use super::registry::Factory;
+use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window, reno};
 
 /// DCTCP's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +38,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "dctcp";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Dctcp::new(self))
+    }
+}
+
 impl Default for Config {
     /// Linux's and RFC 8257's: g = 1/16 and a first α of 1.
     fn default() -> Self {
@@ -47,13 +54,6 @@ impl Default for Config {
             initial_alpha: 1.0,
         }
     }
-}
-
-/// What DCTCP has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// α, the smoothed share of packets that were marked.
-    pub alpha: f64,
 }
 
 /// An α of one.
@@ -79,6 +79,11 @@ impl Dctcp {
             delivered_pkts: 0,
             marked_pkts: 0,
         }
+    }
+
+    /// The smoothed share of packets that were marked: α.
+    pub fn alpha(&self) -> f64 {
+        f64::from(self.alpha_1024) / f64::from(ONE)
     }
 
     /// RFC 8257 §3.3: α = (1 − g)·α + g·M, with M the share marked in the round that ends.
@@ -126,12 +131,6 @@ impl CongestionControl for Dctcp {
     fn on_loss(&mut self, _now: SimTime, window: &mut Window) {
         window.ssthresh_pkts = reno::half(window);
     }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Dctcp(Readings {
-            alpha: f64::from(self.alpha_1024) / f64::from(ONE),
-        })
-    }
 }
 
 #[cfg(test)]
@@ -157,13 +156,6 @@ mod tests {
         }
     }
 
-    fn alpha(dctcp: &Dctcp) -> f64 {
-        match dctcp.readings() {
-            ControlReadings::Dctcp(readings) => readings.alpha,
-            _ => unreachable!(),
-        }
-    }
-
     #[test]
     fn alpha_is_one_at_first_and_forgets_a_sixteenth_in_each_round() {
         let mut dctcp = Dctcp::new(&Config::default());
@@ -180,7 +172,7 @@ mod tests {
             let mut dctcp = Dctcp::new(&Config::default());
             rounds(&mut dctcp, 200, marked);
             // Rounding down loses up to one 64th of 1024, sixteen times over.
-            let error = alpha(&dctcp) - f64::from(marked) / 100.0;
+            let error = dctcp.alpha() - f64::from(marked) / 100.0;
             assert!((-0.016..=0.016).contains(&error), "{marked}: {error}");
         }
     }
@@ -256,14 +248,14 @@ mod tests {
                         window.cwnd_pkts = dctcp.ssthresh(SimTime::ZERO, &window, sent_pkts);
                         if round >= 1000 {
                             cuts += 1;
-                            cut_alpha_sum += alpha(&dctcp);
+                            cut_alpha_sum += dctcp.alpha();
                         }
                     }
                 }
                 window.cwnd_pkts += 1;
                 was_marked = !was_marked && window.cwnd_pkts > limit_pkts;
                 if round >= 1000 {
-                    alpha_sum += alpha(&dctcp) / 4000.0;
+                    alpha_sum += dctcp.alpha() / 4000.0;
                 }
             }
             let law = (2.0 / f64::from(limit_pkts)).sqrt();
@@ -305,7 +297,7 @@ mod tests {
                 snd_una += u64::from(delivered_pkts);
             }
         }
-        let error = alpha(&dctcp) - 0.3;
+        let error = dctcp.alpha() - 0.3;
         assert!((-0.016..=0.016).contains(&error), "{error}");
     }
 }

@@ -6,6 +6,7 @@
 
 use backlane_units::SimTime;
 
+use super::registry::Factory;
 use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 
 /// HighSpeed's parameter.
@@ -26,6 +27,18 @@ impl Parameters for Config {
     fn parameters(&mut self) -> Vec<Parameter<'_>> {
         let Self { per_packet } = self;
         vec![Parameter::switch("per_packet", per_packet)]
+    }
+}
+
+impl Factory for Config {
+    const NAME: &'static str = "highspeed";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(HighSpeed::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
     }
 }
 

@@ -4,9 +4,10 @@
 //! Fixed point as in Linux: growth in 128ths of a packet, the kept part of the window in 128ths,
 //! times in ticks of a millisecond (HZ = 1000).
 
-use backlane_units::{Duration, SimTime};
+use backlane_units::SimTime;
 
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// H-TCP's parameters.
@@ -31,6 +32,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "htcp";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Htcp::new(self))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -38,19 +47,6 @@ impl Default for Config {
             bandwidth_switch: true, // Linux: use_bandwidth_switch
         }
     }
-}
-
-/// Where H-TCP stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The growth per round, in packets: α.
-    pub alpha_pkts: f64,
-    /// The part of the window that a loss leaves: β.
-    pub beta: f64,
-    /// The smallest RTT.
-    pub min_rtt: Duration,
-    /// The largest RTT, fading.
-    pub max_rtt: Duration,
 }
 
 const SHIFT: u32 = 7;
@@ -110,6 +106,11 @@ impl Htcp {
             max_rate: 0,
             last_max_rate: 0,
         }
+    }
+
+    /// The growth per round, in packets: α.
+    pub fn alpha_pkts(&self) -> f64 {
+        self.alpha_128 as f64 / 128.0
     }
 
     fn measure_rtt(&mut self, rtt_ms: u64) {
@@ -261,15 +262,6 @@ impl CongestionControl for Htcp {
             self.in_reduction = false;
             self.last_congestion_ms = ms(now);
         }
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Htcp(Readings {
-            alpha_pkts: self.alpha_128 as f64 / 128.0,
-            beta: self.beta_128 as f64 / 128.0,
-            min_rtt: Duration::from_millis(self.min_rtt_ms.unwrap_or(0)),
-            max_rtt: Duration::from_millis(self.max_rtt_ms),
-        })
     }
 }
 

@@ -7,7 +7,8 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, Window, reno};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, Window, reno};
 use crate::recovery::CongestionState;
 
 /// Hybla's parameters.
@@ -53,6 +54,18 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "hybla";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Hybla::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
+    }
+}
+
 impl Default for Config {
     /// 25 ms (Caini and Firrincieli 2004; Linux).
     fn default() -> Self {
@@ -62,15 +75,6 @@ impl Default for Config {
             starts_from_rho: true,
         }
     }
-}
-
-/// What Hybla has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The RTT over the reference RTT, at least 1.
-    pub rho: f64,
-    /// The smallest smoothed RTT; `None` before the first.
-    pub min_srtt: Option<Duration>,
 }
 
 /// Linux bounds the window to 16 bits.
@@ -190,14 +194,6 @@ impl CongestionControl for Hybla {
 
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {
         self.enabled = state == CongestionState::Open;
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Hybla(Readings {
-            rho: f64::from(self.rho_8) / 8.0,
-            min_srtt: (self.min_srtt_us != u32::MAX)
-                .then(|| Duration::from_micros(u64::from(self.min_srtt_us))),
-        })
     }
 }
 

@@ -6,7 +6,8 @@
 
 use backlane_units::SimTime;
 
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// Illinois's parameters.
@@ -42,6 +43,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "illinois";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Illinois::new(self))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -49,15 +58,6 @@ impl Default for Config {
             theta_rounds: 5,
         }
     }
-}
-
-/// Illinois's gains.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// Packets of growth per round.
-    pub alpha: f64,
-    /// The share of the window that a loss costs.
-    pub beta: f64,
 }
 
 /// 0.3, 1 and 10 in 128ths (Liu et al. 2006, §4; Linux).
@@ -101,6 +101,16 @@ impl Illinois {
             has_left_low_delay: false,
             low_rounds: 0,
         }
+    }
+
+    /// The growth per round, in packets: α.
+    pub fn alpha(&self) -> f64 {
+        f64::from(self.alpha_128) / 128.0
+    }
+
+    /// The share of the window that a loss costs: β.
+    pub fn beta(&self) -> f64 {
+        f64::from(self.beta_64) / 64.0
     }
 
     fn start_round(&mut self, snd_nxt: u64) {
@@ -204,13 +214,6 @@ impl CongestionControl for Illinois {
             self.has_left_low_delay = false;
             self.start_round(snd_nxt);
         }
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Illinois(Readings {
-            alpha: f64::from(self.alpha_128) / 128.0,
-            beta: f64::from(self.beta_64) / 64.0,
-        })
     }
 }
 

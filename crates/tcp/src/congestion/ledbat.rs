@@ -7,7 +7,8 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, Window};
+use super::registry::Factory;
+use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window};
 
 /// LEDBAT's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +72,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "ledbat";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Ledbat::new(self))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -82,13 +91,6 @@ impl Default for Config {
             min_window_pkts: 2,
         }
     }
-}
-
-/// What LEDBAT has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The queueing delay: the present one-way delay less the smallest remembered.
-    pub queueing_delay: Duration,
 }
 
 const MINUTE_US: u64 = 60_000_000;
@@ -177,13 +179,6 @@ impl CongestionControl for Ledbat {
         self.fraction_pkts = 0.0;
         let half_pkts = (window.cwnd_pkts / 2).max(self.config.min_window_pkts);
         half_pkts.min(window.cwnd_pkts).max(2)
-    }
-
-    fn readings(&self) -> ControlReadings {
-        let queueing_delay_us = self.queueing_delay_us().max(0).unsigned_abs();
-        ControlReadings::Ledbat(Readings {
-            queueing_delay: Duration::from_micros(queueing_delay_us),
-        })
     }
 }
 

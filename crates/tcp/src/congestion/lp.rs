@@ -7,6 +7,7 @@
 use backlane_units::{Duration, SimTime};
 
 use super::parameters::Words;
+use super::registry::Factory;
 use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window, reno};
 
 /// What is a sign of congestion, and where the window goes on from.
@@ -73,6 +74,18 @@ impl Parameters for Config {
             Parameter::number("threshold", threshold, Self::THRESHOLD_RANGE),
             Parameter::count("inference_rtts", inference_rtts, Self::INFERENCE_RANGE),
         ]
+    }
+}
+
+impl Factory for Config {
+    const NAME: &'static str = "lp";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Lp::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
     }
 }
 

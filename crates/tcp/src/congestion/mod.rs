@@ -6,6 +6,7 @@
 //! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere. A
 //! control from outside this crate comes in as [`Custom`].
 
+use std::any::Any;
 use std::fmt;
 
 use backlane_units::{Duration, Rate, SimTime};
@@ -16,7 +17,6 @@ use crate::recovery::CongestionState;
 pub mod bbr;
 pub mod bbr3;
 pub mod cdg;
-mod choice;
 pub mod cubic;
 mod custom;
 pub mod dctcp;
@@ -32,6 +32,7 @@ pub mod illinois;
 pub mod ledbat;
 pub mod lp;
 mod parameters;
+mod registry;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
@@ -39,10 +40,10 @@ pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
-pub use choice::{CongestionControlConfig, UnknownCongestionControl};
 pub use custom::Custom;
 pub use hystart::HyStart;
 pub use parameters::{Choice, Parameter, ParameterError, Parameters, Slot, Value};
+pub use registry::{CongestionControlConfig, UnknownCongestionControl};
 
 /// A slow-start threshold that is never reached.
 pub const INFINITE_SSTHRESH_PKTS: u32 = u32::MAX;
@@ -247,39 +248,6 @@ pub struct RttSample {
     pub mss_bytes: u32,
 }
 
-/// What a congestion control can tell about itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ControlReadings {
-    /// Nothing beyond the window.
-    None,
-    /// See [`bbr::Readings`].
-    Bbr(bbr::Readings),
-    /// See [`cdg::Readings`].
-    Cdg(cdg::Readings),
-    /// See [`dctcp::Readings`].
-    Dctcp(dctcp::Readings),
-    /// See [`bbr3::Readings`].
-    Bbr3(bbr3::Readings),
-    /// See [`ledbat::Readings`].
-    Ledbat(ledbat::Readings),
-    /// See [`cubic::Readings`].
-    Cubic(cubic::Readings),
-    /// See [`hybla::Readings`].
-    Hybla(hybla::Readings),
-    /// See [`illinois::Readings`].
-    Illinois(illinois::Readings),
-    /// See [`veno::Readings`].
-    Veno(veno::Readings),
-    /// See [`htcp::Readings`].
-    Htcp(htcp::Readings),
-    /// See [`yeah::Readings`].
-    Yeah(yeah::Readings),
-    /// See [`vegas::Readings`].
-    Vegas(vegas::Readings),
-    /// See [`westwood::Readings`].
-    Westwood(westwood::Readings),
-}
-
 /// The law by which the window grows and shrinks.
 ///
 /// For one acknowledgment the hooks come in this order: [`on_rtt_sample`], [`on_arrival`], then
@@ -294,7 +262,7 @@ pub enum ControlReadings {
 /// [`on_ack`]: Self::on_ack
 // A new hook is one of Python's too: python/backlane/congestion.py and
 // crates/python/src/congestion/control.rs.
-pub trait CongestionControl: fmt::Debug + Send {
+pub trait CongestionControl: Any + fmt::Debug + Send {
     /// The handshake is done and the window is the initial one. `srtt_us`: the RTT of the
     /// handshake, in microseconds; 0 if it could not be measured. `mss_bytes`: payload of a full
     /// segment, in bytes.
@@ -391,10 +359,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     fn holds_back(&self) -> bool {
         false
     }
+}
 
-    /// The state of the control, for probes.
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::None
+impl dyn CongestionControl {
+    /// The control as the type `C`; `None`: it is another one.
+    pub fn downcast_ref<C: CongestionControl>(&self) -> Option<&C> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 

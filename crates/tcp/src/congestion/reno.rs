@@ -7,6 +7,7 @@ use backlane_units::SimTime;
 
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::parameters::Words;
+use super::registry::Factory;
 use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
 
 /// How Reno's first slow start ends.
@@ -35,6 +36,14 @@ impl Parameters for Config {
     fn parameters(&mut self) -> Vec<Parameter<'_>> {
         let Self { hystart } = self;
         vec![Parameter::word("hystart", hystart)]
+    }
+}
+
+impl Factory for Config {
+    const NAME: &'static str = "reno";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Reno::new(self))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use backlane_units::SimTime;
 
+use super::registry::Factory;
 use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 
 /// Scalable's parameter.
@@ -29,6 +30,18 @@ impl Parameters for Config {
     fn parameters(&mut self) -> Vec<Parameter<'_>> {
         let Self { per_pkts } = self;
         vec![Parameter::count("per_pkts", per_pkts, Self::PER_PKTS_RANGE)]
+    }
+}
+
+impl Factory for Config {
+    const NAME: &'static str = "scalable";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Scalable::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
     }
 }
 

@@ -5,9 +5,8 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{
-    Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window, reno,
-};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
 /// Vegas's parameters, in packets.
@@ -41,6 +40,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "vegas";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Vegas::new(self))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -49,13 +56,6 @@ impl Default for Config {
             gamma_pkts: 1,
         }
     }
-}
-
-/// What Vegas has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The smallest RTT since the connection last started to send.
-    pub base_rtt: Option<Duration>,
 }
 
 /// Vegas's state for one connection.
@@ -166,13 +166,6 @@ impl CongestionControl for Vegas {
     fn on_transmit_start(&mut self, _now: SimTime, _idle: Duration, snd_nxt: u64) {
         self.base_rtt_us = NO_RTT;
         self.enable(snd_nxt);
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Vegas(Readings {
-            base_rtt: (self.base_rtt_us != NO_RTT)
-                .then(|| Duration::from_micros(u64::from(self.base_rtt_us))),
-        })
     }
 }
 

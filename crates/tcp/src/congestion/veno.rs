@@ -6,9 +6,8 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{
-    Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window, reno,
-};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
 /// Veno's parameters.
@@ -31,19 +30,20 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "veno";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Veno::new(self))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             beta_pkts: 3, // Linux: beta; Fu and Liew 2003, §III-B.
         }
     }
-}
-
-/// What Veno has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The backlog at the last acknowledgment, in packets.
-    pub backlog_pkts: f64,
 }
 
 const NO_RTT: u32 = i32::MAX as u32;
@@ -155,12 +155,6 @@ impl CongestionControl for Veno {
         self.min_rtt_us = NO_RTT;
         self.grows = true;
         self.enabled = true;
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Veno(Readings {
-            backlog_pkts: self.backlog_halves as f64 / 2.0,
-        })
     }
 }
 

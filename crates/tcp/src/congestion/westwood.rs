@@ -9,10 +9,8 @@
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::parameters::Words;
-use super::{
-    Ack, Arrival, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window,
-    reno,
-};
+use super::registry::Factory;
+use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
 /// How Westwood+ smooths its bandwidth samples.
@@ -84,6 +82,18 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "westwood";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Westwood::new(self))
+    }
+
+    fn into_ns3(self) -> Self {
+        Self::ns3()
+    }
+}
+
 impl Words for Filter {
     const WORDS: &'static [(&'static str, Self)] =
         &[("linux", Self::Linux), ("tustin", Self::Tustin)];
@@ -98,15 +108,6 @@ impl Words for Threshold {
         ("after-recovery", Self::AfterRecovery),
         ("at-loss", Self::AtLoss),
     ];
-}
-
-/// What Westwood+ has measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The bandwidth estimate.
-    pub bandwidth: Rate,
-    /// The smallest RTT, in whole milliseconds; `None` before the first.
-    pub rtt_min: Option<Duration>,
 }
 
 /// A bandwidth sample is not shorter than this (Linux: HZ/20).
@@ -170,6 +171,16 @@ impl Westwood {
             rtt_sample: None,
             last_rtt_us: 0,
         }
+    }
+
+    /// The bandwidth estimate.
+    pub fn bandwidth(&self) -> Rate {
+        Rate::from_bps(self.bandwidth.saturating_mul(8000))
+    }
+
+    /// The smallest RTT, in whole milliseconds; `None` before the first.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        (self.rtt_min_ms != INITIAL_RTT_MS).then(|| Duration::from_millis(self.rtt_min_ms))
     }
 
     /// What the bandwidth fills at the smallest RTT.
@@ -323,14 +334,6 @@ impl CongestionControl for Westwood {
         }
         window.cwnd_pkts = self.pipe_pkts();
         window.ssthresh_pkts = window.cwnd_pkts;
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Westwood(Readings {
-            bandwidth: Rate::from_bps(self.bandwidth.saturating_mul(8000)),
-            rtt_min: (self.rtt_min_ms != INITIAL_RTT_MS)
-                .then(|| Duration::from_millis(self.rtt_min_ms)),
-        })
     }
 }
 
@@ -486,11 +489,8 @@ mod tests {
         for ms in 1..=20_000 {
             acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
         }
-        let ControlReadings::Westwood(readings) = westwood.readings() else {
-            unreachable!();
-        };
-        assert_eq!(readings.rtt_min, Some(Duration::from_millis(40)));
-        let mbps = readings.bandwidth.as_bps() as f64 / 1e6;
+        assert_eq!(westwood.min_rtt(), Some(Duration::from_millis(40)));
+        let mbps = westwood.bandwidth().as_bps() as f64 / 1e6;
         // The integer averages may lose a byte a millisecond each, eight times over.
         assert!((11.45..=11.584).contains(&mbps), "{mbps}");
     }

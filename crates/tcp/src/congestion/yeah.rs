@@ -6,7 +6,8 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, RttSample, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
 use crate::recovery::CongestionState;
 
 /// `YeAH`'s parameters.
@@ -35,6 +36,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "yeah";
+
+    fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Yeah::new(self))
+    }
+}
+
 impl Default for Config {
     /// Linux's and Baiocchi et al.'s (2007, §3).
     fn default() -> Self {
@@ -43,17 +52,6 @@ impl Default for Config {
             phi: 8,         // Linux: TCP_YEAH_PHY
         }
     }
-}
-
-/// What `YeAH` has measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Readings {
-    /// Whether it grows like Scalable.
-    pub is_fast: bool,
-    /// The queue of the last round, in packets.
-    pub queue_pkts: u32,
-    /// The window that a competing Reno flow would have, in packets.
-    pub reno_pkts: u32,
 }
 
 /// Growth in fast mode: one packet for so many (Linux: `TCP_SCALABLE_AI_CNT`).
@@ -191,14 +189,6 @@ impl CongestionControl for Yeah {
     fn on_transmit_start(&mut self, _now: SimTime, _idle: Duration, snd_nxt: u64) {
         self.base_rtt_us = NO_RTT;
         self.start_round(snd_nxt);
-    }
-
-    fn readings(&self) -> ControlReadings {
-        ControlReadings::Yeah(Readings {
-            is_fast: self.slow_rounds == 0,
-            queue_pkts: self.queue_pkts,
-            reno_pkts: self.reno_pkts,
-        })
     }
 }
 

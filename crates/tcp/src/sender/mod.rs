@@ -14,6 +14,7 @@ mod transmit;
 use backlane_units::{Duration, SimTime};
 
 use crate::config::Config;
+use crate::congestion::CongestionControl;
 use crate::loss::{LossDetection, RttSource};
 use crate::readings::{Readings, Statistics};
 use crate::recovery::Recovery;
@@ -165,6 +166,10 @@ impl Sender {
         &self.recovery.statistics
     }
 
+    pub(crate) fn congestion_control(&self) -> &dyn CongestionControl {
+        &*self.recovery.control
+    }
+
     pub(crate) fn take_rtt_sample(&mut self) -> Option<Duration> {
         self.last_rtt.take()
     }
@@ -187,7 +192,6 @@ impl Sender {
             reordering_pkts: self.loss.threshold_pkts(),
             pacing_rate: r.control.pacing_rate(),
             state: r.state,
-            control: r.control.readings(),
         }
     }
 

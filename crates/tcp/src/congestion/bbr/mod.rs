@@ -13,7 +13,8 @@
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::draws::Draws;
-use super::{Ack, CongestionControl, ControlReadings, Parameter, Parameters, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, Parameter, Parameters, Window};
 use crate::recovery::CongestionState;
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, GAIN_UNIT};
@@ -76,21 +77,12 @@ impl Parameters for Config {
     }
 }
 
-/// What BBR believes of the path and does about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The phase.
-    pub phase: Phase,
-    /// The bandwidth estimate, of payload.
-    pub bandwidth: Rate,
-    /// The smallest RTT; `None` before the first sample.
-    pub min_rtt: Option<Duration>,
-    /// Pacing rate over bandwidth, before the margin of 1 %.
-    pub pacing_gain: f64,
-    /// Window over bandwidth times smallest RTT, before what is added.
-    pub cwnd_gain: f64,
-    /// The bandwidth is that of a policer.
-    pub is_policed: bool,
+impl Factory for Config {
+    const NAME: &'static str = "bbr";
+
+    fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Bbr::new(self, random_seed))
+    }
 }
 
 /// BBR's state for one connection.
@@ -161,6 +153,21 @@ impl Bbr {
             prior_cwnd_pkts: 0,
             totals: Totals::default(),
         }
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The bandwidth estimate, of payload.
+    pub fn bandwidth_estimate(&self) -> Rate {
+        Rate::from_bps(self.bandwidth().bits_per_s(self.mss_bytes))
+    }
+
+    /// The smallest RTT; `None` before the first sample.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        (self.min_rtt_us != NO_RTT).then(|| Duration::from_micros(u64::from(self.min_rtt_us)))
     }
 
     fn max_bandwidth(&self) -> Bandwidth {
@@ -322,19 +329,6 @@ impl CongestionControl for Bbr {
 
     fn holds_back(&self) -> bool {
         self.holds_back
-    }
-
-    fn readings(&self) -> ControlReadings {
-        let unit = GAIN_UNIT as f64;
-        ControlReadings::Bbr(Readings {
-            phase: self.phase,
-            bandwidth: Rate::from_bps(self.bandwidth().bits_per_s(self.mss_bytes)),
-            min_rtt: (self.min_rtt_us != NO_RTT)
-                .then(|| Duration::from_micros(u64::from(self.min_rtt_us))),
-            pacing_gain: self.pacing_gain as f64 / unit,
-            cwnd_gain: self.cwnd_gain as f64 / unit,
-            is_policed: self.policer.bandwidth().is_some(),
-        })
     }
 }
 

@@ -15,7 +15,8 @@ use backlane_units::{Duration, Rate, SimTime};
 use super::bbr::aggregation::{self, Aggregation};
 use super::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
 use super::draws::Draws;
-use super::{Ack, CongestionControl, ControlReadings, LostPacket, Parameter, Parameters, Window};
+use super::registry::Factory;
+use super::{Ack, CongestionControl, LostPacket, Parameter, Parameters, Window};
 use crate::recovery::CongestionState;
 use bounds::Bounds;
 use cycle::Cycle;
@@ -79,6 +80,14 @@ impl Parameters for Config {
     }
 }
 
+impl Factory for Config {
+    const NAME: &'static str = "bbr3";
+
+    fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
+        Box::new(Bbr3::new(self, random_seed))
+    }
+}
+
 /// What BBR is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -106,25 +115,6 @@ impl Phase {
     fn probes_bandwidth(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
-}
-
-/// What BBR believes of the path and does about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Readings {
-    /// The phase.
-    pub phase: Phase,
-    /// The bandwidth in use, of payload.
-    pub bandwidth: Rate,
-    /// The largest bandwidth of this and the last cycle, of payload.
-    pub max_bandwidth: Rate,
-    /// The smallest RTT; `None` before the first sample.
-    pub min_rtt: Option<Duration>,
-    /// The long-term bound of what is in flight, in packets; `None`: none found.
-    pub inflight_hi_pkts: Option<u32>,
-    /// The short-term bound, in packets; `None`: nothing lost lately.
-    pub inflight_lo_pkts: Option<u32>,
-    /// The smoothed share of packets delivered with a mark; 1 at first.
-    pub marked_share: f64,
 }
 
 /// The rate sample of one acknowledgment, as this version reads it.
@@ -227,6 +217,22 @@ impl Bbr3 {
             last_state: CongestionState::Open,
             prior_cwnd_pkts: 0,
         }
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The long-term bound of the flight, in packets; `None`: none found.
+    pub fn inflight_hi_pkts(&self) -> Option<u32> {
+        let bound_pkts = self.bounds.inflight_hi_pkts;
+        (bound_pkts != UNBOUNDED).then_some(bound_pkts)
+    }
+
+    /// The smoothed share of packets delivered with a mark; 1 at first.
+    pub fn marked_share(&self) -> f64 {
+        self.marks.share()
     }
 
     fn max_bandwidth(&self) -> Bandwidth {
@@ -414,21 +420,6 @@ impl CongestionControl for Bbr3 {
 
     fn holds_back(&self) -> bool {
         self.holds_back
-    }
-
-    fn readings(&self) -> ControlReadings {
-        let bound = |pkts: u32| (pkts != UNBOUNDED).then_some(pkts);
-        let rate = |bandwidth: Bandwidth| Rate::from_bps(bandwidth.bits_per_s(self.mss_bytes));
-        ControlReadings::Bbr3(Readings {
-            phase: self.phase,
-            bandwidth: rate(self.bandwidth()),
-            max_bandwidth: rate(self.max_bandwidth()),
-            min_rtt: (self.min_rtt_us != NO_RTT)
-                .then(|| Duration::from_micros(u64::from(self.min_rtt_us))),
-            inflight_hi_pkts: bound(self.bounds.inflight_hi_pkts),
-            inflight_lo_pkts: bound(self.bounds.inflight_lo_pkts),
-            marked_share: self.marks.share(),
-        })
     }
 }
 
