@@ -1,7 +1,7 @@
 //! How long a delivered segment takes in both endpoints together:
 //! `cargo run --release --example speed`.
 //!
-//! Two endpoints hand each other segments through two queues; every so many segments one is
+//! Two endpoints exchange segments through two queues; one segment in a given number is
 //! dropped. The receiver's window bounds what is in flight.
 
 use std::collections::VecDeque;

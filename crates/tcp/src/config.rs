@@ -15,10 +15,10 @@ pub enum RtoLaw {
     Rfc6298,
 }
 
-/// How much reordering is borne before a segment counts as lost.
+/// How much reordering is tolerated before a segment counts as lost: the policy of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reordering {
-    /// None: RFC 6675 with a fixed threshold, no lost retransmission found, no undo.
+    /// RFC 6675 with a fixed threshold: lost retransmissions are not detected, nothing is undone.
     Fixed,
     /// Linux of 2008 to 2011 (2.6.26 to 3.1): FACK until reordering is seen, then a threshold that
     /// grows with it, up to 127, and falls back with a timeout; rate halving; undo by D-SACK and
@@ -34,20 +34,20 @@ pub enum Reordering {
     /// TCP-NCR (RFC 4653), aggressive: one new segment for each, loss after half the flight.
     NcrAggressive,
     /// TCP-PR (Bohacek and others, 2003): a segment is lost when it has been out for several
-    /// times the largest recent RTT, whatever arrives meanwhile.
+    /// times the largest recent RTT; the order of arrivals plays no part.
     Pr,
-    /// RR-TCP (Zhang and others, 2003): a threshold that spares a share of the late segments,
-    /// from a histogram of how late they were; undo by D-SACK.
+    /// RR-TCP (Zhang and others, 2003): a threshold from a histogram of how late segments were,
+    /// such that a chosen share of late segments is not taken for lost; undo by D-SACK.
     Rr,
 }
 
 /// The parameters of [`Reordering::Pr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrConfig {
-    /// α: what is left of the envelope of the RTT after one RTT without a higher sample;
+    /// α: the factor by which the envelope of the RTT decays in one RTT without a higher sample;
     /// above 0, at most 1.
     pub alpha: f64,
-    /// β: a segment is lost after so many envelopes; at least 1.
+    /// β: the deadline of a segment, in envelopes; at least 1.
     pub beta: f64,
 }
 
@@ -64,14 +64,14 @@ impl Default for PrConfig {
 /// The parameters of [`Reordering::Rr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RrConfig {
-    /// The share of late segments that shall not be taken for lost, at the beginning; 0 to 1.
+    /// The initial share of late segments that are not taken for lost; 0 to 1.
     pub avoided: f64,
-    /// How much the share moves for the cost of one window of packets not sent; at least 0.
+    /// The change of the share for a cost of one window of packets not sent; at least 0.
     pub step: f64,
 }
 
 impl Default for RrConfig {
-    /// Ours, since the paper's steps are not known to us.
+    /// Chosen here; the paper does not give its steps.
     fn default() -> Self {
         Self {
             avoided: 0.9,
@@ -86,9 +86,9 @@ pub enum Ecn {
     /// Not asked for and not granted.
     #[default]
     Off,
-    /// RFC 3168: a mark is echoed until the sender tells that it has reduced its window.
+    /// RFC 3168: a mark is echoed until the sender signals that it has reduced its window.
     Classic,
-    /// RFC 8257 §3.2: each acknowledgment tells whether what it covers was marked.
+    /// RFC 8257 §3.2: each acknowledgment says whether the data it covers was marked.
     Exact,
 }
 
@@ -151,14 +151,14 @@ pub struct Config {
     /// 7323); needs `timestamps`.
     pub paws: bool,
     /// One tick of the clock that timestamps are read from (1 ms in Linux 6.1, 1/HZ before 4.13):
-    /// PAWS, the detection of needless retransmissions by timestamps and RTT samples from
-    /// timestamps tell apart no less. A whole number of microseconds, from 1 µs to 1 s.
+    /// PAWS, the detection of spurious retransmissions by timestamps and RTT samples from
+    /// timestamps have this resolution. A whole number of microseconds, from 1 µs to 1 s.
     pub timestamp_tick: Duration,
-    /// Whether the first duplicate acknowledgments let new data out (RFC 3042).
+    /// Whether the first duplicate acknowledgments release new data (RFC 3042).
     pub limited_transmit: bool,
     /// SACKed segments, or duplicate acknowledgments, that signal a loss.
     pub duplicate_threshold: u32,
-    /// How much reordering is borne; needs `sack`, without which it is [`Reordering::Fixed`].
+    /// The policy of loss detection; needs `sack`, without which it is NewReno (RFC 6582).
     pub reordering: Reordering,
     /// The parameters of [`Reordering::Pr`].
     pub pr: PrConfig,
@@ -167,8 +167,8 @@ pub struct Config {
     /// Whether the tail of a flight is probed before the timeout (TLP, RFC 8985 §7); needs
     /// `sack`.
     pub tail_loss_probe: bool,
-    /// Whether needless timeouts are found by what arrives after them (F-RTO, RFC 5682); needs
-    /// `sack` and a policy that undoes.
+    /// Whether spurious timeouts are detected (F-RTO, RFC 5682); needs `sack` and a policy that
+    /// undoes reductions.
     pub frto: bool,
     /// Whether congestion marks are asked for, granted and echoed.
     pub ecn: Ecn,
@@ -180,7 +180,7 @@ pub struct Config {
     pub receive_autotuning_max_bytes: Option<u32>,
     /// The receive window offered at first, in bytes. As in Linux it grows by two segments for
     /// each that arrives, and with [`DelayedAck::quick_ack`] each of those is acknowledged at
-    /// once until the window is full-grown.
+    /// once until the window has its full size.
     pub initial_receive_window_bytes: u32,
     /// The most bytes sent and not yet acknowledged.
     pub send_buffer_bytes: u64,
@@ -241,7 +241,7 @@ impl Config {
         Self::default()
     }
 
-    /// What ns-3 does by default, but for the segment size: timeouts of at least 1 s, a fixed
+    /// The defaults of ns-3, except for the segment size: timeouts of at least 1 s, a fixed
     /// threshold of three duplicates, no probe, no undo and no PAWS, every second segment acknowledged
     /// or after 200 ms, the whole receive window offered at once (131072 bytes).
     pub fn ns3() -> Self {

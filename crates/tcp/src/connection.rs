@@ -1,4 +1,4 @@
-//! One endpoint of a connection: handshake, sender and receiver behind one door.
+//! One endpoint of a connection: handshake, sender and receiver.
 
 use backlane_units::{Duration, SimTime};
 
@@ -30,8 +30,8 @@ pub struct Connection {
     receiver: Receiver,
     ecn: EcnEcho,
     timestamps: bool,
-    /// The acknowledgment that ends the handshake has not left. It leaves alone: the
-    /// application writes when the connection stands, as after a blocking connect().
+    /// The acknowledgment that ends the handshake has not left. It carries no data: the
+    /// application writes once the connection is open, as after a blocking connect().
     handshake_ack_due: bool,
 }
 
@@ -100,7 +100,7 @@ impl Connection {
 
     fn establish(&mut self, now: SimTime, segment: &Segment) {
         let retransmits = self.handshake.retransmits;
-        // Karn's rule: a repeated SYN tells nothing, unless the answer echoes its timestamp.
+        // Karn's rule: a repeated SYN gives no sample, unless the answer echoes its timestamp.
         let rtt = if retransmits == 0 {
             Some(now.saturating_since(self.handshake.sent_at))
         } else if segment.ts_ecr != 0 {
@@ -143,7 +143,7 @@ impl Connection {
         }
     }
 
-    /// Tells that `now` is at or after [`Self::next_timeout`].
+    /// Processes expired timers; `now` is at or after [`Self::next_timeout`].
     pub fn on_timer(&mut self, now: SimTime) {
         self.handshake.on_timer(now);
         self.receiver.acks.on_timer(now);
@@ -270,8 +270,8 @@ impl Connection {
         self.sender.close();
     }
 
-    /// The application stops: what it has written and nothing has sent is forgotten, and FIN
-    /// follows what was sent. Whether anything was forgotten.
+    /// Discards the data that is written and not sent; FIN follows what was sent. Returns whether
+    /// any data was discarded.
     pub fn stop(&mut self) -> bool {
         self.sender.stop()
     }
@@ -305,7 +305,7 @@ impl Connection {
         self.receiver.has_finished() && self.sender.has_finished()
     }
 
-    /// Whether the connection was given up: the retries of the handshake or of an open
+    /// Whether the connection has failed: the retries of the handshake or of an open
     /// connection are exhausted.
     pub fn is_failed(&self) -> bool {
         self.handshake.phase == Phase::Failed || self.sender.has_failed()

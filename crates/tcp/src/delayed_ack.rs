@@ -38,7 +38,7 @@ pub(crate) struct AckSchedule {
     /// The largest payload seen: what counts as a full segment.
     full_bytes: u32,
     window_bytes: u32,
-    /// The round trip as the receiver knows it, and the peer's likely timeout.
+    /// The RTT that the receiver measured, and the peer's likely timeout.
     rtt: Duration,
     rto: Duration,
 }
@@ -107,7 +107,7 @@ impl AckSchedule {
         }
     }
 
-    /// The window offered has grown: tell the peer at once.
+    /// The window offered has grown: update the peer at once.
     #[inline]
     pub(crate) fn on_window_growth(&mut self) {
         if self.config.quick_ack {
@@ -142,8 +142,8 @@ impl AckSchedule {
         }
     }
 
-    /// Linux's ATO: half of what it was and half of the spacing, never below the minimum; a
-    /// pause longer than the timeout means that the peer starts anew.
+    /// Linux's ATO: half of what it was and half of the spacing, never below the minimum; after a
+    /// pause longer than the timeout, quick mode begins again.
     fn adapt_timeout(&mut self, now: SimTime) {
         let minimum = self.config.min_timeout;
         self.timeout = Some(match self.timeout {

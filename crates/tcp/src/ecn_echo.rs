@@ -1,5 +1,5 @@
-//! How a receiver tells of congestion marks: until it hears that the window was reduced
-//! (RFC 3168 §6.1.3), or exactly, segment by segment (RFC 8257 §3.2).
+//! How a receiver echoes congestion marks: until CWR arrives (RFC 3168 §6.1.3), or exactly,
+//! segment by segment (RFC 8257 §3.2).
 
 use crate::config::Ecn;
 use crate::segment::{EcnField, Flags, Segment};

@@ -5,7 +5,7 @@ use backlane_units::SimTime;
 use crate::config::Config;
 use crate::rtt::RttEstimator;
 
-/// Where the handshake stands.
+/// The state of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waiting for a SYN.

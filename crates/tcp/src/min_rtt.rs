@@ -1,7 +1,7 @@
 //! The smallest RTT of the last five minutes (Linux: `tcp_min_rtt_wlen`, 300 s), by Nichols's
 //! filter of three candidates.
 
-/// How long a minimum is believed.
+/// How long a minimum is valid.
 const WINDOW_US: u64 = 300_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ struct Candidate {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MinRtt {
-    /// The best, and the best since each of it and the next.
+    /// The smallest sample, the smallest since then, and the smallest since that one.
     best: Option<[Candidate; 3]>,
 }
 

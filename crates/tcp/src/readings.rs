@@ -1,4 +1,4 @@
-//! What can be read from a connection: its present state and what it has counted.
+//! What can be read from a connection: its present state and its counters.
 
 use backlane_units::{Duration, Rate, SimTime};
 

@@ -456,7 +456,7 @@ mod tests {
 
     /// `tcp_sequence` comes before `tcp_replace_ts_recent`.
     #[test]
-    fn a_needless_retransmission_tells_no_time() {
+    fn a_spurious_retransmission_gives_no_rtt_sample() {
         let mut receiver = receiver();
         receiver.acks.on_ack_sent(1);
         arrive_late(&mut receiver, 1, 10_000);

@@ -1,15 +1,15 @@
-//! The timestamp that acknowledgments echo, and what is too old beside it.
+//! The timestamp that acknowledgments echo (TS.Recent), and the age of others relative to it.
 
 use backlane_units::{Duration, SimTime};
 
 /// The clock of the timestamps wraps after 71 minutes: half of that after the last one was
-/// stored, older and newer cannot be told apart (RFC 7323: outdated timestamps).
+/// stored, older and newer cannot be distinguished (RFC 7323: outdated timestamps).
 const OUTDATED: Duration = Duration::from_micros(1 << 31);
 
 /// TS.Recent of RFC 7323.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TsRecent {
-    /// What one tick of the modelled clock lasts; ours counts microseconds.
+    /// One tick of the modelled clock; ours counts microseconds.
     tick_us: u32,
     /// 0: none yet.
     value: u32,
@@ -35,7 +35,7 @@ impl TsRecent {
     }
 
     /// How many ticks a segment with `ts_val` left before the one whose
-    /// timestamp is echoed; 0: it is not older, or that cannot be told.
+    /// timestamp is echoed; 0: it is not older, or the echoed one is outdated.
     #[inline]
     pub(crate) fn ticks_late(self, now: SimTime, ts_val: u32) -> u32 {
         let late_us = self.value.wrapping_sub(ts_val);

@@ -105,9 +105,9 @@ fn the_fourth_duplicate_of_a_hole_is_merged_with_those_of_the_next_millisecond()
     );
 }
 
-/// Four blocks find room, three with timestamps: were the new one to wait for more, what was
-/// merged could go untold. As in Linux (`tcp_sack_compress_send_ack`) what is held back leaves
-/// before the new block is taken in, which is told with the next.
+/// Four blocks fit, three with timestamps: if the new one waited too, merged blocks might never be
+/// reported. As in Linux (`tcp_sack_compress_send_ack`) the acknowledgment held back leaves before
+/// the new block is stored, which is reported with the next one.
 #[test]
 fn what_was_merged_goes_at_once_when_a_block_is_about_to_push_it_back() {
     server(

@@ -233,7 +233,7 @@ fn bandwidth_is_probed_for_every_two_to_three_seconds() {
 }
 
 #[test]
-fn one_loss_in_a_hundred_is_borne_and_one_in_twenty_is_not() {
+fn one_loss_in_a_hundred_is_tolerated_and_one_in_twenty_is_not() {
     let lossy = |name: &str, lose_every: u64| {
         let path = Path {
             lose_every,

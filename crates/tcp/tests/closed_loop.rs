@@ -120,7 +120,7 @@ fn cubic_without_hystart_overshoots_like_linux() {
     assert_eq!(s.rtos, 0);
 }
 
-/// The smallest RTT of a round tells of a queue too late here: slow start still ends by loss, with
+/// The smallest RTT of a round shows a queue too late here: slow start still ends by loss, with
 /// fewer losses than without. No kernel has been recorded for it.
 #[test]
 fn hystart_plus_plus_overshoots_less_than_plain_slow_start() {

@@ -56,7 +56,7 @@ fn a_peer_that_does_not_grant_it_gets_unmarkable_segments() {
 }
 
 #[test]
-fn a_receiver_echoes_until_it_is_told_of_the_reduction() {
+fn a_receiver_echoes_until_cwr_arrives() {
     server(
         &with(Ecn::Classic),
         "0  < S 0 ece cwr
@@ -121,7 +121,7 @@ fn a_mark_in_the_next_window_reduces_again() {
     assert_eq!(endpoint.readings().ssthresh_pkts, 2);
 }
 
-/// RFC 3168 §6.1.5: a retransmission is not marked, nor does it tell of the reduction.
+/// RFC 3168 §6.1.5: a retransmission is not marked and carries no CWR.
 #[test]
 fn a_retransmission_cannot_be_marked() {
     let script = FOUR_OUT.to_owned()

@@ -202,7 +202,7 @@ fn an_echo_older_than_the_retransmission_raises_the_threshold_within_recovery() 
     assert_eq!(endpoint.statistics().undos, 0);
 }
 
-/// The D-SACK tells that the only retransmission was in vain. Recovery ends with the window of
+/// The D-SACK shows that the only retransmission was spurious. Recovery ends with the window of
 /// before, but for bursts: two in flight and a threshold of four.
 #[test]
 fn duplicate_reports_take_the_reduction_back_at_the_end_of_recovery() {
@@ -266,7 +266,7 @@ fn a_duplicate_report_within_a_round_trip_of_recovery_still_counts() {
 /// F-RTO: the segments of before the timeout arrive. Its threshold stays, and rate halving
 /// takes the window there: the second and the fourth acknowledgment are not answered.
 #[test]
-fn a_needless_timeout_is_answered_with_half_the_rate() {
+fn a_spurious_timeout_is_answered_with_half_the_rate() {
     let endpoint = client(
         &Config {
             frto: true,

@@ -262,7 +262,7 @@ fn t2_slow_start_ends_at_the_first_reordering_with_the_flight_before_it() {
 }
 
 /// Thirteen are out; 6001 is late too. Seven remain, one of them SACKed; two may leave before
-/// the next is skipped, for Skipped begins anew. The window stays at T.1's.
+/// the next is skipped, for Skipped restarts at zero. The window stays at T.1's.
 #[test]
 fn t4_an_acknowledgment_that_begins_the_next_phase_keeps_the_flight_and_does_not_grow_the_window() {
     let endpoint = careful(

@@ -120,7 +120,7 @@ fn duplicates_after_a_timeout_begin_no_recovery() {
 /// The echo says that originals were only late: the window stays reduced, and the partial
 /// acknowledgment retransmits what is on its way.
 #[test]
-fn nothing_is_taken_back_and_nothing_learned() {
+fn nothing_is_undone_and_nothing_learned() {
     let config = Config {
         timestamps: true,
         ..newreno()

@@ -19,7 +19,7 @@ fn ten_in_all(rest: &str) -> Connection {
 }
 
 #[test]
-fn whatever_arrives_first_nothing_is_repeated_before_its_deadline() {
+fn nothing_is_retransmitted_before_its_deadline_in_any_order_of_arrivals() {
     let endpoint = ten_in_all(
         "80  < ack 1 sack 9001-10001
          81  < ack 1 sack 5001-10001

@@ -9,7 +9,7 @@ use script::{TEN_OUT, client, config, ten_out};
 /// Neither probes nor F-RTO: the timeout alone.
 #[test]
 fn a_probe_leaves_two_round_trips_and_two_ticks_after_the_flight() {
-    // SRTT 40 ms: 40 + 80 + 2 ms; the timeout starts anew then.
+    // SRTT 40 ms: 40 + 80 + 2 ms; the timeout restarts then.
     let endpoint = client(
         &config(),
         &ten_out(

@@ -351,8 +351,8 @@ proptest! {
     }
 }
 
-/// An undo ends the disorder without an acknowledgment that tells; extended limited transmit
-/// then held back everything, for ever.
+/// An undo ends the disorder without an acknowledgment that shows it; extended limited transmit
+/// then held back everything.
 #[test]
 fn careful_ncr_sends_on_after_an_undo_has_ended_the_disorder() {
     let config = Config {

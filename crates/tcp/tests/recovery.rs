@@ -108,7 +108,7 @@ fn fixed() -> Config {
 }
 
 /// RFC 6675 §4: three segments SACKed above it make a segment lost, however many
-/// acknowledgments tell of them; two do not.
+/// acknowledgments reveal them; two do not.
 #[test]
 fn a_fixed_threshold_counts_segments_and_not_acknowledgments() {
     let endpoint = client(

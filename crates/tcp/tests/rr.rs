@@ -31,7 +31,7 @@ fn a_late_segment_that_two_overtook_leaves_the_threshold_at_three() {
 /// 1 is repeated after three duplicates; its original comes after six, as the D-SACK says, and
 /// so seven are borne from then on. The window is what it was.
 #[test]
-fn a_needless_repetition_teaches_how_late_the_segment_was_and_is_taken_back() {
+fn a_spurious_retransmission_records_how_late_the_segment_was_and_is_undone() {
     let endpoint = rr("80  < ack 1 sack 1001-4001
                        80  > 1:1001 ack 1
                        81  < ack 1 sack 1001-7001
@@ -91,7 +91,7 @@ fn limited_transmit_ends_after_a_window() {
 /// One segment was late by two, one by six. The share of one half covers the first; what the
 /// needless recovery cost raises it until it covers the other.
 #[test]
-fn a_needless_recovery_raises_the_share_that_is_spared() {
+fn a_spurious_recovery_raises_the_share_that_is_avoided() {
     let threshold_pkts = |step| {
         let config = Config {
             rr: RrConfig { avoided: 0.5, step },

@@ -57,7 +57,7 @@ fn without_a_detector_slow_start_ends_by_loss_beyond_what_the_path_holds() {
 }
 
 #[test]
-fn hystart_ends_it_before_the_queue_overflows_and_tells_by_which_detector() {
+fn hystart_ends_it_before_the_queue_overflows_and_records_the_detector() {
     let by_train = exit(cubic(HyStart::LinuxCurrent)).unwrap();
     // Acknowledgments of the doubled window come back to back, as long as half the path.
     assert_eq!(by_train.cause, SlowStartEnd::AckTrain);

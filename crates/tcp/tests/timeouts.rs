@@ -123,7 +123,7 @@ fn an_open_connection_fails_when_its_retries_are_exhausted() {
 }
 
 #[test]
-fn a_needless_timeout_is_found_by_what_was_never_retransmitted() {
+fn a_spurious_timeout_is_detected_by_segments_never_retransmitted() {
     let config = Config {
         tail_loss_probe: false,
         ..config()
@@ -192,9 +192,9 @@ fn a_fixed_threshold_undoes_nothing_and_learns_nothing() {
     assert_eq!(endpoint.readings().reordering_pkts, 3);
 }
 
-/// RFC 6298 §5.3: an acknowledgment of new data starts the timer anew.
+/// RFC 6298 §5.3: an acknowledgment of new data restarts the timer.
 #[test]
-fn the_timer_starts_anew_with_each_acknowledgment_of_new_data() {
+fn each_acknowledgment_of_new_data_restarts_the_timer() {
     client(
         &timeout_alone(),
         &ten_out(
@@ -283,7 +283,7 @@ fn without_new_data_slow_start_repairs_at_once() {
 }
 
 #[test]
-fn a_second_timeout_for_the_same_segment_is_found_needless_too() {
+fn a_second_timeout_for_the_same_segment_is_found_spurious_too() {
     let endpoint = client(
         &with_frto(),
         &ten_out(
@@ -407,7 +407,7 @@ fn one_duplicate_report_of_two_retransmissions_undoes_nothing() {
 
 /// Clocks that tick 250 times a second tell 40 from 82 ms, and not 81 from 82 ms.
 #[test]
-fn an_echo_of_the_same_tick_of_the_timestamp_clock_takes_nothing_back() {
+fn an_echo_of_the_same_tick_of_the_timestamp_clock_undoes_nothing() {
     for (tick_ms, echo_ms, undos) in [(1, 81, 1), (4, 81, 0), (4, 40, 1), (4, 79, 1)] {
         let config = Config {
             timestamp_tick: Duration::from_millis(tick_ms),

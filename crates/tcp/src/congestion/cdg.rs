@@ -2,9 +2,9 @@
 //! "Revisiting TCP congestion control using delay gradients", Networking 2011), as in Linux.
 //!
 //! Per round the smallest and the largest RTT are compared with those of the round before; their
-//! differences are summed over eight rounds. A reduction for the gradient's sake is β = 0.7 and
-//! leaves the *shadow window* alone, which grows on as if nothing had happened and stands up for
-//! the flow when it meets a real loss. Back-offs that do not help are given up after five.
+//! differences are summed over eight rounds. A reduction for a gradient is β = 0.7 and
+//! does not change the *shadow window*, which grows on and limits the reduction at a real loss.
+//! After five back-offs without effect there are no more.
 //!
 //! Differences from the paper, all Linux's: the sum of the gradients is not divided by the
 //! rounds, the shadow window is at most twice the window, loss tolerance is off, and slow start
@@ -152,7 +152,7 @@ impl Gradients {
     }
 }
 
-/// What CDG believes of the bottleneck's queue.
+/// CDG's estimate of the bottleneck's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Queue {
     Unknown,
@@ -177,7 +177,7 @@ pub struct Cdg {
     gradients: Gradients,
     gradient_us: i64,
     queue: Queue,
-    /// The next reduction is for the gradient's sake.
+    /// The next reduction answers a gradient.
     backs_off: bool,
     wants_reduction: bool,
     backoffs_in_a_row: u32,
@@ -216,7 +216,7 @@ impl Cdg {
         self.prior_rtt = std::mem::take(&mut self.rtt);
     }
 
-    /// Adds the gradient of the round that ends, and judges by the sums.
+    /// Adds the gradient of the round that ends, and updates the state of the queue.
     fn measure_gradient(&mut self) {
         self.gradients.push(Extremes {
             min_us: self.rtt.min_us - self.prior_rtt.min_us,
@@ -373,10 +373,10 @@ impl CongestionControl for Cdg {
 const TRAIN_GAP_US: u64 = 3_000;
 /// No threshold of either detector is below this.
 const LEAST_THRESHOLD_US: i64 = 125;
-/// Samples of a round before the delay detector speaks.
+/// Samples of a round before the delay detector decides.
 const MIN_SAMPLES: u32 = 8;
 
-/// CDG's form of HyStart: at any window, with Hayes's filter, a train that starts anew when the
+/// CDG's form of HyStart: at any window, with Hayes's filter, a train that restarts when the
 /// window does not limit the flow, and a delay threshold without bounds in milliseconds.
 #[derive(Clone, Debug, Default)]
 struct HyStart {
@@ -702,7 +702,7 @@ mod tests {
     fn a_train_longer_than_half_the_smallest_rtt_ends_slow_start_at_any_window() {
         assert_eq!(exit_us(500, 40_000, |_| true), Some(20_500));
         assert_eq!(exit_us(3_000, 40_000, |_| true), None);
-        // A pause of the application after 10 ms starts the train anew.
+        // A pause of the application after 10 ms restarts the train.
         assert_eq!(exit_us(500, 40_000, |i| i != 20), Some(10_000 + 20_500));
     }
 

@@ -1,10 +1,10 @@
 //! CUBIC (RFC 9438) in the integer form of Linux.
 //!
 //! Window in packets, time in 1024ths of a second read from a millisecond clock (HZ = 1000),
-//! β and C in 1024ths, so that 0.7 is 717/1024 and 0.4 is 410/1024. Known differences from RFC 9438, all Linux's: the Reno-friendly
-//! slope is 8/15 (with β = 0.7) for ever, the target is not clamped to 1.5 windows but the growth to one
-//! packet per two acknowledged, and the threshold follows from the window and not from the
-//! flight. The cube root is exact where Linux's table is 0.2 % off.
+//! β and C in 1024ths, so that 0.7 is 717/1024 and 0.4 is 410/1024. Known differences from
+//! RFC 9438, all Linux's: the Reno-friendly slope stays 8/15 (with β = 0.7), the target is not
+//! clamped to 1.5 windows but the growth to one packet per two acknowledged, and the threshold
+//! follows from the window and not from the flight. The cube root is exact where Linux's table is 0.2 % off.
 
 use backlane_units::{Duration, SimTime};
 
@@ -99,7 +99,7 @@ pub struct Cubic {
     beta_1024: u64,
     /// C in 1024ths of a packet per second cubed.
     c_1024: u64,
-    /// The Reno-friendly window grows by one packet per `window` times so many eighths
+    /// The Reno-friendly window grows by one packet per `window` times this many eighths
     /// acknowledged: (1+β)/(3(1−β)), 15/8 in integers where β is 0.7.
     reno_friendly_eighths: u32,
     hystart: Detector,

@@ -15,7 +15,7 @@ use super::CongestionControl;
 /// use backlane_tcp::{Config, CongestionControlConfig};
 /// use backlane_units::SimTime;
 ///
-/// /// Ten packets, whatever happens.
+/// /// A constant window of ten packets.
 /// #[derive(Debug)]
 /// struct Ten;
 ///

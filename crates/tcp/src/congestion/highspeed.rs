@@ -170,7 +170,7 @@ impl CongestionControl for HighSpeed {
         }
     }
 
-    /// The row is that of the last growth: Linux does not look it up anew.
+    /// The row is that of the last growth: Linux does not look it up again.
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
         let cost = (u64::from(window.cwnd_pkts) * u64::from(TABLE[self.row].1)) >> 8;
         (window.cwnd_pkts - cost as u32).max(2)

@@ -55,7 +55,7 @@ const ALPHA_BASE: u64 = 1 << SHIFT;
 const BETA_MIN: u64 = 1 << (SHIFT - 1);
 const BETA_MAX: u64 = 102;
 const TICKS_PER_S: u64 = 1000;
-/// Linux: the largest RTT rises by at most so much per sample.
+/// Linux: the largest RTT rises by at most this much per sample.
 const MAX_RTT_STEP_MS: u64 = 20;
 /// Linux: below this RTT the reduction does not adapt.
 const SHORT_RTT_MS: u64 = 10;

@@ -36,7 +36,7 @@ impl Words for HyStart {
     ];
 }
 
-/// Below this window, in packets, slow start goes on whatever the detectors say.
+/// Below this window, in packets, the detectors do not end slow start.
 const LOW_WINDOW_PKTS: u32 = 16;
 /// Samples of a round before the delay detector speaks.
 const MIN_SAMPLES: u32 = 8;
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn switched_off_it_never_speaks() {
+    fn switched_off_it_never_ends_slow_start() {
         assert_eq!(exit_us(HyStart::Off, 500, 90_000, 40_000), None);
     }
 

@@ -1,5 +1,5 @@
 //! Illinois (Liu, Başar and Srikant, "TCP-Illinois: a loss- and delay-based congestion control
-//! algorithm for high-speed networks", 2006): loss tells when to slow down, delay how much.
+//! algorithm for high-speed networks", 2006): loss decides when to slow down, delay by how much.
 //!
 //! α falls from 10 to 0.3 and β rises from 1/8 to 1/2 as the mean queueing delay of a round
 //! approaches the largest ever seen. In Linux's integers: α in 128ths, β in 64ths.

@@ -31,7 +31,7 @@ impl Words for Rules {
 pub struct Config {
     /// Whose rules.
     pub rules: Rules,
-    /// δ: the share of the range of delays above which a delay tells of congestion.
+    /// δ: the share of the range of delays above which a delay indicates congestion.
     pub threshold: f64,
     /// How long after a cut nothing grows and a second sign leaves one packet, in RTTs.
     pub inference_rtts: u32,
@@ -168,7 +168,7 @@ impl Lp {
         }
     }
 
-    /// Whether the smoothed delay tells of congestion.
+    /// Whether the smoothed delay indicates congestion.
     fn is_congested(&self, snd_una: u64) -> bool {
         let Some(delays) = &self.delays else {
             return false;
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_takes_the_first_sample_for_congestion_and_measures_anew_after_each_cut() {
+    fn linux_takes_the_first_sample_for_congestion_and_measures_again_after_each_cut() {
         let mut flow = Flow::new(Rules::Linux);
         flow.arrive(20);
         assert_eq!(flow.acknowledge(), 50);

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_tell_what_is_possible() {
+    fn errors_list_what_is_possible() {
         let mut scalable: CongestionControlConfig = "scalable".parse().unwrap();
         let error = |result: Result<(), ParameterError>| result.unwrap_err().to_string();
         assert_eq!(

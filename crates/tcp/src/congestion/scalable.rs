@@ -1,7 +1,7 @@
 //! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks",
 //! 2003): one packet for every hundred acknowledged, an eighth of the window on loss.
 //!
-//! The time from a loss back to the old window is 13.4 round trips whatever the window.
+//! The time from a loss back to the old window is 13.4 round trips for any window.
 
 use backlane_units::SimTime;
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn recovery_takes_fourteen_rounds_whatever_the_window() {
+    fn recovery_takes_fourteen_rounds_for_any_window() {
         // ln(8/7)/ln(1.01) = 13.4 rounds, so the fourteenth round passes the old window.
         for window_pkts in [2_000, 20_000, 80_000] {
             assert_eq!(rounds_to_recover(Config::default(), window_pkts), 14);

@@ -224,7 +224,7 @@ mod tests {
 
     /// The path may be another one by then: what was the smallest RTT before is no queue now.
     #[test]
-    fn after_an_idle_time_the_base_rtt_is_measured_anew() {
+    fn after_an_idle_time_the_base_rtt_is_measured_again() {
         let (mut veno, _) = after(102_000, 1);
         veno.on_transmit_start(SimTime::ZERO, Duration::from_secs(2), 0);
         let mut rounds = Rounds::new(100, 100);

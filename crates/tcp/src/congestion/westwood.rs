@@ -129,7 +129,7 @@ pub struct Westwood {
     has_ack: bool,
     /// Bytes already counted for duplicate acknowledgments.
     accounted_bytes: u64,
-    /// The RTT that the next acknowledgment is judged by.
+    /// The RTT that the next acknowledgment uses.
     rtt_ms: u64,
     /// The RTT of this acknowledgment, which Linux knows only afterwards.
     next_rtt_ms: u64,
@@ -290,7 +290,7 @@ impl CongestionControl for Westwood {
         match self.config.sample {
             Sample::Linux => {
                 self.end_sample(now.as_micros() / 1000);
-                // The first acknowledgment only tells where counting starts.
+                // The first acknowledgment only sets where counting starts.
                 if self.has_ack {
                     self.sample_bytes += self.count(arrival.acked_bytes);
                 }

@@ -13,7 +13,7 @@ use crate::recovery::CongestionState;
 /// `YeAH`'s parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// A queue beyond so many packets is drained.
+    /// A queue of more packets than this is drained.
     pub alpha_pkts: u32,
     /// A delay beyond this part of the base RTT ends the fast mode.
     pub phi: u32,
@@ -54,7 +54,7 @@ impl Default for Config {
     }
 }
 
-/// Growth in fast mode: one packet for so many (Linux: `TCP_SCALABLE_AI_CNT`).
+/// Packets acknowledged per packet of growth in fast mode (Linux: `TCP_SCALABLE_AI_CNT`).
 const FAST_PER_PKTS: u32 = 100;
 /// At most this power of two's share of the window is drained (Linux: `TCP_YEAH_EPSILON`).
 const DRAIN_SHIFT: u32 = 1;

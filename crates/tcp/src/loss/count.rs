@@ -1,4 +1,4 @@
-//! RFC 6675 with a fixed threshold: a segment is lost when so many SACKed segments lie above it.
+//! RFC 6675 with a fixed threshold: a segment is lost when that many SACKed segments lie above it.
 //! Lost retransmissions are not detected, and reductions are not undone.
 
 use backlane_units::SimTime;

@@ -124,7 +124,7 @@ impl Fack {
 
     /// F-RTO (RFC 4138 appendix B, as in Linux then): the first acknowledgment that advances
     /// after the retransmission releases two new segments; the next one decides whether the
-    /// timeout was spurious. Returns whether the acknowledgment is thereby processed.
+    /// timeout was spurious. Returns whether the acknowledgment needs no further processing.
     fn check_timeout(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) -> bool {
         let recovered = r.is_recovered();
         if !r.frto.tries_new_data {

@@ -237,8 +237,8 @@ trait LossPolicy: Sized {
     fn on_reordering_timeout(&mut self, _r: &mut Recovery, _now: SimTime) {}
 
     /// Whether the acknowledgment restarts the retransmission timer. `before_head`: it SACKed a
-    /// segment sent before the first outstanding one last was; otherwise the first could wait for
-    /// ever.
+    /// segment sent before the last transmission of the first outstanding one; otherwise the
+    /// timeout of that one could be put off without limit.
     fn restarts_timer(&self, delivery: &Delivery, before_head: bool) -> bool {
         delivery.acked_pkts > 0 || before_head
     }

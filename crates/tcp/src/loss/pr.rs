@@ -229,7 +229,7 @@ impl LossPolicy for Pr {
         true
     }
 
-    /// Every packet that arrives counts, in whatever order.
+    /// Every packet that arrives counts, in any order.
     fn counts_sacks_as_progress(&self) -> bool {
         true
     }

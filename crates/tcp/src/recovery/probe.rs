@@ -14,7 +14,7 @@ pub(super) const SHORTEST_WAIT: Duration = Duration::from_millis(2);
 pub(crate) enum DueProbe {
     #[default]
     None,
-    /// New data, whatever the congestion window says.
+    /// New data, even beyond the congestion window.
     New,
     /// A retransmission of the last segment.
     Last,

@@ -140,7 +140,7 @@ impl SendSpace {
         })
     }
 
-    /// A full segment, whatever the congestion window says (tail loss probe).
+    /// The segment of a tail loss probe, which the congestion window does not limit.
     pub(crate) fn probe_segment(&self) -> NewSegment {
         let left_bytes = self.write_end - self.snd_nxt;
         let payload_bytes = left_bytes.min(u64::from(self.mss_bytes));

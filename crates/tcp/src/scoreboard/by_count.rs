@@ -60,8 +60,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks lost each retransmission that what was sent for the first time after it has
-    /// overtaken, but for the first such segment.
+    /// Marks lost each retransmission that was overtaken by at least two segments sent for the
+    /// first time after it.
     pub(crate) fn mark_overtaken_retransmissions_lost(&mut self) {
         while let Some(&(index, sent_us, next)) = self.retransmissions.front() {
             if self.highest_sacked.1 <= next {
@@ -110,10 +110,10 @@ mod tests {
         assert_eq!(scoreboard.lost_out(), 6);
     }
 
-    /// Ten were out when the retransmission left: the SACK of number 10 tells nothing, that of
-    /// number 11 that it was lost.
+    /// Ten were out when the retransmission left: the SACK of number 10 shows nothing, that of
+    /// number 11 shows that it was lost.
     #[test]
-    fn the_second_new_segment_that_arrives_tells_of_a_lost_retransmission() {
+    fn the_second_new_segment_that_arrives_reveals_a_lost_retransmission() {
         let mut scoreboard = scoreboard(10);
         sack(&mut scoreboard, 300, 400);
         scoreboard.mark_first_lost(1, u64::MAX);

@@ -1,5 +1,5 @@
-//! What policies towards reordering ask of single segments: how late one arrives, and whether one
-//! may still do so.
+//! Queries and marks of single segments: how late one arrives (RR-TCP), whether one may still
+//! arrive, and that one is lost (TCP-PR).
 
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Scoreboard};
 
@@ -56,7 +56,7 @@ impl Scoreboard {
         })
     }
 
-    /// The outstanding segment that ends at `end_seq` is lost.
+    /// Marks the outstanding segment that ends at `end_seq` lost.
     pub(crate) fn lose(&mut self, end_seq: u64) {
         if let Some(index) = self.ending_at(end_seq) {
             self.mark_lost(index);

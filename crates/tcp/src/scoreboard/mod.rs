@@ -4,10 +4,10 @@
 //! acknowledged, `sacked_out`, `lost_out` and `retrans_out` (retransmissions in flight) among
 //! them; in flight are `packets_out − sacked_out − lost_out + retrans_out`.
 //!
-//! Which of them are lost is found in one of three ways: [`overtaken`], by the order in which they
-//! were sent (RACK); [`by_count`], by how many arrived above them; or one by one, by a policy of
-//! its own ([`late`], where how late segments are is told, too). [`without_sack`] has what duplicate
-//! acknowledgments stand for where nothing is SACKed.
+//! Losses are marked in one of three ways: [`overtaken`] marks by the order of sending (RACK);
+//! [`by_count`] by how many segments arrived above; [`late`] marks single segments for TCP-PR, and
+//! measures for RR-TCP how late segments are. [`without_sack`] counts duplicate acknowledgments
+//! where there is no SACK.
 
 mod by_count;
 mod late;
@@ -54,7 +54,7 @@ impl Record {
 pub(crate) struct Delivery {
     /// Segments newly acknowledged or SACKed.
     pub(crate) delivered_pkts: u32,
-    /// Segments taken off by the cumulative acknowledgment.
+    /// Segments removed by the cumulative acknowledgment.
     pub(crate) acked_pkts: u32,
     /// When the first and the last never retransmitted segments acknowledged were sent.
     pub(crate) acked_sent_us: Option<(u64, u64)>,
@@ -96,9 +96,9 @@ pub(crate) struct Scoreboard {
     highest_sacked: (u64, u64),
     /// Segments ever marked lost, retransmissions included.
     lost_total: u64,
-    /// First transmissions before this index have been judged.
+    /// First transmissions before this index have been examined.
     original_cursor: u64,
-    /// Retransmissions not yet judged, in the order they were sent: index, time, and the index
+    /// Retransmissions not yet examined, in the order they were sent: index, time, and the index
     /// of the next segment to be sent for the first time.
     retransmissions: VecDeque<(u64, u64, u64)>,
     /// No segment before this index waits for retransmission.
@@ -107,7 +107,7 @@ pub(crate) struct Scoreboard {
     newest_delivered: (u64, u64),
     /// The RTT of the segment delivered last (RACK.rtt).
     rtt_us: u64,
-    /// Something was delivered since losses were last looked for.
+    /// Something was delivered since losses were last detected.
     advanced: bool,
     pub(crate) rate: RateMeter,
 }
@@ -322,7 +322,7 @@ impl Scoreboard {
                 delivery.original_end = Some(least.min(record.end_seq()));
             }
             self.on_delivered(index, record, now_us, min_rtt_us, None);
-            // A retransmission of a segment no longer taken for lost is still on its way.
+            // A retransmission of a segment that no longer counts as lost is still in flight.
             let gone = if record.has(LOST) {
                 LOST | RETRANSMITTED
             } else {
@@ -336,13 +336,13 @@ impl Scoreboard {
             index += 1;
         }
         if index > run {
-            // The next time this block comes, its walk starts where this one ended.
+            // The next time this block arrives, its walk starts where this one ended.
             self.record_mut(run).run_end = index as u32;
         }
     }
 
-    /// A D-SACK reported `start..end` once more: what was SACKed there and retransmitted was
-    /// only late (Linux: `tcp_sacktag_one`).
+    /// A D-SACK reported `start..end`: segments there that were SACKed and retransmitted had only
+    /// been late (Linux: `tcp_sacktag_one`).
     pub(crate) fn on_duplicate(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
         let mut index = self.find(start);
         while index < self.next {
@@ -359,8 +359,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes off everything below `ack`. `echo_end_us`: a retransmission that left then or
-    /// later is not what was acknowledged, as far as the echoed timestamp tells.
+    /// Removes everything below `ack`. `echo_end_us`: by the echoed timestamp, a retransmission
+    /// that left then or later is not the transmission that was acknowledged.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -424,7 +424,7 @@ impl Scoreboard {
         self.retransmit_hint = self.retransmit_hint.min(index);
     }
 
-    /// Nothing is lost after all. Retransmissions on their way stay counted.
+    /// Clears all loss marks. Retransmissions in flight stay counted.
     pub(crate) fn forget_losses(&mut self) {
         for index in self.first..self.next {
             let flags = self.record(index).flags;
@@ -489,7 +489,7 @@ impl Scoreboard {
     /// less than `spared_us` ago.
     pub(crate) fn on_timeout(&mut self, now_us: u64, spared_us: u64) {
         // A first segment that is SACKed and still holds up the acknowledgment was dropped by
-        // the receiver after all (RFC 2018 §8): believe none of its SACKs.
+        // the receiver after all (RFC 2018 §8): ignore all of its SACKs.
         let reneged = self.first < self.next && self.record(self.first).has(SACKED);
         for index in self.first..self.next {
             if reneged && self.record(index).has(SACKED) {
@@ -625,10 +625,10 @@ mod tests {
         assert_eq!(scoreboard.packets_out(), 260);
     }
 
-    /// RFC 2883 and Linux's `tcp_sacktag_one`: what was retransmitted and then reported twice was
-    /// only late, with the segment in which the report ends and without those beyond it.
+    /// RFC 2883 and Linux's `tcp_sacktag_one`: segments that were retransmitted and then reported
+    /// twice were only late, up to and including the segment in which the report ends.
     #[test]
-    fn a_duplicate_report_tells_of_the_segment_that_it_names_to_its_end() {
+    fn a_duplicate_report_covers_the_segment_in_which_it_ends() {
         let mut scoreboard = scoreboard(10);
         sack(&mut scoreboard, 300, 900);
         scoreboard.mark_overtaken_lost(20_000, 0);

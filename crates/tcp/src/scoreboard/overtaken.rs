@@ -1,18 +1,17 @@
-//! Losses by RACK's order (RFC 8985 §6.2): a segment is lost when one sent after it was delivered,
-//! whether it was sent for the first time or retransmitted, and it is overdue by the reordering
-//! window; lost retransmissions are thereby found. Two cursors, one over first transmissions and
+//! Losses by RACK's order (RFC 8985 §6.2): a segment, sent for the first time or retransmitted, is
+//! lost when one sent after it was delivered and it is overdue by the reordering window. Two cursors, one over first transmissions and
 //! one over retransmissions, make the search O(1) per segment and never scan the window.
 
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Scoreboard};
 
 impl Scoreboard {
-    /// Whether something was delivered, or losses were forgotten, since the last call.
+    /// Whether something was delivered, or loss marks were cleared, since the last call.
     #[inline]
     pub(crate) fn take_advance(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Losses are to be looked for anew.
+    /// The next search for losses is not skipped.
     pub(crate) fn look_again(&mut self) {
         self.advanced = true;
     }
@@ -94,7 +93,7 @@ mod tests {
         }
         assert_eq!(scoreboard.retrans_out(), 3);
         // The second retransmission arrives: the first, and the six segments sent long before
-        // and not heard of, are lost; the third is still on its way.
+        // and not acknowledged, are lost; the third is still in flight.
         sack(&mut scoreboard, 100, 200);
         scoreboard.mark_overtaken_lost(20_000, 0);
         assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (8, 1));

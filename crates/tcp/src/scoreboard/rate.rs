@@ -1,10 +1,10 @@
 //! Delivery-rate samples, as Linux takes them (`tcp_rate.c`; draft-cheng-iccrg-delivery-rate-
-//! estimation): each segment remembers how much had been delivered when it left, and when it
-//! is delivered itself the difference over the elapsed time is a sample of the path's rate.
+//! estimation): each segment stores how much had been delivered when it left; when it is
+//! delivered, the difference over the elapsed time is a sample of the path's rate.
 
 use crate::congestion::{LostPacket, RateSample};
 
-/// What a segment remembers of the moment it left.
+/// The state when a segment left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
     delivered_pkts: u64,
@@ -27,7 +27,7 @@ pub(crate) struct RateMeter {
     lost_pkts: u64,
     delivered_us: u64,
     first_sent_us: u64,
-    /// Packets marked lost that the control has not been told of.
+    /// Packets marked lost and not yet reported to the control.
     lost: Vec<LostPacket>,
     /// The flow is limited by the application until this much has been delivered; 0: it is not.
     app_limited_until_pkts: u64,
@@ -131,13 +131,13 @@ impl RateMeter {
         });
     }
 
-    /// What was marked lost since this was last asked.
+    /// The packets marked lost since the last call.
     pub(crate) fn drain_lost(&mut self) -> std::vec::Drain<'_, LostPacket> {
         self.lost.drain(..)
     }
 
     /// The application has nothing more to send for now, or the control holds back, with
-    /// `in_flight_pkts` out.
+    /// `in_flight_pkts` in flight.
     pub(crate) fn on_app_limited(&mut self, in_flight_pkts: u32) {
         self.app_limited_until_pkts = (self.delivered_pkts + u64::from(in_flight_pkts)).max(1);
     }
@@ -173,8 +173,7 @@ impl RateMeter {
         let sending_us = newest.sent_us.saturating_sub(stamp.first_sent_us);
         let acking_us = now_us.saturating_sub(stamp.delivered_us);
         let interval_us = sending_us.max(acking_us);
-        // A shorter interval than the path's RTT comes of an acknowledgment for a segment that
-        // was retransmitted needlessly.
+        // An interval shorter than the path's RTT results from a spurious retransmission.
         let is_valid = interval_us >= min_rtt_us;
         RateSample {
             delivered_pkts: (delivered_pkts - stamp.delivered_pkts) as u32,

@@ -1,4 +1,4 @@
-//! What duplicate acknowledgments stand for where nothing is SACKed.
+//! Duplicate acknowledgments as delivered segments, where there is no SACK.
 
 use super::Scoreboard;
 
@@ -24,7 +24,7 @@ impl Scoreboard {
         delivered_pkts
     }
 
-    /// Without SACK: forgets the duplicate acknowledgments.
+    /// Without SACK: resets the count of duplicate acknowledgments.
     pub(crate) fn forget_duplicate_acks(&mut self) {
         self.sacked_out = 0;
     }

@@ -18,7 +18,7 @@ pub struct Path {
     pub return_delay: Duration,
     /// Packets take this longer in turn, one path after the other.
     pub spread: [Duration; 3],
-    /// Every so many segments with data one is lost, before the bottleneck.
+    /// One segment with data in this many is lost, before the bottleneck.
     pub lose_every: u64,
 }
 

@@ -8,7 +8,7 @@
 //! 0   > S 0                       a SYN leaves
 //! 40  < S 0 ack 1 win 65535       a SYN-ACK arrives
 //! 40  > 1:1001 ack 1              1000 bytes leave
-//! 80  < ack 1 sack 1001-2001      an acknowledgment arrives (window 1 MB unless told)
+//! 80  < ack 1 sack 1001-2001      an acknowledgment arrives (window 1 MB by default)
 //! 80  < ack 1 ecr 40              one that echoes what left at 40 ms
 //! 80  > F 5001 ack 1              a FIN leaves
 //! ```

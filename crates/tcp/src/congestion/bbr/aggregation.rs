@@ -1,5 +1,5 @@
-//! How much more is acknowledged at once than the bandwidth explains: room in the window for
-//! links and receivers that hold acknowledgments back and let them go together.
+//! Aggregation: how much more is acknowledged at once than the bandwidth explains. The window has
+//! room for links and receivers that hold acknowledgments back and release them together.
 
 use super::bandwidth::Bandwidth;
 
@@ -22,7 +22,7 @@ pub(crate) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Counting starts anew.
+    /// Restarts counting.
     pub(crate) fn restart(&mut self, now_us: u64) {
         self.epoch_start_us = now_us;
         self.epoch_pkts = 0;

@@ -39,7 +39,7 @@ const NO_RTT: u32 = u32::MAX;
 pub struct Config {
     /// Rounds over which the bandwidth is the largest seen.
     pub bandwidth_rounds: u32,
-    /// How long the smallest RTT is believed before the queue is drained to measure it anew.
+    /// How long the smallest RTT is valid before the queue is drained to measure it again.
     pub min_rtt_window: Duration,
 }
 

@@ -26,7 +26,7 @@ const CYCLE: [u64; 8] = [
 const CYCLE_STARTS: u32 = 7;
 /// The pipe is full when the bandwidth has not grown by a quarter …
 const FULL_GROWTH: u64 = GAIN_UNIT * 5 / 4;
-/// … for so many rounds.
+/// … for this many rounds.
 const FULL_ROUNDS: u32 = 3;
 /// How long the queue is kept empty to measure the smallest RTT.
 const REST_MS: u64 = 200;

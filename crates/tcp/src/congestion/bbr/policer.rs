@@ -63,7 +63,7 @@ impl Policer {
         };
     }
 
-    /// Whether the estimate was given up after its time, so that the gain cycle starts anew.
+    /// Whether the estimate has expired, so that the gain cycle restarts.
     pub(super) fn on_ack(&mut self, step: &Step) -> bool {
         if self.is_used {
             if step.probes_bandwidth && step.starts_round {
@@ -137,7 +137,7 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// A path of 100 ms rounds in each of which so many packets are delivered and lost.
+    /// A path of 100 ms rounds, with the packets delivered and lost in each.
     struct Rounds {
         policer: Policer,
         step: Step,

@@ -115,7 +115,7 @@ fn three_rounds_without_a_quarter_more_end_startup() {
     }
     feed.round(100, RTT_MS * 1000);
     assert_eq!(feed.bbr.phase, Phase::Drain);
-    // The threshold tells of it: the pipe and three bursts, of 2 packets at the former rate.
+    // The threshold shows it: the pipe and three bursts, of 2 packets at the former rate.
     assert!((100..=130).contains(&feed.window.ssthresh_pkts));
     assert!(feed.bbr.pacing_gain < GAIN_UNIT);
 }
@@ -273,7 +273,7 @@ fn an_idle_path_needs_no_rest() {
     feed.bbr.cycle = 0;
     feed.bbr.update_gains();
     feed.bbr.on_restart(at_ms(20_000), &mut feed.window);
-    // Paced at the bandwidth and not above, whatever the cycle.
+    // Paced at the bandwidth and not above, at any point of the cycle.
     let paced = feed.bbr.bandwidth().paced_bytes_per_s(MSS_BYTES, GAIN_UNIT);
     assert_eq!(feed.bbr.pacing_bytes_per_s, paced);
     feed.now_us = 20_040_000;

@@ -13,7 +13,7 @@ const BURST_SHIFT: u32 = 10;
 const BURST_MAX_BYTES: u64 = 65_536 - 1 - 320;
 /// … and never more segments than this.
 const BURST_MAX_PKTS: u64 = 127;
-/// Until so many packets were delivered, the SYN counting as one, the window grows anyway.
+/// Until this many packets were delivered, the SYN counting as one, the window grows anyway.
 const INITIAL_CWND_PKTS: u64 = 10;
 
 /// Segments that leave at once where segmentation is offloaded; the windows leave room for

@@ -1,7 +1,7 @@
 //! The bounds of the model. The long-term one (`inflight_hi`; the draft's
 //! `inflight_longterm`) is what probing found to be safe. The short-term ones (`bw_lo`,
 //! `inflight_lo`) follow what was delivered in rounds with losses, and are dropped when
-//! probing begins anew.
+//! probing begins again.
 
 use super::{Sample, UNBOUNDED};
 use crate::congestion::LostPacket;
@@ -30,7 +30,7 @@ pub(super) struct Bounds {
     /// The best of the last round: what the path delivers now.
     bandwidth_latest: Bandwidth,
     inflight_latest_pkts: u32,
-    /// Rounds for losses: they start anew with the first loss of one.
+    /// Rounds for losses: one restarts with its first loss.
     pub(super) loss_round_end_pkts: u64,
     pub(super) starts_loss_round: bool,
     pub(super) loss_in_round: bool,
@@ -55,7 +55,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// A packet was marked lost: the round that is judged begins with the first.
+    /// A packet was marked lost: the round of losses begins with the first.
     pub(super) fn on_loss(&mut self, delivered_pkts: u64) {
         if !self.loss_in_round {
             self.loss_round_end_pkts = delivered_pkts;
@@ -129,7 +129,7 @@ impl Bounds {
         self.inflight_lo_pkts = UNBOUNDED;
     }
 
-    /// Probing is over; what it caused is not held against the path.
+    /// Probing is over; losses that it caused do not lower the short-term bounds.
     pub(super) fn reset_signals(&mut self) {
         self.loss_in_round = false;
         self.bandwidth_latest = Bandwidth::default();
@@ -154,7 +154,7 @@ impl Bounds {
         );
     }
 
-    /// It was needless (§5.5.11.2).
+    /// The recovery was spurious (§5.5.11.2).
     pub(super) fn undo(&mut self) {
         self.loss_in_round = false;
         self.inflight_hi_pkts = self.inflight_hi_pkts.max(self.before.0);
@@ -164,7 +164,7 @@ impl Bounds {
 }
 
 /// How much was in flight when losses passed `threshold`, in 256ths (§5.5.10.2): the packets
-/// before the lost one, and as much of it as was still borne.
+/// before the lost one, and the part of it that was still tolerated.
 pub(super) fn in_flight_at_loss(lost: &LostPacket, threshold: u64) -> u32 {
     let before_pkts = u64::from(lost.tx_in_flight_pkts.saturating_sub(1));
     let lost_before_pkts = lost.lost_since_sent_pkts.saturating_sub(1);

@@ -1,5 +1,5 @@
-//! Probing for bandwidth (§5.3.3): down until queue and headroom are free, cruise, and now and
-//! then refill the pipe and go up until losses, marks or a plateau say that this is all.
+//! Probing for bandwidth (§5.3.3): down until queue and headroom are free, cruise, and
+//! periodically refill the pipe and go up until losses, marks or a plateau show the limit.
 
 use super::bounds::{LOSS_CUT, part_of};
 use super::{Ack, Bbr3, Phase, Sample, UNBOUNDED, Window};
@@ -16,7 +16,7 @@ const ROUNDS_SPREAD: u32 = 2;
 /// The bound grows by at most 2³⁰ packets in a round.
 const MAX_GROWTH_BITS: u32 = 30;
 
-/// What acknowledgments tell about the last probe.
+/// What acknowledgments show of the last probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Feedback {
     /// Nothing: they are for segments sent while not probing.
@@ -44,7 +44,7 @@ pub(super) struct Cycle {
     stopped_at_bound: bool,
     pub(super) has_loss: bool,
     pub(super) has_marks: bool,
-    /// The bound grows by 1 for so many packets acknowledged; twice as fast in each round.
+    /// Packets acknowledged for a growth of the bound by 1; halved in each round.
     growth_bits: u32,
     pkts_per_growth: u32,
     growth_credit_pkts: u32,
@@ -141,7 +141,7 @@ impl Bbr3 {
         }
     }
 
-    /// What shall be in flight: the pipe, unless the window is smaller.
+    /// The target of what is in flight: the pipe, unless the window is smaller.
     fn wanted_pkts(&self, window: &Window) -> u32 {
         self.target_pkts(self.bandwidth(), GAIN_UNIT)
             .min(window.cwnd_pkts)
@@ -199,7 +199,7 @@ impl Bbr3 {
 
     /// Refills the pipe if it is time to probe again.
     fn look_for_time_to_probe(&mut self, now_us: u64, ack: &Ack, window: &Window) -> bool {
-        // Marks but no losses, and now no marks: somebody may have left.
+        // Marks but no losses, and now no marks: another flow may have left.
         if self.marks.are_heeded(self.min_rtt_us)
             && self.cycle.has_marks
             && !self.cycle.has_loss

@@ -52,8 +52,8 @@ impl Marks {
         GAIN_UNIT - self.share * FACTOR / GAIN_UNIT
     }
 
-    /// A round is over: totals of packets delivered, and with a mark. Whether so many rounds
-    /// brought too many marks that startup shall end.
+    /// A round is over, with these totals of packets delivered and marked. Returns whether enough
+    /// rounds had too many marks for startup to end.
     pub(super) fn on_round(&mut self, delivered_pkts: u64, delivered_ce_pkts: u64) -> bool {
         let round_pkts = delivered_pkts - self.last_delivered_pkts;
         if round_pkts == 0 {
@@ -72,8 +72,7 @@ impl Marks {
         self.rounds_of_too_many >= STARTUP_ROUNDS
     }
 
-    /// Whether a sample with so many packets, so many of them marked, says that too much is in
-    /// flight.
+    /// Whether a sample of delivered packets, some of them marked, shows that too much is in flight.
     pub(super) fn are_too_many(pkts: u32, marked_pkts: u32) -> bool {
         marked_pkts > 0 && u64::from(marked_pkts) > u64::from(pkts) * TOO_MANY / GAIN_UNIT
     }

@@ -7,7 +7,7 @@
 //! how they are reached, `rest` the smallest RTT, `window` what follows for pacing and
 //! window. Units are those of version 1's `bandwidth`.
 //!
-//! Left out: protective load balancing, the reaction to a loss that a tail loss probe mended,
+//! Left out: protective load balancing, the reaction to a loss that a tail loss probe repaired,
 //! the receiver's fast acknowledgments, and the short cut for application-limited flows.
 
 use backlane_units::{Duration, Rate, SimTime};
@@ -41,7 +41,7 @@ const NO_RTT: u32 = u32::MAX;
 pub struct Config {
     /// The share of packets that may be lost while probing, in percent.
     pub loss_threshold_percent: u32,
-    /// The largest smallest RTT at which congestion marks are heeded; zero: never. Marks
+    /// The largest minimum RTT at which congestion marks are used; zero: never. Marks
     /// must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
     pub ecn_max_rtt: Duration,
 }
@@ -157,7 +157,7 @@ impl Sample {
 /// BBR's state for one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
-    /// Losses per packet in flight that are borne, in 256ths.
+    /// Losses per packet in flight that are tolerated, in 256ths.
     loss_threshold: u64,
     draws: Draws,
     phase: Phase,
@@ -178,7 +178,7 @@ pub struct Bbr3 {
     min_rtt_us: u32,
     has_seen_rtt: bool,
 
-    /// The round ends when a segment is acknowledged that left after so much was delivered.
+    /// The round ends when a segment is acknowledged that left after this much was delivered.
     round_end_pkts: u64,
     starts_round: bool,
     delivered_us: u64,
@@ -374,7 +374,7 @@ impl CongestionControl for Bbr3 {
         self.cycle.has_marks |= sample.delivered_ce_pkts > 0;
     }
 
-    /// Entering recovery or loss: what a needless one would have spoilt is remembered.
+    /// Entering recovery or loss: stores what is restored if it proves spurious.
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
         self.remember_window(window);
         self.bounds.remember();

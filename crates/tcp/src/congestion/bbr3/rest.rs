@@ -2,11 +2,11 @@
 
 use super::{Ack, Bbr3, NO_RTT, Phase, Window};
 
-/// The smallest RTT is believed so long; …
+/// How long the smallest RTT is valid; …
 const WINDOW_MS: u64 = 10_000;
-/// … a rest comes when it was not seen again for so long, …
+/// … a rest begins when it was not seen again for this long, …
 const INTERVAL_MS: u64 = 5_000;
-/// … and lasts so long.
+/// … and lasts this long.
 const LENGTH_MS: u64 = 200;
 
 #[derive(Clone, Copy, Debug)]

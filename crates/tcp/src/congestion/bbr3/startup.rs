@@ -18,7 +18,7 @@ const FULL_ROUNDS: u32 = 3;
 /// may end startup.
 const LOSS_EVENTS: u32 = 6;
 
-/// Whether the pipe is full: once, and since the last time that this was asked anew.
+/// Whether the pipe is full: ever, and since the last restart of the check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     pub(super) is_reached: bool,
@@ -29,7 +29,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Asks anew, from `bandwidth` on.
+    /// Restarts the check from `bandwidth`.
     pub(super) fn restart(&mut self, bandwidth: Bandwidth) {
         self.bandwidth = bandwidth;
         self.rounds = 0;

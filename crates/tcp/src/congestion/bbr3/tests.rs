@@ -206,7 +206,7 @@ fn probes_come_after_two_to_three_seconds_or_as_many_rounds_as_reno_takes() {
 }
 
 #[test]
-fn a_fiftieth_lost_is_borne_and_more_is_too_much() {
+fn a_loss_of_two_percent_is_tolerated_and_more_is_not() {
     let feed = Feed::cruising(1);
     let sample = |lost_pkts: u64, tx_in_flight_pkts: u32| Sample {
         lost_pkts,
@@ -235,9 +235,9 @@ fn the_bound_is_what_was_in_flight_when_losses_passed_the_threshold() {
         lost_since_sent_pkts,
         ..LostPacket::default()
     };
-    // 2 of 100 are borne; with 2 lost before, the lost packet itself was one too many.
+    // 2 of 100 are tolerated; with 2 lost before, the lost packet itself was one too many.
     assert_eq!(in_flight_at_loss(&lost(101, 3), 5), 100);
-    // With none lost before, two more packets of loss were borne.
+    // With none lost before, two more packets of loss were tolerated.
     assert_eq!(in_flight_at_loss(&lost(101, 1), 5), 102);
     assert_eq!(in_flight_at_loss(&lost(0, 0), 5), 0);
 }
@@ -432,7 +432,7 @@ fn five_seconds_without_a_smaller_rtt_bring_a_rest_at_half_the_pipe() {
     // Rounded up, as the bandwidth is.
     assert_eq!(feed.window.cwnd_pkts, 51);
     assert!(feed.bbr.holds_back());
-    // The smallest RTT is believed for ten.
+    // The smallest RTT is valid for ten.
     assert_eq!(feed.bbr.min_rtt_us, RTT_US);
     feed.ack.in_flight_pkts = 50;
     feed.take();
@@ -463,7 +463,7 @@ fn an_idle_path_needs_no_rest_and_is_paced_at_the_bandwidth() {
 }
 
 #[test]
-fn a_needless_recovery_restores_window_and_bounds() {
+fn a_spurious_recovery_restores_window_and_bounds() {
     let mut feed = Feed::cruising(1);
     feed.bbr.bounds.inflight_hi_pkts = 300;
     feed.bbr.ssthresh(SimTime::ZERO, &feed.window, 100);
