@@ -327,7 +327,7 @@ shows = "s"
 [[figure]]
 id = "{figure}"
 title = "t"
-kind = "sticks"
+kind = "candlesticks"
 experiment = "{name}"
 """
     )

@@ -13,21 +13,24 @@ from PIL import Image, ImageColor
 
 from backlane.errors import BacklaneError
 from backlane.report.figures import PALETTE, PAPER
-from backlane.studies import catalogue, figures, metrics, pictures, rules, terms
+from backlane.studies import catalogue, figures, metrics, pictures, rules, runs, terms
 from backlane.studies import claims as judging
 from backlane.studies import study as reading
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Fixed(terms.Data):
+class Fixed(runs.Data):
     """Numbers by (metric, contender): a list over the seeds from 1."""
 
     def __init__(self, numbers: dict[tuple[str, str], list[float]]) -> None:
         super().__init__()
         names = list(dict.fromkeys(name for _, name in numbers))
-        self.cells = {"e": [{"routing": name, "load": 1} for name in names]}
+        self.names = names
         self.numbers = numbers
+
+    def cells(self, experiment: str) -> list[dict[str, Any]]:
+        return [{"routing": name, "load": 1} for name in self.names]
 
     def values(self, experiment: str, metric: str, where: Any) -> dict[int, float]:
         found = self.numbers.get((metric, where.get("routing")), [])
@@ -40,7 +43,7 @@ def claim(**part: Any) -> judging.Claim:
     return judging.Claim("X", "", "", "A", "", [terms.Part("e", rule, options)])
 
 
-def outcome(data: terms.Data, **part: Any) -> judging.Verdict:
+def outcome(data: runs.Data, **part: Any) -> judging.Verdict:
     return judging.judge([claim(**part)], data)[0]
 
 
@@ -139,10 +142,10 @@ quick = { "sweep.seeds" = 2 }
 [[figure]]
 id = "fig1"
 title = "Finish time"
-kind = "sticks"
+kind = "candlesticks"
 experiment = "small"
 by = "tcp.congestion_control"
-[[hinge]]
+[[sensitivity]]
 title = "Finish time by size"
 experiment = "small"
 metric = "finish_mean"
@@ -152,8 +155,8 @@ columns = ["reno", "cubic"]
 CLAIMS = """\
 [[claim]]
 id = "T-1"
-place = "here"
-says = "larger files take longer"
+source = "here"
+statement = "larger files take longer"
 weight = "A"
 experiment = "small"
 rule = "order"
@@ -163,8 +166,8 @@ along = "flow.0.size"
 terms = ["50 kB", "200 kB"]
 [[claim]]
 id = "T-2"
-place = "here"
-says = "files take an hour"
+source = "here"
+statement = "files take an hour"
 weight = "B"
 cause = "they are small"
 experiment = "small"
@@ -230,7 +233,7 @@ def test_a_study_runs_draws_judges_and_writes_its_page(
     assert "they are small" in page
     assert "| T-1 | here | larger files take longer | reproduced |" in page
     assert sorted(path.name for path in (folder / "figures").iterdir()) == [
-        "fig1-finish.csv", "fig1-finish.png", "hinge-1.csv", "hinge-1.png",
+        "fig1-finish.csv", "fig1-finish.png", "sensitivity-1.csv", "sensitivity-1.png",
     ]  # fmt: skip
     assert is_small(folder / "figures" / "fig1-finish.png")
     assert "### Finish time by size" in page
@@ -266,7 +269,7 @@ def test_a_quick_look_or_a_single_figure_does_not_replace_the_record(
         ("claims.toml", "strict", "strickt", "`strickt` is not known"),
         ("claims.toml", 'experiment = "small"', 'experiment = "large"', 'no experiment "large"'),
         ("claims.toml", 'id = "T-2"', 'id = "T-1"', "T-1 stands twice"),
-        ("study.toml", '"sticks"', '"stick"', '"stick" is no form'),
+        ("study.toml", '"candlesticks"', '"sticks"', '"sticks" is no form'),
         ("study.toml", 'by = "tcp.cong', 'by = "tcp.kong', "`tcp.kongestion_control` is not swept"),
         ("study.toml", 'by = "tcp', 'metric = "ftt"\nby = "tcp', 'there is no metric "ftt"'),
         ("study.toml", '"finish_mean"', '"finish_meen"', 'there is no metric "finish_meen"'),

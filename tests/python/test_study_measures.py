@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 from test_studies import DATA, Fixed, outcome
 
+from backlane.campaign.plan import Label
 from backlane.errors import BacklaneError
 from backlane.measures import measure
 from backlane.results import Results
-from backlane.studies import curves, metrics, terms, timed
-from backlane.studies.painting import Runs
+from backlane.studies import curves, metrics, timed
+from backlane.studies.runs import Data, Runs
 from backlane.studies.study import FigureSpec
 from backlane.studies.view import Recorded, RunView
 
@@ -189,11 +190,12 @@ def test_a_place_may_be_compared_with_that_under_other_values() -> None:
 
 
 def test_the_distance_of_distributions_is_that_of_kolmogorov_and_smirnov() -> None:
-    data = terms.Data()
+    data = Data()
     fast = view(flow("ue1", finish_time_s=1.0), flow("ue1#2", finish_time_s=1.0))
     mixed = view(flow("ue1", finish_time_s=1.0), flow("ue1#2", finish_time_s=2.0))
     mixed.cell = 1
-    data.add("e", [{"routing": "a"}, {"routing": "b"}], [fast, mixed])
+    cells: list[dict[str, Label]] = [{"routing": "a"}, {"routing": "b"}]
+    data.runs["e"] = Runs(Results({}, None, {}), cells, [fast, mixed])
     rule = {"rule": "distance", "distribution": "flow_goodput", "terms": ["a", "b"]}
     assert outcome(data, **rule, low=0.5, high=0.5).outcome == "reproduced"
     assert outcome(data, **rule, low=0.6).outcome == "differs"

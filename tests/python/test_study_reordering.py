@@ -16,8 +16,8 @@ from backlane.report.map import Place
 from backlane.report.mesh import Load, paint_mesh
 from backlane.results import Results
 from backlane.studies import figures, flows, metrics, ratios, reordering
-from backlane.studies.painting import Runs
 from backlane.studies.ratios import above
+from backlane.studies.runs import Runs
 from backlane.studies.study import FigureSpec
 from backlane.studies.terms import leading_number
 from backlane.studies.view import Recorded, RunView, views

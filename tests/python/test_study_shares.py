@@ -11,7 +11,7 @@ import pytest
 from backlane.measures import measure
 from backlane.results import Results
 from backlane.studies import flows, metrics
-from backlane.studies.painting import Runs
+from backlane.studies.runs import Runs
 from backlane.studies.study import FigureSpec
 from backlane.studies.view import Recorded, RunView
 

@@ -12,7 +12,7 @@ from test_studies import Fixed, outcome
 from backlane.measures import measure
 from backlane.results import Results
 from backlane.studies import metrics, slots
-from backlane.studies.painting import Runs
+from backlane.studies.runs import Runs
 from backlane.studies.study import FigureSpec
 from backlane.studies.view import Recorded, RunView
 

@@ -40,8 +40,8 @@ def command(
         quick=quick,
         store=store,
         workers=workers,
-        tell=lambda step, total: output.progress(step, total, "runs"),
-        say=output.say,
+        progress=lambda step, total: output.progress(step, total, "runs"),
+        log=output.say,
     )
     if found.interrupted:
         output.say("interrupted; start the same command again to go on")
@@ -53,17 +53,17 @@ def command(
     if judged:
         output.print_table(
             found.study.title,
-            ["claim", "verdict", "says", "measured"],
+            ["claim", "verdict", "statement", "measured"],
             [
                 [f"{v.claim.id} ({v.claim.weight})",
-                 v.outcome + (" (a tie)" if v.tie else ""), v.claim.says, v.measured]
+                 v.outcome + (" (a tie)" if v.tie else ""), v.claim.statement, v.measured]
                 for v in judged
             ],
             text_columns=4,
         )  # fmt: skip
     if quick:
         output.say(
-            "a reduced set of runs: it shows how things look and settles nothing; "
+            "a reduced set of runs: it shows how things look and decides nothing; "
             f"{len(found.verdicts) - len(judged)} claims need runs that it leaves out"
         )
     output.tell(str(found.page))

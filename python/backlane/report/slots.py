@@ -11,7 +11,7 @@ from backlane.stats import mean_interval
 from backlane.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -24,6 +24,9 @@ HEADER = (
     "mean backlog", "growth per slot", "dropped",
 )  # fmt: skip
 """Columns of the table; means over seeds, with 95 % intervals where there are several."""
+
+PATHS = ("window_pkts", "queue_pkts")
+"""What is drawn over the slots."""
 
 _MOST_CELLS = 6
 
@@ -113,7 +116,7 @@ def paths(results: Results) -> list[Drawn]:
 def _path(results: Results, cell: int, own: Any) -> Drawn:
     parts = own.partition_by("entity", maintain_order=True, as_dict=True)
     lines = {
-        str(key[0]): [part.get_column(c).to_list() for c in ("time_s", "window_pkts", "queue_pkts")]
+        str(key[0]): tuple(part.get_column(c).to_list() for c in ("time_s", *PATHS))
         for key, part in parts.items()
     }
     rows = [
@@ -122,25 +125,43 @@ def _path(results: Results, cell: int, own: Any) -> Drawn:
 
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
-        panels = figure.subplots(2, 1, sharex=True)
-        handles = []
-        for index, (slots, windows, queues) in enumerate(lines.values()):
-            color = PALETTE[index % len(PALETTE)]
-            known = [math.nan if value is None else value for value in windows]
-            panels[0].plot(slots, known, color=color, linewidth=1.2)
-            handles.append(panels[1].plot(slots, queues, color=color, linewidth=1.2)[0])
-        for panel, words in zip(panels, ("window\nin packets", "queue\nin packets"), strict=True):
-            panel.set_ylabel(words)
-            panel.set_ylim(bottom=0)
-        panels[1].set_xlabel("slot")
-        panels[1].locator_params(axis="x", nbins=5)
-        legend(figure, handles, list(lines))
+        paint_paths(figure, [("", lines)])[1][0].locator_params(axis="x", nbins=5)
 
     name = name_of(results, cell)
     return draw(f"{slug(results.name)}-slots-{cell}", f"{results.name}, {name}",
                 "Windows (above) and queues at the source (below), first seed.",
-                [["flow", "slot", "window_pkts", "queue_pkts"], *rows], paint,
-                height_in=3.4)  # fmt: skip
+                [["flow", "slot", *PATHS], *rows], paint, height_in=3.4)  # fmt: skip
+
+
+def paint_paths(
+    figure: Figure, columns: Sequence[tuple[str, Mapping[str, Sequence[Sequence[float | None]]]]]
+) -> Any:
+    """Windows above and queues below over the slots, a line per flow.
+
+    Args:
+        figure: an empty figure.
+        columns: the title of each, and slots, windows and queues of its flows.
+
+    Returns:
+        The panels by row and column.
+    """
+    panels = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
+    handles: dict[str, Any] = {}
+    for column, (title, lines) in enumerate(columns):
+        for index, (flow, (slots, *found)) in enumerate(lines.items()):
+            color = PALETTE[index % len(PALETTE)]
+            for row, values in enumerate(found):
+                known = [math.nan if value is None else value for value in values]
+                (line,) = panels[row][column].plot(slots, known, color=color, linewidth=1.2)
+                handles[flow] = line
+        panels[0][column].set_title(title, loc="left", fontsize=9)
+        panels[1][column].set_xlabel("slot")
+    for row, name in enumerate(("window", "queue")):
+        panels[row][0].set_ylabel(f"{name}\nin packets")
+        # The panels of a row share the axis: setting the bottom fixes its top.
+        panels[row][0].set_ylim(bottom=0)
+    legend(figure, list(handles.values()), list(handles))
+    return panels
 
 
 def build(every: Sequence[Results]) -> tuple[str, list[Drawn], list[str]]:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from backlane.errors import BacklaneError
 from backlane.studies import metrics
 from backlane.studies.rules import NEEDS, decide
+from backlane.studies.runs import matching
 from backlane.studies.study import read_toml, refuse_unknown, require_experiment, take
-from backlane.studies.terms import Data, Part, leaves, matching, selections, terms
+from backlane.studies.terms import Part, leaves, selections, terms
 from backlane.studies.timed import DISTRIBUTIONS
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane.campaign.plan import Plan
+    from backlane.studies.runs import Data
     from backlane.studies.study import Study
 
 WEIGHTS = ("A", "B", "C", "MECH")
@@ -35,7 +37,7 @@ _PART_KEYS = {
     "within", "low", "high", "rank", "factors", "levels", "largest", "against", "seeds",
     "distribution", "all_of", "least", "sign", "level",
 }  # fmt: skip
-_CLAIM_KEYS = {"id", "place", "says", "weight", "cause", "part"}
+_CLAIM_KEYS = {"id", "source", "statement", "weight", "cause", "part"}
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,16 @@ class Claim:
 
     Attributes:
         id: such as "P1-04".
-        place: section and figure of the paper.
-        says: the claim in our words.
+        source: section and figure of the paper.
+        statement: the claim, reworded.
         weight: "A" headline, "B" supporting, "C" fragile, "MECH" mechanism that must hold.
         cause: why it differs, found by a run; shown only when it differs.
         parts: its rules.
     """
 
     id: str
-    place: str
-    says: str
+    source: str
+    statement: str
     weight: str
     cause: str
     parts: list[Part]
@@ -174,8 +176,8 @@ def _claim(table: Mapping[str, Any], path: Path) -> Claim:
     parts = [_part(shared | part, place) for part in table.get("part", [{}])]
     return Claim(
         id=name,
-        place=take(table, "place", str, place),
-        says=take(table, "says", str, place),
+        source=take(table, "source", str, place),
+        statement=take(table, "statement", str, place),
         weight=weight,
         cause=take(table, "cause", str, place, ""),
         parts=parts,

@@ -14,7 +14,7 @@ from backlane.report.figures import INK, draw, legend, x_axis
 from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies import timed
-from backlane.studies.painting import (
+from backlane.studies.style import (
     WIDE_IN,
     chosen,
     color_key,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from backlane.report.figures import Drawn
-    from backlane.studies.painting import Runs
+    from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
     from backlane.studies.view import RunView, Samples
 

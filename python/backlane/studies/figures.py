@@ -7,7 +7,6 @@ axis, and the contenders in each, which keep their colour through all figures of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +26,11 @@ from backlane.report.figures import (
 from backlane.report.series import thin
 from backlane.stats import mean_interval
 from backlane.studies import curves, flows, metrics, ratios, reordering, slots
-from backlane.studies.metrics import METRICS, STICKS
-from backlane.studies.painting import (
+from backlane.studies.metrics import CANDLESTICKS, METRICS
+from backlane.studies.runs import by_seed
+from backlane.studies.study import take
+from backlane.studies.style import (
     WIDE_IN,
-    by_seed,
     chosen,
     color_key,
     colors,
@@ -38,18 +38,16 @@ from backlane.studies.painting import (
     labels,
     where_of,
 )
-from backlane.studies.study import take
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from backlane.campaign.plan import Label
-    from backlane.stats import Interval
-    from backlane.studies.painting import Runs
-    from backlane.studies.study import FigureSpec, Hinge
+    from backlane.studies.runs import Runs
+    from backlane.studies.study import FigureSpec
 
 _NEEDS = {
     "load": ("by", "x"),
@@ -61,62 +59,38 @@ _NEEDS = {
 _SCALES = {"finish": 1.0, "rtt": 1e3}
 
 
-@dataclass(frozen=True)
-class HingeRow:
-    """One combination of assumptions.
-
-    Attributes:
-        name: the values of the swept keys.
-        cells: each contender with its mean and interval.
-        ascending: whether they come out in the stated order: "yes", "tie", "no", "unknown".
-    """
-
-    name: str
-    cells: list[tuple[str, Interval]]
-    ascending: str
-
-
 def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     """Make sure, before the first run, that a figure can be drawn from these cells.
 
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
     """
+    place = f"figure {spec.id}"
+    if spec.kind not in FORMS:
+        known = f"known: {', '.join(FORMS)}"
+        raise BacklaneError("R022", f'"{spec.kind}" is no form', place, known)
     for key in _NEEDS.get(spec.kind, ("by",)):
-        take(spec.options, key, str, f"figure {spec.id}")
+        take(spec.options, key, str, place)
     if spec.kind == "region":
-        take(spec.options, "boundary", list, f"figure {spec.id}")
-    if spec.kind == "ratio" and len(take(spec.options, "of", list, f"figure {spec.id}")) != 2:
-        raise BacklaneError("R022", "`of` takes two values", f"figure {spec.id}", "mend it")
+        take(spec.options, "boundary", list, place)
+    if spec.kind == "ratio" and len(take(spec.options, "of", list, place)) != 2:
+        raise BacklaneError("R022", "`of` takes two values", place, "mend it")
     for key in ("x", "by", "over"):
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
-            raise BacklaneError("R022", f"`{name}` is not swept", f"figure {spec.id}", "mend it")
-    if spec.kind == "sticks":
-        _named(spec, list(STICKS))
+            raise BacklaneError("R022", f"`{name}` is not swept", place, "mend it")
+    if spec.kind == "candlesticks":
+        _named(spec, list(CANDLESTICKS))
     elif spec.kind in ("bars", "lines", "ratio"):
         for name in chosen(spec, next(iter(METRICS))):
-            metrics.require(name, f"figure {spec.id}")
+            metrics.require(name, place)
     elif spec.kind in curves.FORMS:
         _named(spec, list(curves.CHOICES[spec.kind]))
 
 
 def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """Draw a figure of a study that was checked; several when it has several panels."""
-    forms = {
-        "sticks": _sticks,
-        "load": _load,
-        "bars": _bars,
-        "traces": _traces,
-        "maps": _maps,
-        "assignment": _assignment,
-        **curves.FORMS,
-        **flows.FORMS,
-        **ratios.FORMS,
-        **reordering.FORMS,
-        **slots.FORMS,
-    }
-    return forms[spec.kind](spec, runs)
+    return FORMS[spec.kind](spec, runs)
 
 
 def _named(spec: FigureSpec, known: Sequence[str]) -> list[str]:
@@ -130,12 +104,12 @@ def _named(spec: FigureSpec, known: Sequence[str]) -> list[str]:
     return names
 
 
-def _sticks(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    return [_sticks_panel(spec, runs, metric) for metric in _named(spec, list(STICKS))]
+def _candlesticks(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+    return [_candlestick_panel(spec, runs, metric) for metric in _named(spec, list(CANDLESTICKS))]
 
 
-def _sticks_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
-    axis, stick = STICKS[metric]
+def _candlestick_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
+    axis, stick = CANDLESTICKS[metric]
     scale, where = _SCALES[metric], where_of(spec)
     x, by = spec.options.get("x"), spec.options["by"]
     contenders = runs.levels(by, where)
@@ -339,36 +313,17 @@ def _numbered(spec: FigureSpec, drawn: Sequence[Drawn]) -> list[Drawn]:
     ]
 
 
-def hinge(key: str, table: Hinge, rows: Sequence[HingeRow], names: Sequence[Label]) -> Drawn:
-    """Which assumption a result hangs on: a line per combination, a dot per contender.
-
-    Args:
-        key: name of the files.
-        table: what is looked at.
-        rows: one per combination.
-        names: every contender of the experiment, so that each keeps its colour.
-    """
-    known = metrics.get(table.metric)
-    shade = colors(names)
-    csv: list[list[Any]] = [["combination", table.by, "mean", "low", "high"]]
-    for row in rows:
-        csv += [[row.name, name, i.mean, i.low, i.high] for name, i in row.cells]
-
-    def paint(figure: Figure, axes: Axes) -> None:
-        for y, row in enumerate(rows):
-            for name, around in row.cells:
-                color = shade[name]
-                if around.known:
-                    axes.hlines(y, around.low * known.scale, around.high * known.scale,
-                                color=color, linewidth=2)  # fmt: skip
-                axes.plot(around.mean * known.scale, y, "o", color=color, markersize=6)
-        axes.set_yticks(range(len(rows)), [row.name for row in rows])
-        axes.invert_yaxis()
-        axes.grid(axis="x")
-        axes.set_xlim(left=0)
-        axes.set_xlabel(f"{known.words}, {known.unit}" if known.unit else known.words)
-        handles = [axes.plot([], [], "o", color=shade[name])[0] for name in table.columns]
-        legend(figure, handles, table.columns)
-
-    return draw(key, table.title, table.reading or table.title, csv, paint,
-                height_in=1.2 + 0.28 * len(rows), width_in=WIDE_IN)  # fmt: skip
+FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {
+    "candlesticks": _candlesticks,
+    "load": _load,
+    "bars": _bars,
+    "traces": _traces,
+    "maps": _maps,
+    "assignment": _assignment,
+    **curves.FORMS,
+    **flows.FORMS,
+    **ratios.FORMS,
+    **reordering.FORMS,
+    **slots.FORMS,
+}
+"""Every form of a figure by its name, the ``kind`` of ``[[figure]]``."""

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import draw, legend
 from backlane.stats import mean_interval
 from backlane.studies import metrics, shares
-from backlane.studies.painting import (
+from backlane.studies.runs import by_seed
+from backlane.studies.style import (
     WIDE_IN,
-    by_seed,
     chosen,
     colors,
     contenders_of,
     markers,
     paint_curves,
-    place_of,
+    position_of,
     where_of,
     whole_ticks,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from backlane.report.figures import Drawn
-    from backlane.studies.painting import Runs
+    from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
     from backlane.studies.view import RunView
 
@@ -105,7 +105,7 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             values = [value * known.scale for value in by_seed(views, known.of).values()]
             around = mean_interval(values)
             rows.append([contender, level, around.count, around.mean, around.low, around.high])
-            points.append((place_of(spec, level), around))
+            points.append((position_of(spec, level), around))
         curves.append((contender, sorted(points, key=lambda point: point[0])))
 
     def paint(figure: Figure, axes: Axes) -> None:

@@ -234,7 +234,7 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-STICKS: dict[str, tuple[str, Callable[[FlowMeasures], Any]]] = {
+CANDLESTICKS: dict[str, tuple[str, Callable[[FlowMeasures], Any]]] = {
     "finish": ("finish time in s", lambda m: m.finish_time_s),
     "rtt": ("mean RTT of a flow in ms", lambda m: m.rtt_s),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backlane.files import make_folder, write_bytes, write_text
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
     from backlane.report.figures import Drawn
     from backlane.studies.claims import Verdict
-    from backlane.studies.figures import HingeRow
-    from backlane.studies.painting import Runs
-    from backlane.studies.study import Alternative, FigureSpec, Hinge, Study
+    from backlane.studies.runs import Runs
+    from backlane.studies.sensitivity import Row
+    from backlane.studies.study import Alternative, FigureSpec, SensitivityTable, Study
+
+    Sensitivity = tuple[SensitivityTable, list[Row], Drawn]
+    """A table over assumptions, its rows and its figure."""
 
 _WORDS = {
     "A": "headline",
@@ -28,30 +32,41 @@ _WORDS = {
     "C": "fragile",
     "MECH": "mechanism",
 }
-_TOLD = ("assignment", "displacements", "ratio", "threshold")
-"""Forms whose sentence says what the title does not, and stands below the figure."""
+_EXPLAINED = ("assignment", "displacements", "ratio", "threshold")
+"""Forms with a sentence below the figure; it says what the title does not."""
 _GATES = {"MECH": 1.0, "A": 0.9, "B": 0.7}
 """Shares of the claims that must be reproduced for the paper to count as reproduced."""
 
 
-def write(
-    study: Study,
-    folder: Path,
-    verdicts: Sequence[Verdict],
-    others: Sequence[tuple[Alternative, list[Verdict]]],
-    drawn: Sequence[tuple[FigureSpec, list[Drawn]]],
-    hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]],
-    runs: Mapping[str, Runs],
-    *,
-    quick: bool,
-) -> Path:
+@dataclass(frozen=True)
+class Findings:
+    """What a page reports.
+
+    Attributes:
+        verdicts: one per claim.
+        others: the claims again, under each alternative.
+        drawn: the figures.
+        sensitivity: the tables over assumptions.
+        runs: by experiment.
+    """
+
+    verdicts: Sequence[Verdict]
+    others: Sequence[tuple[Alternative, list[Verdict]]]
+    drawn: Sequence[tuple[FigureSpec, list[Drawn]]]
+    sensitivity: Sequence[Sensitivity]
+    runs: Mapping[str, Runs]
+
+
+def write(study: Study, folder: Path, findings: Findings, *, quick: bool) -> Path:
     """Write ``README.md`` and ``figures/`` into a folder; return the page.
 
     Raises:
         BacklaneError: when a file cannot be written.
     """
     make_folder(folder / "figures")
-    for one in [*(d for _, many in drawn for d in many), *(d for _, _, d in hinges)]:
+    drawn, others, verdicts = findings.drawn, findings.others, findings.verdicts
+    tables = [one for _, _, one in findings.sensitivity]
+    for one in [*(d for _, many in drawn for d in many), *tables]:
         write_bytes(folder / "figures" / f"{one.key}.png", small(one.png))
         write_text(folder / "figures" / f"{one.key}.csv", one.csv)
     if others:
@@ -60,17 +75,17 @@ def write(
     if quick:
         parts.append(
             "**This is a reduced set of runs**, made with `--quick`: fewer seeds and fewer cells. "
-            "It shows how things look and settles nothing.\n"
+            "It shows how things look and decides nothing.\n"
         )
     parts += [
-        _made(study, runs, apart=bool(others)),
+        _made(study, findings.runs, apart=bool(others)),
         _summary(verdicts),
-        _hinges(hinges),
+        _sensitivity(findings.sensitivity),
         _others(verdicts, others),
         _claims(verdicts),
         _figures(drawn),
         _assumptions(study),
-        _experiments(study, runs, folder),
+        _experiments(study, findings.runs, folder),
     ]
     path = folder / "README.md"
     write_text(path, "\n".join(part for part in parts if part))
@@ -125,11 +140,11 @@ def _summary(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _hinges(hinges: Sequence[tuple[Hinge, list[HingeRow], Drawn]]) -> str:
-    if not hinges:
+def _sensitivity(tables: Sequence[Sensitivity]) -> str:
+    if not tables:
         return ""
-    lines = ["## What the result hangs on\n"]
-    for table, rows, drawn in hinges:
+    lines = ["## Sensitivity to assumptions\n"]
+    for table, rows, drawn in tables:
         known = metrics.get(table.metric)
         order = " < ".join(table.columns)
         lines += [
@@ -176,7 +191,7 @@ def _others(
     for name in judged:
         claim = as_stated[name].claim
         words = [_outcome(column[name]) if name in column else "–" for column in columns]
-        lines.append(f"| {name} ({claim.weight}) | {claim.says} | {' | '.join(words)} |")
+        lines.append(f"| {name} ({claim.weight}) | {claim.statement} | {' | '.join(words)} |")
     counts = [
         sum(column[name].outcome == "reproduced" for name in judged if name in column)
         for column in columns
@@ -206,7 +221,7 @@ def _claims(verdicts: Sequence[Verdict]) -> str:
             "|---|---|---|---|---|",
         ]
         lines += [
-            f"| {v.claim.id} | {v.claim.place} | {v.claim.says} | {_outcome(v)} "
+            f"| {v.claim.id} | {v.claim.source} | {v.claim.statement} | {_outcome(v)} "
             f"| {v.measured.replace('|', '/')} |"
             for v in mine
         ]
@@ -231,7 +246,7 @@ def _figures(drawn: Sequence[tuple[FigureSpec, list[Drawn]]]) -> str:
         lines.append(f"### {spec.id}: {spec.title}\n")
         for one in many:
             lines.append(f"![{one.title}: {one.reading}](figures/{one.key}.png)")
-            if spec.kind in _TOLD:
+            if spec.kind in _EXPLAINED:
                 lines.append(f"\n{one.reading}\n")
         lines.append("")
     lines.append(
@@ -267,10 +282,10 @@ def _experiments(study: Study, runs: Mapping[str, Runs], folder: Path) -> str:
     ]
     for name, found in runs.items():
         manifest = found.results.manifest
-        seeds = len({view.seed for view in found.views})
         one = study.experiments[name]
         lines.append(
             f"| [{name}]({_link(one.file, folder)}) | {one.shows} | {len(found.cells)} "
-            f"| {seeds} | {float(manifest.get('cpu_s') or 0):.0f} | `{manifest.get('digest')}` |"
+            f"| {found.seed_count} | {float(manifest.get('cpu_s') or 0):.0f} "
+            f"| `{manifest.get('digest')}` |"
         )
     return "\n".join(lines) + "\n"

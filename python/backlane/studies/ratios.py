@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import INK, draw, legend
 from backlane.stats import LEVEL, RESAMPLES, mean_interval
 from backlane.studies import metrics
-from backlane.studies.painting import (
+from backlane.studies.runs import by_seed
+from backlane.studies.style import (
     WIDE_IN,
-    by_seed,
     chosen,
     colors,
     contenders_of,
     markers,
     paint_curves,
-    place_of,
+    position_of,
     where_of,
     whole_ticks,
 )
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
     from backlane.report.figures import Drawn
     from backlane.stats import Interval
-    from backlane.studies.painting import Runs
+    from backlane.studies.runs import BySeed, Runs
     from backlane.studies.study import FigureSpec
-    from backlane.studies.terms import BySeed
 
 _SEED = 20170601
 
@@ -172,7 +171,7 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             tops, bottoms = (
                 by_seed(runs.at(at | {over: name}), known.of) for name in (top, bottom)
             )
-            points[place_of(spec, level)] = {
+            points[position_of(spec, level)] = {
                 seed: tops[seed] / bottoms[seed]
                 for seed in sorted(tops.keys() & bottoms.keys())
                 if bottoms[seed] > 0

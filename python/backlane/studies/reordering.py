@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies.painting import WIDE_IN, by_seed, colors, contenders_of, labels, where_of
+from backlane.studies.runs import by_seed
+from backlane.studies.style import WIDE_IN, colors, contenders_of, labels, where_of
 from backlane.studies.timed import at, counted, mean
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from backlane.report.figures import Drawn
     from backlane.stats import Interval
-    from backlane.studies.painting import Runs
+    from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
     from backlane.studies.view import RunView
 

@@ -49,7 +49,8 @@ from backlane.studies.timed import DISTRIBUTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from backlane.studies.terms import BySeed, Data, Part
+    from backlane.studies.runs import BySeed, Data
+    from backlane.studies.terms import Part
 
 NEEDS = {
     "order": ["terms"], "share": ["terms", "within"], "equal": ["terms", "within"],
@@ -243,7 +244,7 @@ def _effect(part: Part, case: Mapping[str, Any], data: Data) -> Case:
     only: dict[str, list[Any]] = part.options.get("levels", {})
     cells = [
         cell
-        for cell in data.cells.get(part.experiment, [])
+        for cell in data.cells(part.experiment)
         if all(cell.get(k) == v for k, v in where.items())
         and all(cell.get(k) in v for k, v in only.items())
     ]

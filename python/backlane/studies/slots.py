@@ -11,8 +11,9 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import draw, legend
-from backlane.studies.painting import WIDE_IN, colors, where_of
+from backlane.report.figures import draw
+from backlane.report.slots import PATHS, paint_paths
+from backlane.studies.style import WIDE_IN, where_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from backlane.campaign.plan import Label
     from backlane.report.figures import Drawn
-    from backlane.studies.painting import Runs
+    from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
     from backlane.studies.view import RunView
 
@@ -83,46 +85,27 @@ OF_A_FLOW: dict[str, tuple[str, float, str, Callable[[RunView, float], float]]] 
 def paths(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """Windows above and queues below, over the slots, a column per contender, first seed."""
     where, by = where_of(spec), spec.options["by"]
-    contenders = runs.levels(by, where)
-    drawn = [("window_pkts", "window\nin packets"), ("queue_pkts", "queue\nin packets")]
-    rows: list[list[Any]] = [[by, "flow", "slot", *(column for column, _ in drawn)]]
-    curves: dict[tuple[Any, str, str], tuple[Any, Any]] = {}
-    flows: list[str] = []
-    for contender in contenders:
+    rows: list[list[Any]] = [[by, "flow", "slot", *PATHS]]
+    columns = []
+    for contender in runs.levels(by, where):
         view = min(runs.at(where | {by: contender}), key=lambda view: view.seed)
-        flows = view.entities("slotted")
-        for flow in flows:
-            for column, _ in drawn:
-                curves[contender, flow, column] = view.samples("slotted", flow, column)
-            slots, windows = curves[contender, flow, "window_pkts"]
-            queues = curves[contender, flow, "queue_pkts"][1]
-            rows += [
-                [contender, flow, *found] for found in zip(slots, windows, queues, strict=True)
-            ]
-    shade = colors(flows)
+        lines = {}
+        for flow in view.entities("slotted"):
+            windows, queues = (view.samples("slotted", flow, name) for name in PATHS)
+            lines[flow] = (windows[0], windows[1], queues[1])
+            rows += [[contender, flow, *found] for found in zip(*lines[flow], strict=True)]
+        columns.append((_title(by, contender), lines))
 
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
-        grid = figure.subplots(2, len(contenders), sharex=True, sharey="row", squeeze=False)
-        handles: dict[str, Any] = {}
-        for place, contender in enumerate(contenders):
-            for row, (column, words) in enumerate(drawn):
-                panel = grid[row][place]
-                for flow in flows:
-                    slots, values = curves[contender, flow, column]
-                    handles[flow] = panel.plot(slots, values, color=shade[flow], linewidth=1.2)[0]
-                if place == 0:
-                    panel.set_ylabel(words)
-            name = f"{by.rsplit('.', 1)[-1]} = {contender}"
-            grid[0][place].set_title(name.replace("k_pkts", "K"), loc="left", fontsize=9)
-            grid[1][place].set_xlabel("slot")
-        # The panels of a row share the axis, whose top stays where it is when the bottom is set.
-        for row in grid:
-            row[0].set_ylim(bottom=0)
-        legend(figure, list(handles.values()), list(handles))
+        paint_paths(figure, columns)
 
     note = "Windows (above) and queues at the source (below) of both flows."
     return [draw(spec.id, spec.title, note, rows, paint, height_in=3.8, width_in=WIDE_IN)]
+
+
+def _title(by: str, contender: Label) -> str:
+    return f"{by.rsplit('.', 1)[-1]} = {contender}".replace("k_pkts", "K")
 
 
 def region(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -157,8 +140,7 @@ def region(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             )  # fmt: skip
             panel.plot(*zip(*boundary, strict=True), color="#1b2a38", linewidth=1.4)
             panel.set_aspect("equal")
-            name = f"{by.rsplit('.', 1)[-1]} = {contender}"
-            panel.set_title(name.replace("k_pkts", "K"), loc="left", fontsize=9)
+            panel.set_title(_title(by, contender), loc="left", fontsize=9)
             panel.set_xlabel("rate of flow 1, packets per slot")
         panels[0].set_ylabel("rate of flow 2, packets per slot")
         figure.colorbar(mesh, ax=list(panels), label="part of arrivals that stays", shrink=0.8)

@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 Settings = list[tuple[str, str]]
 """Keys of a scenario with their values, as ``--set KEY=VALUE`` takes them."""
 
-KINDS = (
-    "sticks", "traces", "load", "bars", "maps", "panels", "ecdf", "density", "bins", "drops",
-    "rates", "lines", "paths", "region", "displacements", "threshold", "ratio",
-    "assignment",
-)  # fmt: skip
-"""The forms of figures; `backlane.studies.figures` draws them."""
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -63,9 +56,9 @@ class FigureSpec:
     """One figure of a study.
 
     Attributes:
-        id: such as "fig2"; what `backlane reproduce p1/fig2` names.
+        id: such as "fig2"; what `backlane reproduce STUDY/fig2` names.
         title: what it shows.
-        kind: one of `KINDS`.
+        kind: its form, one of `backlane.studies.figures.FORMS`.
         experiment: where its numbers come from.
         options: what the form needs: metrics, axes, a selection of cells.
     """
@@ -110,8 +103,8 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """A table of which assumption a result hangs on: one row per combination.
+class SensitivityTable:
+    """A table of one number over assumptions: one row per combination.
 
     Attributes:
         title: what is looked at.
@@ -147,7 +140,7 @@ class Study:
         claims: the file of claims.
         causes: by claim, why it differs here, where the claims are those of another study; None
             where they are the study's own.
-        hinges: tables of what a number hangs on.
+        sensitivity: tables of a number over assumptions.
         alternatives: other ways to settle what is open.
     """
 
@@ -161,7 +154,7 @@ class Study:
     assumptions: list[Assumption]
     claims: Path
     causes: dict[str, str] | None
-    hinges: list[Hinge] = field(default_factory=list)
+    sensitivity: list[SensitivityTable] = field(default_factory=list)
     alternatives: list[Alternative] = field(default_factory=list)
 
 
@@ -242,7 +235,7 @@ def load(folder: Path) -> Study:
             "experiment",
             "figure",
             "assumption",
-            "hinge",
+            "sensitivity",
             "alternative",
             "claims",
         },
@@ -280,12 +273,12 @@ def load(folder: Path) -> Study:
         ],
         claims=claims,
         causes=causes,
-        hinges=[_hinge(table, path) for table in value.get("hinge", [])],
+        sensitivity=[_sensitivity(table, path) for table in value.get("sensitivity", [])],
         alternatives=[_alternative(table, path) for table in value.get("alternative", [])],
     )  # fmt: skip
     for place, experiment in [
         *((f"figure {figure.id}", figure.experiment) for figure in study.figures),
-        *((f"hinge {hinge.title}", hinge.experiment) for hinge in study.hinges),
+        *((f"sensitivity {table.title}", table.experiment) for table in study.sensitivity),
         *((f"alternative {a.name}", name) for a in study.alternatives for name in a.experiments),
     ]:
         require_experiment(study, experiment, f"{path}: {place}")
@@ -338,26 +331,23 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         },
         place,
     )  # fmt: skip
-    kind = take(table, "kind", str, place)
-    if kind not in KINDS:
-        raise BacklaneError("R022", f'"{kind}" is no form', place, f"known: {', '.join(KINDS)}")
     return FigureSpec(
         id=take_name(table, "id", place),
         title=take(table, "title", str, place),
-        kind=kind,
+        kind=take(table, "kind", str, place),
         experiment=take(table, "experiment", str, place),
         options=options,
     )
 
 
-def _hinge(table: Mapping[str, Any], path: Path) -> Hinge:
-    place = f"{path}: hinge {table.get('title', '')}"
+def _sensitivity(table: Mapping[str, Any], path: Path) -> SensitivityTable:
+    place = f"{path}: sensitivity {table.get('title', '')}"
     refuse_unknown(
         table, {"title", "experiment", "metric", "by", "columns", "where", "reading"}, place
     )
     metric = take(table, "metric", str, place)
     metrics.require(metric, place)
-    return Hinge(
+    return SensitivityTable(
         title=take(table, "title", str, place),
         experiment=take(table, "experiment", str, place),
         metric=metric,

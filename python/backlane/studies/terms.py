@@ -14,15 +14,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from backlane.studies import metrics
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from backlane.campaign.plan import Label
-    from backlane.studies.view import RunView
-
-BySeed = dict[int, float]
+    from backlane.studies.runs import BySeed, Data
 
 _JOINS: dict[str, Callable[[list[float]], float]] = {
     "mean": lambda xs: math.fsum(xs) / len(xs),
@@ -54,46 +49,6 @@ class Part:
             return []
         named = [found for found, _ in selections(self, {})]
         return list(dict.fromkeys([self.experiment, *named]))
-
-
-class Data:
-    """The numbers of a study, by experiment, cell and seed."""
-
-    def __init__(self) -> None:
-        self.cells: dict[str, list[dict[str, Label]]] = {}
-        self.views: dict[str, list[RunView]] = {}
-
-    def add(self, experiment: str, cells: list[dict[str, Label]], views: Sequence[RunView]) -> None:
-        """Take in the runs of an experiment."""
-        self.cells[experiment] = cells
-        self.views[experiment] = list(views)
-
-    def at(self, experiment: str, where: Mapping[str, Any]) -> list[RunView]:
-        """The runs of all cells that fit."""
-        chosen = set(matching(self.cells.get(experiment, []), where))
-        return [view for view in self.views.get(experiment, []) if view.cell in chosen]
-
-    def values(self, experiment: str, metric: str, where: Mapping[str, Any]) -> BySeed:
-        """One value per seed: the mean over the cells that fit; only seeds that all have."""
-        chosen = matching(self.cells.get(experiment, []), where)
-        of = metrics.get(metric).of
-        by_cell: list[BySeed] = []
-        for index in chosen:
-            values = {v.seed: of(v) for v in self.views[experiment] if v.cell == index}
-            by_cell.append({seed: x for seed, x in values.items() if not math.isnan(x)})
-        if not by_cell:
-            return {}
-        seeds = set.intersection(*(set(found) for found in by_cell))
-        return {s: math.fsum(found[s] for found in by_cell) / len(by_cell) for s in sorted(seeds)}
-
-
-def matching(cells: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> list[int]:
-    """Indices of the cells with these swept values."""
-    return [
-        index
-        for index, cell in enumerate(cells)
-        if all(key in cell and cell[key] == value for key, value in where.items())
-    ]
 
 
 def leading_number(label: Any) -> float:

@@ -1,64 +1,27 @@
-"""What the figures of a study share: the runs they are drawn from, colours, keys and labels."""
+"""The style that the figures of a study share: colours, markers, keys and labels."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from backlane.report.figures import PALETTE, legend
-from backlane.studies.terms import leading_number, matching
+from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from backlane.campaign.plan import Label
-    from backlane.results import Results
     from backlane.stats import Interval
+    from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
-    from backlane.studies.view import RunView
 
 WIDE_IN = 6.4
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The runs of one experiment.
-
-    Attributes:
-        results: the tables.
-        cells: the swept values of each cell.
-        views: one per run.
-    """
-
-    results: Results
-    cells: list[dict[str, Label]]
-    views: list[RunView]
-
-    def at(self, where: dict[str, Any]) -> list[RunView]:
-        """The runs of all cells that fit."""
-        chosen = set(matching(self.cells, where))
-        return [view for view in self.views if view.cell in chosen]
-
-    def levels(self, key: str, where: dict[str, Any]) -> list[Label]:
-        """The values of a swept key, in the order of the sweep."""
-        chosen = [self.cells[index] for index in matching(self.cells, where)]
-        return list(dict.fromkeys(cell[key] for cell in chosen if key in cell))
-
-
-def by_seed(views: Sequence[RunView], of: Callable[[RunView], float]) -> dict[int, float]:
-    """A number of each seed: the mean over its runs that have it."""
-    found: dict[int, list[float]] = {}
-    for view in views:
-        value = of(view)
-        if not math.isnan(value):
-            found.setdefault(view.seed, []).append(value)
-    return {seed: math.fsum(found[seed]) / len(found[seed]) for seed in sorted(found)}
 
 
 def colors(names: Sequence[Label]) -> dict[Label, str]:
@@ -135,7 +98,7 @@ def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
     return [f"{group} UEs" if ues else str(group) for group in groups]
 
 
-def place_of(spec: FigureSpec, level: Label) -> float:
+def position_of(spec: FigureSpec, level: Label) -> float:
     """Where a swept value stands on an axis of numbers: ``times`` the number it begins with."""
     return leading_number(level) * float(spec.options.get("times", 1))
 
