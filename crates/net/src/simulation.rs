@@ -369,7 +369,7 @@ impl<A: Application> Simulation<A> {
                 let network = &mut self.network;
                 network.capture.push_packet(point, id, &network.packets);
                 self.with_medium(medium, |medium, context| {
-                    medium.on_packet(context, node, id)
+                    medium.on_packet(context, node, id);
                 });
             }
             None => self.network.drop_packet(id, DropCause::NoRoute),

@@ -1,46 +1,10 @@
 //! Links move packets at the times that arithmetic says, whatever the mechanism inside.
 
 use backlane_engine::{EventQueue, Streams};
-use backlane_net::packet::Ecn;
-use backlane_net::{
-    Application, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet, PacketId,
-    QueueConfig, QueueLimit, Simulation,
-};
+use backlane_net::testing::{Load, Script};
+use backlane_net::{Ecn, FlowId, LinkConfig, Network, Packet, QueueConfig, QueueLimit, Simulation};
 use backlane_units::{Duration, Rate, SimTime};
 use proptest::prelude::*;
-
-/// Sends packets of given sizes at given times and notes what arrives when.
-struct Script {
-    source: NodeId,
-    destination: NodeId,
-    sizes: Vec<u32>,
-    ecn: Ecn,
-    marked: Vec<u64>,
-    arrivals: Vec<(u64, u64)>,
-}
-
-impl Application for Script {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        self.arrivals.push((packet.sequence, context.now().as_ps()));
-        if packet.ecn == Ecn::Marked {
-            self.marked.push(packet.sequence);
-        }
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _token: u32) {
-        context.send(Packet {
-            ecn: self.ecn,
-            sequence: u64::from(id),
-            ..Packet::new(
-                FlowId(0),
-                self.source,
-                self.destination,
-                self.sizes[id as usize],
-            )
-        });
-    }
-}
 
 fn config(queue: QueueConfig) -> LinkConfig {
     LinkConfig {
@@ -83,24 +47,15 @@ fn run_with(
         let hosts = [destination];
         network.attach_cell(&mut events, &hosts, router, config.rate, config.delay, 4000);
     }
-    for (id, &(at_us, _)) in sends.iter().enumerate() {
-        let at = SimTime::ZERO + Duration::from_micros(at_us);
-        events.once(
-            at,
-            Event::Application {
-                id: id as u32,
-                token: 0,
-            },
-        );
-    }
-    let script = Script {
-        source,
-        destination,
-        sizes: sends.iter().map(|&(_, size)| size).collect(),
-        ecn,
-        marked: Vec::new(),
-        arrivals: Vec::new(),
-    };
+    let loads = sends.iter().zip(0..).map(|(&(at_us, size), sequence)| {
+        let packet = Packet {
+            ecn,
+            sequence,
+            ..Packet::new(FlowId(0), source, destination, size)
+        };
+        Load::once(SimTime::ZERO + Duration::from_micros(at_us), packet)
+    });
+    let script = Script::new(&mut events, loads.collect());
     let mut simulation =
         Simulation::new(network, events, script, vec![None, None, None], Vec::new());
     simulation.run(SimTime::MAX, |_, _| false);
@@ -110,6 +65,23 @@ fn run_with(
     simulation
 }
 
+/// Sequence numbers, and picoseconds.
+fn arrivals(simulation: &Simulation<Script>) -> Vec<(u64, u64)> {
+    let arrivals = simulation.application.arrivals.iter();
+    arrivals
+        .map(|arrival| (arrival.packet.sequence, arrival.at.as_ps()))
+        .collect()
+}
+
+/// The sequence numbers of marked packets.
+fn marked_of(simulation: &Simulation<Script>) -> Vec<u64> {
+    let arrivals = simulation.application.arrivals.iter();
+    arrivals
+        .filter(|arrival| arrival.packet.ecn == Ecn::Marked)
+        .map(|arrival| arrival.packet.sequence)
+        .collect()
+}
+
 #[test]
 fn a_packet_takes_its_size_over_the_rate_plus_the_delay() {
     let queue = QueueConfig::DropTail(QueueLimit::Bytes(4000));
@@ -117,7 +89,7 @@ fn a_packet_takes_its_size_over_the_rate_plus_the_delay() {
     // 1 byte takes 1 ps on the first wire and 1 µs on the second.
     let us = 1_000_000;
     assert_eq!(
-        simulation.application.arrivals,
+        arrivals(&simulation),
         [(0, 1000 + 4000 * us), (1, 1000 + 4500 * us)],
         "the second waits for the first"
     );
@@ -139,18 +111,15 @@ fn what_finds_more_than_the_threshold_waiting_is_marked() {
     for (mark_above, marked) in thresholds {
         let queue = Some(QueueConfig::Marking { limit, mark_above });
         let simulation = run_with(queue, &[(0, 1000); 9], 0.0, Ecn::Capable);
-        assert_eq!(simulation.application.marked, marked, "{mark_above:?}");
+        assert_eq!(marked_of(&simulation), marked, "{mark_above:?}");
         assert_eq!(simulation.network.links()[3].marks(), marked.len() as u64);
         assert_eq!(simulation.network.balance().dropped[0], 2);
         let deaf = run_with(queue, &[(0, 1000); 9], 0.0, Ecn::NotCapable);
         assert_eq!(
-            (
-                deaf.application.marked.len(),
-                deaf.network.links()[3].marks()
-            ),
+            (marked_of(&deaf).len(), deaf.network.links()[3].marks()),
             (0, 0)
         );
-        assert_eq!(deaf.application.arrivals, simulation.application.arrivals);
+        assert_eq!(arrivals(&deaf), arrivals(&simulation));
     }
 }
 
@@ -198,7 +167,7 @@ proptest! {
             .collect();
         let early = run(Some(QueueConfig::DropTail(QueueLimit::Bytes(4000))), &sends, 0.0);
         let late = run(None, &sends, 0.0);
-        prop_assert_eq!(&early.application.arrivals, &late.application.arrivals);
+        prop_assert_eq!(arrivals(&early), arrivals(&late));
         prop_assert_eq!(
             early.network.links()[3].counters(),
             late.network.links()[3].counters()

@@ -4,15 +4,15 @@ use std::any::Any;
 use std::collections::VecDeque;
 
 use backlane_engine::{EventQueue, TimerId};
+use backlane_net::testing::{LineRouter, Load, Script};
 use backlane_net::{
-    AccessCounters, Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig,
-    LinkId, Medium, MediumContext, MediumId, Network, NodeId, Packet, PacketId, QueueConfig,
-    QueueLimit, Router, Simulation,
+    AccessCounters, DropCause, Event, FlowId, LinkConfig, LinkId, Medium, MediumContext, MediumId,
+    Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
 const AIR: Duration = Duration::from_millis(10);
-const TUNNEL_BYTES: u32 = 36;
+const ENCAPSULATION_BYTES: u32 = 36;
 const SIZE_BYTES: u32 = 1000;
 const DELIVER: u32 = 0;
 const HAND_OVER: u32 = 1;
@@ -40,7 +40,10 @@ impl Medium for DelayLine {
 
     fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId) {
         let packet = context.packet(id);
-        assert_eq!(packet.size_bytes, SIZE_BYTES, "no tunnel reaches the air");
+        assert_eq!(
+            packet.size_bytes, SIZE_BYTES,
+            "nothing is encapsulated on the air"
+        );
         if self.loses.contains(&packet.sequence) {
             context.drop(id, DropCause::Radio);
             return;
@@ -88,61 +91,6 @@ impl Medium for DelayLine {
     }
 }
 
-/// The way along a line of routers whose numbers rise from left to right.
-struct Line;
-
-impl Router for Line {
-    fn start(&mut self, _context: &mut Context<'_>) {}
-    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        let (here, exit) = (context.node(), context.packet(id).exit);
-        let onwards = |peer: NodeId| (peer > here) == (exit > here);
-        let interfaces = context.interfaces();
-        match interfaces.iter().position(|face| onwards(face.peer)) {
-            Some(interface) => context.transmit(interface, id),
-            None => context.drop(id, DropCause::NoRoute),
-        }
-    }
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
-    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
-}
-
-/// Sends a packet at each time given; every packet that comes in is noted, and answered if
-/// `answers`.
-struct Script {
-    sends: Vec<(NodeId, NodeId)>,
-    answers: bool,
-    /// Sequence, time in picoseconds, destination, size, routers passed.
-    arrivals: Vec<(u64, u64, NodeId, u32, u8)>,
-}
-
-impl Script {
-    fn send(context: &mut HostContext<'_>, source: NodeId, destination: NodeId, sequence: u64) {
-        let packet = Packet {
-            sequence,
-            ..Packet::new(FlowId(0), source, destination, SIZE_BYTES)
-        };
-        context.send(packet);
-    }
-}
-
-impl Application for Script {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        let (source, destination) = (packet.source, packet.destination);
-        let (sequence, size, hops) = (packet.sequence, packet.size_bytes, packet.hops);
-        self.arrivals
-            .push((sequence, context.now().as_ps(), destination, size, hops));
-        if self.answers && sequence < 100 {
-            Self::send(context, destination, source, sequence + 100);
-        }
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _: u32) {
-        let (source, destination) = self.sends[id as usize];
-        Self::send(context, source, destination, u64::from(id));
-    }
-}
-
 /// Routers 0 – 1 – 2 in a line; a server at 0 by a wire, two hosts at 1 by a medium.
 struct World {
     simulation: Simulation<Script>,
@@ -174,7 +122,7 @@ impl World {
     fn new(
         sends: &[(u64, NodeId, NodeId)],
         handover_ms: Option<u64>,
-        change: impl FnOnce(&mut DelayLine, &mut Script),
+        change: impl FnOnce(&mut DelayLine),
     ) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -191,24 +139,22 @@ impl World {
             loses: Vec::new(),
             sent_back: 0,
         };
-        let mut script = Script {
-            sends: sends.iter().map(|&(_, from, to)| (from, to)).collect(),
-            answers: false,
-            arrivals: Vec::new(),
-        };
-        change(&mut line, &mut script);
+        change(&mut line);
         let medium = MediumId(0);
         let media: Vec<Box<dyn Medium>> = vec![Box::new(line)];
         for host in UES {
             network.attach_over(host, routers[1], medium);
         }
-        network.set_encapsulation_bytes(TUNNEL_BYTES);
-        for (id, &(at_ms, ..)) in sends.iter().enumerate() {
-            let at = SimTime::ZERO + Duration::from_millis(at_ms);
-            let id = id as u32;
-            events.once(at, Event::Application { id, token: 0 });
-        }
-        let line = || -> Option<Box<dyn Router>> { Some(Box::new(Line)) };
+        network.set_encapsulation_bytes(ENCAPSULATION_BYTES);
+        let loads = sends.iter().zip(0..).map(|(&(at_ms, from, to), sequence)| {
+            let packet = Packet {
+                sequence,
+                ..Packet::new(FlowId(0), from, to, SIZE_BYTES)
+            };
+            Load::once(SimTime::ZERO + Duration::from_millis(at_ms), packet)
+        });
+        let script = Script::new(&mut events, loads.collect());
+        let line = || -> Option<Box<dyn Router>> { Some(Box::new(LineRouter)) };
         let routers = vec![line(), line(), line(), None, None, None];
         Self {
             simulation: Simulation::new(network, events, script, routers, media),
@@ -242,8 +188,13 @@ impl World {
         })
     }
 
-    fn arrivals(&self) -> &[(u64, u64, NodeId, u32, u8)] {
-        &self.simulation.application.arrivals
+    /// Sequence, time in picoseconds, destination, size, routers passed.
+    fn arrivals(&self) -> Vec<(u64, u64, NodeId, u32, u8)> {
+        let arrivals = self.simulation.application.arrivals.iter();
+        arrivals
+            .map(|arrival| (arrival.at.as_ps(), &arrival.packet))
+            .map(|(at, p)| (p.sequence, at, p.destination, p.size_bytes, p.hops))
+            .collect()
     }
 }
 
@@ -253,10 +204,14 @@ fn ps(ms: u64, ns: u64) -> u64 {
 
 #[test]
 fn a_packet_crosses_the_medium_down_and_its_answer_up() {
-    let world = World::new(&[(0, SERVER, UES[0])], None, |_, script| {
-        script.answers = true;
-    })
-    .run();
+    let mut world = World::new(&[(0, SERVER, UES[0])], None, |_| {});
+    world.simulation.application =
+        std::mem::take(&mut world.simulation.application).with_reply(|packet| {
+            let answer = Packet::new(packet.flow, packet.destination, packet.source, SIZE_BYTES);
+            let sequence = packet.sequence + 100;
+            (packet.sequence < 100).then_some(Packet { sequence, ..answer })
+        });
+    let world = world.run();
     let one_way = (2 + 10, 1000 + 1036);
     assert_eq!(
         world.arrivals(),
@@ -269,13 +224,13 @@ fn a_packet_crosses_the_medium_down_and_its_answer_up() {
 
 #[test]
 fn an_encapsulation_is_carried_by_the_mesh_alone() {
-    let world = World::new(&[(0, SERVER, UES[0]), (0, UES[1], SERVER)], None, |_, _| {}).run();
+    let world = World::new(&[(0, SERVER, UES[0]), (0, UES[1], SERVER)], None, |_| {}).run();
     assert_eq!(world.bytes(), [1036, 1036, 0, 0, 1000, 1000]);
 }
 
 #[test]
 fn between_hosts_of_one_router_nothing_is_encapsulated() {
-    let world = World::new(&[(0, UES[0], UES[1])], None, |_, _| {}).run();
+    let world = World::new(&[(0, UES[0], UES[1])], None, |_| {}).run();
     assert_eq!(world.arrivals(), [(0, ps(20, 0), UES[1], SIZE_BYTES, 1)]);
     assert_eq!(world.bytes(), [0; 6]);
 }
@@ -283,7 +238,7 @@ fn between_hosts_of_one_router_nothing_is_encapsulated() {
 #[test]
 fn what_the_medium_holds_is_in_flight_and_what_it_gives_up_is_dropped_by_radio() {
     let sends: Vec<_> = (0..5).map(|ms| (ms, SERVER, UES[0])).collect();
-    let mut world = World::new(&sends, None, |line, _| line.loses = vec![1]);
+    let mut world = World::new(&sends, None, |line| line.loses = vec![1]);
     world.run_until(SimTime::ZERO + Duration::from_millis(8));
     assert_eq!(world.line().held_pkts(), 4);
     let balance = world.simulation.network.balance();
@@ -307,9 +262,9 @@ fn packets_for_a_host_that_moved_follow_it_through_the_mesh() {
         (9, SERVER, UES[0]),
         (9, UES[0], SERVER),
     ];
-    let world = World::new(&sends, Some(8), |_, _| {}).run();
+    let world = World::new(&sends, Some(8), |_| {}).run();
     assert_eq!(world.line().sent_back, 2);
-    let mut arrivals = world.arrivals().to_vec();
+    let mut arrivals = world.arrivals();
     arrivals.sort_unstable();
     assert_eq!(
         arrivals,
@@ -352,11 +307,7 @@ fn the_timers_of_a_medium_are_not_those_of_a_router_in_the_digest() {
             }
         };
         events.once(SimTime::ZERO, event);
-        let script = Script {
-            sends: Vec::new(),
-            answers: false,
-            arrivals: Vec::new(),
-        };
+        let script = Script::default();
         let mut simulation = Simulation::new(network, events, script, vec![None], Vec::new());
         simulation.run(SimTime::MAX, |_, _| false);
         simulation.digest()
@@ -416,11 +367,7 @@ fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_th
             timer: None,
             hooks: 0,
         });
-        let script = Script {
-            sends: Vec::new(),
-            answers: false,
-            arrivals: Vec::new(),
-        };
+        let script = Script::default();
         let mut simulation = Simulation::new(network, events, script, vec![None], vec![ticks]);
         simulation.run(SimTime::ZERO + Duration::from_millis(20), |_, _| false);
         simulation.run(SimTime::ZERO + Duration::from_millis(40), |_, _| false);

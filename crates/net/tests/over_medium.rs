@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use backlane_engine::{EventQueue, TimerId};
+use backlane_engine::{EventQueue, Streams};
+use backlane_net::testing::{Hub, HubConfig, Load, Script};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, LinkId, Medium,
-    MediumContext, MediumId, Network, NodeId, Packet, PacketId, QueueConfig, QueueDiscipline,
-    QueueLimit, Router, Simulation,
+    Context, DropCause, FlowId, LinkConfig, MediumId, Network, NodeId, Packet, PacketId,
+    QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -20,179 +20,6 @@ const ATTEMPTS: u32 = 7;
 const SIZE_BYTES: u32 = 1000;
 const RATE: Rate = Rate::from_bps(11_000_000);
 const QUEUE: QueueConfig = QueueConfig::DropTail(QueueLimit::Packets(3));
-
-enum Frame {
-    Unicast(LinkId),
-    Broadcast,
-}
-
-/// One station with a queue; a frame takes 1 ms, and what one station sends all others hear.
-struct Station {
-    node: NodeId,
-    up: bool,
-    /// Links that begin here.
-    links: Vec<(LinkId, NodeId)>,
-    queue: Box<dyn QueueDiscipline>,
-    /// What each queued packet is, in their order.
-    kinds: VecDeque<Frame>,
-    on_air: Option<(PacketId, Frame)>,
-    timer: Option<TimerId>,
-}
-
-/// Stations that never meet on the air.
-struct Hub {
-    stations: Vec<Station>,
-    down: Vec<LinkId>,
-}
-
-impl Hub {
-    fn station(&mut self, node: NodeId) -> usize {
-        let mut stations = self.stations.iter();
-        stations.position(|station| station.node == node).unwrap()
-    }
-
-    fn take_in(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        station: usize,
-        id: PacketId,
-        frame: Frame,
-    ) {
-        let mut dropped = Vec::new();
-        let now = context.now();
-        let station = &mut self.stations[station];
-        if !station.up {
-            context.drop(id, DropCause::LinkDown);
-            return;
-        }
-        station
-            .queue
-            .enqueue(now, id, context.packets_mut(), &mut dropped);
-        match dropped.pop() {
-            Some(refused) => context.drop(refused, DropCause::Queue),
-            None => station.kinds.push_back(frame),
-        }
-        Self::serve(context, station);
-    }
-
-    fn serve(context: &mut MediumContext<'_>, station: &mut Station) {
-        if station.on_air.is_none()
-            && let Some(id) =
-                station
-                    .queue
-                    .dequeue(context.now(), context.packets_mut(), &mut Vec::new())
-        {
-            let frame = station.kinds.pop_front().unwrap();
-            station.on_air = Some((id, frame));
-            let end = context.now() + FRAME;
-            context.set_timer(station.timer.unwrap(), end);
-        }
-        let waiting = station.queue.backlog_pkts() as u32;
-        context.set_backlog(station.node, 0, waiting, station.on_air.is_some());
-    }
-}
-
-impl Medium for Hub {
-    fn start(&mut self, context: &mut MediumContext<'_>) {
-        for (token, station) in self.stations.iter_mut().enumerate() {
-            station.timer = Some(context.timer(token as u32));
-        }
-    }
-
-    fn on_packet(&mut self, _: &mut MediumContext<'_>, _: NodeId, _: PacketId) {
-        unreachable!("no host is attached");
-    }
-
-    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
-        let mut stations = self.stations.iter();
-        let begins_here = |station: &Station| station.links.iter().any(|(own, _)| *own == link);
-        let station = stations.position(begins_here).unwrap();
-        self.take_in(context, station, id, Frame::Unicast(link));
-    }
-
-    fn on_broadcast(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        node: NodeId,
-        radio: u8,
-        id: PacketId,
-    ) {
-        assert_eq!(radio, 0);
-        let station = self.station(node);
-        self.take_in(context, station, id, Frame::Broadcast);
-    }
-
-    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
-        let (id, frame) = self.stations[token as usize].on_air.take().unwrap();
-        let links = self.stations[token as usize].links.clone();
-        let deaf: Vec<bool> = links
-            .iter()
-            .map(|&(link, peer)| {
-                let far = self.station(peer);
-                self.down.contains(&link) || !self.stations[far].up
-            })
-            .collect();
-        let told = match frame {
-            Frame::Unicast(link) => Some(link),
-            Frame::Broadcast => None,
-        };
-        for (&(link, _), deaf) in links.iter().zip(deaf) {
-            if told == Some(link) {
-                let attempts = if deaf { ATTEMPTS } else { 1 };
-                context.tx_status(link, attempts, !deaf, RATE);
-                if deaf {
-                    context.tx_failed(link, id);
-                } else {
-                    context.receive(link, id);
-                }
-            } else if !deaf {
-                context.overhear(link, id);
-            }
-        }
-        if told.is_none() {
-            context.broadcast_sent(id);
-        }
-        Self::serve(context, &mut self.stations[token as usize]);
-    }
-
-    fn set_link_up(&mut self, _: &mut MediumContext<'_>, link: LinkId, up: bool) {
-        self.down.retain(|down| *down != link);
-        if !up {
-            self.down.push(link);
-        }
-    }
-
-    fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
-        let station = self.station(node);
-        let station = &mut self.stations[station];
-        station.up = up;
-        let mut lost: Vec<PacketId> = station
-            .on_air
-            .take()
-            .map(|(id, _)| id)
-            .into_iter()
-            .collect();
-        context.cancel_timer(station.timer.unwrap());
-        let now = context.now();
-        while let Some(id) = station
-            .queue
-            .dequeue(now, context.packets_mut(), &mut Vec::new())
-        {
-            lost.push(id);
-        }
-        station.kinds.clear();
-        for id in lost {
-            context.drop(id, DropCause::LinkDown);
-        }
-        context.set_backlog(node, 0, 0, false);
-    }
-
-    fn held_pkts(&self) -> usize {
-        let held = self.stations.iter();
-        held.map(|station| station.queue.backlog_pkts() + usize::from(station.on_air.is_some()))
-            .sum()
-    }
-}
 
 /// What happened where: node, in milliseconds, what.
 type Log = Rc<RefCell<Vec<(u32, u64, String)>>>;
@@ -310,39 +137,9 @@ impl Router for Chatty {
     }
 }
 
-/// Notes arrivals (sequence, millisecond, size) and refusals; an event of the application sends a
-/// packet to the node that the token names.
-#[derive(Default)]
-struct Ends {
-    arrivals: Vec<(u64, u64, u32)>,
-    refused: Vec<u64>,
-    sent: u64,
-}
-
-impl Application for Ends {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let ms = context.now().as_ps() / Duration::from_millis(1).as_ps();
-        let packet = context.packet(id);
-        self.arrivals.push((packet.sequence, ms, packet.size_bytes));
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
-        let packet = Packet {
-            sequence: self.sent,
-            ..Packet::new(FlowId(0), NodeId(id), NodeId(token), SIZE_BYTES)
-        };
-        self.sent += 1;
-        context.send(packet);
-    }
-
-    fn on_source_drop(&mut self, _: &mut HostContext<'_>, packet: &Packet) {
-        self.refused.push(packet.sequence);
-    }
-}
-
 /// Routers 0, 1 and 2 over a hub, each a neighbour of both others; 0 – 3 is a wire.
 struct World {
-    simulation: Simulation<Ends>,
+    simulation: Simulation<Script>,
     medium: MediumId,
     log: Log,
 }
@@ -354,40 +151,29 @@ impl World {
         let mut network = Network::new();
         let nodes = [(); 4].map(|()| network.add_router());
         let medium = MediumId(0);
-        let mut stations: Vec<Station> = (0..3)
-            .map(|node| Station {
-                node: NodeId(node),
-                up: true,
-                links: Vec::new(),
-                queue: QUEUE.build(RATE, Duration::ZERO),
-                kinds: VecDeque::new(),
-                on_air: None,
-                timer: None,
-            })
-            .collect();
-        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-            let (there, back) =
-                network.connect_over(&mut events, medium, (nodes[a], 0), (nodes[b], 0), RATE);
-            stations[a].links.push((there, nodes[b]));
-            stations[b].links.push((back, nodes[a]));
-        }
+        let config = HubConfig {
+            rate: RATE,
+            frame: |_| FRAME,
+            attempts: ATTEMPTS,
+            queue: QUEUE,
+        };
+        let links = [(0, 1, [1.0; 2]), (0, 2, [1.0; 2]), (1, 2, [1.0; 2])];
+        let draws = Streams::new(1).stream("hub", "loss");
+        let hub = Hub::connect(&mut network, &mut events, medium, &links, config, draws);
         let wire = LinkConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: FRAME,
             queue: QUEUE,
         };
         network.connect(&mut events, nodes[0], nodes[3], &wire);
-        let hub = Hub {
-            stations,
-            down: Vec::new(),
-        };
-        for &(ms, from, to) in sends {
-            let event = Event::Application {
-                id: from,
-                token: to,
+        let loads = sends.iter().zip(0..).map(|(&(ms, from, to), sequence)| {
+            let packet = Packet {
+                sequence,
+                ..Packet::new(FlowId(0), NodeId(from), NodeId(to), SIZE_BYTES)
             };
-            events.once(SimTime::ZERO + Duration::from_millis(ms), event);
-        }
+            Load::once(SimTime::ZERO + Duration::from_millis(ms), packet)
+        });
+        let script = Script::new(&mut events, loads.collect());
         let log = Log::default();
         let router = |node: u32| -> Option<Box<dyn Router>> {
             Some(Box::new(Chatty {
@@ -398,9 +184,8 @@ impl World {
             }))
         };
         let routers = (0..4).map(router).collect();
-        let ends = Ends::default();
         Self {
-            simulation: Simulation::new(network, events, ends, routers, vec![Box::new(hub)]),
+            simulation: Simulation::new(network, events, script, routers, vec![Box::new(hub)]),
             medium,
             log,
         }
@@ -418,8 +203,24 @@ impl World {
         self.run_until(1000);
         assert_eq!(self.simulation.network.balance().in_flight, 0);
         let hub: &dyn Any = self.simulation.medium(self.medium).unwrap();
-        assert!(hub.downcast_ref::<Hub>().unwrap().held_pkts() == 0);
+        assert!(hub.downcast_ref::<Hub>().is_some());
         self
+    }
+
+    /// Sequence, millisecond, size.
+    fn arrivals(&self) -> Vec<(u64, u64, u32)> {
+        let arrivals = self.simulation.application.arrivals.iter();
+        let ms = |at: SimTime| at.as_ps() / Duration::from_millis(1).as_ps();
+        arrivals
+            .map(|arrival| (ms(arrival.at), &arrival.packet))
+            .map(|(ms, packet)| (packet.sequence, ms, packet.size_bytes))
+            .collect()
+    }
+
+    /// The sequence numbers of source drops.
+    fn source_drops(&self) -> Vec<u64> {
+        let drops = self.simulation.application.source_drops.iter();
+        drops.map(|packet| packet.sequence).collect()
     }
 
     fn log(&self) -> Vec<(u32, u64, String)> {
@@ -441,7 +242,7 @@ fn said(entries: &[(u32, u64, &str)]) -> Vec<(u32, u64, String)> {
 #[test]
 fn a_packet_reaches_its_neighbour_and_the_sender_learns_how_often_it_was_tried() {
     let world = World::new(Manner::Plain, &[(5, 0, 1)], None).run();
-    assert_eq!(world.simulation.application.arrivals, [(0, 6, SIZE_BYTES)]);
+    assert_eq!(world.arrivals(), [(0, 6, SIZE_BYTES)]);
     assert_eq!(world.log(), said(&[(0, 6, "1 attempts to 1, delivered")]));
     let links = world.simulation.network.links();
     let (counters, back) = (links[0].counters(), links[1].counters());
@@ -480,7 +281,7 @@ fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end
             (2, 1, "4 bytes from 0, TTL 63"),
         ])
     );
-    assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
+    assert_eq!(world.arrivals(), [(0, 1, SIZE_BYTES)]);
     let carried = world.simulation.network.links()[0].counters().bytes;
     assert_eq!(carried, u64::from(SIZE_BYTES) + 4);
 }
@@ -489,7 +290,7 @@ fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end
 fn a_message_rides_over_a_wire_too() {
     let world = World::new(Manner::Rides, &[(0, 3, 0)], None).run();
     assert_eq!(world.log(), said(&[(0, 1, "4 bytes from 3, TTL 63")]));
-    assert_eq!(world.simulation.application.arrivals, [(0, 1, SIZE_BYTES)]);
+    assert_eq!(world.arrivals(), [(0, 1, SIZE_BYTES)]);
 }
 
 #[test]
@@ -500,12 +301,13 @@ fn what_cannot_be_delivered_comes_back_to_the_router_that_sent_it() {
     assert_eq!(
         world.log(),
         said(&[
-            (0, 3, "7 attempts to 1, lost"),
-            (0, 3, "0 back from 1"),
-            // The neighbour that it was not meant for heard it. Node 1 is deaf to node 0.
-            (2, 3, "4 bytes from 0, TTL 63"),
-            (0, 4, "1 attempts to 2, delivered"),
-            (2, 4, "4 bytes from 0, TTL 63"),
+            // Seven attempts of 1 ms from 2 ms on.
+            (0, 9, "7 attempts to 1, lost"),
+            (0, 9, "0 back from 1"),
+            // The other neighbour overhears it. Node 1 decodes nothing of node 0.
+            (2, 9, "4 bytes from 0, TTL 63"),
+            (0, 10, "1 attempts to 2, delivered"),
+            (2, 10, "4 bytes from 0, TTL 63"),
         ])
     );
     assert_eq!(world.dropped(DropCause::Radio), 1);
@@ -533,14 +335,14 @@ fn the_application_hears_of_what_its_own_node_refuses_and_of_nothing_else() {
     // One packet is on the air and three wait.
     let own: Vec<_> = (0..6).map(|_| (0, 0, 1)).collect();
     let world = World::new(Manner::Plain, &own, None).run();
-    assert_eq!(world.simulation.application.refused, [4, 5]);
+    assert_eq!(world.source_drops(), [4, 5]);
     assert_eq!(world.dropped(DropCause::Queue), 2);
 
     // What node 0 refuses of the packets from node 3 is not refused at its source.
     let others: Vec<_> = (0..12).map(|n| (n / 4, 3, 1)).collect();
     let world = World::new(Manner::Plain, &others, None).run();
     assert!(world.dropped(DropCause::Queue) > 0);
-    assert_eq!(world.simulation.application.refused, [0; 0]);
+    assert_eq!(world.source_drops(), [0; 0]);
 }
 
 #[test]
@@ -553,7 +355,7 @@ fn a_dead_node_is_silent_and_deaf_and_works_again() {
     world.run_until(10);
     world.simulation.set_node_up(NodeId(1), true);
     let world = world.run();
-    assert_eq!(world.simulation.application.arrivals, [(4, 21, SIZE_BYTES)]);
+    assert_eq!(world.arrivals(), [(4, 21, SIZE_BYTES)]);
     assert_eq!(world.dropped(DropCause::Radio), 1);
     assert_eq!(world.dropped(DropCause::LinkDown), 3);
 }

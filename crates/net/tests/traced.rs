@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use backlane_engine::EventQueue;
 use backlane_net::queue::CoDelConfig;
+use backlane_net::testing::{Load, Script};
 use backlane_net::{
-    Application, AtEnd, Capacity, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
-    Opportunities, OpportunityTrace, Packet, PacketId, QueueConfig, QueueLimit, RateStep,
-    RateTrace, Simulation, TracedConfig,
+    AtEnd, Capacity, FlowId, LinkConfig, Network, NodeId, Opportunities, OpportunityTrace, Packet,
+    QueueConfig, QueueLimit, RateStep, RateTrace, Simulation, TracedConfig,
 };
 use backlane_units::{Duration, Rate, SimTime};
 use proptest::prelude::*;
@@ -16,32 +16,6 @@ use proptest::prelude::*;
 const MS: u64 = 1_000_000_000;
 const UE: NodeId = NodeId(1);
 const SERVER: NodeId = NodeId(2);
-
-/// Sends (milliseconds, bytes, upwards) and notes (sequence, microseconds) of what arrives.
-struct Script {
-    sends: Vec<(u64, u32, bool)>,
-    arrivals: Vec<(u64, u64)>,
-    bytes: [u64; 2],
-}
-
-impl Application for Script {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        let time_us = context.now().as_ps() / 1_000_000;
-        self.arrivals.push((packet.sequence, time_us));
-        self.bytes[usize::from(packet.source == UE)] += u64::from(packet.size_bytes);
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, _token: u32) {
-        let (_, size_bytes, up) = self.sends[id as usize];
-        let (source, destination) = if up { (UE, SERVER) } else { (SERVER, UE) };
-        let packet = Packet {
-            sequence: u64::from(id),
-            ..Packet::new(FlowId(0), source, destination, size_bytes)
-        };
-        context.send(packet);
-    }
-}
 
 fn opportunities(times: &[(u32, u32)], at_end: AtEnd) -> Capacity {
     let times = times
@@ -104,27 +78,34 @@ fn prepared(
     };
     network.attach_traced(&mut events, &[ue], router, &config(up), &config(down));
     network.attach(&mut events, server, router, &wire);
-    for (id, &(ms, _, _)) in sends.iter().enumerate() {
-        let id = id as u32;
-        events.once(
-            SimTime::from_ps(ms * MS),
-            Event::Application { id, token: 0 },
-        );
-    }
-    let script = Script {
-        sends: sends.to_vec(),
-        arrivals: Vec::new(),
-        bytes: [0, 0],
-    };
+    let loads = sends.iter().zip(0..).map(|(&(ms, size, up), sequence)| {
+        let (source, destination) = if up { (UE, SERVER) } else { (SERVER, UE) };
+        let packet = Packet {
+            sequence,
+            ..Packet::new(FlowId(0), source, destination, size)
+        };
+        Load::once(SimTime::from_ps(ms * MS), packet)
+    });
+    let script = Script::new(&mut events, loads.collect());
     // Every packet leaves at the router that it comes to, which needs no protocol.
     Simulation::new(network, events, script, vec![None, None, None], Vec::new())
+}
+
+/// Bytes that arrived, down and up.
+fn received_bytes(simulation: &Simulation<Script>) -> [u64; 2] {
+    let mut bytes = [0, 0];
+    for arrival in &simulation.application.arrivals {
+        let packet = &arrival.packet;
+        bytes[usize::from(packet.source == UE)] += u64::from(packet.size_bytes);
+    }
+    bytes
 }
 
 /// Arrival in whole milliseconds, the millisecond of delay taken off.
 fn carried_ms(simulation: &Simulation<Script>) -> Vec<(u64, u64)> {
     let arrivals = simulation.application.arrivals.iter();
     arrivals
-        .map(|&(sequence, us)| (sequence, us / 1000 - 1))
+        .map(|arrival| (arrival.packet.sequence, arrival.at.as_ps() / MS - 1))
         .collect()
 }
 
@@ -142,7 +123,7 @@ fn a_saturated_link_delivers_1500_bytes_for_each_line_of_its_trace() {
     // The packets come at the instant of the first two opportunities and miss them. After that
     // three passes in full, and half a pass until 351 ms less the delay.
     let bytes = (3 * lines + 1 + 7 + 1 + 3) * 1500;
-    assert_eq!(simulation.application.bytes, [0, bytes]);
+    assert_eq!(received_bytes(&simulation), [0, bytes]);
 }
 
 #[test]
@@ -179,7 +160,7 @@ fn the_directions_have_traces_of_their_own() {
     let sends: Vec<_> = (0..40).map(|n| (0, 1500, n % 2 == 0)).collect();
     let simulation = run(up, down, ENDLESS, &sends, 17);
     // 12 Mbit/s are a packet each millisecond from the first nanoseconds on, and 1 ms of delay.
-    assert_eq!(simulation.application.bytes, [15 * 1500, 2 * 1500]);
+    assert_eq!(received_bytes(&simulation), [15 * 1500, 2 * 1500]);
 }
 
 #[test]
@@ -192,7 +173,7 @@ fn a_saturated_link_carries_the_integral_of_its_rates() {
     let offered = capacity.offered_bytes(Duration::from_millis(600));
     let bits = 3_000 * 15 + 20_000 + 1_234_567 * 19 / 1000;
     assert_eq!(offered, bits * 10 / 8);
-    let carried = simulation.application.bytes[1];
+    let carried = received_bytes(&simulation)[1];
     assert!(offered - carried < 1400, "{carried} of {offered}");
 }
 

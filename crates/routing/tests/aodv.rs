@@ -68,7 +68,7 @@ fn the_ring_widens_until_the_destination_answers() {
     for ((left, ttl), (due, ring)) in sent.into_iter().zip(rings) {
         assert!(ttl == ring && (due..=due + 10).contains(&left), "{left}");
     }
-    let &[(arrived, 0, hops)] = &net.simulation.application.arrivals[0][..] else {
+    let &[(arrived, 0, hops)] = &net.arrivals(0)[..] else {
         panic!("one packet arrives");
     };
     assert_eq!(hops, 6);
@@ -85,7 +85,7 @@ fn a_route_is_found_within_the_ring_traversal_time() {
             let flow = once(0, hops);
             let mut net = Net::new(nodes, &chain(nodes), Over::Wires, config, &[flow], seed);
             net.run(at_ms(10_000));
-            let &[(arrived, ..)] = &net.simulation.application.arrivals[0][..] else {
+            let &[(arrived, ..)] = &net.arrivals(0)[..] else {
                 panic!("{hops} hops");
             };
             // The rings before, each waited for in full, then one round trip.
@@ -146,7 +146,7 @@ fn no_node_passes_a_request_on_twice() {
     let count = passed.len();
     passed.dedup();
     assert_eq!(passed.len(), count);
-    assert_eq!(net.simulation.application.arrivals[0].len(), 1);
+    assert_eq!(net.arrivals(0).len(), 1);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_node_with_a_fresh_route_answers_for_the_destination_and_tells_it_the_way_ba
     net.run(at_ms(3999));
     net.heard();
     net.run(at_ms(4500));
-    assert_eq!(net.simulation.application.arrivals[1].len(), 1);
+    assert_eq!(net.arrivals(1).len(), 1);
     let heard = net.heard();
     let asked = |heard: &aodv_net::Heard| matches!(heard.message, Message::Request(_));
     // Node 1 alone was asked; it answered for node 3 and told 3 of node 4.
@@ -186,7 +186,7 @@ fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
         assert_eq!(net.way(0, 3), [0, 1, 2, 3]);
         net.heard();
         net.cut(2, 3);
-        let before = net.simulation.application.arrivals[0].len();
+        let before = net.arrivals(0).len();
         // Two HELLO intervals, or the next frame; then rings from the old distance + 2 on: 5.
         let noticed = if over == Over::Wires { 2000 } else { 110 };
         net.run(at_ms(10_000 + noticed + 2 * 40 * 7));
@@ -201,7 +201,7 @@ fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
             "{errors:?}"
         );
         assert_eq!(net.way(0, 3), [0, 7, 6, 5, 4, 3]);
-        let after = &net.simulation.application.arrivals[0][before..];
+        let after = &net.arrivals(0)[before..];
         assert!(after.iter().any(|(_, _, hops)| *hops == 5));
         if over != Over::Wires {
             // The packet that failed told of it, and what the source had of its own waited.
@@ -340,8 +340,7 @@ fn watch_for_loops(over: Over, config: Config, graphs: u64) {
                 }
             }
         }
-        let arrivals = &net.simulation.application.arrivals;
-        carried += arrivals.iter().map(Vec::len).sum::<usize>();
+        carried += net.simulation.application.arrivals.len();
     }
     assert!(carried > 100 * graphs as usize, "{carried}");
 }
@@ -375,7 +374,7 @@ fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
     let failures: u64 = (0..4).map(|node| net.reading(node, LINK_FAILURES)).sum();
     let links = net.simulation.network.links().iter();
     let frames: u64 = links.map(|link| link.counters().packets).sum();
-    let arrived = net.simulation.application.arrivals[0].len();
+    let arrived = net.arrivals(0).len();
     // So many of the frames are expected to fail; replies that fail are no lost links.
     let expected = frames as f64 / 127.0;
     let spread = 4.0 * expected.sqrt();
@@ -428,7 +427,7 @@ fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
     // §6.11: a route that ends by itself counts its number up by one.
     assert_eq!(numbers(&requests, 1), Some(Some(first + 1)));
     assert_eq!(numbers(&requests, 2), Some(Some(second + 1)));
-    assert_eq!(net.simulation.application.arrivals[2].len(), 1);
+    assert_eq!(net.arrivals(2).len(), 1);
 }
 
 /// RFC 3561 §6.9: a node says HELLO if it has not sent a broadcast within the last interval. Node 0

@@ -7,9 +7,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
+use backlane_net::testing::{Load, Script};
 use backlane_net::{
-    Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
-    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    Context, DropCause, FlowId, LinkConfig, Network, NodeId, Packet, PacketId, QueueConfig,
+    QueueLimit, Router, Simulation,
 };
 use backlane_routing::backpressure::{
     BpMr, Classic, ClassicConfig, Config, Granularity, Hello, PenaltyRule, QueueInfo, Shared,
@@ -19,17 +20,6 @@ use backlane_routing::graph::{Distances, Graph};
 use backlane_units::{Duration, Rate, SimTime};
 
 const DESTINATION: NodeId = NodeId(3);
-
-/// Sends a packet from node 0 when it is told to.
-struct Packets;
-
-impl Application for Packets {
-    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, _: u32, _: u32) {
-        context.send(Packet::new(FlowId(0), NodeId(0), DESTINATION, 1440));
-    }
-}
 
 /// In place of a queue: the node is not heard.
 const SILENT: u16 = u16::MAX;
@@ -133,10 +123,12 @@ fn go_to(
         told((0, 0)),
         told(away),
     ];
-    for &at_ms in packets_ms {
-        events.once(ms(at_ms), Event::Application { id: 0, token: 0 });
-    }
-    let mut simulation = Simulation::new(network, events, Packets, routers, Vec::new());
+    let packet = Packet::new(FlowId(0), NodeId(0), DESTINATION, 1440);
+    let loads = packets_ms
+        .iter()
+        .map(|&at_ms| Load::once(ms(at_ms), packet.clone()));
+    let script = Script::new(&mut events, loads.collect());
+    let mut simulation = Simulation::new(network, events, script, routers, Vec::new());
     // The HELLOs are believed for 300 ms.
     simulation.run(ms(250), |_, _| false);
     given.take()

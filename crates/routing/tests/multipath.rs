@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
+use backlane_net::testing::{Load, Script};
 use backlane_net::{
-    Application, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet,
-    PacketId, QueueConfig, QueueLimit, Simulation,
+    DropCause, FlowId, LinkConfig, Network, NodeId, Packet, QueueConfig, QueueLimit, Simulation,
 };
 use backlane_param::OrOff;
 use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach};
 use backlane_routing::readings::{LINK_FAILURES, reading};
 use backlane_units::{Duration, Rate, SimTime};
-use common::Ether;
+use common::hub;
 use proptest::prelude::*;
 
 /// One flow of packets.
@@ -24,42 +24,6 @@ struct Flow {
     reverse: bool,
     packets: u64,
     every: Duration,
-}
-
-/// Sends the packets of its flows, and keeps what arrived of each: when, and over how many links.
-struct Packets {
-    flows: Vec<Flow>,
-    sent: Vec<u64>,
-    arrived: BTreeMap<u32, Vec<(SimTime, u8)>>,
-}
-
-impl Application for Packets {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        let arrived = self.arrived.entry(packet.flow.0).or_default();
-        arrived.push((context.now(), packet.hops));
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
-        let flow = &self.flows[id as usize];
-        let sent = &mut self.sent[id as usize];
-        *sent += 1;
-        let packet = Packet {
-            reverse: flow.reverse,
-            sequence: *sent,
-            ..Packet::new(
-                FlowId(id),
-                NodeId(flow.source),
-                NodeId(flow.destination),
-                1000,
-            )
-        };
-        context.send(packet);
-        if *sent < flow.packets {
-            let next = context.now() + flow.every;
-            context.call_at(next, id, token);
-        }
-    }
 }
 
 fn ms(ms: u64) -> SimTime {
@@ -79,8 +43,8 @@ fn simulation(
     nodes: u32,
     links: &[(u32, u32)],
     config: Config,
-    flows: Vec<Flow>,
-) -> Simulation<Packets> {
+    flows: &[Flow],
+) -> Simulation<Script> {
     let streams = Streams::new(3);
     let (mut network, mut events) = (Network::new(), EventQueue::new());
     for _ in 0..nodes {
@@ -110,13 +74,22 @@ fn simulation(
                 .iter()
                 .map(|&(a, b)| (a, b, [delivery(a); 2]))
                 .collect();
-            let stream = streams.stream("ether", "loss");
-            media.push(Ether::join(&mut network, &mut events, &links, stream));
+            media.push(Box::new(hub(&mut network, &mut events, &links, &streams)));
         }
     }
-    for id in 0..flows.len() as u32 {
-        events.once(ms(1), Event::Application { id, token: 0 });
-    }
+    let loads = flows.iter().zip(0..).map(|(flow, id)| {
+        let (source, destination) = (NodeId(flow.source), NodeId(flow.destination));
+        Load {
+            packet: Packet {
+                reverse: flow.reverse,
+                ..Packet::new(FlowId(id), source, destination, 1000)
+            },
+            start: ms(1),
+            every: flow.every,
+            count: flow.packets,
+        }
+    });
+    let script = Script::new(&mut events, loads.collect());
     let exits: Vec<NodeId> = flows.iter().map(|flow| NodeId(flow.destination)).collect();
     let rates = FlowRates::equal(&network);
     let reach = Rc::new(Reach::new(&network, rates, exits, &[]));
@@ -127,15 +100,10 @@ fn simulation(
             Some(Box::new(router) as Box<dyn backlane_net::Router>)
         })
         .collect();
-    let packets = Packets {
-        sent: vec![0; flows.len()],
-        arrived: BTreeMap::new(),
-        flows,
-    };
-    Simulation::new(network, events, packets, routers, media)
+    Simulation::new(network, events, script, routers, media)
 }
 
-fn run(simulation: &mut Simulation<Packets>, until: SimTime) {
+fn run(simulation: &mut Simulation<Script>, until: SimTime) {
     simulation.run(until, |_, _| false);
     let balance = simulation.network.balance();
     assert!(balance.holds(), "{balance:?}");
@@ -156,7 +124,7 @@ const THREE_WAYS: [(u32, u32); 9] = [
 ];
 
 /// One flow over the three ways, a packet every 3 ms.
-fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Packets> {
+fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Script> {
     let flow = Flow {
         source: 0,
         destination: 7,
@@ -164,12 +132,12 @@ fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Packets> {
         packets,
         every: Duration::from_millis(3),
     };
-    simulation(over, 8, &THREE_WAYS, config, vec![flow])
+    simulation(over, 8, &THREE_WAYS, config, &[flow])
 }
 
 /// A node is as if it were not there, with all its links.
-fn kill(simulation: &mut Simulation<Packets>, node: u32) {
-    let links = |simulation: &Simulation<Packets>| -> Vec<_> {
+fn kill(simulation: &mut Simulation<Script>, node: u32) {
+    let links = |simulation: &Simulation<Script>| -> Vec<_> {
         let interfaces = simulation.network.mesh_interfaces(NodeId(node)).iter();
         interfaces.flat_map(|i| [i.outgoing, i.incoming]).collect()
     };
@@ -180,21 +148,21 @@ fn kill(simulation: &mut Simulation<Packets>, node: u32) {
 }
 
 /// Packets by the number of links that they took, of those that arrived within these times.
-fn by_links(simulation: &Simulation<Packets>, from: SimTime, to: SimTime) -> BTreeMap<u8, u64> {
+fn by_links(simulation: &Simulation<Script>, from: SimTime, to: SimTime) -> BTreeMap<u8, u64> {
     let mut by_links = BTreeMap::new();
-    for (at, links) in &simulation.application.arrived[&0] {
-        if (from..to).contains(at) {
-            *by_links.entry(*links).or_default() += 1;
+    for arrival in simulation.application.arrivals_of(0) {
+        if (from..to).contains(&arrival.at) {
+            *by_links.entry(arrival.packet.hops).or_default() += 1;
         }
     }
     by_links
 }
 
-fn dropped(simulation: &Simulation<Packets>, cause: DropCause) -> u64 {
+fn dropped(simulation: &Simulation<Script>, cause: DropCause) -> u64 {
     simulation.network.balance().dropped[cause as usize]
 }
 
-fn failures_seen(simulation: &Simulation<Packets>, node: u32) -> u64 {
+fn failures_seen(simulation: &Simulation<Script>, node: u32) -> u64 {
     let router = simulation.router(NodeId(node)).unwrap();
     reading(&router.readings(ms(0)), LINK_FAILURES) as u64
 }
@@ -272,7 +240,7 @@ fn what_nobody_can_take_is_dropped() {
         failure_threshold: 3,
         ..Config::default()
     };
-    let mut net = simulation(Over::Radios, 3, &[(0, 1), (1, 2)], config, vec![flow]);
+    let mut net = simulation(Over::Radios, 3, &[(0, 1), (1, 2)], config, &[flow]);
     kill(&mut net, 1);
     run(&mut net, ms(20_000));
     // Three that were tried and the probe after 5 s; the others find nobody.
@@ -331,7 +299,7 @@ fn ways(config: Config, reverse: bool) -> BTreeMap<u8, u64> {
         packets: 600,
         every: Duration::from_millis(3),
     };
-    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, vec![flow]);
+    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, &[flow]);
     run(&mut net, ms(3000));
     assert_eq!(net.network.balance().dropped_total(), 0);
     by_links(&net, ms(0), ms(3000))
@@ -400,13 +368,15 @@ fn pinned_flows_take_turns_and_their_bytes_count() {
         ..Config::default()
     };
     // Six at once: two by each way.
-    let six = (0..6).map(|_| flow(10)).collect();
-    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, six);
+    let six: Vec<Flow> = (0..6).map(|_| flow(10)).collect();
+    let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, &six);
     run(&mut net, ms(5000));
     let mut ways = BTreeMap::new();
-    for arrived in net.application.arrived.values() {
-        let links = arrived[0].1;
-        assert!(arrived.iter().all(|&(_, taken)| taken == links));
+    for flow in 0..6 {
+        let arrivals = net.application.arrivals_of(flow);
+        let taken: Vec<u8> = arrivals.map(|arrival| arrival.packet.hops).collect();
+        let links = taken[0];
+        assert!(taken.iter().all(|&other| other == links));
         *ways.entry(links).or_insert(0) += 1;
     }
     assert_eq!(ways, BTreeMap::from([(2, 2), (3, 2), (4, 2)]));
@@ -450,9 +420,11 @@ fn any_mesh() -> impl Strategy<Value = Mesh> {
                 allocation: allocations[allocation],
                 extra_hops,
                 deliver_directly,
-                burst_gap: flowlets
-                    .then(|| OrOff::Value(Duration::from_millis(40)))
-                    .unwrap_or_default(),
+                burst_gap: if flowlets {
+                    OrOff::Value(Duration::from_millis(40))
+                } else {
+                    OrOff::default()
+                },
                 ..Config::default()
             };
             Mesh {
@@ -499,13 +471,14 @@ proptest! {
             })
             .collect();
         let ends: Vec<(u32, u32)> = flows.iter().map(|f| (f.source, f.destination)).collect();
-        let mut net = simulation(Over::Wires, nodes, &links, config, flows);
+        let mut net = simulation(Over::Wires, nodes, &links, config, &flows);
         run(&mut net, ms(10_000));
         for (flow, &(source, destination)) in ends.iter().enumerate() {
-            let arrived = &net.application.arrived[&(flow as u32)];
-            prop_assert_eq!(arrived.len(), 50);
+            let arrivals = net.application.arrivals_of(flow as u32);
+            let taken: Vec<u8> = arrivals.map(|arrival| arrival.packet.hops).collect();
+            prop_assert_eq!(taken.len(), 50);
             let least = shortest(nodes, &links, source)[destination as usize];
-            for &(_, taken) in arrived {
+            for taken in taken {
                 prop_assert!((least..=least + config.extra_hops).contains(&taken));
             }
         }

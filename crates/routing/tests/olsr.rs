@@ -5,53 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Stream, Streams};
+use backlane_net::testing::{Script, Tap};
 use backlane_net::{
-    Application, Context, HostContext, Interface, LinkConfig, Network, NodeId, PacketId,
-    QueueConfig, QueueLimit, Router, Simulation,
+    Context, Interface, LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
-/// No traffic.
-struct Idle;
-
-impl Application for Idle {
-    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
-    fn on_timer(&mut self, _: &mut HostContext<'_>, _: u32, _: u32) {}
-}
-
 /// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
 type Floods = Rc<RefCell<BTreeMap<(u32, usize, u32, u16), u32>>>;
 
-/// OLSR, with an eye on what it receives.
-struct Watched(Olsr, Floods);
-
-impl Router for Watched {
-    fn start(&mut self, context: &mut Context<'_>) {
-        self.0.start(context);
-    }
-    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        self.0.on_packet(context, id);
-    }
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
-        let node = context.node().0;
-        for message in messages(bytes).filter(|message| message.kind == TC) {
-            let copy = (node, interface, message.originator.0, message.sequence);
-            *self.1.borrow_mut().entry(copy).or_default() += 1;
-        }
-        self.0.on_message(context, interface, ttl, bytes);
-    }
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
-        self.0.on_timer(context, token);
-    }
-    fn next_hop(&self, exit: NodeId) -> Option<usize> {
-        self.0.next_hop(exit)
-    }
-}
-
 struct Net {
-    simulation: Simulation<Idle>,
+    simulation: Simulation<Script>,
     nodes: u32,
     floods: Floods,
 }
@@ -77,11 +43,22 @@ impl Net {
             .map(|node| {
                 let stream = streams.stream(&format!("n{node}"), "jitter");
                 let olsr = Olsr::new(NodeId(node), config, stream);
-                Some(Box::new(Watched(olsr, floods.clone())) as Box<dyn Router>)
+                let floods = floods.clone();
+                let tap = Tap::new(
+                    Rc::new(RefCell::new(olsr)),
+                    move |context: &Context<'_>, interface, _, bytes: &[u8]| {
+                        let node = context.node().0;
+                        for message in messages(bytes).filter(|message| message.kind == TC) {
+                            let copy = (node, interface, message.originator.0, message.sequence);
+                            *floods.borrow_mut().entry(copy).or_default() += 1;
+                        }
+                    },
+                );
+                Some(Box::new(tap) as Box<dyn Router>)
             })
             .collect();
         Self {
-            simulation: Simulation::new(network, events, Idle, routers, Vec::new()),
+            simulation: Simulation::new(network, events, Script::default(), routers, Vec::new()),
             nodes,
             floods,
         }

@@ -5,21 +5,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams};
+use backlane_net::testing::{Script, Tap};
 use backlane_net::{
-    Application, Context, HostContext, LinkConfig, Network, NodeId, PacketId, QueueConfig,
-    QueueLimit, Router, Simulation,
+    Context, LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
-
-/// No traffic.
-struct Idle;
-
-impl Application for Idle {
-    fn on_packet(&mut self, _: &mut HostContext<'_>, _: PacketId) {}
-    fn on_timer(&mut self, _: &mut HostContext<'_>, _: u32, _: u32) {}
-}
 
 /// A TC that came in.
 #[derive(Clone, Copy)]
@@ -31,34 +23,6 @@ struct Heard {
     sequence: u16,
     ttl: u8,
     hops: u8,
-}
-
-struct Watched(Olsr, Rc<RefCell<Vec<Heard>>>);
-
-impl Router for Watched {
-    fn start(&mut self, context: &mut Context<'_>) {
-        self.0.start(context);
-    }
-    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        self.0.on_packet(context, id);
-    }
-    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
-        for message in messages(bytes).filter(|message| message.kind == TC) {
-            self.1.borrow_mut().push(Heard {
-                at: context.now(),
-                by: context.node().0,
-                from: context.interfaces()[interface].peer.0,
-                originator: message.originator.0,
-                sequence: message.sequence,
-                ttl: message.ttl,
-                hops: message.hops,
-            });
-        }
-        self.0.on_message(context, interface, ttl, bytes);
-    }
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
-        self.0.on_timer(context, token);
-    }
 }
 
 /// The TCs of ten minutes on a chain, by receiver.
@@ -80,10 +44,27 @@ fn chain(nodes: u32, config: Config) -> Vec<Heard> {
     let router = |node: u32| -> Option<Box<dyn Router>> {
         let stream = Streams::new(3).stream(&format!("n{node}"), "jitter");
         let olsr = Olsr::new(NodeId(node), config, stream);
-        Some(Box::new(Watched(olsr, heard.clone())))
+        let heard = heard.clone();
+        let tap = Tap::new(
+            Rc::new(RefCell::new(olsr)),
+            move |context: &Context<'_>, interface: usize, _, bytes: &[u8]| {
+                for message in messages(bytes).filter(|message| message.kind == TC) {
+                    heard.borrow_mut().push(Heard {
+                        at: context.now(),
+                        by: context.node().0,
+                        from: context.interfaces()[interface].peer.0,
+                        originator: message.originator.0,
+                        sequence: message.sequence,
+                        ttl: message.ttl,
+                        hops: message.hops,
+                    });
+                }
+            },
+        );
+        Some(Box::new(tap))
     };
     let routers = (0..nodes).map(router).collect();
-    let mut simulation = Simulation::new(network, events, Idle, routers, Vec::new());
+    let mut simulation = Simulation::new(network, events, Script::default(), routers, Vec::new());
     simulation.run(SimTime::ZERO + Duration::from_secs(600), |_, _| false);
     heard.take()
 }

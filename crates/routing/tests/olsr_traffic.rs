@@ -1,42 +1,19 @@
 //! What OLSR does with packets: before there is a route, along it, and while it is broken.
 
 use backlane_engine::{EventQueue, Streams};
+use backlane_net::testing::{Load, Script};
 use backlane_net::{
-    Application, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId, Packet,
-    PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    DropCause, FlowId, LinkConfig, Network, NodeId, Packet, QueueConfig, QueueLimit, Router,
+    Simulation,
 };
 use backlane_routing::olsr::{Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A packet every 100 ms from one host to another, and when each arrived after how many routers.
-struct Ticker {
-    source: NodeId,
-    destination: NodeId,
-    sent: u64,
-    arrivals: Vec<(SimTime, u64, u8)>,
-}
-
-impl Application for Ticker {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        self.arrivals
-            .push((context.now(), packet.sequence, packet.hops));
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
-        context.send(Packet {
-            sequence: self.sent,
-            ..Packet::new(FlowId(0), self.source, self.destination, 1000)
-        });
-        self.sent += 1;
-        context.call_at(context.now() + EVERY, id, token);
-    }
-}
-
-/// A ring of six routers; hosts at routers 0 and 2, so that the way over router 1 is the shorter.
-fn ring(seed: u64) -> Simulation<Ticker> {
+/// A ring of six routers, with a packet every 100 ms between hosts at routers 0 and 2. The path
+/// over router 1 is the shorter one.
+fn ring(seed: u64) -> Simulation<Script> {
     let mut events = EventQueue::new();
     let mut network = Network::new();
     let routers: Vec<_> = (0..6).map(|_| network.add_router()).collect();
@@ -51,13 +28,13 @@ fn ring(seed: u64) -> Simulation<Ticker> {
     let (source, destination) = (network.add_host(), network.add_host());
     network.attach(&mut events, source, routers[0], &link);
     network.attach(&mut events, destination, routers[2], &link);
-    let ticker = Ticker {
-        source,
-        destination,
-        sent: 0,
-        arrivals: Vec::new(),
+    let load = Load {
+        packet: Packet::new(FlowId(0), source, destination, 1000),
+        start: SimTime::ZERO,
+        every: EVERY,
+        count: u64::MAX,
     };
-    events.once(SimTime::ZERO, Event::Application { id: 0, token: 0 });
+    let script = Script::new(&mut events, vec![load]);
     let streams = Streams::new(seed);
     let router = |node: NodeId| {
         let stream = streams.stream(&format!("n{}", node.0), "jitter");
@@ -65,10 +42,18 @@ fn ring(seed: u64) -> Simulation<Ticker> {
     };
     let mut routers: Vec<_> = routers.into_iter().map(router).collect();
     routers.extend([None, None]);
-    Simulation::new(network, events, ticker, routers, Vec::new())
+    Simulation::new(network, events, script, routers, Vec::new())
 }
 
-fn balanced(simulation: &Simulation<Ticker>) -> [u64; DropCause::ALL.len()] {
+/// When each packet arrived, its number, and the routers that it passed.
+fn arrivals(simulation: &Simulation<Script>) -> Vec<(SimTime, u64, u8)> {
+    let arrivals = simulation.application.arrivals.iter();
+    arrivals
+        .map(|arrival| (arrival.at, arrival.packet.sequence, arrival.packet.hops))
+        .collect()
+}
+
+fn balanced(simulation: &Simulation<Script>) -> [u64; DropCause::ALL.len()] {
     let balance = simulation.network.balance();
     assert!(balance.holds(), "{balance:?}");
     assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
@@ -84,16 +69,16 @@ fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
         // anybody symmetric.
         let known = SimTime::ZERO + config.jitter + config.hello_interval * 2;
         simulation.run(known + EVERY, |_, _| false);
-        let &(first, sequence, _) = simulation.application.arrivals.first().unwrap();
+        let (first, sequence, _) = arrivals(&simulation)[0];
         assert!(first > SimTime::ZERO + config.hello_interval - config.jitter);
         let no_route = balanced(&simulation)[DropCause::NoRoute as usize];
         assert_eq!(no_route, sequence, "all before the first that arrived");
 
         let cut = SimTime::ZERO + Duration::from_secs(30);
         simulation.run(cut, |_, _| false);
-        let before = simulation.application.arrivals.len();
+        let before = arrivals(&simulation).len();
         let shortest = |&(_, _, hops): &(SimTime, u64, u8)| hops == 3;
-        assert!(simulation.application.arrivals.iter().all(shortest));
+        assert!(arrivals(&simulation).iter().all(shortest));
         let dropped = balanced(&simulation);
         assert_eq!(dropped.iter().sum::<u64>(), no_route, "none since");
 
@@ -102,7 +87,7 @@ fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
         let told = config.neighbour_hold + config.hello_interval * 2;
         let bound = told + config.tc_interval + (config.jitter + Duration::from_millis(2)) * 5;
         simulation.run(cut + bound + EVERY * 10, |_, _| false);
-        let after = &simulation.application.arrivals[before..];
+        let after = &arrivals(&simulation)[before..];
         // Router 0 turns to 5 before 5 has heard of the loss and stops turning to 0: between
         // the two, packets go back and forth until they are let on or their TTL is spent.
         assert!(after.iter().all(|&(_, _, hops)| hops >= 5 && hops % 2 == 1));

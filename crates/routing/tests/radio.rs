@@ -2,15 +2,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
-use backlane_net::{
-    Application, DropCause, Event, FlowId, HostContext, Network, NodeId, Packet, PacketId, Router,
-    Simulation,
-};
+use backlane_net::testing::{Load, Script};
+use backlane_net::{DropCause, FlowId, Network, NodeId, Packet, Router, Simulation};
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::{
     BpMr, Classic, ClassicConfig, Config as BpMrConfig, PenaltyRule, QueueInfo, Shared,
@@ -20,39 +17,7 @@ use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::{self, Metric, Olsr};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
 use backlane_units::{Duration, SimTime};
-use common::Ether;
-
-/// Sends a packet of 1000 bytes each `every` from each source to its destination, and counts what
-/// arrives by flow, with the routers that the last one passed.
-struct Ticker {
-    flows: Vec<(NodeId, NodeId)>,
-    every: Duration,
-    until: SimTime,
-    sent: u64,
-    arrived: BTreeMap<u32, (u64, u8)>,
-}
-
-impl Application for Ticker {
-    fn on_packet(&mut self, context: &mut HostContext<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        let arrived = self.arrived.entry(packet.flow.0).or_default();
-        *arrived = (arrived.0 + 1, packet.hops);
-    }
-
-    fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
-        let (source, destination) = self.flows[id as usize];
-        self.sent += 1;
-        let packet = Packet {
-            sequence: self.sent,
-            ..Packet::new(FlowId(id), source, destination, 1000)
-        };
-        context.send(packet);
-        let next = context.now() + self.every;
-        if next < self.until {
-            context.call_at(next, id, token);
-        }
-    }
-}
+use common::hub;
 
 type Links = [(u32, u32, [f64; 2])];
 
@@ -67,35 +32,27 @@ fn simulation(
     flows: &[(u32, u32)],
     start: SimTime,
     make: impl FnOnce(&Network, &Streams) -> Box<dyn Fn(NodeId) -> Box<dyn Router>>,
-) -> Simulation<Ticker> {
+) -> Simulation<Script> {
     let streams = Streams::new(7);
     let mut events = EventQueue::new();
     let mut network = Network::new();
     for _ in 0..nodes {
         network.add_router();
     }
-    let ether = Ether::join(
-        &mut network,
-        &mut events,
-        links,
-        streams.stream("ether", "loss"),
-    );
-    for id in 0..flows.len() as u32 {
-        events.once(start, Event::Application { id, token: 0 });
-    }
-    let ticker = Ticker {
-        flows: flows.iter().map(|&(a, b)| (NodeId(a), NodeId(b))).collect(),
+    let hub = hub(&mut network, &mut events, links, &streams);
+    let loads = flows.iter().zip(0..).map(|(&(a, b), flow)| Load {
+        packet: Packet::new(FlowId(flow), NodeId(a), NodeId(b), 1000),
+        start,
         every: Duration::from_millis(100),
-        until: start + Duration::from_secs(50),
-        sent: 0,
-        arrived: BTreeMap::new(),
-    };
+        count: 500,
+    });
+    let script = Script::new(&mut events, loads.collect());
     let make = make(&network, &streams);
     let routers = (0..nodes).map(|node| Some(make(NodeId(node)))).collect();
-    Simulation::new(network, events, ticker, routers, vec![ether])
+    Simulation::new(network, events, script, routers, vec![Box::new(hub)])
 }
 
-fn run(simulation: &mut Simulation<Ticker>, until: SimTime) {
+fn run(simulation: &mut Simulation<Script>, until: SimTime) {
     simulation.run(until, |_, _| false);
     let balance = simulation.network.balance();
     assert!(balance.holds(), "{balance:?}");
@@ -129,7 +86,7 @@ fn with_olsr(
 }
 
 /// Routers passed from one node to another; `None` if the tables do not lead there.
-fn way(simulation: &Simulation<Ticker>, from: u32, to: u32) -> Option<u32> {
+fn way(simulation: &Simulation<Script>, from: u32, to: u32) -> Option<u32> {
     let mut at = NodeId(from);
     for hops in 0..64 {
         if at == NodeId(to) {
@@ -220,7 +177,8 @@ fn etx_finds_the_cheapest_way_through_a_mesh_that_relays_do_not_advertise() {
     let first = simulation.router(NodeId(0)).unwrap().next_hop(NodeId(3));
     let peer = simulation.network.mesh_interfaces(NodeId(0))[first.unwrap()].peer;
     assert_eq!(peer, NodeId(5));
-    assert_eq!(simulation.application.arrived[&0], (500, 3));
+    let arrivals = &simulation.application.arrivals;
+    assert_eq!((arrivals.len(), arrivals[499].packet.hops), (500, 3));
 }
 
 #[test]
@@ -248,7 +206,7 @@ fn aodv_by_etx_asks_for_the_cheapest_way_and_by_hops_for_the_shortest() {
                 })
             });
             run(&mut simulation, secs(start + 1));
-            hops += u32::from(simulation.application.arrived[&0].1);
+            hops += u32::from(simulation.application.arrivals.last().unwrap().packet.hops);
             looks += 1;
         }
         let mean = f64::from(hops) / f64::from(looks);
@@ -265,7 +223,7 @@ fn a_dead_node_is_gone_round_and_comes_back() {
     run(&mut simulation, secs(30));
     assert_eq!(way(&simulation, 3, 5), Some(2));
     let centre = NodeId(4);
-    let set_up = |simulation: &mut Simulation<Ticker>, up| {
+    let set_up = |simulation: &mut Simulation<Script>, up| {
         simulation.set_node_up(centre, up);
         for peer in [1, 3, 5, 7] {
             assert!(simulation.set_wire_up(centre, NodeId(peer), up));
@@ -282,11 +240,11 @@ fn a_dead_node_is_gone_round_and_comes_back() {
     assert_eq!(way(&simulation, 3, 5), Some(2));
 }
 
-fn all_delivered(name: &str, simulation: &mut Simulation<Ticker>) {
+fn all_delivered(name: &str, simulation: &mut Simulation<Script>) {
     run(simulation, secs(80));
     let application = &simulation.application;
     assert_eq!(application.sent, 4 * 500);
-    let arrived: u64 = application.arrived.values().map(|(count, _)| count).sum();
+    let arrived = application.arrivals.len() as u64;
     assert!(arrived * 100 >= application.sent * 99, "{name}: {arrived}");
     let bytes = simulation
         .network
@@ -382,11 +340,6 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
         })
     });
     run(&mut classic, secs(80));
-    let arrived: u64 = classic
-        .application
-        .arrived
-        .values()
-        .map(|(count, _)| count)
-        .sum();
+    let arrived = classic.application.arrivals.len();
     assert!(arrived > 1000, "classical backpressure: {arrived}");
 }

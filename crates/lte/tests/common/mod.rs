@@ -7,9 +7,10 @@ use std::any::Any;
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
+use backlane_net::testing::LineRouter;
 use backlane_net::{
-    Application, Context, Event, FlowId, HostContext, LinkConfig, MediumId, Network, NodeId,
-    Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
+    Application, Event, FlowId, HostContext, LinkConfig, MediumId, Network, NodeId, Packet,
+    PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
 use backlane_radio::{Mobility, Position};
 use backlane_units::{Duration, Rate, SimTime};
@@ -51,22 +52,6 @@ pub fn single(ue: usize, up: bool, bytes: u32, first: Duration) -> Load {
         pkts: 1,
         bursts: 1,
     }
-}
-
-/// The way along a line of routers whose numbers rise.
-struct Line;
-
-impl Router for Line {
-    fn start(&mut self, _: &mut Context<'_>) {}
-    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        let (here, exit) = (context.node(), context.packet(id).exit);
-        let mut interfaces = context.interfaces().iter();
-        let onwards = |peer: NodeId| (peer > here) == (exit > here);
-        let interface = interfaces.position(|face| onwards(face.peer));
-        context.transmit(interface.expect("a neighbour on that side"), id);
-    }
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
-    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
 }
 
 /// What came in over one load.
@@ -232,7 +217,7 @@ impl Cells {
         let n = network.node_count();
         let routers = (0..n)
             .map(|node| -> Option<Box<dyn Router>> {
-                (node < cells.len()).then(|| Box::new(Line) as Box<dyn Router>)
+                (node < cells.len()).then(|| Box::new(LineRouter) as Box<dyn Router>)
             })
             .collect();
         Self {

@@ -1,1 +1,0 @@
-//! Routers, media and applications for tests.
