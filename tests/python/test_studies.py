@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +337,29 @@ def test_every_study_of_the_project_names_cells_that_are_run(folder: Path) -> No
         for key in other.experiments:
             one = study.experiments[key]
             assert make_plan(one.file, [*one.settings, *other.overrides]).runs
+
+
+@pytest.mark.parametrize("folder", STUDIES, ids=reading.name_of)
+def test_the_page_of_a_study_has_the_words_of_its_files(folder: Path) -> None:
+    """A sentence that changes in `study.toml` or `claims.toml` changes on the page too."""
+    study, page = reading.load(folder), (folder / "README.md").read_text()
+    assert page.startswith(f"# {study.title}\n\n{study.about.strip()}\n\n")
+    assert f"by `backlane reproduce {study.name}`" in page
+    for one in judging.load(study):
+        assert f"| {one.id} | {one.source} | {one.statement} | " in page
+        if f"- **{one.id}**: " in page:
+            assert f"- **{one.id}**: {one.cause or 'cause not found.'}\n" in page
+    for spec in study.figures:
+        assert f"### {spec.id}: {spec.title}\n" in page
+    for table in study.sensitivity:
+        assert f"### {table.title}\n\n{table.reading}\n\n" in page
+    for row in study.assumptions:
+        assert f"| {row.parameter} | {row.value} | {row.reason} | {row.matters} |\n" in page
+    for experiment in study.experiments.values():
+        link = os.path.relpath(experiment.file, folder)
+        assert f"| [{experiment.name}]({link}) | {experiment.shows} | " in page
+    for other in study.alternatives:
+        assert f"- **{other.name}**: " in page
 
 
 @pytest.mark.parametrize(
