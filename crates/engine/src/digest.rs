@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_is_fixed_for_ever() {
+    fn the_value_is_stable() {
         assert_eq!(of(&[1, 2, 3]), FIXED);
     }
 

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_goes_on_to_what_comes_before_all_else_and_no_further_than_allowed() {
+    fn the_clock_advances_only_if_no_other_event_is_due_and_within_the_limit() {
         let mut queue = EventQueue::new();
         queue.once(at(10), 1);
         queue.once(at(20), 2);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_words_are_fixed_for_ever() {
+    fn the_first_words_are_stable() {
         let mut stream = Streams::new(1).stream("enb1", "jitter");
         assert_eq!([stream.next_u64(), stream.next_u64()], FIXED);
     }

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_come_by_steps_with_the_time_that_was_told_last() {
+    fn calls_come_after_a_number_of_steps_with_the_last_reported_time() {
         let mut told = Vec::new();
         let mut ask = |now, events| {
             told.push((now, events));

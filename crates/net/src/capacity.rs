@@ -1,8 +1,8 @@
-//! What a link can carry over time, where a recorded trace says so.
+//! The capacity of a link over time, from a recorded trace.
 //!
-//! There are two kinds. **Delivery opportunities** are instants at which so many bytes leave at
-//! once if they wait, the format of mahimahi (Netravali et al., USENIX ATC 2015); what is not
-//! used is lost. **Rates** are piecewise constant. Times count from the beginning of the trace.
+//! There are two kinds. **Delivery opportunities** are instants at which a number of bytes
+//! leave the queue at once, the format of mahimahi (Netravali et al., USENIX ATC 2015); unused
+//! opportunities are lost. **Rates** are piecewise constant. Times count from the beginning of the trace.
 
 use backlane_units::{Duration, Rate};
 
@@ -12,18 +12,18 @@ pub const OPPORTUNITY_BYTES: u64 = 1500;
 const PS_PER_S: u128 = 1_000_000_000_000;
 const PS_PER_MS: u64 = 1_000_000_000;
 
-/// What happens when a trace has been played to its end.
+/// The behaviour after the end of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtEnd {
-    /// It begins again.
+    /// The trace is repeated.
     Repeat,
-    /// Its last rate stays; of opportunities there are no more.
+    /// The last rate holds; there are no more opportunities.
     Hold,
-    /// Nothing is carried any more.
+    /// There is no more capacity.
     Stop,
 }
 
-/// What a link direction can carry over time.
+/// The capacity of a link direction over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Capacity {
     /// Delivery opportunities.
@@ -69,12 +69,12 @@ impl Capacity {
 pub struct Opportunities {
     /// Milliseconds from the beginning of the trace.
     pub at_ms: u32,
-    /// How many.
+    /// Their number.
     pub count: u32,
 }
 
-/// Delivery opportunities over time. The trace is as long as the time of the last one; repeated,
-/// it begins again at that instant.
+/// Delivery opportunities over time. The trace ends with the last one; a repetition begins at that
+/// instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpportunityTrace {
     times: Vec<Opportunities>,
@@ -82,8 +82,8 @@ pub struct OpportunityTrace {
 }
 
 impl OpportunityTrace {
-    /// A trace of opportunities in the order of their times, each time once. `None` where they
-    /// are not so, or where the last time is zero.
+    /// A trace of opportunities in increasing order of their times. `None` if they are not in
+    /// order, or if the last time is zero.
     pub fn new(times: Vec<Opportunities>, at_end: AtEnd) -> Option<Self> {
         let in_order = times.windows(2).all(|pair| pair[0].at_ms < pair[1].at_ms);
         let has_length = times.last()?.at_ms > 0;
@@ -173,8 +173,8 @@ pub struct RateTrace {
 }
 
 impl RateTrace {
-    /// A trace of rates in the order of their times, the first from zero on; the last one lasts
-    /// until `period`. `None` where they are not so.
+    /// A trace of rates in increasing order of their times, the first at zero; the last one lasts
+    /// until `period`. `None` if they are not in order.
     pub fn new(steps: Vec<RateStep>, period: Duration, at_end: AtEnd) -> Option<Self> {
         let in_order = steps.windows(2).all(|pair| pair[0].from < pair[1].from);
         let whole = steps.first()?.from == Duration::ZERO && steps.last()?.from < period;
@@ -185,7 +185,7 @@ impl RateTrace {
         })
     }
 
-    /// Bits, times 10¹², of the first pass until `end`, and of what follows it with
+    /// Bits, times 10¹², of the first pass until `end`, and of the held rate after it with
     /// [`AtEnd::Hold`].
     fn bits_within(&self, end: Duration) -> u128 {
         let last = match self.at_end {
@@ -204,8 +204,8 @@ impl RateTrace {
             .sum()
     }
 
-    /// When `bytes` have been carried that begin at `start`, rounded up to a picosecond; `None`:
-    /// never.
+    /// When a transmission of `bytes` from `start` on ends, rounded up to a picosecond; `None` if
+    /// it never ends.
     pub(crate) fn finish(&self, start: Duration, bytes: u64) -> Option<Duration> {
         let period = self.period.as_ps();
         let repeats = self.at_end == AtEnd::Repeat;
@@ -238,7 +238,7 @@ impl RateTrace {
             if !repeats {
                 return None;
             }
-            // Whole passes that do not suffice are skipped at once.
+            // Whole passes without enough capacity are skipped at once.
             let pass = self.bits_within(self.period);
             let skipped = need.saturating_sub(1).checked_div(pass)?;
             need -= skipped * pass;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_is_the_integral_of_the_trace() {
+    fn the_offered_capacity_is_the_integral_of_the_trace() {
         let steps = [(0, 1_000_000), (10, 8_000_000)];
         let offered = |at_end, ms| {
             let capacity = Capacity::Rates(rates(&steps, 20, at_end));
@@ -352,7 +352,7 @@ mod tests {
             seen,
             [(3, 3000), (5, 1500), (5, 1500), (8, 3000), (10, 1500)]
         );
-        // What comes at the very instant of an opportunity has missed it.
+        // A packet at the instant of an opportunity misses it.
         let (time, _) = Cursor::after(&trace, at(8)).opportunities(&trace).unwrap();
         assert_eq!(time, at(10));
         let once = opportunities(&[(3, 2), (5, 1)], AtEnd::Stop);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn disorder_and_nothing_are_no_trace() {
+    fn unordered_and_empty_traces_are_refused() {
         let rate = |ms, bps| RateStep { from: at(ms), bps };
         let trace = |steps, ms| RateTrace::new(steps, at(ms), AtEnd::Hold);
         assert!(trace(vec![], 1).is_none());

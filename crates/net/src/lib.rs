@@ -1,6 +1,6 @@
 //! Packets, nodes, links and queues, and the event loop that moves one through the others.
 //!
-//! From the ground up; no module imports one below it:
+//! From the ground up; a module imports only those above it in this list:
 //!
 //! - [`packet`]: a packet is a record in a slab; its size is a number, its payload is not kept.
 //! - [`counters`]: counters of links, media and queues, drop causes, the balance of packets.
@@ -9,9 +9,9 @@
 //! - [`capacity`]: the capacity of a link over time, from a recorded trace.
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
 //! - [`link`], `traced`: one direction of a link: a queue, a transmitter, and packets under way.
-//! - [`network`]: nodes, their interfaces, attached hosts, and the packet balance.
-//! - [`medium`]: the trait that a shared medium implements, its context, and the mailbox between
-//!   routers and media.
+//! - `medium::mailbox`: the requests and indications between routers and media, on their way.
+//! - [`network`]: nodes, their interfaces, attached hosts, and the packets on them.
+//! - [`medium`]: the trait that a shared medium implements, and its context.
 //! - [`router`]: the trait that a routing protocol implements, and its context.
 //! - [`host`]: the trait that sources and sinks implement, and its context.
 //! - [`simulation`]: the event loop over all of these.

@@ -1,4 +1,4 @@
-//! One direction of a wire.
+//! One direction of a link: a wire, a link with a capacity trace, or a link over a medium.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::queue::QueueDiscipline;
 use crate::queue::marking::Marking;
 use crate::traced::Traced;
 
-/// A packet between the moment its departure was decided and its arrival.
+/// A packet whose departure time is known, until its arrival.
 #[derive(Clone, Copy)]
 struct UnderWay {
     arrival: SimTime,
@@ -21,12 +21,12 @@ struct UnderWay {
     start: SimTime,
     id: PacketId,
     size_bytes: u32,
-    /// It is lost on the wire.
+    /// The wire loses it.
     lost: bool,
 }
 
 enum Queue {
-    /// Drop-tail, first in first out. A departure is known on arrival, so the packets that wait
+    /// Drop-tail, first in, first out. The departure time is known on arrival, so waiting packets
     /// are the tail of `under_way` and need no event of their own.
     Fifo {
         limit_bytes: u64,
@@ -36,43 +36,43 @@ enum Queue {
         /// Boxed: few queues mark.
         marking: Option<Box<Marking>>,
     },
-    /// Everything else decides when the transmitter falls idle.
+    /// A discipline that chooses a packet when the transmitter becomes idle.
     Scheduled {
         discipline: Box<dyn QueueDiscipline>,
         idle: bool,
     },
-    /// A trace says what is carried when.
+    /// A transmitter that follows a capacity trace.
     Traced(Box<Traced>),
-    /// A medium carries what is sent; nothing waits here.
+    /// A medium has the queue and the transmitter.
     Medium(RadioLink),
 }
 
-/// Where a link over a medium begins and ends.
+/// The ends of a link over a medium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RadioLink {
     pub(crate) medium: MediumId,
     /// The radio of the sending router.
     pub(crate) radio: u8,
-    /// The sending router, and the number of its interface.
+    /// The sending router, and its interface.
     pub(crate) near: (NodeId, u16),
-    /// The same of the receiving router.
+    /// The receiving router, and its interface.
     pub(crate) far: (NodeId, u16),
 }
 
-/// One direction of a wire: a queue, a transmitter, and what is under way.
+/// One direction of a link: a queue, a transmitter, and packets under way.
 pub struct Link {
     /// The sending node.
     pub from: NodeId,
-    /// The receiving node; [`NodeId::NONE`] where many listen and the packet's destination
-    /// tells (the downlink of a cell).
+    /// The receiving node; [`NodeId::NONE`] if each packet's destination is the receiver (the
+    /// downlink of a cell).
     pub to: NodeId,
     rate: Rate,
-    /// Picoseconds a byte, where that is a whole number, else zero.
+    /// Picoseconds per byte if that is a whole number, else zero.
     ps_per_byte: u64,
     delay: Duration,
     queue: Queue,
     under_way: VecDeque<UnderWay>,
-    /// When the transmitter has sent all that is decided.
+    /// When the transmitter has sent all packets whose departure is decided.
     free_at: SimTime,
     /// Boxed: few wires lose packets, and a link should fill few cache lines.
     loss: Option<Box<(f64, Stream)>>,
@@ -91,11 +91,11 @@ pub(crate) struct Arrival {
     pub(crate) next: Option<PacketId>,
 }
 
-/// What became of a packet that was given to a link.
+/// The result of [`Link::enqueue`].
 pub(crate) enum Enqueued {
     Accepted,
     Refused,
-    /// It is to be given to the link's medium.
+    /// The caller gives the packet to the link's medium.
     ForMedium,
 }
 
@@ -150,13 +150,13 @@ impl Link {
         }
     }
 
-    /// The rate; the mean where a trace says what it carries.
+    /// The rate; with a capacity trace, its mean.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// What a trace says that it carries, and when the trace begins.
+    /// The capacity trace, if there is one, and when it begins.
     pub fn capacity(&self) -> Option<(&Capacity, SimTime)> {
         match &self.queue {
             Queue::Traced(traced) => Some(traced.capacity()),
@@ -164,7 +164,7 @@ impl Link {
         }
     }
 
-    /// Whether a medium carries it, and not a wire.
+    /// Whether the link is over a medium, and no wire.
     pub fn is_over_medium(&self) -> bool {
         matches!(self.queue, Queue::Medium(_))
     }
@@ -195,13 +195,13 @@ impl Link {
         self.delay
     }
 
-    /// Whether the wire is whole.
+    /// Whether the link is up.
     #[inline]
     pub fn up(&self) -> bool {
         self.up
     }
 
-    /// What it has carried so far.
+    /// The counters so far.
     pub fn counters(&self) -> &LinkCounters {
         &self.counters
     }
@@ -250,14 +250,14 @@ impl Link {
         queued + self.under_way.len()
     }
 
-    /// Marks what arrives at a FIFO where more than so much waits.
+    /// Marks packets that arrive at a FIFO with more than this backlog, in bytes or packets.
     pub(crate) fn set_marking(&mut self, threshold: (u64, u32)) {
         if let Queue::Fifo { marking, .. } = &mut self.queue {
             *marking = Some(Box::new(Marking::new(threshold)));
         }
     }
 
-    /// Carries what a trace says.
+    /// Replaces queue and transmitter by one that follows a capacity trace.
     pub(crate) fn set_traced(&mut self, traced: Traced) {
         self.queue = Queue::Traced(Box::new(traced));
     }
@@ -275,7 +275,7 @@ impl Link {
         }
     }
 
-    /// Packets whose transmission has started by now no longer wait.
+    /// Updates the backlog: packets whose transmission has started by now do not wait.
     #[inline]
     fn advance(&mut self, now: SimTime) {
         if let Queue::Fifo {
@@ -295,8 +295,8 @@ impl Link {
         }
     }
 
-    /// Takes in a packet; on refusal the caller frees it. `dropped` receives what the
-    /// discipline gave up in its place.
+    /// Adds a packet. The caller drops a refused packet, and the packets in `dropped`, which the
+    /// discipline dropped instead.
     #[inline]
     pub(crate) fn enqueue(
         &mut self,
@@ -356,7 +356,7 @@ impl Link {
                 }
             }
             Queue::Traced(traced) => {
-                // What is carried at this very instant was there before.
+                // Opportunities of this instant precede the packet.
                 if traced.due().is_some_and(|due| due <= now) {
                     self.carry(events, packets, dropped);
                 }
@@ -399,7 +399,7 @@ impl Link {
         }
     }
 
-    /// Sends what the trace has carried by now.
+    /// Sends the packets that the trace has carried by now.
     fn carry(
         &mut self,
         events: &mut EventQueue<Event>,
@@ -426,7 +426,7 @@ impl Link {
         self.put_under_way(events, start, self.free_at, id, size);
     }
 
-    /// A packet whose transmission starts and ends at these times.
+    /// Adds a packet under way whose transmission starts and ends at these times.
     #[inline]
     fn put_under_way(
         &mut self,
@@ -456,7 +456,7 @@ impl Link {
         });
     }
 
-    /// The arrival timer fired: takes the packet that arrives now.
+    /// The arrival timer fired: removes the packet that arrives now.
     #[inline]
     pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<Arrival> {
         self.advance(events.now());
@@ -473,8 +473,8 @@ impl Link {
         })
     }
 
-    /// When fewer than `pkts` packets wait, if nothing is added; for zero, when the transmitter
-    /// is idle.
+    /// When fewer than `pkts` packets wait, or for zero `pkts` when the transmitter is idle, if no
+    /// packet is added.
     #[inline]
     pub(crate) fn ready_at(&mut self, now: SimTime, pkts: usize) -> SimTime {
         self.advance(now);
@@ -487,7 +487,7 @@ impl Link {
         }
     }
 
-    /// Whether nothing waits and nothing is in transmission.
+    /// Whether the queue is empty and the transmitter is idle.
     pub(crate) fn is_idle(&mut self, now: SimTime) -> bool {
         let waiting = self.backlog_pkts(now);
         match &self.queue {
@@ -505,8 +505,8 @@ impl Link {
         !matches!(self.queue, Queue::Fifo { .. })
     }
 
-    /// Cuts or mends the wire. What was in the queue and on the wire when it is cut is lost,
-    /// and handed to `dropped`.
+    /// Takes the link down or up. Packets in the queue and on the wire are lost when it goes down,
+    /// and added to `dropped`.
     pub(crate) fn set_up(
         &mut self,
         events: &mut EventQueue<Event>,

@@ -16,7 +16,7 @@ use crate::network::Network;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
 use crate::router::{Context, Router};
 
-/// A network, its routers, media and application, and the time that moves them.
+/// A network, its routers, media and application, and the events that drive them.
 pub struct Simulation<A> {
     /// Nodes, links and packets.
     pub network: Network,
@@ -204,7 +204,7 @@ impl<A: Application> Simulation<A> {
         }
     }
 
-    /// Passes what was captured in the last hook on.
+    /// Passes on the records of the last hook to the capture.
     #[inline]
     fn flush_capture(&mut self) {
         if !self.network.capture.is_flushed() {

@@ -1,4 +1,4 @@
-//! The queue and the transmitter of a link whose capacity a trace gives.
+//! The queue and the transmitter of a link with a capacity trace.
 
 use std::rc::Rc;
 
@@ -9,13 +9,13 @@ use crate::counters::LinkCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 
-/// A queue before a transmitter that follows a trace. It does nothing while nothing waits.
+/// A queue before a transmitter that follows a trace. It has no events while it is empty.
 pub(crate) struct Traced {
     capacity: Rc<Capacity>,
-    /// When the trace begins; before that, it stands at its beginning.
+    /// When the trace begins; before that, its first value holds.
     origin: SimTime,
     discipline: Box<dyn QueueDiscipline>,
-    /// The packet in transmission, and its bytes that are still to be carried.
+    /// The packet in transmission, and its bytes not carried yet.
     in_service: Option<(PacketId, u64)>,
     /// Bytes left of the opportunities of this instant.
     budget_bytes: u64,
@@ -26,11 +26,11 @@ pub(crate) struct Traced {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing waits.
+    /// The queue is empty.
     Idle,
-    /// The next opportunity is, or the packet in transmission is carried, at this time.
+    /// The time of the next opportunity, or of the end of the present transmission.
     Busy(SimTime),
-    /// The trace carries nothing any more.
+    /// The trace has no more capacity.
     Ended,
 }
 
@@ -55,7 +55,7 @@ impl Traced {
         self.discipline.as_ref()
     }
 
-    /// What the trace says, and since when.
+    /// The trace, and when it begins.
     pub(crate) fn capacity(&self) -> (&Capacity, SimTime) {
         (&self.capacity, self.origin)
     }
@@ -65,7 +65,7 @@ impl Traced {
         self.discipline.backlog_pkts() + usize::from(self.in_service.is_some())
     }
 
-    /// When [`Traced::carried`] is to be asked.
+    /// When [`Traced::carried`] is to be called.
     pub(crate) fn due(&self) -> Option<SimTime> {
         match self.state {
             State::Busy(at) => Some(at),
@@ -73,7 +73,7 @@ impl Traced {
         }
     }
 
-    /// Takes in a packet. What was due until now has been carried before.
+    /// Adds a packet. Capacity until now was used before this call.
     pub(crate) fn enqueue(
         &mut self,
         now: SimTime,
@@ -92,7 +92,7 @@ impl Traced {
         counters.queue_max_bytes = counters.queue_max_bytes.max(backlog_bytes);
     }
 
-    /// The transmitter was idle and something may wait.
+    /// The transmitter was idle, and the queue may have a packet.
     fn begin(
         &mut self,
         now: SimTime,
@@ -102,8 +102,8 @@ impl Traced {
     ) {
         match &*self.capacity {
             Capacity::Opportunities(trace) => {
-                // It leaves the queue when the opportunity comes. One at this very instant was
-                // over before the packet came.
+                // The packet leaves the queue at the next opportunity. One at this instant precedes
+                // the packet.
                 if self.discipline.backlog_pkts() > 0 {
                     self.cursor = Cursor::after(trace, now.saturating_since(self.origin));
                     self.await_opportunity();
@@ -113,7 +113,7 @@ impl Traced {
         }
     }
 
-    /// Gives the next packet that has been carried by now, and begins with the one after it.
+    /// Returns the next packet that has been carried by now, and starts the one after it.
     pub(crate) fn carried(
         &mut self,
         now: SimTime,
@@ -165,7 +165,7 @@ impl Traced {
         }
     }
 
-    /// Gives up everything.
+    /// Drops all packets.
     pub(crate) fn clear(
         &mut self,
         now: SimTime,
@@ -182,7 +182,7 @@ impl Traced {
         self.state = State::Idle;
     }
 
-    /// Begins with the next packet, where the trace says rates.
+    /// Starts the next packet on a trace of rates.
     fn serve(
         &mut self,
         now: SimTime,

@@ -1,4 +1,4 @@
-//! Links move packets at the times that arithmetic says, whatever the mechanism inside.
+//! Links move packets at the calculated times, with each of their mechanisms.
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Load, Script};
@@ -97,7 +97,7 @@ fn a_packet_takes_its_size_over_the_rate_plus_the_delay() {
 
 /// One packet is being sent when the others arrive, so that packet n finds n − 1 waiting.
 #[test]
-fn what_finds_more_than_the_threshold_waiting_is_marked() {
+fn a_packet_that_finds_a_backlog_above_the_threshold_is_marked() {
     let limit = QueueLimit::Packets(6);
     let thresholds = [
         (QueueLimit::Packets(3), vec![5, 6]),
@@ -139,7 +139,7 @@ fn the_packet_in_transmission_does_not_count_against_the_limit() {
 }
 
 #[test]
-fn the_wire_loses_the_share_it_is_told_to() {
+fn a_wire_loses_its_configured_share_of_packets() {
     let queue = QueueConfig::DropTail(QueueLimit::Packets(u32::MAX));
     let sends: Vec<(u64, u32)> = (0..20_000).map(|n| (n * 200, 100)).collect();
     let simulation = run(Some(queue), &sends, 0.05);

@@ -236,7 +236,7 @@ fn between_hosts_of_one_router_nothing_is_encapsulated() {
 }
 
 #[test]
-fn what_the_medium_holds_is_in_flight_and_what_it_gives_up_is_dropped_by_radio() {
+fn packets_in_a_medium_are_in_flight_and_its_drops_are_counted_as_radio() {
     let sends: Vec<_> = (0..5).map(|ms| (ms, SERVER, UES[0])).collect();
     let mut world = World::new(&sends, None, |line| line.loses = vec![1]);
     world.run_until(SimTime::ZERO + Duration::from_millis(8));
@@ -350,7 +350,7 @@ impl Medium for Ticks {
 
 /// Of the timers at 5, 10 and 15 ms, the last is at the time of a tick.
 #[test]
-fn a_medium_that_goes_on_within_its_hook_has_the_digest_and_the_events_of_one_that_does_not() {
+fn advancing_within_a_hook_keeps_the_digest_and_the_number_of_events() {
     let run = |goes_on: bool| {
         let mut events = EventQueue::new();
         let mut network = Network::new();

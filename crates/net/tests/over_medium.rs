@@ -1,5 +1,4 @@
-//! Links over a medium: what a router gives to its radio comes out, is heard, or comes back, and
-//! each is told to whom it concerns.
+//! Links over a medium: received, overheard and failed packets, and the notices to routers.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -240,7 +239,7 @@ fn said(entries: &[(u32, u64, &str)]) -> Vec<(u32, u64, String)> {
 }
 
 #[test]
-fn a_packet_reaches_its_neighbour_and_the_sender_learns_how_often_it_was_tried() {
+fn a_packet_reaches_its_neighbour_and_the_sender_gets_its_status() {
     let world = World::new(Manner::Plain, &[(5, 0, 1)], None).run();
     assert_eq!(world.arrivals(), [(0, 6, SIZE_BYTES)]);
     assert_eq!(world.log(), said(&[(0, 6, "1 attempts to 1, delivered")]));
@@ -271,7 +270,7 @@ fn a_broadcast_is_one_frame_on_the_radio_and_a_copy_on_the_wire() {
 }
 
 #[test]
-fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end() {
+fn a_message_on_a_packet_is_overheard_by_all_and_removed_at_the_far_end() {
     let world = World::new(Manner::Rides, &[(0, 0, 1)], None).run();
     assert_eq!(
         world.log(),
@@ -287,14 +286,14 @@ fn a_message_that_rides_on_a_packet_is_heard_by_all_and_taken_off_at_the_far_end
 }
 
 #[test]
-fn a_message_rides_over_a_wire_too() {
+fn a_packet_carries_a_message_over_a_wire_too() {
     let world = World::new(Manner::Rides, &[(0, 3, 0)], None).run();
     assert_eq!(world.log(), said(&[(0, 1, "4 bytes from 3, TTL 63")]));
     assert_eq!(world.arrivals(), [(0, 1, SIZE_BYTES)]);
 }
 
 #[test]
-fn what_cannot_be_delivered_comes_back_to_the_router_that_sent_it() {
+fn an_undelivered_packet_returns_to_the_router_that_sent_it() {
     let mut world = World::new(Manner::Rides, &[(2, 0, 1), (2, 0, 2)], None);
     world.simulation.set_wire_up(NodeId(0), NodeId(1), false);
     let world = world.run();
@@ -331,7 +330,7 @@ fn interfaces_of_one_radio_share_its_queue_and_take_turns_at_it() {
 }
 
 #[test]
-fn the_application_hears_of_what_its_own_node_refuses_and_of_nothing_else() {
+fn the_application_is_notified_of_source_drops_alone() {
     // One packet is on the air and three wait.
     let own: Vec<_> = (0..6).map(|_| (0, 0, 1)).collect();
     let world = World::new(Manner::Plain, &own, None).run();
@@ -346,7 +345,7 @@ fn the_application_hears_of_what_its_own_node_refuses_and_of_nothing_else() {
 }
 
 #[test]
-fn a_dead_node_is_silent_and_deaf_and_works_again() {
+fn a_failed_node_neither_sends_nor_receives_and_recovers() {
     let sends = [(0, 1, 0), (0, 1, 0), (2, 0, 1), (4, 1, 2), (20, 0, 1)];
     let mut world = World::new(Manner::Plain, &sends, None);
     world.run_until(0);

@@ -127,7 +127,7 @@ fn a_saturated_link_delivers_1500_bytes_for_each_line_of_its_trace() {
 }
 
 #[test]
-fn opportunities_that_nobody_uses_are_lost() {
+fn unused_opportunities_are_lost() {
     let trace: Vec<(u32, u32)> = (1..=100).map(|ms| (ms, 1)).collect();
     let sends = [(50, 1500, true), (50, 1500, true), (70, 40, true)];
     let up = opportunities(&trace, AtEnd::Repeat);
@@ -154,7 +154,7 @@ fn a_large_packet_takes_several_opportunities_and_small_ones_share_one() {
 }
 
 #[test]
-fn the_directions_have_traces_of_their_own() {
+fn each_direction_has_its_own_trace() {
     let up = opportunities(&[(7, 1)], AtEnd::Repeat);
     let down = rates(&[(0, 12_000_000)], 10);
     let sends: Vec<_> = (0..40).map(|n| (0, 1500, n % 2 == 0)).collect();
@@ -178,7 +178,7 @@ fn a_saturated_link_carries_the_integral_of_its_rates() {
 }
 
 #[test]
-fn a_link_on_which_nothing_waits_has_no_events() {
+fn a_link_with_an_empty_queue_has_no_events() {
     let trace: Vec<(u32, u32)> = (1..=1000).map(|ms| (ms, 5)).collect();
     let up = opportunities(&trace, AtEnd::Repeat);
     let sends = [(5, 100, true), (90_000, 100, true)];
@@ -189,7 +189,7 @@ fn a_link_on_which_nothing_waits_has_no_events() {
 }
 
 #[test]
-fn what_the_end_of_a_trace_left_behind_stays_and_fills_the_queue() {
+fn packets_left_at_the_end_of_a_trace_stay_and_fill_the_queue() {
     let queue = QueueConfig::DropTail(QueueLimit::Packets(3));
     let sends = vec![(2, 1500, true); 6];
     let up = opportunities(&[(1, 9), (5, 1)], AtEnd::Stop);
@@ -225,7 +225,7 @@ fn codel_shortens_the_queue_before_a_slow_trace() {
 }
 
 #[test]
-fn a_cut_link_gives_up_what_it_holds_and_starts_anew() {
+fn a_failed_link_drops_its_packets_and_recovers() {
     let sends = [(1, 3000, true), (1, 1500, true), (50, 1500, true)];
     let up = opportunities(&[(10, 1), (20, 1)], AtEnd::Repeat);
     let mut simulation = prepared(up, idle(), ENDLESS, &sends);

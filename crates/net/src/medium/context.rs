@@ -105,7 +105,7 @@ impl<'a> MediumContext<'a> {
         }
     }
 
-    /// The broadcast `id` was sent, whether or not anybody decoded it.
+    /// The broadcast `id` was sent, whether or not a neighbour decoded it.
     #[inline]
     pub fn broadcast_sent(&mut self, id: PacketId) {
         self.network.deliver(id);

@@ -69,7 +69,7 @@ struct Radio {
     in_service: bool,
     /// Requested and not yet given to the medium.
     requested: u32,
-    /// Interfaces that wait for fewer than so many packets, in the order of their requests.
+    /// Interfaces that wait for a backlog below a number of packets, in the order of requests.
     waiters: Vec<(u16, u32)>,
 }
 

@@ -1,7 +1,7 @@
 //! CoDel: controlled delay (RFC 8289).
 //!
-//! With `ecn`, a packet whose transport understands congestion marks is marked and sent where
-//! another would be dropped, as Linux does: the law then goes on as after a drop.
+//! With `ecn`, a packet whose transport understands congestion marks is marked and sent instead of
+//! dropped, as in Linux; the law then continues as after a drop.
 
 use backlane_units::{Duration, SimTime};
 
@@ -15,7 +15,7 @@ pub struct CoDelConfig {
     pub target: Duration,
     /// INTERVAL: a worst-case round-trip time (RFC 8289 §4.3: 100 ms).
     pub interval: Duration,
-    /// Whether packets are marked instead of dropped where they can be.
+    /// Whether packets that can be marked are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -31,20 +31,20 @@ impl Default for CoDelConfig {
 
 /// A FIFO under the law of CoDel.
 pub trait CoDelQueue {
-    /// What waits in it.
+    /// A packet of the queue.
     type Packet: Copy;
 
-    /// Takes the oldest packet: itself, when it was queued, and the bytes that wait behind it.
+    /// Removes the oldest packet: the packet, when it was queued, and the bytes behind it.
     fn take(&mut self) -> Option<(Self::Packet, SimTime, u64)>;
 
-    /// Marks a packet just taken, if its transport understands marks; whether it is marked now.
+    /// Marks a packet just taken if its transport understands marks; true if it is marked now.
     fn mark(&mut self, packet: Self::Packet) -> bool;
 
     /// A packet just taken is dropped.
     fn drop(&mut self, packet: Self::Packet);
 }
 
-/// The control law of CoDel over any FIFO; the state variables bear RFC 8289's names (§5.2).
+/// The control law of CoDel over any FIFO; the state variables have RFC 8289's names (§5.2).
 #[derive(Clone, Debug)]
 pub struct CoDelLaw {
     config: CoDelConfig,
@@ -60,7 +60,7 @@ pub struct CoDelLaw {
 const MTU_BYTES: u64 = 1500;
 
 impl CoDelLaw {
-    /// The law over a queue that is empty.
+    /// The law over an empty queue.
     pub fn new(config: CoDelConfig) -> Self {
         Self {
             config,
@@ -84,7 +84,7 @@ impl CoDelLaw {
         t + Duration::from_secs_f64(interval_s / f64::from(count).sqrt())
     }
 
-    /// RFC 8289 §5.6, `dodequeue`: takes the head of the queue, and whether it may be dropped.
+    /// RFC 8289 §5.6, `dodequeue`: the head of the queue, and whether it may be dropped.
     fn head<Q: CoDelQueue>(&mut self, now: SimTime, queue: &mut Q) -> Option<(Q::Packet, bool)> {
         let Some((packet, queued_at, backlog_bytes)) = queue.take() else {
             self.first_above_time = None;
@@ -103,14 +103,14 @@ impl CoDelLaw {
         }
     }
 
-    /// Marks a packet that is to be dropped, if that is allowed and it can be marked.
+    /// Marks a packet instead of dropping it, if marks are enabled and it can be marked.
     fn mark<Q: CoDelQueue>(&mut self, packet: Q::Packet, queue: &mut Q) -> bool {
         let marked = self.config.ecn && queue.mark(packet);
         self.marks += u64::from(marked);
         marked
     }
 
-    /// RFC 8289 §5.5, `dequeue`: the packet to send next. `None` only when nothing waits.
+    /// RFC 8289 §5.5, `dequeue`: the packet to send next. `None` only if the queue is empty.
     pub fn dequeue<Q: CoDelQueue>(&mut self, now: SimTime, queue: &mut Q) -> Option<Q::Packet> {
         let Some((mut packet, mut ok_to_drop)) = self.head(now, queue) else {
             self.dropping = false;
@@ -165,7 +165,7 @@ pub struct CoDel {
     fifo: DropTail,
 }
 
-/// The FIFO with the packets whose handles it holds.
+/// The FIFO and the packets behind its handles.
 struct Backlog<'a> {
     fifo: &'a mut DropTail,
     packets: &'a mut PacketStore,
@@ -386,8 +386,8 @@ mod tests {
     }
 
     /// RFC 8289 §5.5: five drops, at 100, 200, 271, 329 and 379 ms, leave the next at 423 ms.
-    /// Whoever comes back within 16 intervals (1.6 s) of that goes on with 5 − 1 = 4, so that the
-    /// second drop comes 100/√4 = 50 ms after the first; later it begins anew, with 100 ms.
+    /// A dropping state within 16 intervals (1.6 s) of that resumes with 5 − 1 = 4: the second drop
+    /// is 100/√4 = 50 ms after the first. A later one starts from the beginning, with 100 ms.
     #[test]
     fn a_queue_that_comes_back_within_16_intervals_goes_on_where_it_was() {
         for (back_ms, gap_ms) in [(1500, 50), (1900, 50), (1950, 100), (3000, 100)] {

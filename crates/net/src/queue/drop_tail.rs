@@ -1,6 +1,6 @@
 //! Drop-tail as a discipline that decides at dequeue time.
 //!
-//! Links use their own fast path for plain drop-tail; this one is the FIFO inside CoDel.
+//! Links have a fast path for plain drop-tail; this one is the FIFO inside CoDel.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// Takes the packet that has waited longest.
+    /// Removes the oldest packet.
     pub(super) fn take(&mut self, packets: &PacketStore) -> Option<PacketId> {
         let id = self.waiting.pop_front()?;
         self.backlog_bytes -= u64::from(packets[id].size_bytes);

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn it_marks_what_can_be_marked_unless_told_not_to() {
+    fn packets_that_can_be_marked_are_marked_if_enabled() {
         for (ecn, marks) in [(true, true), (false, false)] {
             let mut packets = PacketStore::default();
             let mut config = FqCoDelConfig::default();
@@ -369,7 +369,7 @@ mod tests {
         }
         put(&mut queue, &mut packets, 2, 100);
         assert_eq!(next(&mut packets, &mut queue), 2);
-        // Flow 2 is found empty, and behind flow 1, which has not used up its quantum.
+        // Flow 2 is empty and moves behind flow 1, which has not used up its quantum.
         assert_eq!(next(&mut packets, &mut queue), 1);
         put(&mut queue, &mut packets, 2, 100);
         assert_eq!(next(&mut packets, &mut queue), 1);

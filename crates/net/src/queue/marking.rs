@@ -96,7 +96,7 @@ mod tests {
     use crate::packet::tests_support::packet;
 
     #[test]
-    fn what_arrives_above_the_threshold_is_marked_and_what_does_not_fit_is_dropped() {
+    fn packets_above_the_threshold_are_marked_and_those_that_do_not_fit_are_dropped() {
         let mut packets = PacketStore::default();
         let mut queue = MarkingTail::new((u64::MAX, 4), (u64::MAX, 1));
         let mut dropped = Vec::new();
@@ -107,7 +107,7 @@ mod tests {
             id
         });
         let marked = ids.map(|id| packets[id].ecn == Ecn::Marked);
-        // The threshold is passed once two wait; the fifth finds no room.
+        // Two waiting packets exceed the threshold; the fifth packet does not fit.
         assert_eq!(marked, [false, false, true, true, false]);
         assert_eq!((queue.marks(), dropped), (2, vec![ids[4]]));
     }

@@ -3,8 +3,8 @@
 //! Each user has a FIFO of its own. The user served next is the one with the largest ratio of
 //! attainable rate to average rate (Kelly, Maulloo and Tan 1998; Jalali, Padovani and Pankaj
 //! 2000); here every user attains the full rate, so it is the one with the smallest average.
-//! The average forgets with a time constant of 100 ms, a hundred LTE subframes. Since all
-//! averages decay alike, the decay is applied to what is added instead: later bytes weigh more.
+//! The average is exponential with a time constant of 100 ms, a hundred LTE subframes. All
+//! averages decay alike, so the code weights later bytes more instead of decaying the averages.
 
 use std::collections::VecDeque;
 
@@ -15,10 +15,10 @@ use crate::packet::{NodeId, PacketId, PacketStore};
 
 /// Time constant of the average rate.
 const TIME_CONSTANT_S: f64 = 0.1;
-/// Weights are scaled back before they outgrow this.
+/// Weights are scaled back above this limit.
 const WEIGHT_LIMIT: f64 = 1e100;
 
-/// Who counts as the user of a packet.
+/// The user of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum User {
     /// Its source (uplink).
@@ -61,7 +61,7 @@ impl ProportionalFair {
         }
     }
 
-    /// The weight of a byte that is served now.
+    /// The weight of a byte served now.
     fn weight(&mut self, now: SimTime) -> f64 {
         let weight = libm::exp((now - self.epoch).as_secs_f64() / TIME_CONSTANT_S);
         if weight < WEIGHT_LIMIT {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn backlogged_users_get_equal_bytes_whatever_their_packet_size() {
+    fn backlogged_users_get_equal_bytes_at_any_packet_size() {
         let mut packets = PacketStore::default();
         let mut queue = ProportionalFair::new(User::Destination, u64::MAX);
         for user in 0..3u32 {
@@ -203,8 +203,8 @@ mod tests {
             first += u32::from(packets[id].destination == NodeId(0));
             now = now + Duration::from_micros(100);
         }
-        // The newcomer catches up within a few time constants (0.1 s = 1000 packets), not for
-        // the whole second that it missed.
+        // The new user catches up within a few time constants (0.1 s = 1000 packets), not for the
+        // whole second before it started.
         assert!((4000..=5000).contains(&first), "{first}");
     }
 
@@ -216,7 +216,7 @@ mod tests {
         assert!(put(&mut queue, &mut packets, 0, 1000));
         assert!(!put(&mut queue, &mut packets, 0, 1000));
         assert!(put(&mut queue, &mut packets, 1, 1000));
-        // What fills the room to the last byte fits.
+        // A packet that fills the queue to the last byte fits.
         assert!(put(&mut queue, &mut packets, 0, 500));
         assert!(!put(&mut queue, &mut packets, 0, 1));
     }

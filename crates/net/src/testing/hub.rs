@@ -17,7 +17,7 @@ use crate::queue::{QueueConfig, QueueDiscipline};
 pub struct HubConfig {
     /// The nominal rate of the links.
     pub rate: Rate,
-    /// The duration of an attempt to send a packet of so many bytes.
+    /// The duration of an attempt, from the size of the packet in bytes.
     pub frame: fn(u32) -> Duration,
     /// Attempts at a packet for one neighbour.
     pub attempts: u32,
