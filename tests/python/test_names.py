@@ -333,4 +333,4 @@ experiment = "{name}"
     )
     refused = cli("reproduce", tmp_path)
     assert refused.code == 2
-    assert f"error[R022]: `{what}` is no name of a file" in refused.err
+    assert f"error[R022]: `{what}` cannot be the name of a file" in refused.err

@@ -59,7 +59,7 @@ def locate(name: str) -> Path | None:
 
 
 def find(name: str) -> Path:
-    """The same for a study that there must be.
+    """The folder of a study that must exist.
 
     Raises:
         BacklaneError: R021 when there is none.

@@ -1,12 +1,12 @@
-"""Claims: what a paper says, the rule that judges it, and the verdict.
+"""Claims: the statements of a paper, the rules that test them, and the verdicts.
 
 A claim has one or more *parts*; it is reproduced when every part holds. A part names a metric and
-*terms*: each term is a selection of cells, averaged where it fits several, with one value per
-seed. ``for_each`` repeats a part over values of swept keys; ``at_least`` says in how many of
-these cases it must hold.
+*terms*: each term is a selection of cells, averaged if it matches several, with one value per
+seed. ``for_each`` repeats a part over values of swept keys; ``at_least`` is the number of these
+cases in which it must hold.
 
-The rules are those of `backlane.studies.rules`, and ``claims``: the claims named in ``all_of`` are
-reproduced.
+The rules are those of `backlane.studies.rules`, and ``claims``, which holds if the claims named in
+``all_of`` are reproduced.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _CLAIM_KEYS = {"id", "source", "statement", "weight", "cause", "part"}
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says.
+    """A statement of a paper.
 
     Attributes:
         id: such as "P1-04".
         source: section and figure of the paper.
         statement: the claim, reworded.
         weight: "A" headline, "B" supporting, "C" fragile, "MECH" mechanism that must hold.
-        cause: why it differs, found by a run; shown only when it differs.
+        cause: the reason for a difference, found by a run; shown only if the claim differs.
         parts: its rules.
     """
 
@@ -62,13 +62,13 @@ class Claim:
 
     @property
     def experiments(self) -> list[str]:
-        """What must have run."""
+        """The experiments that it needs."""
         return list(dict.fromkeys(name for part in self.parts for name in part.experiments))
 
 
 @dataclass
 class Verdict:
-    """How a claim came out.
+    """The outcome of a claim.
 
     Attributes:
         claim: the claim.
@@ -90,10 +90,10 @@ class Verdict:
 
 
 def load(study: Study) -> list[Claim]:
-    """Read the claims of a study; one without a file of claims claims nothing.
+    """Read the claims of a study; without a file of claims there are none.
 
-    Of claims that another study stated, those on experiments of this study count, and the causes
-    are this study's own.
+    Of the claims of another study, those on experiments of this study are used, with the causes of
+    this study.
 
     Raises:
         BacklaneError: R003 or R022.
@@ -112,12 +112,14 @@ def load(study: Study) -> list[Claim]:
     for name in causes or {}:
         if name not in ids:
             raise BacklaneError(
-                "R022", f'no claim "{name}" is judged here', str(study.folder / "study.toml"),
-                "mend the causes",
+                "R022", f'there is no claim "{name}" here', str(study.folder / "study.toml"),
+                "name a claim on experiments of this study",
             )  # fmt: skip
     for claim in claims:
         if ids.count(claim.id) > 1:
-            raise BacklaneError("R022", f"{claim.id} stands twice", path, "number the claims anew")
+            raise BacklaneError(
+                "R022", f"{claim.id} stands twice", path, "give each claim an id of its own"
+            )
         for part in claim.parts:
             if part.rule != "claims":
                 for name in part.experiments or [""]:
@@ -125,13 +127,13 @@ def load(study: Study) -> list[Claim]:
             for other in part.options.get("all_of", []):
                 if other not in ids:
                     raise BacklaneError(
-                        "R022", f'there is no claim "{other}"', f"{path}: {claim.id}", "mend all_of"
+                        "R022", f'there is no claim "{other}"', f"{path}: {claim.id}", "fix all_of"
                     )
     return claims
 
 
 def check_cells(claims: Sequence[Claim], plans: Mapping[str, Plan], path: Path) -> None:
-    """Make sure, before the first run, that every selection fits a cell that will be run.
+    """Check before the first run that every selection matches a cell that will be run.
 
     Raises:
         BacklaneError: R022 with the claim and the selection.
@@ -188,7 +190,7 @@ def _part(table: Mapping[str, Any], place: str) -> Part:
     refuse_unknown(table, _PART_KEYS, place)
     rule = take(table, "rule", str, place)
     if rule not in NEEDS:
-        raise BacklaneError("R022", f'"{rule}" is no rule', place, f"known: {', '.join(NEEDS)}")
+        raise BacklaneError("R022", f'"{rule}" is not a rule', place, f"known: {', '.join(NEEDS)}")
     options = {k: v for k, v in table.items() if k not in ("rule", "experiment")}
     for key in NEEDS[rule]:
         take(options, key, object, place)
@@ -210,12 +212,12 @@ def _check_distribution(name: str, place: str) -> None:
         not re.fullmatch(r"\w+(@[0-9.]+-[0-9.]+)?", name)
         or name.partition("@")[0] not in DISTRIBUTIONS
     ):
-        known = f"known: {', '.join(DISTRIBUTIONS)}, each perhaps with a time as in @0-20"
+        known = f"known: {', '.join(DISTRIBUTIONS)}, each optionally with a time, as in @0-20"
         raise BacklaneError("R022", f'there is no distribution "{name}"', place, known)
 
 
 def judge(claims: Sequence[Claim], data: Data) -> list[Verdict]:
-    """Judge every claim, in order; those that name other claims come out last."""
+    """Test every claim; those that name other claims are tested last."""
     found: dict[str, Verdict] = {}
     for claim in sorted(claims, key=lambda c: any(p.rule == "claims" for p in c.parts)):
         found[claim.id] = _judge(claim, data, found)

@@ -1,8 +1,8 @@
-"""Figures of how a run goes in time and how its values are distributed.
+"""Figures of series over time and of distributions.
 
-``panels`` draws what was recorded over time, one panel below the other and a line per contender;
-``ecdf`` and ``density`` draw distributions over all seeds, ``bins`` the share of the available
-capacity that is achieved by MCS, and ``drops`` the packets lost of a flow against its size.
+``panels`` draws recorded series over time, one panel per quantity and a line per contender;
+``ecdf`` and ``density`` draw distributions over all seeds, ``bins`` the achieved share of the
+available capacity by MCS, and ``drops`` the lost packets of a flow by its size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from backlane.studies.view import RunView, Samples
 
 RATE_STEP_S = 0.5
-"""Goodput over time is the mean over so long."""
+"""Goodput over time is averaged over this interval."""
 _BINS = (28, 26, 24, 22, 20, 18, 16, 14)
 _CLASSES = 8
 _STEPS = 40
@@ -83,7 +83,7 @@ PANELS: dict[str, tuple[str, Callable[[RunView], Samples]]] = {
     "delivered": ("delivered\nin MB", _delivered),
     "mcs": ("MCS", _of_ue("mcs")),
 }
-"""What a panel can show: its axis, and times and values of one run."""
+"""The quantities of a panel: axis label, and times and values of one run."""
 
 
 def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -144,7 +144,7 @@ def _ecdf_panel(spec: FigureSpec, runs: Runs, name: str) -> Drawn:
     by = spec.options["by"]
     shade = colors(runs.levels(by, where_of(spec)))
     pooled = [(level, values) for level, values in _pooled(spec, runs, name) if values]
-    # Two hundred points of each curve show all that can be seen.
+    # Two hundred points per curve are as fine as the picture.
     shares = [step / 200 for step in range(201)]
     curves = [
         (level, [values[min(int(share * len(values)), len(values) - 1)] for share in shares])
@@ -240,7 +240,7 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
 
 def _drops(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    """Packets lost of a flow against its size: the mean in classes of as many flows."""
+    """Lost packets of a flow by its size: the mean in classes with equal numbers of flows."""
     where, by = where_of(spec), spec.options["by"]
     contenders = contenders_of(spec, runs)
     shade = colors(runs.levels(by, where))
@@ -298,4 +298,4 @@ CHOICES: dict[str, Sequence[str]] = {
     "bins": ["filled"],
     "drops": ["drops_per_flow"],
 }
-"""What each can be asked to draw, under ``metric``."""
+"""The values of ``metric`` for each form."""

@@ -1,7 +1,7 @@
 """The figures of a study, in the form in which the paper draws them.
 
-Each form takes the runs of one experiment. ``x`` and ``by`` are swept keys: groups along the
-axis, and the contenders in each, which keep their colour through all figures of a study.
+Each form takes the runs of one experiment. ``x`` and ``by`` are swept keys: the groups along the
+axis, and the contenders in each group, with the same colour in all figures of a study.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _NEEDS = {
     "traces": ("by", "flow"),
     "ratio": ("by", "x", "over"),
 }
-"""The keys that a form cannot do without; `by` where it is not named."""
+"""The required keys of a form; `by` if it is not listed."""
 _SCALES = {"finish": 1.0, "rtt": 1e3}
 
 
 def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
-    """Make sure, before the first run, that a figure can be drawn from these cells.
+    """Check before the first run that a figure can be drawn from these cells.
 
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
@@ -68,17 +68,17 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     place = f"figure {spec.id}"
     if spec.kind not in FORMS:
         known = f"known: {', '.join(FORMS)}"
-        raise BacklaneError("R022", f'"{spec.kind}" is no form', place, known)
+        raise BacklaneError("R022", f'"{spec.kind}" is not a form', place, known)
     for key in _NEEDS.get(spec.kind, ("by",)):
         take(spec.options, key, str, place)
     if spec.kind == "region":
         take(spec.options, "boundary", list, place)
     if spec.kind == "ratio" and len(take(spec.options, "of", list, place)) != 2:
-        raise BacklaneError("R022", "`of` takes two values", place, "mend it")
+        raise BacklaneError("R022", "`of` takes two values", place, "name two values of `over`")
     for key in ("x", "by", "over"):
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
-            raise BacklaneError("R022", f"`{name}` is not swept", place, "mend it")
+            raise BacklaneError("R022", f"`{name}` is not swept", place, "name a swept key")
     if spec.kind == "candlesticks":
         _named(spec, list(CANDLESTICKS))
     elif spec.kind in ("bars", "lines", "ratio"):
@@ -287,7 +287,7 @@ def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
 
 def _assignment(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    """The links over radios with their channels and what they carried, one per contender."""
+    """The links over radios with their channels and the bytes carried, one per contender."""
     return _numbered(spec, mesh.graphs(_network(spec, runs), ""))
 
 

@@ -1,4 +1,4 @@
-"""Figures of a few flows: the goodput of each over time, and numbers over a swept one.
+"""Figures of a few flows: the goodput of each over time, and numbers over a swept number.
 
 ``rates`` draws one panel per contender with a line per flow; ``lines`` a mean with its interval
 over the numbers of the swept key ``x``, a line per contender and a picture per metric.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from backlane.studies.view import RunView
 
 STEP_S = 5.0
-"""Goodput over time is the mean over so long."""
+"""Goodput over time is averaged over this interval."""
 
 
 def _rates(view: RunView) -> list[tuple[str, list[float], list[float]]]:
@@ -76,7 +76,7 @@ def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 handles[flow] = panel.plot(times, values, color=shade[flow], linewidth=1.2)[0]
             panel.set_title(str(contender), loc="left", fontsize=9)
             panel.set_ylabel("goodput\nin kbit/s")
-        # All panels share the axis, and its top stays where it is when the bottom is set.
+        # All panels share the axis: setting the bottom fixes its top.
         panels[0].set_ylim(bottom=0)
         panels[-1].set_xlabel("time in s")
         legend(figure, list(handles.values()), list(handles))

@@ -1,6 +1,6 @@
-"""Numbers of a mesh that forwards over several next hops in proportion to flow rates.
+"""Metrics of a mesh that forwards over several next hops in proportion to flow rates.
 
-``proportion_error@1`` looks at the source of the first flow.
+``proportion_error@1`` is that of the source of the first flow.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 def proportion_error(view: RunView, number: float) -> float:
-    """How far the bytes to a neighbour are from the share of its flow rate, the worst of all.
+    """The largest relative error of the bytes to a neighbour at the source of a flow.
 
-    At the source of a flow: its bytes over those to all neighbours, over its flow rate by those of
-    all, less one, without sign.
+    The share of the bytes to a neighbour over the share of its flow rate, minus one, absolute.
     """
     index = int(number) - 1
     if not 0 <= index < len(view.everything):

@@ -1,8 +1,8 @@
-"""Numbers of a run by name: what claims and figures are written in.
+"""Metrics by name, for claims and figures.
 
-Each is one number per run; means over seeds and intervals come later. A number that a run does
-not have (no flow of that kind, no series recorded) is NaN. Some names take a stretch of time or
-another number, as ``goodput@20-40``; `find` knows them all.
+Each is one number per run; means over seeds and intervals are computed from them. A metric that a
+run does not have (no flow of that kind, no series recorded) is NaN. Some names take an interval of
+time or another number, as ``goodput@20-40``; `find` resolves every name.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from backlane.studies.view import RunView
 
 CUT = 0.85
-"""A window that falls below this share of its last peak has been cut."""
+"""A window below this share of its last peak has been cut."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a run.
+    """A metric of a run.
 
     Attributes:
         unit: for axes and tables; empty for a ratio.
         scale: from SI to the unit.
-        words: what it is.
-        of: takes it from a run.
+        words: its description.
+        of: computes it from a run.
     """
 
     unit: str
@@ -89,7 +89,7 @@ def _needless(view: RunView) -> float:
 
 
 def _window_mean_pkts(view: RunView) -> float:
-    """Over the samples of the flows whose window was recorded, or else what the flows counted."""
+    """Over the samples of the recorded flows, or else from the counters of the flows."""
     if not view.windows:
         return timed.counted(view, "cwnd_mean_pkts")
     means = [math.fsum(w) / len(w) for _, w in view.windows.values() if w]
@@ -121,7 +121,7 @@ def peaks(window: Sequence[float]) -> list[float]:
 
 
 def _peak_variation(view: RunView) -> float:
-    """Standard deviation of the peaks over their mean, for flows with three cuts and more."""
+    """Standard deviation of the peaks over their mean, for flows with at least three cuts."""
     ratios = []
     for _, window in view.windows.values():
         levels = peaks(window)
@@ -172,10 +172,10 @@ METRICS: dict[str, Metric] = {
 """Every metric of a whole run by its name."""
 
 OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | mesh.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
-"""Metrics of one flow, which take its number, and of one displacement."""
+"""Metrics that take the number of a flow, or a displacement."""
 
 WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_NUMBER)]
-"""Names that take numbers after an ``@``; those of `timed.OVER_TIME` may do without."""
+"""Names that take numbers after an ``@``, optional for those of `timed.OVER_TIME`."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The page of a study: verdicts, figures, what the paper left open, and how it was made."""
+"""The page of a study: verdicts, figures, assumptions, and its origin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GATES = {"MECH": 1.0, "A": 0.9, "B": 0.7}
 
 @dataclass(frozen=True)
 class Findings:
-    """What a page reports.
+    """The contents of a page.
 
     Attributes:
         verdicts: one per claim.

@@ -1,10 +1,9 @@
-"""A figure of one contender over another, and of where it begins to pay.
+"""A figure of the ratio of two contenders, and of where it crosses 1.
 
 ``ratio`` draws the ratio of a metric between the two values ``of`` of the swept key ``over``, seed
 by seed, along the numbers of the key ``x``: a line per value of ``by`` with 95 % intervals, and a
-line at 1. Until where the ratio is above 1, and from where on it stays there, is read off between
-the two numbers around, on a logarithmic axis, with an interval from resampled seeds (percentiles of
-a bootstrap).
+line at 1. The crossings of 1 are interpolated between two numbers on a logarithmic axis, with an
+interval from resampled seeds (percentiles of a bootstrap).
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ class Above:
     """Where a ratio is above 1.
 
     Attributes:
-        until: where it first comes down to 1; −∞ when it begins there, ∞ when it never does.
-        since: from where on it stays above; −∞ when it is above throughout, ∞ when it ends below.
+        until: where it first falls to 1; −∞ if it begins there, ∞ if it never does.
+        since: the last crossing from below; −∞ if it is always above, ∞ if it ends below.
     """
 
     until: Crossing
@@ -101,8 +100,8 @@ def above(points: Mapping[float, BySeed]) -> Above:
     """Where the mean ratio is above 1, with intervals over seeds.
 
     Args:
-        points: by the number of the axis, the ratio of each seed; only seeds that all have count,
-            and there is one.
+        points: by the number of the axis, the ratio of each seed; only seeds at all numbers count,
+            and there is at least one.
     """
     import numpy as np
 
@@ -122,13 +121,13 @@ def _crossing(
     if not again:
         return Crossing(of(ats, means), math.nan, math.nan)
     found = sorted(of(ats, resampled) for resampled in again)
-    # Infinite ends are ends as well: no interpolation between order statistics.
+    # Ends may be infinite: no interpolation between order statistics.
     tail = round((1 - LEVEL) / 2 * (RESAMPLES - 1))
     return Crossing(of(ats, means), found[tail], found[-1 - tail])
 
 
 def _until(ats: Sequence[float], means: Sequence[float]) -> float:
-    """Where it first comes down to 1."""
+    """Where it first falls to 1."""
     down = next((index for index, mean in enumerate(means) if mean <= 1), None)
     if down is None:
         return math.inf
@@ -136,7 +135,7 @@ def _until(ats: Sequence[float], means: Sequence[float]) -> float:
 
 
 def _since(ats: Sequence[float], means: Sequence[float]) -> float:
-    """From where on all that follows is above 1."""
+    """The last crossing from below."""
     below = [index for index, mean in enumerate(means) if mean <= 1]
     if not below:
         return -math.inf
@@ -144,7 +143,7 @@ def _since(ats: Sequence[float], means: Sequence[float]) -> float:
 
 
 def _between(ats: Sequence[float], means: Sequence[float], index: int) -> float:
-    """Where a straight line over the logarithm of the axis crosses 1, after a point."""
+    """The crossing of 1 after a point, linear over the logarithm of the axis."""
     share = (1 - means[index]) / (means[index + 1] - means[index])
     return float(ats[index] * (ats[index + 1] / ats[index]) ** share)
 

@@ -1,8 +1,8 @@
-"""Numbers and figures of packets out of order, and of what TCP bears of it.
+"""Measures and figures of reordering, and of TCP's duplicate threshold.
 
 ``rd@2`` is the share of packets that arrive two places late (RFC 5236), all flows of a run pooled
-by packets; ``rd@-1`` one place early, ``rd_late@3`` three places late and more. ``displacements``
-draws these as histograms; ``threshold`` the duplicate threshold of a sender over time.
+by packets; ``rd@-1`` one place early, ``rd_late@3`` at least three places late. ``displacements``
+draws these as histograms, ``threshold`` the duplicate threshold of a sender over time.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 AT_FIRST_PKTS = 3
 """The duplicate threshold that a connection begins with (RFC 5681 §3.2)."""
 VERDICT_S = 0.2
-"""A timeout shows in the threshold when F-RTO has judged it, a round trip or two later, and
-before the next can come: Linux's shortest is so long."""
+"""Longest time from a timeout to its effect on the threshold: F-RTO decides within two round trips,
+and before the next timeout, which Linux sends after 0.2 s at the earliest."""
 FURTHEST = (6, 12, 20, 30)
-"""A histogram shows displacements up to one of these by themselves, and those beyond in one bar."""
+"""A histogram has a bar per displacement up to one of these, and one bar beyond."""
 BEYOND = 0.02
-"""It is the first that leaves less than this share beyond."""
+"""It is the first with less than this share beyond."""
 
 
 def share_at(view: RunView, displacement: float) -> float:
@@ -55,7 +55,7 @@ def share_from(view: RunView, displacement: float) -> float:
 
 
 def _falls(view: RunView, flow: str) -> Iterator[tuple[bool, bool]]:
-    """Of each fall of a flow's threshold: whether it is as at first, and whether it timed out."""
+    """For each fall of a flow's threshold: whether it is the initial value, and whether by a timeout."""
     times, thresholds = view.samples("cwnd", flow, "reordering_pkts")
     timeouts = view.samples("cwnd", flow, "rtos")
     for index in range(1, len(times)):
@@ -69,7 +69,7 @@ def _per_flow(view: RunView, of: Callable[[str], float]) -> float:
 
 
 def resets(view: RunView) -> float:
-    """How often the threshold of a flow had grown and a timeout put it back, mean over flows."""
+    """Timeouts that reset a grown threshold of a flow, mean over flows."""
     return _per_flow(view, lambda flow: _resets(view, flow))
 
 
@@ -78,12 +78,12 @@ def _resets(view: RunView, flow: str) -> float:
 
 
 def untimed_falls(view: RunView) -> float:
-    """How often the threshold of a flow fell without a timeout, mean over flows."""
+    """Falls of the threshold of a flow without a timeout, mean over flows."""
     return _per_flow(view, lambda flow: float(sum(not timed for _, timed in _falls(view, flow))))
 
 
 def cycle(view: RunView) -> float:
-    """1 where the threshold of some flow had grown and a timeout put it back."""
+    """1 if a timeout reset the grown threshold of any flow, else 0."""
     found = resets(view)
     return math.nan if math.isnan(found) else float(found > 0)
 
@@ -160,7 +160,7 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             panel.set_xticks([places[tick] for tick in ticks], [names[tick] for tick in ticks])
             panel.set_xlabel("displacement in packets")
         panels[0].set_ylabel("packets in %")
-        # The panels share the axis, and its top stays where it is when the bottom is set.
+        # The panels share the axis: setting the bottom fixes its top.
         panels[0].set_ylim(bottom=0)
 
     note = (
@@ -189,8 +189,8 @@ def _beyond(views: Sequence[RunView], end: int) -> float:
 def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The duplicate threshold of one flow over time with its timeouts, a panel per contender.
 
-    The flow is ``flow``, or else the one with the most resets, of the first seed; ``span`` is the
-    stretch of time that is drawn, in s.
+    The flow is ``flow``, by default the one with the most resets, of the first seed; ``span`` is the
+    interval that is drawn, in s.
     """
     where, by = where_of(spec), spec.options["by"]
     contenders = contenders_of(spec, runs)
@@ -227,7 +227,7 @@ def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             panels, labels(spec, contenders), lines.items(), strict=True
         ):
             panel.step(times, values, where="post", color=shade[contender], linewidth=1.2)
-            # What has no points and is not clipped would stretch the layout to the corner.
+            # An empty line without clipping would extend the layout to the corner.
             if timeouts:
                 panel.plot(timeouts, [0.0] * len(timeouts), clip_on=False, zorder=4, **mark)
             if len(contenders) > 1:

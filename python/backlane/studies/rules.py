@@ -1,4 +1,4 @@
-"""The rules by which claims are judged, on the terms of `backlane.studies.terms`.
+"""The rules that test claims, on the terms of `backlane.studies.terms`.
 
 ``order``
     Terms ascend. ``strict`` (ORD): the 95 % interval of every adjacent difference, paired by
@@ -59,12 +59,12 @@ NEEDS = {
     "rank": ["terms"], "distance": ["terms", "distribution"],
     "trend": ["along", "terms"], "effect": ["factors"], "claims": ["all_of"],
 }  # fmt: skip
-"""Every rule, with the options that it cannot do without."""
+"""Every rule, with its required options."""
 
 
 @dataclass
 class Case:
-    """How one case of a part came out; `holds` is None when nothing can be said."""
+    """The outcome of one case of a part; `holds` is None if it is unknown."""
 
     holds: bool | None
     text: str
@@ -74,7 +74,7 @@ class Case:
 
 
 def decide(part: Part, case: Mapping[str, Any], data: Data) -> Case:
-    """Judge one case of a part."""
+    """Test one case of a part."""
     if part.rule == "effect":
         return _effect(part, case, data)
     stated = terms(part, case)
@@ -206,7 +206,7 @@ def _p_value(before: BySeed, after: BySeed) -> float:
     if max(gaps) == min(gaps):
         return 0.0 if gaps[0] else 1.0
     with warnings.catch_warnings():
-        # Differences that are nearly equal make scipy warn that p is tiny, which it is.
+        # scipy warns about precision if the differences are nearly equal; p is tiny then.
         warnings.simplefilter("ignore")
         return float(stats.ttest_1samp(gaps, 0.0).pvalue)
 

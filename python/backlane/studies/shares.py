@@ -1,7 +1,7 @@
-"""Numbers of a run about who gets how much, and about routers and coded flows.
+"""Metrics of the shares of flows, of routers and of coded flows.
 
-Flows count in the order of the scenario, from 1, TCP and UDP alike: ``flow_goodput@2`` is that of
-the second. A fair share is what all flows together have, divided by their number.
+Flows, TCP and UDP, are numbered from 1 in the order of the scenario: ``flow_goodput@2`` is that of
+the second. A fair share is the total of all flows divided by their number.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ def total_bps(view: RunView) -> float:
 
 
 def shares(view: RunView) -> list[float]:
-    """What each flow has, over a fair share."""
+    """The goodput of each flow over a fair share."""
     found = goodputs_bps(view)
     fair = math.fsum(found) / len(found) if found else 0.0
     return [value / fair if fair else math.nan for value in found]
 
 
 def surviving(view: RunView) -> float:
-    """Flows that have more than a twentieth of a fair share."""
+    """Flows with more than a twentieth of a fair share."""
     return float(sum(share > SURVIVES for share in shares(view)))
 
 
 def least_share(view: RunView) -> float:
-    """The smallest part of a fair share that a flow has."""
+    """The smallest share of a flow, over a fair share."""
     return min(shares(view), default=math.nan)
 
 
@@ -60,7 +60,7 @@ def of_flow(found: list[float], number: float) -> float:
 
 
 def arrived_bytes(view: RunView, flow: Mapping[str, Any], time_s: float) -> float:
-    """What had arrived of a flow by a time; the series ends before the run does."""
+    """Bytes of a flow delivered by a time; the series ends before the run does."""
     if time_s >= float(view.run["traffic_s"]):
         return float(flow.get("delivered_bytes") or 0)
     return at(view.samples("goodput", str(flow["flow"]), "delivered_bytes"), time_s)
@@ -69,7 +69,7 @@ def arrived_bytes(view: RunView, flow: Mapping[str, Any], time_s: float) -> floa
 def starved_windows(view: RunView, number: float) -> float:
     """The share of windows of 5 s, from the last start on, in which a flow starves.
 
-    The fair share is that of the window: what arrived of all flows, divided by their number.
+    The fair share is that of the window: the bytes of all flows divided by their number.
     """
     index = int(number) - 1
     if not 0 <= index < len(view.everything) or not view.entities("goodput"):
@@ -88,10 +88,10 @@ def starved_windows(view: RunView, number: float) -> float:
 
 
 def detour(view: RunView, number: float) -> float:
-    """The share of a flow's packets that took three hops where there is one.
+    """The share of a flow's packets that took three hops instead of one.
 
-    From the mean number of routers passed, the source among them: 1 on the direct way, 3 on the
-    way around a diamond.
+    From the mean number of routers passed, including the source: 1 on the direct path, 3 on the
+    detour of a diamond.
     """
     index = int(number) - 1
     if not 0 <= index < len(view.everything):
@@ -105,14 +105,14 @@ def _total(rows: list[dict[str, Any]], name: str) -> float:
 
 
 def overflow_at_source(view: RunView) -> float:
-    """Of the packets dropped by full buffers, those dropped at their own source."""
+    """The share of overflow drops that are at the source of the packet."""
     source = _total(view.routing, "overflow_at_source")
     dropped = source + _total(view.routing, "overflow_in_transit")
     return source / dropped if dropped else math.nan
 
 
 def trapped_pkts(view: RunView) -> float:
-    """Packets that have been at one router for more than 10 s, mean over time."""
+    """Packets at one router for more than 10 s, mean over time."""
     return _total(view.routing, "trapped_mean_pkts") if view.routing else math.nan
 
 
@@ -124,15 +124,15 @@ def troubles_per_mb(view: RunView) -> float:
 
 
 def wrong_bytes(view: RunView) -> float:
-    """Decoded bytes that were not those sent, or out of order."""
+    """Decoded bytes that differ from those sent, or are out of order."""
     compared = _total(view.coding, "bytes_compared")
     return _total(view.coding, "bytes_unequal") if compared else math.nan
 
 
 def edge_drops_answered(view: RunView) -> float:
-    """Of the drops in the queue at the edge, those that TCP answered within two RTTs.
+    """The share of drops in the edge queue to which TCP reacted within two RTTs.
 
-    Those of the last two RTTs of the run that TCP has not answered yet do not count.
+    Unanswered drops of the last two RTTs of the run do not count.
     """
     drops = _total(view.coding, "edge_drops") - _total(view.coding, "edge_drops_open")
     return _total(view.coding, "edge_drops_answered") / drops if drops else math.nan

@@ -1,8 +1,8 @@
-"""Numbers and figures of slotted models: who is served, what grows, and where.
+"""Metrics and figures of slotted models: service, backlog growth, region of stability.
 
-Flows count in the order of the scenario, from 1: ``served@2`` is that of the second. ``paths``
-draws windows and queues over the slots, a column per contender; ``region`` maps of stability, one
-per contender, with the boundary that the figure states.
+Flows are numbered from 1 in the order of the scenario: ``served@2`` is that of the second. ``paths``
+draws windows and queues over the slots, a column per contender; ``region`` draws maps of stability,
+one per contender, with the ``boundary`` of the figure.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from backlane.studies.view import RunView
 
 STABLE = 0.01
-"""A map calls a point stable where less than this part of what arrives stays in the queues."""
+"""A point is stable if less than this share of the arrivals stays in the queues."""
 
 
 def _all(view: RunView, column: str) -> float:
@@ -48,13 +48,13 @@ def _of_flow(view: RunView, number: float, *columns: str) -> float:
 
 
 def growth(view: RunView) -> float:
-    """The trend of all queues together, as a part of what arrives."""
+    """The growth of all queues together, as a share of the arrivals."""
     arrived = _all(view, "arrived_pkts")
     return _all(view, "backlog_slope_pkts") / arrived if arrived else math.nan
 
 
 def lost_track_of(view: RunView) -> float:
-    """Packets that neither arrived nor were dropped nor wait."""
+    """Packets that were not delivered, not dropped and are not queued."""
     run = view.run
     known = ("packets_delivered", "packets_dropped", "packets_in_flight")
     return float(abs(int(run["packets_injected"]) - sum(int(run[name]) for name in known)))
@@ -155,7 +155,7 @@ def region(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
 
 def _agreement(maps: list[Any], boundary: list[tuple[float, float]]) -> str:
-    """How many points the map puts on the side of the boundary where theory has them."""
+    """The share of points on the side of the boundary that theory predicts."""
     right = total = 0
     for xs, ys, grown in maps:
         for x, y, growth_there in zip(xs, ys, grown, strict=True):
@@ -167,8 +167,8 @@ def _agreement(maps: list[Any], boundary: list[tuple[float, float]]) -> str:
 def _inside(x: float, y: float, boundary: list[tuple[float, float]]) -> bool:
     """Whether a point lies below a boundary that leads from the y axis to the x axis.
 
-    The region is convex: the point is inside when it is left of every piece of the boundary, seen
-    from its end at the y axis.
+    The region is convex: a point is inside if it is on the same side of every segment of the
+    boundary as the origin.
     """
     return all(
         (bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0 for (ax, ay), (bx, by) in pairwise(boundary)

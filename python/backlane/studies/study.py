@@ -1,9 +1,9 @@
 """A study folder: experiments, figures, assumptions and claims as files.
 
-``study.toml`` lists the experiments, the figures drawn from them, what the paper leaves open and
-how it was settled. An experiment is a scenario file with the keys that the experiment ``set``s and
-``sweep``s, so that experiments on one network share its file. ``claims.toml`` lists what the paper
-claims and the rule by which each claim is judged. Everything is checked before the first run.
+``study.toml`` lists the experiments, the figures drawn from them, and the assumptions where the
+paper leaves something open. An experiment is a scenario file with the keys that the experiment ``set``s and
+``sweep``s, so that experiments on one network share its file. ``claims.toml`` lists the
+paper's claims and the rule that tests each. Everything is checked before the first run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+_WORDS: dict[type, str] = {
+    str: "text", int: "whole number", list: "list", dict: "table", object: "value",
+}  # fmt: skip
+
 Settings = list[tuple[str, str]]
 """Keys of a scenario with their values, as ``--set KEY=VALUE`` takes them."""
 
@@ -38,9 +42,9 @@ class Experiment:
         name: in claims and figures.
         file: the scenario.
         settings: (key, value) pairs that the experiment sets and sweeps in it.
-        quick: (key, value) pairs that make it small enough for a look.
-        most_seeds: the sequential rule stops here.
-        shows: what it is for, one sentence.
+        quick: (key, value) pairs that make it small for ``--quick``.
+        most_seeds: the limit of the sequential rule.
+        shows: its purpose, one sentence.
     """
 
     name: str
@@ -72,13 +76,13 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the paper leaves open.
+    """An assumption where the paper leaves something open.
 
     Attributes:
         parameter: its name.
-        value: what the study takes.
+        value: the assumption.
         reason: why.
-        matters: what the sensitivity runs said, one sentence; "not varied" where none was made.
+        matters: its effect in sensitivity runs, one sentence; "not varied" without such runs.
     """
 
     parameter: str
@@ -89,12 +93,12 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another way to settle what the paper leaves open, under which claims are judged again.
+    """Another assumption, under which claims are tested again.
 
     Attributes:
         name: such as "cells of 75 Mbit/s".
-        experiments: what is run again; claims on these alone are judged.
-        overrides: (key, value) pairs that make the difference.
+        experiments: those that are repeated; claims on these alone are tested.
+        overrides: (key, value) pairs that differ.
     """
 
     name: str
@@ -107,12 +111,13 @@ class SensitivityTable:
     """A table of one number over assumptions: one row per combination.
 
     Attributes:
-        title: what is looked at.
-        experiment: where its numbers come from.
+        title: what it shows.
+        experiment: the source of its numbers.
         metric: the number in the cells.
         by: the swept key of the columns, compared with each other.
         columns: its values, in the order that the paper states.
         where: fixed values of other swept keys.
+        reading: a sentence on the page.
     """
 
     title: str
@@ -136,12 +141,12 @@ class Study:
         about: what it is about.
         experiments: by name.
         figures: what is drawn.
-        assumptions: what the paper leaves open.
+        assumptions: where the paper leaves something open.
         claims: the file of claims.
-        causes: by claim, why it differs here, where the claims are those of another study; None
-            where they are the study's own.
+        causes: reasons of differences by claim id, if the claims are those of another study; None
+            if they are the study's own.
         sensitivity: tables of a number over assumptions.
-        alternatives: other ways to settle what is open.
+        alternatives: other assumptions.
     """
 
     name: str
@@ -176,7 +181,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise read_error(error, path) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BacklaneError("R022", f"cannot be read: {error}", path, "mend the file") from error
+        raise BacklaneError("R022", f"cannot be read: {error}", path, "fix the file") from error
 
 
 def take(table: Mapping[str, Any], key: str, kind: type, place: str, default: Any = None) -> Any:
@@ -189,12 +194,12 @@ def take(table: Mapping[str, Any], key: str, kind: type, place: str, default: An
     if value is None:
         raise BacklaneError("R022", f"`{key}` is missing", place, f"write {key} = …")
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BacklaneError("R022", f"`{key}` is no {kind.__name__}", place, "mend the value")
+        raise BacklaneError("R022", f"`{key}` is not a {_WORDS[kind]}", place, "fix the value")
     return value
 
 
 def take_name(table: Mapping[str, Any], key: str, place: str) -> str:
-    """A name that files are called by.
+    """A name that is used for files.
 
     Raises:
         BacklaneError: R022 when it is missing, or cannot be the name of a file.
@@ -202,7 +207,7 @@ def take_name(table: Mapping[str, Any], key: str, place: str) -> str:
     name: str = take(table, key, str, place)
     if name != slug(name):
         raise BacklaneError(
-            "R022", f"`{key}` is no name of a file", place, f'write {key} = "{slug(name)}"'
+            "R022", f"`{key}` cannot be the name of a file", place, f'write {key} = "{slug(name)}"'
         )
     return name
 
@@ -214,8 +219,8 @@ def refuse_unknown(table: Mapping[str, Any], known: set[str], place: str) -> Non
     for key in table:
         if key not in known:
             near = get_close_matches(key, known, 1, 0.5)
-            mend = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
-            raise BacklaneError("R022", f"`{key}` is not known", place, mend)
+            fix = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+            raise BacklaneError("R022", f"`{key}` is not known", place, fix)
 
 
 def load(folder: Path) -> Study:

@@ -33,12 +33,12 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def markers(names: Sequence[Label]) -> dict[Label, str]:
-    """A marker for each contender, so that lines are told apart without colour as well."""
+    """A marker for each contender, so that lines differ without colour too."""
     return {name: MARKERS[index % len(MARKERS)] for index, name in enumerate(names)}
 
 
 def whole_ticks(axes: Axes, ats: Sequence[float]) -> None:
-    """Ticks at the numbers of an axis where these are whole and leave room for each other."""
+    """Ticks at the numbers of an axis if these are integers with enough distance."""
     places = [math.log(at) for at in ats] if axes.get_xscale() == "log" else ats
     room = min((b - a for a, b in pairwise(places)), default=1.0)
     whole = bool(ats) and all(at == int(at) for at in ats)
@@ -91,7 +91,7 @@ def contenders_of(spec: FigureSpec, runs: Runs) -> list[Label]:
 
 
 def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
-    """What the groups are called: ``labels`` of the figure, or the swept values."""
+    """The names of the groups: ``labels`` of the figure, or the swept values."""
     if "labels" in spec.options:
         return [str(label) for label in spec.options["labels"]]
     ues = spec.options.get("x") == "access.ues"
@@ -99,7 +99,7 @@ def labels(spec: FigureSpec, groups: Sequence[Label]) -> list[str]:
 
 
 def position_of(spec: FigureSpec, level: Label) -> float:
-    """Where a swept value stands on an axis of numbers: ``times`` the number it begins with."""
+    """The position of a swept value on an axis: its leading number, ``times`` a factor."""
     return leading_number(level) * float(spec.options.get("times", 1))
 
 

@@ -1,8 +1,7 @@
-"""What the rules of claims compare: terms, each a selection of cells with one value per seed.
+"""The operands of rules: terms, each a selection of cells with one value per seed.
 
-A term is a value of the key ``along``, or a table of swept keys, perhaps with a ``metric`` and
-an ``experiment`` of its own; a term with its own experiment stands alone, without what is fixed
-for the others. ``mean``, ``sum``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed
+A term is a value of the key ``along``, or a table of swept keys, optionally with its own ``metric``
+and ``experiment``. A term with its own experiment does not inherit fixed keys. ``mean``, ``sum``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed
 by seed.
 """
 
@@ -44,7 +43,7 @@ class Part:
 
     @property
     def experiments(self) -> list[str]:
-        """What must have run."""
+        """The experiments that it needs."""
         if not self.experiment:
             return []
         named = [found for found, _ in selections(self, {})]
@@ -52,7 +51,7 @@ class Part:
 
 
 def leading_number(label: Any) -> float:
-    """The number a swept value begins with; NaN when it begins with none."""
+    """The leading number of a swept value; NaN if there is none."""
     if isinstance(label, int | float):
         return float(label)
     match = re.match(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?", str(label))
@@ -99,7 +98,7 @@ def _complete(term: Any, base: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leaves(term: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The selections that a term is made of."""
+    """The selections of a term."""
     for combination in _JOINS:
         if combination in term:
             return [leaf for inner in term[combination] for leaf in leaves(inner)]

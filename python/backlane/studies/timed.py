@@ -1,8 +1,8 @@
-"""Numbers of a run over a stretch of its time, and of its radio.
+"""Metrics over an interval of a run, and of its radio.
 
-``goodput@20-40`` is the goodput from 20 s to 40 s, ``goodput`` that of the whole run. What is
-looked at are the flows whose window was recorded, and the UEs at their ends. A number after the
-``@`` of ``reach`` is a rate in Mbit/s, after that of ``filled`` a range of MCSs.
+``goodput@20-40`` is the goodput from 20 s to 40 s, ``goodput`` that of the whole run. They cover the
+flows whose window was recorded, and the UEs at their ends. The number after the ``@`` of ``reach``
+is a rate in Mbit/s, after that of ``filled`` a range of MCSs.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from backlane.studies.view import RunView, Samples
 
 SUSTAINED_S = 1.0
-"""A rate is reached when it holds for so long."""
+"""A rate is reached when it holds for this time."""
 FIFTHS = 5
 BIN_S = 0.5
-"""The mean MCS that decides the bin is taken over so long: dozens of fades, metres of way."""
+"""The mean MCS, which selects the bin, is taken over this time: dozens of fades, metres of travel."""
 FULL = 0.9
-"""A bin whose capacity is used to this share is used fully."""
+"""A bin is in full use from this share of its capacity on."""
 SETTLED_S = 1.5
-"""So long after a first loss the window has been reduced, and has not grown much."""
+"""Time after a first loss: the window has been reduced, and has not grown much."""
 
 BLOCK_BITS = (
     2792, 3624, 4584, 5736, 7224, 8760, 10_296, 12_216, 14_112, 15_840, 15_840, 17_568, 19_848,
@@ -40,13 +40,13 @@ Span = tuple[float, float]
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean of what is known; NaN of nothing."""
+    """The mean of the known values; NaN without any."""
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan
 
 
 def at(samples: Samples, time_s: float) -> float:
-    """The last value until a time; 0 before the first."""
+    """The last value at or before a time; 0 before the first."""
     times, values = samples
     index = bisect_right(times, time_s + 1e-9)
     return values[index - 1] if index else 0.0
@@ -60,7 +60,7 @@ def within(samples: Samples, span: Span) -> list[float]:
 
 
 def _rise(view: RunView, column: str, span: Span) -> list[float]:
-    """How much a counter of each recorded flow rose."""
+    """The increase of a counter of each recorded flow."""
     counters = [view.samples("cwnd", flow, column) for flow in view.entities("cwnd")]
     return [at(counter, span[1]) - at(counter, span[0]) for counter in counters]
 
@@ -101,17 +101,17 @@ def queue_median_pkts(view: RunView, span: Span) -> float:
 
 
 def delay_s(view: RunView, span: Span) -> float:
-    """PDCP delay of downlink packets, mean over the samples in which some came out."""
+    """PDCP delay of downlink packets, mean over the samples with deliveries."""
     return mean(_radio(view, "pdcp_delay_s", span))
 
 
 def delay_max_s(view: RunView, span: Span) -> float:
-    """The longest PDCP delay, as the mean over one interval of recording."""
+    """The longest PDCP delay; each sample is the mean over one recording interval."""
     return max(_radio(view, "pdcp_delay_s", span), default=math.nan)
 
 
 def counted(view: RunView, column: str) -> float:
-    """The mean over the TCP flows of a number that each of them counted."""
+    """The mean of a counter over the TCP flows."""
     known = (flow.get(column) for flow in view.flows)
     return mean([float(value) for value in known if value is not None])
 
@@ -127,7 +127,7 @@ def in_flight_pkts(view: RunView, span: Span) -> list[float]:
 
 
 def window_rise(view: RunView, span: Span) -> float:
-    """The largest window of a stretch of time over that at its start, mean over flows."""
+    """The largest window of an interval over that at its start, mean over flows."""
     found = []
     for window in view.windows.values():
         first, then = at(window, span[0]), within(window, span)
@@ -137,10 +137,10 @@ def window_rise(view: RunView, span: Span) -> float:
 
 
 def reach_s(view: RunView, rate_bps: float) -> float:
-    """When goodput first holds a rate for a second, from the start of the flow; mean over flows.
+    """Time from the start of a flow until its goodput holds a rate for a second; mean over flows.
 
-    It holds when each fifth of the second has it: what is handed over at once when a hole is
-    filled is no rate. What never does counts with the time that it had.
+    Each fifth of the second must have the rate, since data that is delivered at once when a hole is
+    filled is not a rate. A flow that never reaches it counts with its whole time.
     """
     found = []
     starts = {flow["flow"]: float(flow["start_s"]) for flow in view.flows}
@@ -158,12 +158,12 @@ def _holds(samples: Samples, begin_s: float, rate_bps: float) -> bool:
     if not samples[0] or begin_s + SUSTAINED_S > samples[0][-1] + 1e-9:
         return False
     marks = [at(samples, begin_s + step * step_s) for step in range(FIFTHS + 1)]
-    # A thousandth less for the samples that do not fall on the marks.
+    # A tolerance of 0.1 % for samples that are not at the marks.
     return all(b - a >= 0.999 * rate_bps * step_s / 8 for a, b in pairwise(marks))
 
 
 def _block_bits(mcs: float) -> float:
-    """A transport block over all 100 resource blocks, between the MCSs that there are."""
+    """A transport block over all 100 resource blocks, interpolated between MCSs."""
     low = min(int(mcs), len(BLOCK_BITS) - 2)
     share = mcs - low
     return BLOCK_BITS[low] * (1 - share) + BLOCK_BITS[low + 1] * share
@@ -172,9 +172,9 @@ def _block_bits(mcs: float) -> float:
 def bins(view: RunView) -> dict[int, tuple[float, float]]:
     """Bytes achieved and available by bins of the mean MCS: 28 holds 27 to 29, 26 holds 25 to 27.
 
-    Available is what a block over all of a carrier of 20 MHz would carry at the mean MCS in each
-    TTI in which HARQ repeats nothing, whether or not something waited. The bins stand in the order
-    in which the UE came through them.
+    Available is the size of a block over a whole carrier of 20 MHz at the mean MCS in each TTI
+    without a HARQ retransmission, with or without backlog. The bins are in the order of the UE's
+    passage.
     """
     found: dict[int, tuple[float, float]] = {}
     for ue in view.watched_ues:
@@ -225,7 +225,7 @@ def exit_by_delay(view: RunView) -> float:
 
 
 def first_cut(view: RunView) -> float:
-    """What the first loss leaves of the window: that after its recovery over that before."""
+    """The window after the first loss and its recovery over that before."""
     ratios = []
     for flow in view.entities("cwnd"):
         times, sent_again = view.samples("cwnd", flow, "retransmits")
@@ -271,7 +271,7 @@ def size_p90_bytes(view: RunView) -> float:
 
 
 def udp_goodput_bps(view: RunView) -> float:
-    """Payload of UDP that arrived at UEs, as a rate over the time that its source was on."""
+    """Payload of UDP delivered to UEs, as a rate over the active time of its source."""
     rates = [
         float(flow["goodput_bps"])
         for flow in view.udp
@@ -319,4 +319,4 @@ DISTRIBUTIONS: dict[str, tuple[str, float, str, Callable[[RunView, Span], list[f
     "queue": ("packets", 1, "queue at the eNodeB", lambda v, s: _radio(v, "queue_pkts", s)),
     "in_flight": ("packets", 1, "packets in flight", in_flight_pkts),
 }
-"""Many values of one run: what distances between distributions are taken of."""
+"""Samples of one run by name, for distances between distributions."""

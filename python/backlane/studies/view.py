@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from backlane.results import Results
 
 Samples = tuple[Sequence[float], Sequence[float]]
-"""Times in s, and values; packed, since a study opens a thousand runs."""
+"""Times in s, and values; packed arrays, since a study opens a thousand runs."""
 
 
 class Recorded:
-    """The series of a results folder, split by run when first asked for."""
+    """The series of a results folder, split by run at the first access."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -40,7 +40,7 @@ class Recorded:
 
 @dataclass
 class RunView:
-    """One run, opened for measuring.
+    """One run with its tables and series.
 
     Attributes:
         run_id: of the run.
@@ -51,13 +51,13 @@ class RunView:
         flows: the TCP flows.
         udp: the UDP flows.
         links: all link directions.
-        routing: what the routers count, by node.
-        coding: what the coded flows count.
-        slotted: what a slotted model measures, by flow and of all.
+        routing: the counters of routers, by node.
+        coding: the counters of coded flows.
+        slotted: the measures of a slotted model, by flow and in total.
         backhaul: names of eNodeBs and gateways.
         measures: the statistics over the TCP flows.
-        assignment: what each direction of a link over radios was assigned.
-        displacements: the share of packets at each displacement (RFC 5236), where it was measured.
+        assignment: the channel and rates of each direction of a link over radios.
+        displacements: the share of packets at each displacement (RFC 5236), if measured.
         recorded: the series of all runs of the folder.
     """
 
@@ -80,14 +80,14 @@ class RunView:
     _samples: dict[tuple[str, str, str], Samples] = field(default_factory=dict, repr=False)
 
     def entities(self, probe: str) -> list[str]:
-        """What a probe was recorded of, in the order of the run."""
+        """The entities that a probe recorded, in the order of the run."""
         table = self.recorded.of(probe, self.run_id)
         if table is None:
             return []
         return [str(name) for name in table.get_column("entity").unique(maintain_order=True)]
 
     def samples(self, probe: str, entity: str, column: str) -> Samples:
-        """What was recorded of one entity, without what is not known."""
+        """The samples of one entity, without nulls."""
         key = (probe, entity, column)
         if key not in self._samples:
             self._samples[key] = self._read(probe, entity, column)
@@ -118,7 +118,7 @@ class RunView:
 
     @property
     def watched_ues(self) -> list[str]:
-        """The UEs at an end of these, of which the radio was recorded."""
+        """The UEs at an end of these flows whose radio was recorded."""
         ends = {str(flow[end]) for flow in self.watched for end in ("source", "destination")}
         return [ue for ue in self.entities("radio") if ue in ends]
 
@@ -167,7 +167,7 @@ def views(results: Results) -> list[RunView]:
 
 
 def _displacements(results: Results) -> dict[str, dict[int, float]]:
-    """The reorder density of each run: that of its flows, weighted by the packets it is of."""
+    """The reorder density of each run: that of its flows, weighted by their packets."""
     import polars as pl
 
     if not results.has("reordering"):
