@@ -572,5 +572,5 @@ def test_a_page_of_an_older_model_has_a_notice_until_it_is_made_anew() -> None:
     )
     assert with_notice(with_notice(old, "4"), "4") == with_notice(old, "4")
     assert with_notice(with_notice(old, "4"), "3") == old
-    with pytest.raises(ValueError, match="which model"):
+    with pytest.raises(ValueError, match="name its model version"):
         with_notice("# A study\n", "4")

@@ -117,9 +117,7 @@ def load(study: Study) -> list[Claim]:
             )  # fmt: skip
     for claim in claims:
         if ids.count(claim.id) > 1:
-            raise BacklaneError(
-                "R022", f"{claim.id} stands twice", path, "give each claim an id of its own"
-            )
+            raise BacklaneError("R022", f"{claim.id} stands twice", path, "use each id once")
         for part in claim.parts:
             if part.rule != "claims":
                 for name in part.experiments or [""]:

@@ -55,7 +55,7 @@ def share_from(view: RunView, displacement: float) -> float:
 
 
 def _falls(view: RunView, flow: str) -> Iterator[tuple[bool, bool]]:
-    """For each fall of a flow's threshold: whether it is the initial value, and whether by a timeout."""
+    """For each fall of a flow's threshold: whether to the initial value, and whether by a timeout."""
     times, thresholds = view.samples("cwnd", flow, "reordering_pkts")
     timeouts = view.samples("cwnd", flow, "rtos")
     for index in range(1, len(times)):
@@ -189,8 +189,8 @@ def _beyond(views: Sequence[RunView], end: int) -> float:
 def threshold(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     """The duplicate threshold of one flow over time with its timeouts, a panel per contender.
 
-    The flow is ``flow``, by default the one with the most resets, of the first seed; ``span`` is the
-    interval that is drawn, in s.
+    The flow is ``flow``, by default the one with the most resets, of the first seed; ``span`` is
+    the interval that is drawn, in s.
     """
     where, by = where_of(spec), spec.options["by"]
     contenders = contenders_of(spec, runs)

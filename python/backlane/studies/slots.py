@@ -1,8 +1,8 @@
 """Metrics and figures of slotted models: service, backlog growth, region of stability.
 
-Flows are numbered from 1 in the order of the scenario: ``served@2`` is that of the second. ``paths``
-draws windows and queues over the slots, a column per contender; ``region`` draws maps of stability,
-one per contender, with the ``boundary`` of the figure.
+Flows are numbered from 1 in the order of the scenario: ``served@2`` is that of the second.
+``paths`` draws windows and queues over the slots, a column per contender; ``region`` draws maps of
+stability, one per contender, with the ``boundary`` of the figure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A study folder: experiments, figures, assumptions and claims as files.
 
 ``study.toml`` lists the experiments, the figures drawn from them, and the assumptions where the
-paper leaves something open. An experiment is a scenario file with the keys that the experiment ``set``s and
-``sweep``s, so that experiments on one network share its file. ``claims.toml`` lists the
-paper's claims and the rule that tests each. Everything is checked before the first run.
+paper leaves something open. An experiment is a scenario file with the keys that the
+experiment ``set``s and ``sweep``s, so that experiments on one network share its file.
+``claims.toml`` lists the paper's claims and the rule that tests each. Everything is checked before
+the first run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The operands of rules: terms, each a selection of cells with one value per seed.
 
 A term is a value of the key ``along``, or a table of swept keys, optionally with its own ``metric``
-and ``experiment``. A term with its own experiment does not inherit fixed keys. ``mean``, ``sum``, ``min``, ``max``, ``ratio`` and ``difference`` combine terms seed
-by seed.
+and ``experiment``. A term with its own experiment does not inherit fixed keys. ``mean``, ``sum``,
+``min``, ``max``, ``ratio`` and ``difference`` combine terms seed by seed.
 """
 
 from __future__ import annotations

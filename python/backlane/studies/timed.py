@@ -1,7 +1,7 @@
 """Metrics over an interval of a run, and of its radio.
 
-``goodput@20-40`` is the goodput from 20 s to 40 s, ``goodput`` that of the whole run. They cover the
-flows whose window was recorded, and the UEs at their ends. The number after the ``@`` of ``reach``
+``goodput@20-40`` is the goodput from 20 s to 40 s, ``goodput`` that of the whole run. They cover
+the flows whose window was recorded, and the UEs at their ends. The number after the ``@`` of ``reach``
 is a rate in Mbit/s, after that of ``filled`` a range of MCSs.
 """
 
@@ -23,7 +23,7 @@ SUSTAINED_S = 1.0
 """A rate is reached when it holds for this time."""
 FIFTHS = 5
 BIN_S = 0.5
-"""The mean MCS, which selects the bin, is taken over this time: dozens of fades, metres of travel."""
+"""The mean MCS, which selects the bin, is taken over this time: dozens of fades, a few metres."""
 FULL = 0.9
 """A bin is in full use from this share of its capacity on."""
 SETTLED_S = 1.5
