@@ -132,23 +132,23 @@ impl Catalogue {
     }
 
     /// The top of the file.
-    pub(crate) fn file(&self) -> &'static Section {
+    pub(crate) fn file(self) -> &'static Section {
         self.sections.file
     }
 
     /// The top of a file with a slotted model.
-    pub(crate) fn slotted(&self) -> &'static Section {
+    pub(crate) fn slotted(self) -> &'static Section {
         self.sections.slotted
     }
 
     /// A section of this crate, with what was declared for it.
-    pub(crate) fn of(&self, section: &'static Section) -> &'static Section {
+    pub(crate) fn of(self, section: &'static Section) -> &'static Section {
         let known = self.sections.by_origin.get(&address(section));
         known.copied().unwrap_or(section)
     }
 
     /// The section at a path from the top of the file.
-    pub(crate) fn section(&self, path: &[&str]) -> Option<&'static Section> {
+    pub(crate) fn section(self, path: &[&str]) -> Option<&'static Section> {
         path.iter().try_fold(self.file(), |section, name| {
             section.find(name)?.kind.section()
         })

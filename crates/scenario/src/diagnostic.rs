@@ -190,8 +190,8 @@ impl Problems {
     /// None so far; `watch` may end the search.
     pub(crate) fn watched(catalogue: Catalogue, watch: Option<Watch>) -> Self {
         Self {
-            catalogue,
             watch,
+            catalogue,
             ..Self::default()
         }
     }
