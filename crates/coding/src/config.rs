@@ -1,44 +1,43 @@
-//! What can be set.
+//! The parameters of the layer.
 
+use backlane_param::ranges::MESSAGE_INTERVAL;
+use backlane_param::{params, words};
 use backlane_units::Duration;
 
-/// How a coded packet tells its coefficients.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Coefficients {
-    /// Both ends draw them from the packet's number.
-    #[default]
-    Seed,
-    /// They stand in the header, one byte for each original covered.
-    Explicit,
-}
-
-/// The configuration of both ends; the defaults are choices of this project, since the paper
-/// gives no numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// The most originals of a generation, 1 or more.
-    pub max_generation: u8,
-    /// The shortest time for which a generation is silent before its missing packets are
-    /// requested; half the source's round trip, if that is longer. Not zero.
-    pub request_timer: Duration,
-    /// How coefficients are told.
-    pub coefficients: Coefficients,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            max_generation: 64,
-            request_timer: Duration::from_millis(50),
-            coefficients: Coefficients::Seed,
-        }
+words! {
+    /// How a coded packet conveys its coefficients.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Coefficients {
+        /// Both ends draw them from the packet's number.
+        #[default]
+        Seed = "seed",
+        /// The header lists them, one byte for each original covered.
+        Explicit = "explicit",
     }
 }
 
-/// Waits double up to this power of two.
-const MOST_DOUBLINGS: u32 = 6;
+params! {
+    /// The parameters of both ends.
+    ///
+    /// The paper gives no numbers; the defaults are choices of this project.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// The most packets that are mixed with each other. A generation takes as many as TCP's
+        /// congestion window has when it opens, up to this; a byte counts them.
+        max_generation: u8 = 64, in 1..=255;
+        /// The shortest silence of a generation after which its missing packets are requested;
+        /// half the round trip, if that is longer.
+        request_timer: Duration = Duration::from_millis(50), in MESSAGE_INTERVAL;
+        /// Whether both ends draw the coefficients from the packet's number, or the header lists
+        /// them, a byte for each packet mixed.
+        coefficients: Coefficients = Coefficients::Seed;
+    }
+}
 
-/// `wait`, doubled for each time that it was waited in vain, 64 times at most.
+/// The largest exponent of the back-off.
+const MAX_DOUBLINGS: u32 = 6;
+
+/// `wait`, doubled for each of `times` waits without an answer, 64 times at most.
 pub(crate) fn backed_off(wait: Duration, times: u32) -> Duration {
-    wait * (1 << times.min(MOST_DOUBLINGS))
+    wait * (1 << times.min(MAX_DOUBLINGS))
 }

@@ -14,8 +14,9 @@
 //!
 //! A file with a section `[slotted]` describes no network; `slotted` resolves it.
 //!
-//! [`check`] tells what is wrong, [`plan`] resolves every cell of a campaign; `twins` finds the cells
-//! that are the same scenario. [`Scenario::from_resolved`] in `single` reads one back for a run.
+//! [`Catalogue::check`] reports what is wrong, [`Catalogue::plan`] resolves every cell of a campaign;
+//! `twins` finds the cells that are the same scenario. [`Catalogue::from_resolved`] in `single` reads
+//! one back for a run.
 //! Nothing but `files` reads files, and no input makes any of this panic.
 //!
 //! Files are strangers': `shown` makes what messages quote printable and short, and whatever takes

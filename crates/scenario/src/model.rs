@@ -1,8 +1,9 @@
 //! What a resolved scenario says, as plain values: the input of a run.
 //!
 //! Everything is explicit here: nodes and links are listed, ids are indices into those lists,
-//! quantities have their exact types. [`crate::Scenario::from_resolved`] builds it.
+//! quantities have their exact types. [`crate::Catalogue::from_resolved`] builds it.
 
+use backlane_param::Values;
 use backlane_units::{Duration, Rate};
 use serde::Serialize;
 
@@ -88,8 +89,8 @@ pub struct Scenario {
     pub warm_up: Duration,
     /// The TCP endpoints' parameters, unless a flow overrides the congestion control.
     pub tcp: Tcp,
-    /// Network coding below every TCP flow, if there is any.
-    pub coding: Option<Coding>,
+    /// The checked values of `[coding]`, if flows are coded.
+    pub coding: Option<Values>,
     /// The flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
     /// What fails during the run.
@@ -109,19 +110,6 @@ pub struct Assignment {
     /// collision domain busy: the sum of flow rate over rate for it and the links of its channel
     /// that it cannot send beside.
     pub utilisation: Vec<Option<f64>>,
-}
-
-/// The network coding layer below TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coding {
-    /// The most packets of a generation.
-    pub max_generation: u8,
-    /// The shortest silence after which missing packets are requested.
-    pub request_timer: Duration,
-    /// Whether headers list the coefficients.
-    pub explicit_coefficients: bool,
-    /// Whether bytes of application data are coded and compared.
-    pub payload: bool,
 }
 
 /// A congestion control that the simulator does not have.

@@ -17,8 +17,7 @@ use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
-    Coding, Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario,
-    Tcp,
+    Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
 };
 use crate::normal;
 use crate::phrases::Limit;
@@ -145,10 +144,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             warm_up: routing.quantity("warm_up")?,
             custom_controls: custom_controls?,
             tcp,
-            coding: match tree.table("coding") {
-                Some(coding) if coding.boolean("enabled")? => Some(coding_layer(coding)?),
-                _ => None,
-            },
+            coding: tree
+                .table("coding")
+                .filter(|coding| coding.boolean("enabled") == Some(true))
+                .map(plain::values),
             flows,
             failures,
             record,
@@ -226,16 +225,6 @@ fn check_spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
             Some(_) => {}
         }
     }
-}
-
-/// The network coding layer.
-fn coding_layer(table: &Table) -> Option<Coding> {
-    Some(Coding {
-        max_generation: table.integer("max_generation")?,
-        request_timer: table.quantity("request_timer")?,
-        explicit_coefficients: table.text("coefficients")? == "explicit",
-        payload: table.boolean("payload")?,
-    })
 }
 
 /// The TCP parameters; bounds must be in their order.

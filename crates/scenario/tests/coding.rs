@@ -2,6 +2,7 @@
 
 mod catalogue;
 
+use backlane_param::Value;
 use backlane_scenario::Scenario;
 use catalogue::{check, plan};
 
@@ -33,7 +34,7 @@ fn coding_is_on_where_its_section_is_unless_it_says_otherwise() {
     let coding = resolve("[coding]\nmax_generation = 255\npayload = true\n")
         .coding
         .unwrap();
-    assert_eq!(coding.max_generation, 255);
-    assert!(coding.payload);
-    assert!(!coding.explicit_coefficients);
+    assert_eq!(coding.get("max_generation"), Some(&Value::Integer(255)));
+    assert_eq!(coding.boolean("payload"), Some(true));
+    assert_eq!(coding.text("coefficients"), Some("seed"));
 }

@@ -13,17 +13,25 @@ use backlane_coding::{
     ANSWER_BYTES, Acknowledgment, Answer, Config, Edge, EdgeReadings, Header, Original, Receiver,
     ReceiverReadings, Sender,
 };
+use backlane_param::params;
 use backlane_tcp::{CongestionState, Connection, Flags, SackBlock, SackBlocks, Segment};
 use backlane_units::SimTime;
 
-/// How TCP flows are coded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CodingConfig {
-    /// Both ends of the layer.
-    pub layer: Config,
-    /// Whether application bytes are made, coded, and compared where they arrive. The results are
-    /// the same with and without.
-    pub payload: bool,
+params! {
+    /// Network coding below every TCP flow, from the source to the destination: packets that the
+    /// network loses are made good without TCP's knowledge, those that the queue of the source's
+    /// first router drops are not. UDP goes uncoded. The paper (Seferoglu and Modiano) gives no
+    /// numbers; the defaults are choices.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CodingConfig {
+        /// Whether TCP flows are coded; `false` is as if the section were not there.
+        enabled: bool = true;
+        /// Both ends of the layer.
+        layer: Config = Config::default();
+        /// Whether bytes of application data are made, coded, decoded and compared. It changes no
+        /// result and costs time.
+        payload: bool = false;
+    }
 }
 
 /// What the coding layer of a flow counted.

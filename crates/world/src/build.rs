@@ -7,10 +7,11 @@ use backlane_engine::{EventQueue, Interrupt, Streams, Trace, Watch};
 use backlane_net::{
     Event, LinkConfig, LinkId, Medium, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_param::{Mismatch, Params};
 use backlane_record::Table;
 use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
-use backlane_traffic::{FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
+use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
 use crate::capture::Captures;
@@ -41,6 +42,12 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<Mismatch> for BuildError {
+    fn from(mismatch: Mismatch) -> Self {
+        Self(mismatch.to_string())
+    }
+}
 
 /// Why a world was not built.
 pub(crate) enum Unbuilt {
@@ -527,7 +534,7 @@ impl Builder<'_> {
                 let name = control.name().to_owned();
                 let config = convert_tcp::tcp(tcp, control, random_seed);
                 let transport = match &self.scenario.coding {
-                    Some(coding) => TransportSpec::CodedTcp(config, convert::coding(coding)),
+                    Some(coding) => TransportSpec::CodedTcp(config, CodingConfig::read(coding)?),
                     None => TransportSpec::Tcp(config),
                 };
                 (transport, Some(name))

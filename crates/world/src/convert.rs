@@ -1,27 +1,10 @@
 //! The scenario's parameters as the configurations of the models.
 
-use backlane_coding::Coefficients;
 use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
 use backlane_net::{
     AtEnd, Capacity, Opportunities, OpportunityTrace, QueueConfig, QueueLimit, RateStep, RateTrace,
 };
 use backlane_scenario::model;
-use backlane_traffic::CodingConfig;
-
-pub(crate) fn coding(coding: &model::Coding) -> CodingConfig {
-    CodingConfig {
-        layer: backlane_coding::Config {
-            max_generation: coding.max_generation,
-            request_timer: coding.request_timer,
-            coefficients: if coding.explicit_coefficients {
-                Coefficients::Explicit
-            } else {
-                Coefficients::Seed
-            },
-        },
-        payload: coding.payload,
-    }
-}
 
 fn queue_limit(limit: model::QueueLimit) -> QueueLimit {
     match limit {

@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
+use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
+
+use backlane_traffic::CodingConfig;
 
 use crate::routers::{Protocol, Routers};
 
@@ -55,12 +58,17 @@ impl ModelsBuilder {
     ///
     /// A name or a key that is taken, or a default that its own key refuses.
     pub fn build(self) -> Result<Models, CatalogueError> {
-        let declared: Vec<Declared> = self.routers.declared().collect();
+        let declared: Vec<Declared> = self.routers.declared().chain(sections()).collect();
         Ok(Models {
             catalogue: Catalogue::new(&declared)?,
             routers: self.routers,
         })
     }
+}
+
+/// The sections that models declare as a whole.
+fn sections() -> [Declared; 1] {
+    [Declared::Section(CodingConfig::spec().section("coding"))]
 }
 
 /// The keys of a scenario file with the models of Backlane.

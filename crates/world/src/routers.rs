@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use backlane_engine::{Interrupt, Stream, Watch};
 use backlane_net::{Network, NodeId, Router};
-use backlane_param::{Mismatch, Params, Values};
+use backlane_param::{Params, Values};
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{self, FlowLinks, TcpAware, TcpAwareConfig};
 use backlane_routing::backpressure::{
@@ -151,10 +151,6 @@ pub struct Protocol {
     port: MessagePort,
 }
 
-fn unchecked(mismatch: Mismatch) -> Unbuilt {
-    Unbuilt::Error(BuildError(mismatch.to_string()))
-}
-
 impl Protocol {
     /// The protocol `name`, whose keys are those of `C`. `make` is called once for each network.
     pub fn new<C: Params>(
@@ -171,7 +167,7 @@ impl Protocol {
             },
             name,
             make: Box::new(move |values, site| {
-                let config = C::read(values).map_err(unchecked)?;
+                let config = C::read(values).map_err(BuildError::from)?;
                 Ok(make(config, site)?)
             }),
             device_queue_pkts: |_| None,

@@ -4,7 +4,6 @@
 
 mod assignment;
 mod behaviour;
-mod coding;
 mod controls;
 pub(crate) mod lte;
 mod network;
@@ -15,7 +14,6 @@ pub(crate) mod wifi;
 
 use assignment::ASSIGNMENT;
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
-pub(crate) use coding::CODING;
 pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 use slotted::SLOTTED;
@@ -50,11 +48,6 @@ const SPAN: Kind = Kind::Duration {
 };
 const INTERVAL: Kind = Kind::Duration {
     min_ps: US_PS,
-    max_ps: HOUR_PS,
-};
-/// Time between messages of a routing protocol.
-const MESSAGE_INTERVAL: Kind = Kind::Duration {
-    min_ps: 1_000 * US_PS,
     max_ps: HOUR_PS,
 };
 /// Mean of a random time.
@@ -127,6 +120,8 @@ const SWEEP: Key = key(
     "Swept keys by their path, each with a list of values, and `seeds`: a number of seeds \
              or a list. Its presence makes the file a campaign.",
 );
+
+static CODING: Section = Section::slot("coding");
 
 /// The whole file.
 pub(crate) static FILE: Section = Section {
