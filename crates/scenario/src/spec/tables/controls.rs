@@ -293,7 +293,7 @@ static YEAH: Section = parameters(
             "alpha_pkts",
             integer(1, 1000),
             Default("80"),
-            "A queue beyond so many packets is drained.",
+            "A queue of more packets than this is drained.",
         ),
         key(
             "phi",
@@ -364,7 +364,7 @@ static BBR: Section = parameters(
                 max_ps: 1_000_000_000 * US_PS,
             },
             Default("\"10 s\""),
-            "How long the smallest RTT is believed before the queue is drained to measure it anew.",
+            "How long the smallest RTT is valid before the queue is drained to measure it again.",
         ),
     ],
 );
@@ -471,7 +471,7 @@ const fn lp(rules: &'static str) -> [Key; 3] {
             "rules",
             words(&["paper", "linux"]),
             Default(rules),
-            "Whether the range of delays is that of the connection's life and counts from its first loss on, as in the paper, or is measured anew after each cut, as in Linux and ns-3.",
+            "Whether the range of delays is that of the connection's life and counts from its first loss on, as in the paper, or is measured again after each cut, as in Linux and ns-3.",
         ),
         key(
             "threshold",
@@ -480,7 +480,7 @@ const fn lp(rules: &'static str) -> [Key; 3] {
                 max: 1.0,
             },
             Default("0.15"),
-            "The share of the range of one-way delays above which a delay tells of congestion.",
+            "The share of the range of one-way delays above which a delay indicates congestion.",
         ),
         key(
             "inference_rtts",
