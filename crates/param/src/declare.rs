@@ -137,10 +137,79 @@ impl Spec {
     }
 }
 
+/// A word of a tag that decides only the defaults of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// The word.
+    pub name: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// The keys with its defaults: [`Params::as_defaults`].
+    pub defaults: Spec,
+}
+
+impl Profile {
+    /// A section with the same keys under each of the profiles, the first of which is the default.
+    /// Keys with the same default in all of them are common keys of the section.
+    ///
+    /// `tag` is the key that names the profile, and its sentence.
+    pub fn section(
+        noun: &'static str,
+        doc: &'static str,
+        tag: (&'static str, &'static str),
+        profiles: &[Self],
+    ) -> Section {
+        let of = |name: &str| {
+            let keys = profiles.iter().flat_map(|profile| profile.defaults.keys);
+            keys.filter(|key| key.name == name).collect::<Vec<_>>()
+        };
+        let is_common = |key: &&Key| of(key.name).iter().all(|other| same_default(key, other));
+        let variant = |profile: &Self| Variant {
+            name: profile.name,
+            doc: profile.doc,
+            keys: {
+                let own = profile.defaults.keys.iter().filter(|key| !is_common(key));
+                own.copied().collect::<Vec<_>>().leak()
+            },
+            rules: None,
+        };
+        let first = profiles.first();
+        let keys = first.map_or(&[][..], |first| first.defaults.keys);
+        let common: Vec<Key> = keys.iter().filter(is_common).copied().collect();
+        Section {
+            noun,
+            doc,
+            keys: common.leak(),
+            tag: Some(Tag {
+                key: tag.0,
+                default: first.map(|first| first.name),
+                doc: tag.1,
+                variants: profiles.iter().map(variant).collect::<Vec<_>>().leak(),
+            }),
+            rules: first.map(|first| first.defaults.rules),
+        }
+    }
+}
+
+/// Whether leaving either of two keys out means the same.
+fn same_default(a: &Key, b: &Key) -> bool {
+    match (a.kind.section(), b.kind.section()) {
+        (Some(a), Some(b)) => a.keys.iter().zip(b.keys).all(|(a, b)| same_default(a, b)),
+        _ => match (a.presence, b.presence) {
+            (Presence::Default(a), Presence::Default(b)) => a == b,
+            _ => true,
+        },
+    }
+}
+
 /// A struct that [`params!`](crate::params) declared.
 pub trait Params: Sized + 'static {
     /// Its description.
     fn spec() -> &'static Spec;
+
+    /// Its description with these values as the defaults. Each call makes keys that live as long as
+    /// the program.
+    fn as_defaults(&self) -> Spec;
 
     /// Reads checked values.
     ///

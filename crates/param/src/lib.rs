@@ -20,8 +20,8 @@ mod types;
 mod value;
 
 pub use declare::{
-    Given, Param, Params, Spec, Table, Unbounded, choice_section, field_keys, paragraph, table,
-    table_key, unbounded,
+    Given, Param, Params, Profile, Spec, Table, Unbounded, choice_section, field_keys, paragraph,
+    table, table_key, unbounded,
 };
 pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
 pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrOff};

@@ -72,6 +72,12 @@ macro_rules! params {
                     rules: <Self as $crate::Params>::rules(),
                 })
             }
+            fn as_defaults(&self) -> $crate::Spec {
+                $crate::Spec {
+                    keys: Self::declared_keys(Some(self)).leak(),
+                    ..*Self::spec()
+                }
+            }
             fn read(values: &$crate::Values) -> Result<Self, $crate::Mismatch> {
                 $(let $key: $type = $crate::params!(@read values $key $type [$($derived)?]);)*
                 Ok(Self { $($key),* })
