@@ -97,11 +97,11 @@ IDIOMS = [
 IDIOM = re.compile(rf"\b(?:{'|'.join(IDIOMS)})\b", re.IGNORECASE)
 WRITTEN_BY_PROGRAMS = ("docs/errors.md", "docs/reference/", "studies/")
 NOT_YET_EDITED = (
-    "crates/assignment/", "crates/coding/", "crates/lte/",
+    "crates/assignment/", "crates/lte/",
     "crates/python/", "crates/radio/", "crates/record/", "crates/routing/",
     "crates/scenario/", "crates/slotted/", "crates/traffic/",
     "crates/wifi/", "crates/world/",
-    "docs/models/channel_assignment.md", "docs/models/coding.md", "docs/models/lte/",
+    "docs/models/channel_assignment.md", "docs/models/lte/",
     "docs/models/radio.md", "docs/models/slotted.md", "docs/models/udp.md",
     "docs/models/wifi/", "python/backlane/",
 )  # fmt: skip

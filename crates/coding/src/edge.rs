@@ -1,15 +1,15 @@
-//! The source side: what TCP sends is mixed, and what the receiver answers becomes TCP's
+//! The source side: it codes TCP's segments and turns the receiver's answers into TCP's
 //! acknowledgments.
 //!
-//! A generation has as many originals as TCP's window has packets when it opens. What the
-//! receiver says is a rank: so many independent packets came. Each is an acknowledgment: the edge
-//! keeps the order in which originals were put on the way, and tells TCP of as many of the first
-//! ones as the ranks of all generations add up to. TCP so has as many packets in the network as
-//! it believes, and sees neither a loss nor a packet out of order: one that is lost only makes a
-//! rank rise later, by its repair. A packet that the edge's own queue dropped is another matter:
-//! its original leaves the order, the answers that follow become duplicate acknowledgments around
-//! it, and it comes back into the order, at the end, when TCP sends it again. To TCP the network
-//! is a queue that drops at its entrance and nowhere else.
+//! A generation has as many originals as TCP's window has packets when it opens. The receiver
+//! reports the rank of each generation: the number of linearly independent packets received. Each
+//! of them is an acknowledgment: the edge keeps the originals in the order of their first
+//! transmission, and acknowledges as many of the first ones to TCP as the ranks of all generations
+//! add up to. TCP's count of packets in flight stays right, and TCP sees neither a loss nor a
+//! packet out of order: after a loss the rank rises later, with the repair. A packet that the
+//! edge's own queue drops is treated differently: its original leaves the order, the answers that
+//! follow become duplicate acknowledgments around it, and it is appended to the order when TCP
+//! retransmits it. To TCP the network is a queue that drops at its entrance and nowhere else.
 
 use std::collections::VecDeque;
 
@@ -19,25 +19,25 @@ use crate::config::{Coefficients, Config, backed_off};
 use crate::generation::{combine, draw_coefficients};
 use crate::message::{Answer, AnswerKind, HEADER_BYTES, Header, LENGTH_BYTES};
 
-/// A segment that TCP sends.
+/// A segment that TCP sends: a source packet of the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Original {
     /// Its first sequence number.
     pub start: u64,
     /// The sequence number after it.
     pub end: u64,
-    /// TCP's timestamp, which its acknowledgment is to echo.
+    /// TCP's timestamp, which its acknowledgment echoes.
     pub stamp: u32,
     /// Its bytes on the wire with the TCP header and without the IP header.
     pub bytes: u32,
 }
 
-/// What the sender is like when a generation opens.
+/// The state of TCP's sender when a generation opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// The congestion window.
     pub cwnd_pkts: u32,
-    /// TCP's smoothed round trip, which the layer takes until it has measured its own.
+    /// TCP's smoothed round trip, which the layer uses until it has measured its own.
     pub round_trip: Duration,
 }
 
@@ -58,13 +58,13 @@ pub struct Acknowledgment {
     /// The timestamp of the first segment that is newly acknowledged; without any, of the last
     /// that was.
     pub stamp: u32,
-    /// It acknowledges nothing new: something that the edge dropped is missing.
+    /// It acknowledges nothing new: an original that the edge dropped is missing.
     pub is_duplicate: bool,
-    /// What arrived beyond what is missing; zeros at the end.
+    /// SACK blocks; unused ones are zero.
     pub blocks: [(u64, u64); 4],
 }
 
-/// What an edge counted.
+/// The counters of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeReadings {
     /// Generations opened.
@@ -75,15 +75,15 @@ pub struct EdgeReadings {
     pub packets: u64,
     /// Of these, combinations that the receiver requested.
     pub repairs: u64,
-    /// Of these, combinations sent because nothing was heard for a while.
+    /// Of these, combinations sent after a silence.
     pub probes: u64,
-    /// Packets that brought an original on its way and were dropped by the edge's own queue.
+    /// Packets that carried an original for the first time and were dropped by the edge's own queue.
     pub edge_drops: u64,
-    /// Repairs and probes that were.
+    /// Repairs and probes dropped there.
     pub repair_drops: u64,
-    /// Originals that TCP sent again after such a drop.
+    /// Originals that TCP retransmitted after such a drop.
     pub resent: u64,
-    /// Originals that TCP sent again while the layer still cared for them.
+    /// Originals that TCP retransmitted while the layer was still repairing them.
     pub spurious_retransmits: u64,
     /// Duplicate acknowledgments given to TCP.
     pub duplicate_acks: u64,
@@ -91,14 +91,14 @@ pub struct EdgeReadings {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// On its way, or lost in the network.
+    /// In flight, or lost in the network.
     Sent,
-    /// The edge's own queue dropped it, and TCP has not sent it again.
+    /// The edge's own queue dropped it, and TCP has not retransmitted it.
     Dropped,
-    /// TCP sent it again, in the packet of this number.
+    /// TCP retransmitted it, in the packet of this number.
     Resent(u32),
-    /// TCP was told that it arrived.
-    Told,
+    /// It is acknowledged to TCP.
+    Acknowledged,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -107,22 +107,22 @@ struct Entry {
     /// Bytes of the largest original up to here.
     largest_bytes: u32,
     state: State,
-    /// It was among the blocks of an acknowledgment.
+    /// A SACK block has covered it.
     is_reported: bool,
 }
 
-/// The packet brings no original on its way.
+/// The packet carries no original for the first time.
 const REPAIR: u8 = u8::MAX;
 
-/// A packet made.
+/// A coded packet that was made.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// The name that the caller gave it.
+    /// The caller's name for it.
     sequence: u64,
     at: SimTime,
-    /// The original that it brought on its way, or [`REPAIR`].
+    /// The original that it carried for the first time, or [`REPAIR`].
     index: u8,
-    /// It is not on its way any more: answered, or dropped by the edge's own queue.
+    /// It is no longer in flight: answered, or dropped by the edge's own queue.
     is_gone: bool,
 }
 
@@ -132,10 +132,10 @@ struct Generation {
     previous_size: u8,
     entries: Vec<Entry>,
     symbols: Vec<u8>,
-    /// Originals that the edge's queue dropped, and that TCP has not sent again.
+    /// Originals that the edge's queue dropped, and that TCP has not retransmitted.
     dropped: usize,
     rank: u8,
-    /// One more than the highest number of a packet that was answered.
+    /// One more than the highest number of an answered packet.
     answered: u32,
     /// The packets made, by number.
     sent: Vec<Sent>,
@@ -149,19 +149,18 @@ impl Generation {
         (self.dropped, self.rank, self.answered) = (0, 0, 0);
     }
 
-    /// Originals that were put on their way, and not dropped since.
-    fn on_way(&self) -> usize {
+    /// Originals that were sent, less those dropped since.
+    fn outstanding(&self) -> usize {
         self.entries.len() - self.dropped
     }
 
-    /// How many of its packets are known to have come and told something.
+    /// The number of its packets that are known to have been received and innovative.
     fn arrived(&self) -> usize {
         self.entries.len().min(usize::from(self.rank))
     }
 
-    /// Repairs that may still come: no packet that left after them, but for a little reordering,
-    /// was answered.
-    fn repairs_on_way(&self, answered_to: SimTime, reordering: Duration) -> usize {
+    /// Repairs that may still arrive: no packet sent later by more than `reordering` was answered.
+    fn repairs_outstanding(&self, answered_to: SimTime, reordering: Duration) -> usize {
         let may_come = |sent: &&Sent| {
             sent.index == REPAIR && !sent.is_gone && answered_to < sent.at + reordering
         };
@@ -183,28 +182,28 @@ pub struct Edge {
     generations: VecDeque<Generation>,
     /// The number of the first of these.
     first: u32,
-    /// The last of these takes further originals.
+    /// The last of these is not full.
     is_open: bool,
     spare: Vec<Generation>,
     last_size: u8,
-    /// Packets to be made: the generation, and the original that is brought on its way.
+    /// Packets to be made: the generation, and the original that is carried for the first time.
     pending: VecDeque<(u32, u8)>,
-    /// The sequence number after all that was sent.
+    /// The sequence number after the last byte sent.
     next_start: u64,
-    /// What TCP was told last, and of which timestamp.
+    /// The last cumulative acknowledgment given to TCP, and its timestamp.
     acked: (u64, u32),
-    /// Originals that were put on their way and that TCP was not told of, by generation and place
-    /// in it, in the order in which they were.
+    /// Originals that are not acknowledged to TCP, by generation and place in it, in the order of
+    /// their transmission.
     order: VecDeque<(u32, u8)>,
-    /// Originals that TCP was told of, of generations that are still kept.
-    told: usize,
+    /// Originals of the generations kept that are acknowledged to TCP.
+    acknowledged: usize,
     acknowledgments: VecDeque<Acknowledgment>,
-    /// When the packet left that left last among those answered.
+    /// The latest transmission time of an answered packet.
     answered_to: SimTime,
-    /// Smoothed, of packets to their answers; repairs take no part in it. Zero: not measured.
+    /// Smoothed time from a packet to its answer, without repairs. Zero: not measured.
     round_trip: Duration,
     flush_at: SimTime,
-    /// How often nothing was heard in a row.
+    /// Timeouts in a row without an answer.
     flushes: u32,
     coefficients: Vec<u8>,
     readings: EdgeReadings,
@@ -226,7 +225,7 @@ impl Edge {
             next_start: 0,
             acked: (0, 0),
             order: VecDeque::new(),
-            told: 0,
+            acknowledged: 0,
             acknowledgments: VecDeque::new(),
             answered_to: SimTime::ZERO,
             round_trip: Duration::ZERO,
@@ -238,7 +237,7 @@ impl Edge {
     }
 
     /// TCP sends a segment. One that is sent for the first time is put into the open generation,
-    /// where `fill` writes its symbol; `sender` is asked if one has to be opened.
+    /// where `fill` writes its symbol; `sender` is called if a generation has to be opened.
     pub fn send(
         &mut self,
         now: SimTime,
@@ -273,7 +272,7 @@ impl Edge {
             fill(&mut generation.symbols[at..]);
             self.is_open = index + 1 < generation.size;
             self.pending.push_back((number, index));
-            // Where the network is silent its next probe is not put off.
+            // While the network is silent, the next probe is not postponed.
             if self.flushes == 0 {
                 self.flush_at = SimTime::MAX;
             }
@@ -311,7 +310,7 @@ impl Edge {
         };
         let place = self.generations.iter().position(holds);
         let Some(place) = place.filter(|_| original.start >= self.acked.0) else {
-            // TCP was told of it before.
+            // It is acknowledged to TCP.
             self.readings.spurious_retransmits += 1;
             return;
         };
@@ -333,7 +332,7 @@ impl Edge {
                 self.readings.spurious_retransmits += 1;
                 self.pending.push_back((number, REPAIR));
             }
-            State::Told => self.readings.spurious_retransmits += 1,
+            State::Acknowledged => self.readings.spurious_retransmits += 1,
         }
     }
 
@@ -392,7 +391,7 @@ impl Edge {
         }
     }
 
-    /// The receiver answered. What TCP is to be told waits in
+    /// Handles an answer of the receiver. TCP's acknowledgments wait in
     /// [`poll_acknowledgment`](Self::poll_acknowledgment).
     pub fn on_answer(&mut self, now: SimTime, answer: &Answer) {
         for (number, generation) in (self.first..).zip(&mut self.generations) {
@@ -408,8 +407,10 @@ impl Edge {
             generation.rank = generation.rank.max(answer.rank);
             if answer.kind == AnswerKind::Request {
                 let reordering = self.config.request_timer;
-                let coming = generation.repairs_on_way(self.answered_to, reordering);
-                let missing = generation.on_way().saturating_sub(generation.arrived());
+                let coming = generation.repairs_outstanding(self.answered_to, reordering);
+                let missing = generation
+                    .outstanding()
+                    .saturating_sub(generation.arrived());
                 for _ in coming..missing {
                     self.pending.push_back((number, REPAIR));
                     self.readings.repairs += 1;
@@ -429,8 +430,8 @@ impl Edge {
                 };
             }
         }
-        let has_news = self.tell();
-        if has_news {
+        let has_progress = self.acknowledge_arrivals();
+        if has_progress {
             self.flushes = 0;
             self.flush_at = if self.is_open || !self.order.is_empty() {
                 now.saturating_add(self.wait())
@@ -441,47 +442,47 @@ impl Edge {
         let stamp = self.advance();
         let hole = self.hole();
         let repeats = answer.kind == AnswerKind::Innovative
-            && (hole == Some(State::Dropped) || (hole.is_some() && has_news));
+            && (hole == Some(State::Dropped) || (hole.is_some() && has_progress));
         if stamp.is_some() || repeats {
             self.acknowledge(stamp, hole.is_some());
         }
     }
 
-    /// What TCP is to be told next.
+    /// The next acknowledgment for TCP.
     pub fn poll_acknowledgment(&mut self) -> Option<Acknowledgment> {
         self.acknowledgments.pop_front()
     }
 
-    /// Tells TCP of as many originals as packets arrived, in order; whether there was news.
-    fn tell(&mut self) -> bool {
+    /// Acknowledges as many originals as packets arrived, in order. Returns whether there were any.
+    fn acknowledge_arrivals(&mut self) -> bool {
         let before = self.order.len();
         let arrived: usize = self.generations.iter().map(Generation::arrived).sum();
-        while self.told < arrived
+        while self.acknowledged < arrived
             && let Some(&(number, index)) = self.order.front()
         {
             let generation = &mut self.generations[(number - self.first) as usize];
             let entry = &mut generation.entries[usize::from(index)];
-            // The ranks may have risen for other packets before this one was sent again.
+            // Other packets may have raised the ranks before this original was retransmitted.
             let answered = generation.answered;
             if matches!(entry.state, State::Resent(packet) if packet >= answered) {
                 break;
             }
-            entry.state = State::Told;
-            self.told += 1;
+            entry.state = State::Acknowledged;
+            self.acknowledged += 1;
             self.order.pop_front();
         }
         self.order.len() < before
     }
 
-    /// Moves the acknowledged part up; gives the timestamp of the first segment that is newly
-    /// acknowledged. Lets go of generations that the receiver and TCP have done with.
+    /// Advances the cumulative acknowledgment; returns the timestamp of the first segment that is
+    /// newly acknowledged. Frees generations that are complete and acknowledged.
     fn advance(&mut self) -> Option<u32> {
         let mut stamp = None;
         for entry in self.generations.iter().flat_map(|g| &g.entries) {
             if entry.original.end <= self.acked.0 {
                 continue;
             }
-            if entry.state != State::Told {
+            if entry.state != State::Acknowledged {
                 break;
             }
             stamp = stamp.or(Some(entry.original.stamp));
@@ -496,7 +497,7 @@ impl Edge {
             if is_open || end > self.acked.0 || generation.arrived() < generation.entries.len() {
                 break;
             }
-            self.told -= generation.entries.len();
+            self.acknowledged -= generation.entries.len();
             self.first += 1;
             if let Some(generation) = self.generations.pop_front() {
                 self.last_size = generation.size;
@@ -506,7 +507,7 @@ impl Edge {
         stamp
     }
 
-    /// The state of the first original that TCP was not told of, if the edge dropped it.
+    /// The state of the first original that is not acknowledged to TCP, if the edge dropped it.
     fn hole(&self) -> Option<State> {
         let mut entries = self.generations.iter().flat_map(|g| &g.entries);
         let state = entries
@@ -515,8 +516,8 @@ impl Edge {
         matches!(state, State::Dropped | State::Resent(_)).then_some(state)
     }
 
-    /// Tells TCP how far everything has arrived, and what arrived beyond a hole. One
-    /// acknowledgment carries four blocks; more news than that takes several.
+    /// Queues an acknowledgment, with SACK blocks beyond a hole. One acknowledgment carries four
+    /// blocks; more new blocks take several.
     fn acknowledge(&mut self, stamp: Option<u32>, has_hole: bool) {
         let acked = self.acked.0;
         let mut ack = Acknowledgment {
@@ -526,17 +527,17 @@ impl Edge {
             blocks: Default::default(),
         };
         let mut count = 0;
-        // The present block, and whether TCP was not told of all of it.
+        // The current block, and whether part of it is not reported to TCP.
         let mut block: Option<((u64, u64), bool)> = None;
         let entries = self.generations.iter_mut().flat_map(|g| &mut g.entries);
         let beyond = entries.filter(|entry| has_hole && entry.original.end > acked);
         for entry in beyond.map(Some).chain([None]) {
             if let Some(entry) = entry
-                && entry.state == State::Told
+                && entry.state == State::Acknowledged
             {
                 let Original { start, end, .. } = entry.original;
-                let (of, is_news) = block.unwrap_or(((start, end), false));
-                block = Some(((of.0, end), is_news || !entry.is_reported));
+                let (of, is_new) = block.unwrap_or(((start, end), false));
+                block = Some(((of.0, end), is_new || !entry.is_reported));
                 entry.is_reported = true;
             } else if let Some((of, true)) = block.take() {
                 if count == ack.blocks.len() {
@@ -554,8 +555,8 @@ impl Edge {
         self.readings.duplicate_acks += u64::from(ack.is_duplicate);
     }
 
-    /// The edge's own queue dropped the packet that was sent under `sequence`. Whether TCP is to
-    /// learn of it: the packet brought an original on its way that TCP was not told of.
+    /// The edge's own queue dropped the packet that was sent under `sequence`. Returns whether TCP
+    /// has to be notified: the packet carried an original that is not acknowledged.
     pub fn on_drop(&mut self, sequence: u64) -> bool {
         for (number, generation) in (self.first..).zip(&mut self.generations) {
             let sent = &mut generation.sent;
@@ -570,7 +571,7 @@ impl Edge {
             }
             self.readings.edge_drops += 1;
             let entry = &mut generation.entries[usize::from(index)];
-            if entry.state == State::Told {
+            if entry.state == State::Acknowledged {
                 return false;
             }
             entry.state = State::Dropped;
@@ -586,9 +587,10 @@ impl Edge {
         self.flush_at
     }
 
-    /// Nothing was sent or told for a round trip and a request timer: an open generation is
-    /// closed, so that the receiver can be told its size, and if TCP waits for anything, a
-    /// combination of the first generation that is short asks for an answer. Does nothing before the timeout.
+    /// Handles the timeout after a round trip and a request timer of silence: an open generation is
+    /// closed, so that the receiver learns its size, and if TCP waits for an acknowledgment, a
+    /// combination of the first incomplete generation probes for an answer. Does nothing before the
+    /// timeout.
     pub fn on_timer(&mut self, now: SimTime) {
         if now < self.flush_at {
             return;
@@ -601,7 +603,7 @@ impl Edge {
         }
         self.flush_at = SimTime::MAX;
         if let Some(&(front, _)) = self.order.front() {
-            let is_short = |g: &Generation| g.arrived() < g.on_way();
+            let is_short = |g: &Generation| g.arrived() < g.outstanding();
             let short = self.generations.iter().position(is_short);
             let number = short.map_or(front, |place| self.first + place as u32);
             self.pending.push_back((number, REPAIR));
@@ -615,7 +617,7 @@ impl Edge {
         self.round_trip + self.config.request_timer
     }
 
-    /// What was counted so far.
+    /// The counters.
     pub fn readings(&self) -> &EdgeReadings {
         &self.readings
     }

@@ -1,4 +1,4 @@
-//! One generation: what is mixed, and how it is taken apart again.
+//! Encoding and decoding of one generation.
 //!
 //! A coded packet is a combination of the first `covered` originals. As the last of these always
 //! has a coefficient other than zero, packets that each cover one original more form a
@@ -10,7 +10,7 @@ use crate::gf256::{inverse, multiply_add, scale};
 /// The most originals of a generation: as many as one byte counts.
 pub const MAX_GENERATION: u8 = u8::MAX;
 
-/// Fills `coefficients` with those of packet `number` of generation `generation`; both ends find
+/// Fills `coefficients` with those of packet `number` of generation `generation`; both ends derive
 /// the same ones from the flow's `key`. Each is uniform over the field, the last one over the
 /// field without zero.
 pub fn draw_coefficients(key: u64, generation: u32, number: u32, coefficients: &mut [u8]) {
@@ -53,11 +53,11 @@ pub fn combine(originals: &[u8], width: usize, coefficients: &[u8], symbol: &mut
 
 const NO_ROW: u16 = u16::MAX;
 
-/// Takes one generation apart, by Gauss-Jordan elimination as packets arrive.
+/// Decodes one generation, by Gauss-Jordan elimination as packets arrive.
 ///
-/// Every packet is one equation: coefficients and the bytes that they give. With a width of zero
-/// it works on coefficients alone, and tells what could be decoded. An original is decoded as
-/// soon as the equations that came determine it, whatever else is missing.
+/// Every packet is one equation: coefficients and the resulting bytes. With a width of zero the
+/// decoder works on coefficients alone and reports which originals could be decoded. An original is
+/// decoded as soon as the received equations determine it, even if others are missing.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     columns: usize,
@@ -96,8 +96,8 @@ impl Decoder {
         self.pivots.len() as u8
     }
 
-    /// Takes a packet that covers the first `coefficients.len()` originals. Whether it was
-    /// innovative: it told what those before it did not.
+    /// Adds a packet that covers the first `coefficients.len()` originals. Returns whether it was
+    /// innovative: linearly independent of those before it.
     ///
     /// # Panics
     /// If it covers more originals than there are columns, or its symbol has not the width.

@@ -1,15 +1,14 @@
 //! Network coding between the edge of a network and a receiver, so that TCP sees neither the
-//! losses nor the reordering of what lies between (Seferoglu and Modiano, "TCP-aware
+//! losses nor the reordering of the network between them (Seferoglu and Modiano, "TCP-aware
 //! backpressure routing and scheduling", §IV-A). Sans-I/O: time comes in as an argument, packets
 //! go in and out as plain data.
 //!
 //! - [`gf256`] is the arithmetic, over slices with vector instructions (`simd`).
-//! - [`generation`] mixes originals and takes them apart again.
-//! - [`Edge`] stands beside the source's TCP, [`Receiver`] beside the destination's;
-//!   `message` is what they tell each other, `config` what can be set.
+//! - [`generation`] encodes and decodes a generation of original packets.
+//! - [`Edge`] is attached to the source's TCP, [`Receiver`] to the destination's; `message` has
+//!   their messages, `config` their parameters.
 //!
-//! Left out: recoding at nodes on the way, redundancy sent before it is asked for, congestion
-//! marks.
+//! Left out: recoding at intermediate nodes, proactive redundancy, congestion marks.
 
 mod config;
 mod edge;

@@ -1,4 +1,4 @@
-//! What the two ends tell each other, as plain data, and the bytes that it takes.
+//! The messages between the two ends, as plain data, and their sizes.
 
 use backlane_units::Duration;
 
@@ -48,34 +48,33 @@ impl Header {
     }
 }
 
-/// What the receiver tells: the answer to a coded packet, or a request.
+/// A message of the receiver: the answer to a coded packet, or a request.
 ///
-/// An answer tells all that is known from the base on, so that a lost one is made good by the
-/// next.
+/// An answer carries the state from the base on, so that the next makes up for a lost one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// What made it.
+    /// Why it was sent.
     pub kind: AnswerKind,
-    /// The first generation that is short: all before it are complete.
+    /// The first incomplete generation.
     pub base: u32,
     /// The rank of the base.
     pub base_rank: u8,
-    /// The generation of the packet that is answered, or the one that is short.
+    /// The generation of the packet that is answered, or the incomplete one.
     pub generation: u32,
     /// Its rank.
     pub rank: u8,
-    /// The number of the packet that is answered; the last one that came for a request.
+    /// The number of the packet that is answered; in a request, that of the packet received last.
     pub number: u32,
 }
 
-/// Why the receiver speaks.
+/// Why the receiver sends a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerKind {
-    /// A packet came and raised the rank of its generation.
+    /// A packet raised the rank of its generation.
     #[default]
     Innovative,
-    /// A packet came and told nothing new.
+    /// A packet did not raise the rank of its generation.
     NotInnovative,
-    /// The generation is short and nothing comes any more.
+    /// The generation is incomplete and no packet has arrived for a while.
     Request,
 }

@@ -1,10 +1,11 @@
-//! The receiving side: it counts what is innovative, takes generations apart, and asks for what
-//! is missing.
+//! The receiving side: it counts innovative packets, decodes generations, and requests missing
+//! packets.
 //!
-//! Every coded packet is answered with the ranks, so that a lost answer is made good by the next.
-//! Originals are handed on in order, each as soon as it is decoded. A generation is short when
+//! Every coded packet is answered with the ranks, so that the next answer makes up for a lost one.
+//! Originals are delivered in order, each as soon as it is decoded. A generation is incomplete when
 //! its source has sent all of it (its last original was covered, or a later generation was seen)
-//! and nothing of it came for a while; then its missing packets are requested, again and again.
+//! and none of its packets has arrived for a while; then its missing packets are requested
+//! repeatedly.
 
 use std::collections::VecDeque;
 
@@ -14,40 +15,40 @@ use crate::config::{Config, backed_off};
 use crate::generation::{Decoder, draw_coefficients};
 use crate::message::{Answer, AnswerKind, Header};
 
-/// What a receiver counted.
+/// The counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverReadings {
-    /// Generations of which everything was handed on.
+    /// Generations delivered in full.
     pub generations: u64,
-    /// Coded packets that came.
+    /// Coded packets received.
     pub packets: u64,
-    /// Of these, such that told nothing new.
+    /// Of these, packets that did not raise a rank.
     pub non_innovative: u64,
-    /// Repairs that did: each stands for a packet that was lost, or came too late.
+    /// Innovative repairs: each replaces a packet that was lost or late.
     pub masked_losses: u64,
     /// Requests sent.
     pub requests: u64,
-    /// Originals handed on.
+    /// Originals delivered.
     pub originals: u64,
-    /// Sum over these of the time from the rank that acknowledged them until then.
+    /// Sum over these of the time from the rank that acknowledged them to their delivery.
     pub decode_delay: Duration,
 }
 
 #[derive(Debug, Default)]
 struct Generation {
     decoder: Decoder,
-    /// `None`: nothing of it or of the next one came.
+    /// `None`: no packet of it or of the next one has arrived.
     size: Option<u8>,
     /// The source has sent all of it.
     has_ended: bool,
-    /// Originals handed on.
+    /// Originals delivered.
     delivered: u8,
     /// When each rank was reached.
     ranked_at: Vec<SimTime>,
     request_at: Option<SimTime>,
-    /// Requests since anything new came, of this generation or another.
+    /// Requests since the last innovative packet of any generation.
     tries: u32,
-    /// The number of the packet that came last.
+    /// The number of the packet received last.
     number: u32,
 }
 
@@ -72,7 +73,7 @@ impl Generation {
 
 /// The receiving side of a flow's coding layer.
 ///
-/// After [`on_packet`](Self::on_packet) take what was decoded
+/// After [`on_packet`](Self::on_packet) take the decoded originals
 /// ([`poll_decoded`](Self::poll_decoded)); at [`next_timeout`](Self::next_timeout) take the
 /// requests ([`poll_request`](Self::poll_request)).
 #[derive(Debug)]
@@ -105,7 +106,7 @@ impl Receiver {
         }
     }
 
-    /// A coded packet came. Gives the answer.
+    /// Handles a coded packet. Returns the answer.
     pub fn on_packet(&mut self, now: SimTime, header: &Header, symbol: &[u8]) -> Answer {
         self.readings.packets += 1;
         self.round_trip = header.round_trip();
@@ -163,7 +164,7 @@ impl Receiver {
             generation.request_at = Some(now.saturating_add(wait));
         }
         if is_innovative {
-            // Packets come through: no request waits for longer than for an answer.
+            // The path works: no request waits for longer than for an answer.
             let soon = now.saturating_add(self.round_trip + wait);
             for generation in &mut self.generations {
                 generation.tries = 0;
@@ -208,21 +209,21 @@ impl Receiver {
         Some(symbol)
     }
 
-    /// When [`poll_request`](Self::poll_request) has one; [`SimTime::MAX`] if none is to come.
+    /// When [`poll_request`](Self::poll_request) has one; [`SimTime::MAX`] if no timer runs.
     pub fn next_timeout(&self) -> SimTime {
         let times = self.generations.iter().filter_map(|g| g.request_at);
         times.min().unwrap_or(SimTime::MAX)
     }
 
     /// The next request that is due. It is repeated after a round trip and a wait, which doubles
-    /// while nothing new comes at all.
+    /// until an innovative packet arrives.
     pub fn poll_request(&mut self, now: SimTime) -> Option<Answer> {
         let wait = self.request_wait();
         let is_due = |g: &Generation| g.request_at.is_some_and(|at| at <= now);
         let place = self.generations.iter().position(is_due)?;
         let generation = &mut self.generations[place];
         if generation.is_complete() {
-            // Its size was learned from the next one.
+            // The next generation gave its size.
             generation.request_at = None;
             return self.poll_request(now);
         }
@@ -234,12 +235,12 @@ impl Receiver {
         Some(self.answer(AnswerKind::Request, self.first + place as u32, number))
     }
 
-    /// How long a generation may be silent: half a round trip, but at least the timer.
+    /// The silence that triggers a request: half a round trip, but at least the timer.
     fn request_wait(&self) -> Duration {
         (self.round_trip / 2).max(self.config.request_timer)
     }
 
-    /// What was counted so far.
+    /// The counters.
     pub fn readings(&self) -> &ReceiverReadings {
         &self.readings
     }

@@ -1,4 +1,4 @@
-//! Single decisions of the two ends, told by hand.
+//! Single decisions of the two ends, with messages written by hand.
 
 use backlane_coding::generation::draw_coefficients;
 use backlane_coding::{
@@ -33,7 +33,7 @@ fn send(edge: &mut Edge, now: SimTime, index: u64, cwnd_pkts: u32) -> Vec<Coded>
     leave(edge, now)
 }
 
-/// Packets that leave, named 1000 times their generation and their number in it.
+/// Packets that are sent, named 1000 times their generation and their number in it.
 fn leave(edge: &mut Edge, now: SimTime) -> Vec<Coded> {
     let mut symbol = Vec::new();
     let mut packets: Vec<Coded> = Vec::new();
@@ -121,7 +121,7 @@ fn the_header_takes_eight_bytes_or_lists_its_coefficients_and_the_length_two() {
 fn the_kth_rank_acknowledges_the_kth_original() {
     let mut edge = edge();
     (0..10).for_each(|index| drop(send(&mut edge, at(index), index, 10)));
-    // Packet 0 was lost: packet 1 is the first that came.
+    // Packet 0 was lost: packet 1 is the first that arrived.
     let acks = ranks(&mut edge, at(100), 1, 1);
     assert_eq!(
         (acks.len(), acks[0].ack, acks[0].is_duplicate),
@@ -132,15 +132,15 @@ fn the_kth_rank_acknowledges_the_kth_original() {
         "that of the original which it acknowledges"
     );
     assert_eq!(ranks(&mut edge, at(101), 2, 2)[0].ack, 201);
-    // An answer that was overtaken tells nothing.
+    // An answer that was overtaken has no effect.
     assert_eq!(ranks(&mut edge, at(102), 1, 1), []);
     // Two answers were lost.
     assert_eq!(ranks(&mut edge, at(103), 5, 6)[0].ack, 501);
     assert_eq!(edge.readings().duplicate_acks, 0);
 }
 
-/// Two generations of three. The last packet of the first is lost: each that comes acknowledges
-/// one segment all the same, and the last acknowledgment waits for the repair.
+/// Two generations of three. The last packet of the first is lost: each that arrives still acknowledges
+/// one segment, and the last acknowledgment waits for the repair.
 #[test]
 fn a_loss_delays_the_last_acknowledgment_alone_and_gives_no_duplicates() {
     let mut edge = edge();
@@ -196,7 +196,7 @@ fn tcp_hears_of_a_drop_at_the_edge_and_of_nothing_else() {
     // Packet 4 is lost in the network, which does not show.
     assert_eq!(blocks(&ranks(&mut edge, at(102), 4, 5)[0]), [(301, 501)]);
     assert_eq!(blocks(&ranks(&mut edge, at(103), 8, 9)[0]), [(301, 901)]);
-    // The receiver lacks two, of which one is not to be made good.
+    // The receiver lacks two, of which one must not be repaired.
     edge.on_answer(at(150), &answer(AnswerKind::Request, 0, 8, 0, 8, 9));
     assert_eq!(leave(&mut edge, at(150)).len(), 1);
     assert_eq!(blocks(&ranks(&mut edge, at(250), 9, 10)[0]), [(301, 1001)]);
@@ -204,7 +204,7 @@ fn tcp_hears_of_a_drop_at_the_edge_and_of_nothing_else() {
     let again = send(&mut edge, at(251), 2, 10);
     assert_eq!(again.len(), 1);
     assert!(!again[0].header.is_repair && again[0].header.covered == 10);
-    // A full rank by an earlier packet is no answer to it.
+    // A full rank by an earlier packet does not acknowledge it.
     assert_eq!(
         ranks(&mut edge, at(252), 10, 10)
             .iter()
@@ -316,7 +316,7 @@ fn a_generation_that_is_short_is_requested_again_and_again() {
     assert_eq!((late.kind, late.base), (AnswerKind::NotInnovative, 1));
 }
 
-/// Of the first generation nothing comes; a packet of the second tells how large it was.
+/// No packet of the first generation arrives; one of the second carries its size.
 #[test]
 fn a_generation_of_which_nothing_came_is_requested_too() {
     let config = Config::default();
@@ -364,7 +364,7 @@ fn a_generation_that_never_ends_numbers_no_two_packets_alike() {
 }
 
 /// RFC 6298 §2.3 with α = 1/8: after 100 ms a sample of 180 ms gives (7 × 100 + 180)/8 = 110 ms.
-/// So long, and a request timer, the edge waits for more.
+/// The edge waits for this time and a request timer.
 #[test]
 fn the_round_trip_is_smoothed_by_an_eighth() {
     let mut edge = edge();

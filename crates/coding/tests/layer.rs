@@ -1,4 +1,4 @@
-//! Both ends of the coding layer over a path that loses, doubles and reorders, in either
+//! Both ends of the coding layer over a path that loses, duplicates and reorders, in either
 //! direction, with a source that sends like TCP: a window, fast retransmission, a timeout.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,19 +11,19 @@ const KEY: u64 = 99;
 const WIDTH: usize = 24;
 const SEGMENT_BYTES: u64 = 1000;
 
-/// What is done to the packets.
+/// The impairments of the path.
 #[derive(Clone, Debug, Default)]
 struct Path {
     /// Share of coded packets and of answers lost, of 256.
     loss: u8,
     answer_loss: u8,
-    /// Share of each that come twice, of 256.
+    /// Share of each that is duplicated, of 256.
     doubled: u8,
-    /// One-way delay: 10 ms and up to so many more.
+    /// One-way delay: 10 ms and up to this many more.
     jitter_ms: u8,
     /// Share of coded packets that the edge's own queue drops, of 256.
     edge_drop: u8,
-    /// The application pauses for 500 ms after every so many segments; 0: never.
+    /// The application pauses for 500 ms after every group of this many segments; 0: never.
     pause_after: u8,
 }
 
@@ -48,7 +48,7 @@ enum Event {
     Answer(Answer),
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     received: Vec<Vec<u8>>,
@@ -310,7 +310,7 @@ fn a_source_that_pauses_does_not_leave_the_receiver_short() {
         ..Path::default()
     };
     let outcome = transfer(&path, 70, 20, 1);
-    // Each pause begins with 7 segments sent, and the last one is not waited for.
+    // Each pause begins with 7 segments sent, and the run ends before the last one.
     assert_eq!(
         outcome.end,
         SimTime::ZERO + Duration::from_millis(9 * 500 + 20)
@@ -333,7 +333,7 @@ fn what_the_edge_drops_is_told_to_tcp_and_sent_again_by_it() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Whatever the path does in either direction, everything arrives, in order and unchanged,
+    /// With any impairments in either direction, all data arrive, in order and unchanged,
     /// and without drops at the edge TCP gets no duplicate acknowledgment.
     #[test]
     fn everything_arrives_in_order_whatever_is_lost_doubled_or_reordered(

@@ -2,8 +2,8 @@
 //!
 //! `build` wires nodes, links, routers and flows together; [`World::run`] moves time;
 //! `outcome` is what came of it. This is also the door for Rust programs that run scenarios:
-//! [`backlane_scenario::Catalogue::parse`] reads one, and [`World::with_controls`] takes congestion controls that
-//! the simulator does not have.
+//! [`backlane_scenario::Catalogue::parse`] reads one, and [`World::with_controls`] takes congestion
+//! controls that the simulator does not have.
 //!
 //! ```
 //! use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
