@@ -130,11 +130,11 @@ def run(
     """
     from pathlib import Path
 
-    from backlane import congestion, cost, single
+    from backlane import classes, cost, single
     from backlane.campaign.plan import make_plan
 
     work = single.only_run(make_plan(Path(file), overrides, seed), file)
-    congestion.authorize(work.plan.custom_controls, file, allow_python)
+    classes.authorize(work.plan.classes(), file, allow_python)
     if not ignore_memory:
         cost.refuse(work.plan, folder=out, file=file)
     if out is not None:

@@ -1,8 +1,8 @@
-"""What the text of a Python file says of a congestion control, told without executing it.
+"""The static check of the text of a Python class that a scenario names.
 
 `check` finds what certainly cannot work: text that is no Python, a class that is missing or derives
 from something else, hooks that are missing, misspelled or take other arguments. What only execution
-can tell, such as a base class from another package, passes.
+can show, such as a base class from another package, passes.
 """
 
 from __future__ import annotations
@@ -14,36 +14,49 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from backlane.congestion import (
-    FLAGS,
-    HOOKS,
+from backlane.classes import (
     STANDS_ALONE,
     TAKES_A_SEED,
-    CongestionControl,
+    Base,
     compiled,
-    nearest_control,
-    not_a_hook,
-    parameters_of,
+    is_parameter,
+    no_parameter,
     refused,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
-_ROOT = CongestionControl.__name__
-_HOMES = ("backlane", "backlane.congestion")
-"""The modules that have it."""
+    from backlane.classes import Named
+
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def check(file: str, name: str, source: str) -> None:
+def verify(classes: Sequence[Named], scenario: str | Path) -> None:
+    """Check the classes that a scenario names; nothing is executed.
+
+    Args:
+        classes: those that the scenario names.
+        scenario: the file that names them.
+
+    Raises:
+        BacklaneError: R020 for the first that certainly cannot be used.
+    """
+    for one in classes:
+        check(one.base, one.shown_file(scenario), one.name, one.source, one.parameters)
+
+
+def check(base: Base, file: str, name: str, source: str, parameters: Iterable[str] = ()) -> None:
     """Look for what is wrong with a class.
 
     Args:
+        base: what it derives from.
         file: where it is from, for messages.
         name: the class.
         source: the text of the file.
+        parameters: the attributes that the scenario sets.
 
     Raises:
         BacklaneError: R020 when the class certainly cannot be used.
@@ -54,16 +67,17 @@ def check(file: str, name: str, source: str) -> None:
     except (RecursionError, MemoryError):
         # It compiles, but is too deep to be looked at.
         return
-    names = _Names(tree, file)
+    names = _Names(tree, base, file)
     found = names.class_of(name)
     if found is not None:
-        _check_class(found, names, file)
+        _check_class(found, names, parameters)
 
 
 class _Names:
     """What the names at the top of a module are bound to."""
 
-    def __init__(self, tree: ast.Module, file: str) -> None:
+    def __init__(self, tree: ast.Module, base: Base, file: str) -> None:
+        self.base = base
         self.file = file
         self.classes: dict[str, ast.ClassDef] = {}
         self.imported: dict[str, str] = {}
@@ -126,13 +140,13 @@ class _Names:
             return None if known else self.classes[name]
         if known:
             return None
-        controls = [other for other in self.classes if self.lineage(self.classes[other])[1]]
-        raise refused(f"there is no class {name}", self.file, nearest_control(name, controls))
+        fitting = [other for other in self.classes if self.lineage(self.classes[other])[1]]
+        raise self.base.no_class(name, self.file, fitting)
 
     def lineage(self, of: ast.ClassDef) -> tuple[list[ast.ClassDef], bool, bool]:
-        """The class with its bases in this file, whether it is a control, whether that is all."""
+        """The class with its bases in this file, whether it derives from the root, and only so."""
         classes: list[ast.ClassDef] = []
-        is_control, is_all = False, True
+        is_derived, is_all = False, True
         pending = [of]
         while pending:
             node = pending.pop(0)
@@ -142,7 +156,7 @@ class _Names:
             is_all &= not node.decorator_list and not node.keywords
             for base in node.bases:
                 if self._is_root(base):
-                    is_control = True
+                    is_derived = True
                 elif (
                     isinstance(base, ast.Name)
                     and base.id in self.classes
@@ -152,7 +166,7 @@ class _Names:
                 else:
                     is_all &= isinstance(base, ast.Name) and base.id == "object"
                     self._require_bound(base)
-        return classes, is_control, is_all
+        return classes, is_derived, is_all
 
     def _is_root(self, base: ast.expr) -> bool:
         parts = []
@@ -162,7 +176,8 @@ class _Names:
         if not isinstance(base, ast.Name):
             return False
         first = self.imported.get(base.id, "")
-        return ".".join([first, *reversed(parts)]) in [f"{home}.{_ROOT}" for home in _HOMES]
+        homes = ("backlane", self.base.root.__module__)
+        return ".".join([first, *reversed(parts)]) in [f"{home}.{self.base.name}" for home in homes]
 
     def _require_bound(self, base: ast.expr) -> None:
         if not isinstance(base, ast.Name) or self.is_open:
@@ -173,48 +188,53 @@ class _Names:
             raise refused(
                 f"name {name!r} is not defined",
                 f"{self.file}:{base.lineno}",
-                f"from backlane import {_ROOT}" if name == _ROOT else None,
+                f"from backlane import {name}" if name == self.base.name else None,
             )
 
 
-def _check_class(found: ast.ClassDef, names: _Names, file: str) -> None:
-    classes, is_control, is_all = names.lineage(found)
+def _check_class(found: ast.ClassDef, names: _Names, parameters: Iterable[str]) -> None:
+    base, file = names.base, names.file
+    classes, is_derived, is_all = names.lineage(found)
     place = f"{file}:{found.lineno}"
     name = found.name
-    if not is_control and is_all:
-        raise refused(
-            f"{name} is no congestion control", place,
-            f"derive it: class {name}({_ROOT}), imported from backlane",
-        )  # fmt: skip
+    if not is_derived and is_all:
+        raise base.other_class(name, place)
     members: dict[str, ast.stmt | None] = {}
     for one in classes:
         members = _members(one) | members
-    for missing in sorted(CongestionControl.__abstractmethods__):
+    for missing in base.required:
         if is_all and missing not in members:
-            meant = parameters_of(missing)
-            raise refused(f"{name} has no {missing}", place, f"write def {missing}{meant}")
+            raise base.no_hook(name, missing, place)
     for written, node in members.items():
         line = place if node is None else f"{file}:{node.lineno}"
-        if written.startswith("on_") and written not in HOOKS:
-            raise not_a_hook(name, written, line)
+        if written.startswith("on_") and written not in base.hooks:
+            raise base.not_a_hook(name, written, line)
         if isinstance(node, _Function):
-            _check_arguments(name, node, line)
-        elif written in FLAGS and _is_no_bool(node):
+            _check_arguments(name, node, base, line)
+        elif written in base.flags and _is_no_bool(node):
             raise refused(f"{name}.{written} is no bool", line, "write True or False")
+    known = [
+        member
+        for member, node in members.items()
+        if is_parameter(member) and not isinstance(node, _Function)
+    ]
+    for parameter in parameters:
+        if is_all and parameter not in known:
+            raise no_parameter(name, parameter, known, place)
 
 
-def _check_arguments(name: str, node: _Function, place: str) -> None:
-    if node.name == "__init__":
-        meant, mend = ["self", "seed"], TAKES_A_SEED
-    elif node.name in HOOKS:
-        meant = list(inspect.signature(getattr(CongestionControl, node.name)).parameters)
-        mend = f"write def {node.name}{parameters_of(node.name)}"
-    else:
+def _check_arguments(name: str, node: _Function, base: Base, place: str) -> None:
+    is_constructor = node.name == "__init__"
+    if not is_constructor and node.name not in base.hooks:
         return
+    meant = ["self", "seed"] if is_constructor else base.parameters_of(node.name)
     try:
         _signature(node.args).bind(*meant)
     except TypeError as error:
-        raise refused(f"{name}.{node.name} cannot be called: {error}", place, mend) from error
+        if is_constructor:
+            message = f"{name}.__init__ cannot be called: {error}"
+            raise refused(message, place, TAKES_A_SEED) from error
+        raise base.not_callable(name, node.name, error, place) from error
 
 
 def _signature(arguments: ast.arguments) -> inspect.Signature:

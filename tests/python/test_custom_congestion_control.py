@@ -12,9 +12,10 @@ import pytest
 from conftest import BASE, Cli
 
 import backlane
-from backlane import native
-from backlane.congestion import FLAGS, HOOKS
+from backlane import congestion, native
 from backlane.errors import BacklaneError
+
+HOOKS, FLAGS = congestion.BASE.hooks, congestion.BASE.flags
 
 RENO = '''\
 """Reno, from RFC 5681."""

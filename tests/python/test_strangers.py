@@ -15,7 +15,7 @@ from conftest import Cli, finish, start
 from test_custom_congestion_control import LINK, own, write
 
 import backlane
-from backlane import congestion
+from backlane import classes
 from backlane.errors import BacklaneError
 
 TOUCHES = "open({path!r}, 'w').close()\n"
@@ -231,9 +231,9 @@ def test_a_hook_that_loops_for_ever_can_be_interrupted(loop: str, tmp_path: Path
     assert thread.ident is not None
     # The first one may come before the loop.
     while thread.is_alive():
-        congestion.interrupt(thread.ident)
+        classes.interrupt(thread.ident)
         thread.join(0.1)
-    assert [type(error) for error in ended] == [congestion.Interrupted]
+    assert [type(error) for error in ended] == [classes.Interrupted]
     assert isinstance(ended[0], KeyboardInterrupt)
 
 
@@ -248,8 +248,8 @@ def test_a_thread_outside_of_hooks_is_left_alone() -> None:
     thread.start()
     ready.wait()
     assert thread.ident is not None
-    assert not congestion.interrupt(thread.ident)
-    assert not congestion.interrupt(ctypes.c_ulong(-1).value), "there is no such thread"
+    assert not classes.interrupt(thread.ident)
+    assert not classes.interrupt(ctypes.c_ulong(-1).value), "there is no such thread"
     leave.set()
     thread.join()
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod congestion;
 mod errors;
+mod failure;
 mod outcome;
 mod run;
 mod scenario;

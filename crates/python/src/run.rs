@@ -13,8 +13,9 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::congestion::{self, ControlFailure, Failed};
+use crate::congestion;
 use crate::errors::run_error;
+use crate::failure::{Failed, HookFailure};
 use crate::outcome::{RunResult, table};
 use crate::scenario::report_error;
 
@@ -40,7 +41,7 @@ pub(crate) fn sources() -> &'static str {
 }
 
 enum Failure {
-    Control {
+    Hook {
         message: String,
         place: String,
         cause: PyErr,
@@ -50,14 +51,14 @@ enum Failure {
     Stopped(PyErr),
 }
 
-impl From<ControlFailure> for Failure {
-    fn from(failure: ControlFailure) -> Self {
+impl From<HookFailure> for Failure {
+    fn from(failure: HookFailure) -> Self {
         Python::attach(|py| {
             if failure.error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 Self::Stopped(failure.error)
             } else {
-                let (message, place) = failure.told(py);
-                Self::Control {
+                let (message, place) = failure.described(py);
+                Self::Hook {
                     message,
                     place,
                     cause: failure.error,
@@ -95,7 +96,7 @@ pub(crate) fn run(
     match outcome {
         Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
         Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Control {
+        Err(Failure::Hook {
             message,
             place,
             cause,

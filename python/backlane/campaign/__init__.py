@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backlane import congestion, cost, native
+from backlane import classes, cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
 from backlane.campaign.pool import Outcome, Progress, core_count, run_all
@@ -70,7 +70,7 @@ def run(
         ScenarioError: when the scenario is wrong.
     """
     plan = make_plan(Path(file), overrides)
-    congestion.authorize(plan.custom_controls, file, allow_python)
+    classes.authorize(plan.classes(), file, allow_python)
     folder = Path(out) if out is not None else default_folder(plan)
     if not ignore_memory:
         store = Store(folder)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from backlane.classes import Named
+
 Label = str | int | float | bool
 """The value of a swept parameter, ready to print."""
 
@@ -109,6 +111,14 @@ class Plan:
         for cell in self.cells:
             for seed in self.seeds:
                 yield cell, self._by_scenario[cell.hash, seed]
+
+    def classes(self) -> list[Named]:
+        """The Python classes that the scenario names."""
+        if not self.custom_controls:
+            return []
+        from backlane import congestion
+
+        return congestion.named(self.custom_controls)
 
     def shard(self, part: tuple[int, int] | None) -> list[Run]:
         """Every n-th run, beginning with the i-th (from 1); all runs for None."""
@@ -209,9 +219,10 @@ def make_plan(
         ScenarioError: when the scenario is wrong.
     """
     text = read_scenario(file)
-    plan = json.loads(native.module().plan(text, str(file), list(overrides), seed))
-    if plan["custom_controls"]:
-        from backlane.congestion import verify
+    plan = Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))
+    if plan.custom_controls:
+        from backlane import congestion, outline
 
-        verify(plan["custom_controls"], file)
-    return Plan.from_dict(plan)
+        congestion.refuse_rust(plan.custom_controls, file)
+        outline.verify(plan.classes(), file)
+    return plan

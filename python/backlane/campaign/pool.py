@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from backlane import native
 from backlane.campaign.record import DamagedError
-from backlane.congestion import interrupt
+from backlane.classes import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

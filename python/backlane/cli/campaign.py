@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import campaign, congestion
+from backlane import campaign, classes
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
@@ -79,7 +79,7 @@ def run(
         afford(plan, file, folder, True, threads, missing)
         return EXIT_OK
     if left:
-        congestion.authorize(plan.custom_controls, file, allow_python, output.say)
+        classes.authorize(plan.classes(), file, allow_python, output.say)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
         f"on {threads} threads -> {folder}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import congestion, single
+from backlane import classes, single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.cli import output
 from backlane.cli.app import (
@@ -54,7 +54,7 @@ def command(
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
-    congestion.authorize(plan.custom_controls, file, allow_python, output.say)
+    classes.authorize(plan.classes(), file, allow_python, output.say)
     for remark in single.remarks(work, file):
         output.error(remark["rendered"])
     folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"

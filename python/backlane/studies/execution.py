@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from backlane import campaign, congestion
+from backlane import campaign, classes
 from backlane.campaign.plan import make_plan
 from backlane.errors import BacklaneError
 from backlane.results import Results
@@ -82,7 +82,7 @@ class Execution:
     def _carry_out(self, file: Path, settings: Settings, name: str, step: str) -> Runs:
         folder = self.root / name
         plan = make_plan(file, settings)
-        congestion.authorize(plan.custom_controls, file, say=self.log)
+        classes.authorize(plan.classes(), file, say=self.log)
         if self.progress is None:
             result = campaign.run_plan(plan, folder, self.workers, None, settings)
         else:

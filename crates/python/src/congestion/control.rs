@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::values::{self, Ack, Arrival, LostPacket, RttSample, Window, packets};
-use super::{ControlFailure, Failed};
+use crate::failure::{Failed, HookFailure, Origin};
 
 /// The hooks that a class defines, bound to one object; the others are not called.
 #[derive(Debug, Default)]
@@ -73,22 +73,22 @@ impl Hooks {
 #[derive(Debug)]
 pub(super) struct PythonControl {
     hooks: Hooks,
-    name: Arc<str>,
-    /// The time of the last hook, for those that are not told it.
+    origin: Arc<Origin>,
+    /// The time of the last hook, for those without an argument for it.
     now: Cell<SimTime>,
     failed: Failed,
 }
 
 impl PythonControl {
     /// A control made by `make` from the seed; without hooks if that fails.
-    pub(super) fn new(make: &Py<PyAny>, seed: u64, name: &Arc<str>, failed: &Failed) -> Self {
+    pub(super) fn new(make: &Py<PyAny>, seed: u64, origin: &Arc<Origin>, failed: &Failed) -> Self {
         let hooks = Python::attach(|py| {
             let made = make.bind(py).call1((seed,));
             made.and_then(|made| Hooks::of(&made))
         });
         let hooks = hooks.unwrap_or_else(|error| {
-            failed.put(ControlFailure {
-                control: name.clone(),
+            failed.put(HookFailure {
+                origin: origin.clone(),
                 at: None,
                 error,
             });
@@ -96,7 +96,7 @@ impl PythonControl {
         });
         Self {
             hooks,
-            name: name.clone(),
+            origin: origin.clone(),
             now: Cell::new(SimTime::ZERO),
             failed: failed.clone(),
         }
@@ -115,8 +115,8 @@ impl PythonControl {
         Python::attach(|py| {
             call(py, hook.bind(py))
                 .map_err(|error| {
-                    self.failed.put(ControlFailure {
-                        control: self.name.clone(),
+                    self.failed.put(HookFailure {
+                        origin: self.origin.clone(),
                         at: Some(self.now.get()),
                         error,
                     });

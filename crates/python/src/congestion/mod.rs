@@ -1,12 +1,11 @@
 //! Congestion controls that are Python classes.
 //!
-//! `values` are the objects that hooks get; `control` calls the hooks of one object. What a
-//! class may be, and which hooks it has, is `backlane.congestion`'s to say: its function
-//! `prepare` gives a function from a seed to the hooks of a fresh object. An error in a hook
-//! ends the run, by way of [`Failed`], since the simulator's hooks cannot fail.
+//! `values` are the objects that hooks get; `control` calls the hooks of one object. The Python
+//! module `backlane.congestion` defines the hooks of a class: its function `prepare` returns a
+//! function from a seed to the hooks of a new object. An error in a hook ends the run through
+//! [`Failed`], since the simulator's hooks cannot fail.
 
 mod control;
-mod failure;
 mod values;
 
 use std::sync::Arc;
@@ -16,9 +15,8 @@ use backlane_world::tcp::congestion::Custom;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::failure::{Failed, Origin};
 use control::PythonControl;
-
-pub(crate) use failure::{ControlFailure, Failed};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<values::Ack>()?;
@@ -29,7 +27,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<values::Window>()
 }
 
-/// The Python controls of a scenario. Each file is executed anew, so that runs share nothing.
+/// The Python controls of a scenario. Each file is executed again, so that runs share nothing.
 pub(crate) fn controls(
     py: Python<'_>,
     scenario: &Described,
@@ -45,10 +43,14 @@ pub(crate) fn controls(
             .getattr(intern!(py, "prepare"))?
             .call1((&python.file, &python.class, &python.source))?
             .unbind();
-        let name: Arc<str> = control.name.as_str().into();
+        let origin = Arc::new(Origin {
+            name: format!("the congestion control \"{}\"", control.name),
+            file: python.file.clone(),
+            part_of: "a connection",
+        });
         let failed = failed.clone();
         controls.push(Custom::new(&control.name, move |seed| {
-            Box::new(PythonControl::new(&make, seed, &name, &failed))
+            Box::new(PythonControl::new(&make, seed, &origin, &failed))
         }));
     }
     Ok(controls)
