@@ -77,6 +77,13 @@ pub trait Param: Sized {
         }
     }
 
+    /// The tag of the table around it, if the field is one; its defaults are those of `given` if
+    /// there is one.
+    fn tag(given: Option<&Self>) -> Option<Tag> {
+        let _ = given;
+        None
+    }
+
     /// Those of the keys that follow from others where they are left out.
     fn derived() -> Vec<&'static str> {
         Vec::new()
@@ -108,7 +115,9 @@ pub struct Spec {
     pub doc: &'static str,
     /// Its keys.
     pub keys: &'static [Key],
-    /// Those among them that follow from others where they are left out.
+    /// The key whose word decides which further keys there are.
+    pub tag: Option<Tag>,
+    /// Those among the keys that follow from others where they are left out.
     pub derived: &'static [&'static str],
     /// What follows from the keys, and what must hold between them.
     pub rules: Rules,
@@ -121,7 +130,7 @@ impl Spec {
             noun,
             doc: self.doc,
             keys: self.keys,
-            tag: None,
+            tag: self.tag,
             rules: Some(self.rules),
         }
     }
@@ -257,28 +266,6 @@ pub trait Table: Params {
 
     /// The table of a file.
     fn section() -> &'static Section;
-}
-
-/// A section whose tag has these variants.
-#[doc(hidden)]
-pub fn choice_section(
-    noun: &'static str,
-    doc: &'static str,
-    tag: (&'static str, &'static str, &'static str),
-    variants: Vec<Variant>,
-) -> Section {
-    Section {
-        noun,
-        doc,
-        keys: &[],
-        tag: Some(Tag {
-            key: tag.0,
-            default: Some(tag.1),
-            doc: tag.2,
-            variants: variants.leak(),
-        }),
-        rules: None,
-    }
 }
 
 /// The first paragraph of a documentation comment, on one line.

@@ -1,7 +1,8 @@
 //! Parameters of a model, declared once, beside the model.
 //!
 //! [`params!`] declares a struct, [`words!`] an enum of words, [`or_word!`] a word or else a value,
-//! and [`choice!`] a table whose tag decides which keys it has. One declaration gives:
+//! and [`choice!`] a table whose tag decides which keys it has. [`changed_defaults!`] declares what a
+//! profile changes. One declaration gives:
 //!
 //! - the Rust type with its documentation and, where every key has a default, its `Default`;
 //! - the description ([`Spec`], [`Section`]) that checks a scenario file, fills it in, and makes
@@ -13,18 +14,20 @@
 //!
 //! This crate reads no files and knows no TOML: `scenario` interprets the descriptions.
 
+mod changed;
 mod declare;
 mod macros;
 mod spec;
 mod types;
 mod value;
 
+pub use changed::{ChangedDefault, ChangedDefaults};
 pub use declare::{
-    Given, Param, Params, Profile, Spec, Table, Unbounded, choice_section, field_keys, paragraph,
-    table, table_key, unbounded,
+    Given, Param, Params, Profile, Spec, Table, Unbounded, field_keys, paragraph, table, table_key,
+    unbounded,
 };
 pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
-pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrOff};
+pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff};
 pub use value::{Mismatch, Value, Values};
 
 /// Ranges that many keys share.

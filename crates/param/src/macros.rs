@@ -10,6 +10,10 @@
 /// the sentence of the reference. A field whose type is such a struct stands for its keys; with
 /// `struct Name as "noun"` it is a table of its own.
 ///
+/// A field whose type is a [`choice!`](crate::choice) without a noun is the tag of the table: its
+/// words have keys of their own beside those of the struct. With `struct Name as "noun" or tag` the
+/// word of the tag alone may stand for the table.
+///
 /// `rules function;` after the struct names a `fn(&Self) -> Vec<Issue>`: what must hold between
 /// keys.
 #[macro_export]
@@ -17,7 +21,7 @@ macro_rules! params {
     (
         $(#[doc = $doc:expr])*
         $(#[derive($($derive:ident),*)])?
-        $vis:vis struct $name:ident $(as $noun:literal)? {$(
+        $vis:vis struct $name:ident $(as $noun:literal $(or $tag:ident)?)? {$(
             $(#[doc = $key_doc:expr])*
             $key:ident : $type:ty $(= $default:expr)? $(=> $derived:expr)? $(, in $limits:expr)? ;
         )*}
@@ -50,6 +54,18 @@ macro_rules! params {
                 keys
             }
 
+            /// The tag, if a field is one.
+            #[allow(unused_mut, unused_variables)]
+            fn declared_tag(given: Option<&Self>) -> Option<$crate::Tag> {
+                let mut tag = None;
+                $(
+                    let usual: Option<$type> = $crate::params!(@usual $($default)?);
+                    let meant = given.map(|given| &given.$key).or(usual.as_ref());
+                    tag = tag.or_else(|| <$type as $crate::Param>::tag(meant));
+                )*
+                tag
+            }
+
             /// Those of the keys that follow from others.
             #[allow(unused_mut)]
             fn derived_keys() -> Vec<&'static str> {
@@ -68,6 +84,7 @@ macro_rules! params {
                 SPEC.get_or_init(|| $crate::Spec {
                     doc: $crate::paragraph(&[$($doc),*]),
                     keys: Self::declared_keys(None).leak(),
+                    tag: Self::declared_tag(None),
                     derived: Self::derived_keys().leak(),
                     rules: <Self as $crate::Params>::rules(),
                 })
@@ -75,6 +92,7 @@ macro_rules! params {
             fn as_defaults(&self) -> $crate::Spec {
                 $crate::Spec {
                     keys: Self::declared_keys(Some(self)).leak(),
+                    tag: Self::declared_tag(Some(self)),
                     ..*Self::spec()
                 }
             }
@@ -95,7 +113,7 @@ macro_rules! params {
             }
         }
 
-        $crate::params!(@field $name [$($noun)?] $($key)*);
+        $crate::params!(@field $name [$($noun $($tag)?)?] $($key)*);
     };
     // As a field of another struct it stands for its keys.
     (@field $name:ident [] $($key:ident)*) => {
@@ -130,6 +148,9 @@ macro_rules! params {
             fn write(&self, _: &'static str, values: &mut $crate::Values) {
                 $($crate::Param::write(&self.$key, stringify!($key), values);)*
             }
+            fn tag(given: Option<&Self>) -> Option<$crate::Tag> {
+                Self::declared_tag(given)
+            }
             fn derived() -> Vec<&'static str> {
                 Self::derived_keys()
             }
@@ -139,7 +160,7 @@ macro_rules! params {
         }
     };
     // As a field of another struct it is a table.
-    (@field $name:ident [$noun:literal] $($key:ident)*) => {
+    (@field $name:ident [$noun:literal $($tag:ident)?] $($key:ident)*) => {
         impl $crate::Table for $name {
             const NOUN: &'static str = $noun;
             fn section() -> &'static $crate::Section {
@@ -151,7 +172,7 @@ macro_rules! params {
         impl $crate::Param for $name {
             type Limits = ();
             fn kind((): ()) -> Option<$crate::Kind> {
-                Some($crate::Kind::Table(<Self as $crate::Table>::section()))
+                Some($crate::params!(@kind $($tag)?)(<Self as $crate::Table>::section()))
             }
             fn from_value(value: &$crate::Value) -> Option<Self> {
                 match value {
@@ -172,11 +193,12 @@ macro_rules! params {
                     // The struct around it means other defaults.
                     $crate::Given::Default(given) => &*Box::leak(Box::new($crate::Section {
                         keys: Self::declared_keys(Some(given)).leak(),
+                        tag: Self::declared_tag(Some(given)),
                         ..*<Self as $crate::Table>::section()
                     })),
                     _ => <Self as $crate::Table>::section(),
                 };
-                $crate::table_key(name, doc, $crate::Kind::Table(section))
+                $crate::table_key(name, doc, $crate::params!(@kind $($tag)?)(section))
             }
             fn read(
                 values: &$crate::Values,
@@ -187,6 +209,8 @@ macro_rules! params {
             }
         }
     };
+    (@kind) => { $crate::Kind::Table };
+    (@kind $tag:ident) => { $crate::Kind::TableOrTag };
     // A struct has a default where each of its keys has one.
     (@default $name:ident $($key:ident $type:ty {$value:expr})*) => {
         impl Default for $name {
@@ -313,20 +337,21 @@ macro_rules! or_word {
 /// Declares a table whose tag decides which keys it has: an enum with a variant for each word.
 ///
 /// In a file the table may be given as the word of its tag alone. A field whose type is a struct of
-/// [`params!`](crate::params) stands for its keys.
+/// [`params!`](crate::params) stands for its keys; a key without a default must be stated. Without
+/// `as "noun"` it is the tag of the struct that has it as a field.
 #[macro_export]
 macro_rules! choice {
     (
         $(#[doc = $doc:expr])*
         $(#[derive($($derive:ident),*)])?
-        $vis:vis enum $name:ident as $noun:literal {
+        $vis:vis enum $name:ident $(as $noun:literal)? {
             $(#[doc = $tag_doc:expr])*
             $tag:ident = $usual:ident;
             $(
                 $(#[doc = $variant_doc:expr])*
                 $variant:ident = $word:literal {$(
                     $(#[doc = $key_doc:expr])*
-                    $key:ident : $type:ty = $default:expr $(, in $limits:expr)? ;
+                    $key:ident : $type:ty $(= $default:expr)? $(, in $limits:expr)? ;
                 )*}
             )*
         }
@@ -344,46 +369,49 @@ macro_rules! choice {
         impl Default for $name {
             #[allow(non_snake_case, dead_code)]
             fn default() -> Self {
-                $(fn $variant() -> $name {
-                    $(let $key: $type = $default;)*
-                    $name::$variant { $($key),* }
-                })*
+                $($crate::choice!(@default $name $variant $($key $type {$($default)?})*);)*
                 $usual()
             }
         }
 
         impl $name {
-            /// The table of a file.
-            $vis fn section() -> &'static $crate::Section {
-                static SECTION: std::sync::OnceLock<$crate::Section> = std::sync::OnceLock::new();
-                SECTION.get_or_init(|| {
-                    let mut usual = "";
-                    $(if stringify!($variant) == stringify!($usual) { usual = $word; })*
-                    $crate::choice_section(
-                        $noun,
-                        $crate::paragraph(&[$($doc),*]),
-                        (stringify!($tag), usual, $crate::paragraph(&[$($tag_doc),*])),
-                        vec![$({
-                            #[allow(unused_mut)]
-                            let mut keys: Vec<$crate::Key> = Vec::new();
-                            $({
-                                let value: $type = $default;
-                                keys.extend($crate::field_keys::<$type>(
-                                    stringify!($key),
-                                    &[$($key_doc),*],
-                                    $crate::Given::Default(&value),
-                                    $crate::params!(@limits $type $(, $limits)?),
-                                ));
-                            })*
-                            $crate::Variant {
-                                name: $word,
-                                doc: $crate::paragraph(&[$($variant_doc),*]),
-                                keys: keys.leak(),
-                                rules: None,
-                            }
-                        }),*],
-                    )
-                })
+            /// The tag with its words; the defaults are those of `given` if there is one, else
+            /// those declared.
+            #[allow(unused_variables)]
+            fn declared_tag(given: Option<&Self>) -> $crate::Tag {
+                let mut usual = "";
+                $(if stringify!($variant) == stringify!($usual) { usual = $word; })*
+                $(if let Some(Self::$variant { .. }) = given { usual = $word; })*
+                let variants = vec![$({
+                    #[allow(unused_mut)]
+                    let mut keys: Vec<$crate::Key> = Vec::new();
+                    $({
+                        let usual: Option<$type> = $crate::params!(@usual $($default)?);
+                        let own = match given {
+                            Some(Self::$variant { $key, .. }) => Some($key),
+                            _ => None,
+                        };
+                        keys.extend($crate::field_keys::<$type>(
+                            stringify!($key),
+                            &[$($key_doc),*],
+                            own.or(usual.as_ref())
+                                .map_or($crate::Given::Required, $crate::Given::Default),
+                            $crate::params!(@limits $type $(, $limits)?),
+                        ));
+                    })*
+                    $crate::Variant {
+                        name: $word,
+                        doc: $crate::paragraph(&[$($variant_doc),*]),
+                        keys: keys.leak(),
+                        rules: None,
+                    }
+                }),*];
+                $crate::Tag {
+                    key: stringify!($tag),
+                    default: Some(usual),
+                    doc: $crate::paragraph(&[$($tag_doc),*]),
+                    variants: variants.leak(),
+                }
             }
 
             /// Reads the checked values of the table.
@@ -394,12 +422,81 @@ macro_rules! choice {
             $vis fn read_table(values: &$crate::Values) -> Result<Self, $crate::Mismatch> {
                 match values.text(stringify!($tag)) {
                     $(Some($word) => {
-                        $(let $key: $type =
-                            $crate::params!(@read values $key $type []);)*
+                        $(let $key: $type = $crate::choice!(
+                            @read values $key $type [$($default)?]
+                        );)*
                         Ok(Self::$variant { $($key),* })
                     })*
                     _ => Err($crate::Mismatch { key: stringify!($tag) }),
                 }
+            }
+
+            /// Writes the tag and its keys.
+            fn write_table(&self, table: &mut $crate::Values) {
+                match self {
+                    $(Self::$variant { $($key),* } => {
+                        table.set(
+                            stringify!($tag),
+                            $crate::Value::Text($word.to_owned()),
+                        );
+                        $($crate::Param::write($key, stringify!($key), table);)*
+                    })*
+                }
+            }
+        }
+
+        $crate::choice!(
+            @field $name [$($noun)?] $crate::paragraph(&[$($doc),*])
+        );
+    };
+    // As a field it is the tag of the struct around it.
+    (@field $name:ident [] $doc:expr) => {
+        impl $crate::Param for $name {
+            type Limits = ();
+            fn kind((): ()) -> Option<$crate::Kind> {
+                None
+            }
+            fn from_value(_: &$crate::Value) -> Option<Self> {
+                None
+            }
+            fn to_value(&self) -> Option<$crate::Value> {
+                None
+            }
+            fn keys(
+                _: &'static str,
+                _: &'static str,
+                _: $crate::Given<'_, Self>,
+                (): (),
+            ) -> Vec<$crate::Key> {
+                Vec::new()
+            }
+            fn tag(given: Option<&Self>) -> Option<$crate::Tag> {
+                Some(Self::declared_tag(given))
+            }
+            fn read(
+                values: &$crate::Values,
+                _: &'static str,
+            ) -> Result<Option<Self>, $crate::Mismatch> {
+                Self::read_table(values).map(Some)
+            }
+            fn write(&self, _: &'static str, values: &mut $crate::Values) {
+                self.write_table(values);
+            }
+        }
+    };
+    // As a field it is a table.
+    (@field $name:ident [$noun:literal] $doc:expr) => {
+        impl $name {
+            /// The table of a file.
+            pub fn section() -> &'static $crate::Section {
+                static SECTION: std::sync::OnceLock<$crate::Section> = std::sync::OnceLock::new();
+                SECTION.get_or_init(|| $crate::Section {
+                    noun: $noun,
+                    doc: $doc,
+                    keys: &[],
+                    tag: Some(Self::declared_tag(None)),
+                    rules: None,
+                })
             }
         }
 
@@ -416,15 +513,7 @@ macro_rules! choice {
             }
             fn to_value(&self) -> Option<$crate::Value> {
                 let mut table = $crate::Values::default();
-                match self {
-                    $(Self::$variant { $($key),* } => {
-                        table.set(
-                            stringify!($tag),
-                            $crate::Value::Text($word.to_owned()),
-                        );
-                        $($crate::Param::write($key, stringify!($key), &mut table);)*
-                    })*
-                }
+                self.write_table(&mut table);
                 Some($crate::Value::Table(table))
             }
             fn keys(
@@ -442,5 +531,22 @@ macro_rules! choice {
                 $crate::table(values, name)?.map(Self::read_table).transpose()
             }
         }
+    };
+    // The word with its defaults, where each of its keys has one.
+    (@default $name:ident $variant:ident $($key:ident $type:ty {$value:expr})*) => {
+        fn $variant() -> $name {
+            $(let $key: $type = $value;)*
+            $name::$variant { $($key),* }
+        }
+    };
+    (@default $($other:tt)*) => {};
+    (@read $values:ident $key:ident $type:ty [$default:expr]) => {
+        match <$type as $crate::Param>::read($values, stringify!($key))? {
+            Some(value) => value,
+            None => $default,
+        }
+    };
+    (@read $values:ident $key:ident $type:ty []) => {
+        $crate::params!(@read $values $key $type [])
     };
 }

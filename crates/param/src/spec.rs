@@ -32,10 +32,40 @@ pub struct Issue {
     /// Shown at the first of these that the file states, else at the last. A key of a table within
     /// is `table.key`.
     pub keys: &'static [&'static str],
-    /// What is wrong, after the name of the section.
+    /// What is wrong: what follows the name of the section, or a sentence of its own.
     pub message: String,
+    /// Whether `message` is a sentence of its own.
+    pub is_sentence: bool,
     /// What to write.
     pub mend: String,
+}
+
+impl Issue {
+    /// A rule that does not hold. `message` follows the name of the section.
+    pub fn new(
+        keys: &'static [&'static str],
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> Self {
+        Self {
+            keys,
+            message: message.into(),
+            is_sentence: false,
+            mend: mend.into(),
+        }
+    }
+
+    /// A rule that does not hold. `message` is a sentence of its own.
+    pub fn sentence(
+        keys: &'static [&'static str],
+        message: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> Self {
+        Self {
+            is_sentence: true,
+            ..Self::new(keys, message, mend)
+        }
+    }
 }
 
 /// A value that follows from others where the file leaves it out.
@@ -245,12 +275,33 @@ impl Section {
 impl Variant {
     /// The place of a word that a catalogue fills in.
     pub const fn slot(name: &'static str) -> Self {
+        Self::slot_with(name, &[Key::SLOT])
+    }
+
+    /// The place of a word that a catalogue fills in; the keys declared stand in the place of
+    /// [`Key::SLOT`] among `keys`.
+    pub const fn slot_with(name: &'static str, keys: &'static [Key]) -> Self {
         Self {
             name,
             doc: "",
-            keys: &[],
+            keys,
             rules: None,
         }
+    }
+}
+
+impl Key {
+    /// The place among other keys where a catalogue puts those of a declaration.
+    pub const SLOT: Self = Self {
+        name: "",
+        kind: Kind::Boolean,
+        presence: Presence::Optional,
+        doc: "",
+    };
+
+    /// Whether it is [`Key::SLOT`].
+    pub const fn is_slot(&self) -> bool {
+        self.name.is_empty()
     }
 }
 

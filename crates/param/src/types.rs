@@ -191,7 +191,7 @@ scalar!(
         let count = u32::try_from(span.as_ps() / ms).ok()?;
         whole.then_some(Self(count))
     },
-    |value: &Self| written(&Duration::from_millis(u64::from(value.0)))
+    |value: &Self| written(&format!("{} ms", value.0))
 );
 
 /// Declares a type of one word or else a value.
@@ -242,6 +242,8 @@ macro_rules! or_word {
 }
 or_word!(OrOff, Off, "off");
 or_word!(OrAuto, Auto, "auto");
+or_word!(OrNone, None, "none");
+or_word!(OrInfinite, Infinite, "infinite");
 
 /// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -309,11 +311,15 @@ fn leaked<T: Param>(limits: T::Limits) -> Option<&'static Kind> {
     T::kind(limits).map(|kind| &*Box::leak(Box::new(kind)))
 }
 
+/// A list; of tables, an array of tables.
 impl<T: Param> Param for Vec<T> {
     type Limits = T::Limits;
 
     fn kind(limits: T::Limits) -> Option<Kind> {
-        leaked::<T>(limits).map(Kind::List)
+        match T::kind(limits)? {
+            Kind::Table(section) | Kind::TableOrTag(section) => Some(Kind::Tables(section)),
+            kind => Some(Kind::List(Box::leak(Box::new(kind)))),
+        }
     }
 
     fn from_value(value: &Value) -> Option<Self> {

@@ -110,7 +110,7 @@ impl fmt::Display for Value {
             }
             Self::Table(values) => {
                 let pairs = values.iter().map(|(key, value)| format!("{key} = {value}"));
-                write!(f, "{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+                write!(f, "{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
             }
         }
     }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
-use backlane_param::{Key, Kind, Presence, Section, Tag, Variant};
+use backlane_param::{ChangedDefaults, Key, Kind, Presence, Section, Tag, Variant};
 
 use crate::diagnostic::{Diagnostic, Report};
 use crate::files::Files;
 use crate::model::{Described, Scenario};
 use crate::normal;
 use crate::plan::{self, Options, Plan, Stopped};
+use crate::profile::{self, Profile};
 use crate::single;
 use crate::spec::tables;
 
@@ -27,10 +28,11 @@ struct Sections {
     slotted: &'static Section,
     /// By the address of the section of this crate that they take the place of.
     by_origin: BTreeMap<usize, &'static Section>,
+    profiles: Vec<Profile>,
 }
 
 /// What a model adds to the keys of a scenario file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Declared {
     /// A whole section: it takes the place of the slot with its noun.
     Section(Section),
@@ -40,6 +42,15 @@ pub enum Declared {
         section: &'static str,
         /// The word and its keys.
         variant: Variant,
+    },
+    /// A word of the key `profile` of a section.
+    Profile {
+        /// The key of the section at the top of the file.
+        section: &'static str,
+        /// The word of the section's tag whose keys it is about; empty where it has no tag.
+        kind: &'static str,
+        /// The word and the defaults.
+        changed: ChangedDefaults,
     },
 }
 
@@ -128,6 +139,9 @@ impl Catalogue {
         for section in builder.touched {
             check_section(section)?;
         }
+        for profile in catalogue.profiles() {
+            check_profile(profile, catalogue)?;
+        }
         Ok(catalogue)
     }
 
@@ -145,6 +159,11 @@ impl Catalogue {
     pub(crate) fn of(self, section: &'static Section) -> &'static Section {
         let known = self.sections.by_origin.get(&address(section));
         known.copied().unwrap_or(section)
+    }
+
+    /// The profiles that change defaults.
+    pub(crate) fn profiles(self) -> &'static [Profile] {
+        &self.sections.profiles
     }
 
     /// The section at a path from the top of the file.
@@ -321,15 +340,48 @@ impl<'a> Builder<'a> {
             file,
             slotted,
             by_origin: self.by_origin.clone(),
+            profiles: self.profiles(),
         }
+    }
+
+    /// The profiles declared, and those of this crate.
+    fn profiles(&mut self) -> Vec<Profile> {
+        let mut profiles = Vec::new();
+        for (at, declared) in self.declared.iter().enumerate() {
+            if let Declared::Profile {
+                section: name,
+                kind,
+                changed,
+            } = declared
+            {
+                self.used[at] = true;
+                let changed = changed.clone();
+                profiles.push(Profile {
+                    name,
+                    kind,
+                    changed,
+                });
+            }
+        }
+        for (name, kind, changed) in [
+            ("access", "lte", tables::lte::lena()),
+            ("wifi", "", tables::wifi::ns2()),
+        ] {
+            profiles.push(Profile {
+                name,
+                kind,
+                changed,
+            });
+        }
+        profiles
     }
 
     /// The noun of a declaration that no section has taken.
     fn unused(&self) -> Option<&'static str> {
         let unused = self.used.iter().position(|used| !used)?;
-        Some(match self.declared[unused] {
+        Some(match &self.declared[unused] {
             Declared::Section(section) => section.noun,
-            Declared::Word { section, .. } => section,
+            Declared::Word { section, .. } | Declared::Profile { section, .. } => section,
         })
     }
 
@@ -385,7 +437,11 @@ impl<'a> Builder<'a> {
         for variant in variants {
             let is_slot = variant.doc.is_empty();
             match more.iter().position(|other| other.name == variant.name) {
-                Some(at) if is_slot => all.push(more.remove(at)),
+                Some(at) if is_slot => {
+                    let mut declared = more.remove(at);
+                    declared.keys = among(variant.keys, declared.keys);
+                    all.push(declared);
+                }
                 _ if is_slot => {}
                 _ => all.push(*variant),
             }
@@ -414,6 +470,35 @@ impl<'a> Builder<'a> {
             other => other,
         }
     }
+}
+
+/// The keys declared, in the place of the slot among those of a word.
+fn among(keys: &'static [Key], declared: &'static [Key]) -> &'static [Key] {
+    let [before, after] = match keys.iter().position(Key::is_slot) {
+        Some(at) => [&keys[..at], &keys[at + 1..]],
+        None => [keys, &[]],
+    };
+    [before, declared, after].concat().leak()
+}
+
+/// Refuses a profile with a key that its section has not, or a default that its key refuses.
+fn check_profile(of: &Profile, catalogue: Catalogue) -> Result<(), CatalogueError> {
+    for default in &of.changed.defaults {
+        let section = of.section(default, catalogue);
+        if section
+            .and_then(|section| profile::canonical(section, default))
+            .is_none()
+        {
+            let key = section.and_then(|section| section.find(default.key));
+            return Err(CatalogueError::BadDefault {
+                of: of.changed.word,
+                key: default.key,
+                default: default.value.to_string().leak(),
+                takes: key.map_or("no such key".to_owned(), |key| key.kind.describe()),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a section with a word or a key twice, or with a default that its key refuses.

@@ -24,7 +24,7 @@ pub(crate) fn read(
     channels: Channels,
     problems: &mut Problems,
 ) -> Option<AccessKind> {
-    profile::LENA.mark_defaults(access, problems.catalogue);
+    profile::mark_defaults("access", access, problems.catalogue);
     let lte = lte::read(access, ues, ways, channels)?;
     let carriers = lte.carriers.len();
     if !(1..=MOST_CARRIERS).contains(&carriers) {

@@ -68,8 +68,20 @@ pub(crate) fn report_issues(rules: &Rules, noun: &str, table: &Table, problems: 
         let key = issue.keys.iter().find(stated).or(issue.keys.last());
         let place = key.and_then(|key| find(key)).or(table.entries.first());
         let place = place.map_or(Span::default(), |entry| entry.item.span);
-        let message = format!("{noun} {}", issue.message);
-        problems.error(Code::Range, place, message, issue.mend);
+        let message = if issue.is_sentence {
+            issue.message
+        } else {
+            format!("{noun} {}", issue.message)
+        };
+        problems.error(code(noun), place, message, issue.mend);
+    }
+}
+
+/// The code of the rules between the keys of a section.
+fn code(noun: &str) -> Code {
+    match noun {
+        "access" => Code::BeyondLte,
+        _ => Code::Range,
     }
 }
 

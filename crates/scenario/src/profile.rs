@@ -3,53 +3,42 @@
 //! A profile's defaults are written into a tree before it is checked, where the file says nothing,
 //! and marked as defaults in its normal form.
 
+use backlane_param::{ChangedDefault, ChangedDefaults};
+
 use crate::catalogue::Catalogue;
 use crate::diagnostic::{Problems, Span};
 use crate::normal;
-use crate::spec::tables::{ProfileDefault, lte, wifi};
 use crate::spec::{Section, Tag};
 use crate::tree::{Item, Table, Value, parse_value};
 
-/// A profile that changes defaults.
-#[derive(Debug)]
+/// A profile that changes defaults, and where.
+#[derive(Clone, Debug)]
 pub(crate) struct Profile {
     /// The section at the top of the file.
     pub(crate) name: &'static str,
     /// The word of the section's tag that has the profile; empty where it has no tag.
-    kind: &'static str,
-    /// What `profile` says.
-    pub(crate) word: &'static str,
-    /// What it changes, tags first.
-    pub(crate) defaults: &'static [ProfileDefault],
+    pub(crate) kind: &'static str,
+    /// Its word and what it changes.
+    pub(crate) changed: ChangedDefaults,
 }
-
-/// LTE access as ns-3's LENA.
-pub(crate) static LENA: Profile = Profile {
-    name: "access",
-    kind: "lte",
-    word: "lena",
-    defaults: lte::LENA,
-};
-
-/// 802.11 as ns-2.
-pub(crate) static NS2: Profile = Profile {
-    name: "wifi",
-    kind: "",
-    word: "ns2",
-    defaults: wifi::NS2,
-};
-
-/// All profiles.
-pub(crate) const ALL: [&Profile; 2] = [&LENA, &NS2];
 
 /// The tree with the defaults of its profiles; `None` where they change none.
 pub(crate) fn with_profiles(raw: &Table, catalogue: Catalogue) -> Option<Table> {
     let mut written = None;
-    for profile in ALL {
+    for profile in catalogue.profiles() {
         let tree = written.as_ref().unwrap_or(raw);
         written = profile.written_into(tree, catalogue).or(written);
     }
     written
+}
+
+/// Marks as defaults what the profile of the normal section `name` means, and nothing else.
+pub(crate) fn mark_defaults(name: &str, table: &mut Table, catalogue: Catalogue) {
+    for profile in catalogue.profiles() {
+        if profile.name == name && profile.is_of(table, catalogue) {
+            profile.mark_defaults(table, catalogue);
+        }
+    }
 }
 
 impl Profile {
@@ -59,7 +48,7 @@ impl Profile {
         let tag = section.and_then(|section| section.tag.as_ref());
         let kind = tag.and_then(|tag| table.text(tag.key));
         (self.kind.is_empty() || kind == Some(self.kind))
-            && table.text("profile") == Some(self.word)
+            && table.text("profile") == Some(self.changed.word)
     }
 
     /// The tree with the defaults of the profile where the file says nothing.
@@ -72,13 +61,14 @@ impl Profile {
         let Some(Value::Table(table)) = raw.get_mut(self.name).map(|item| &mut item.value) else {
             return None;
         };
-        for default in self.defaults {
+        for default in &self.changed.defaults {
             let tag = self.tag(default, catalogue);
             if let Some(table) = self.open(table, default, span, catalogue) {
                 let stated_word = tag.and_then(|tag| table.text(tag.key).or(tag.default));
-                let applies = default.word.is_empty() || stated_word == Some(default.word);
+                let applies = default.under.is_empty() || stated_word == Some(default.under);
                 if applies && table.get(default.key).is_none() {
-                    let item = parse_value(default.value, span.source, 0, &mut Problems::default());
+                    let toml = default.value.to_string();
+                    let item = parse_value(&toml, span.source, 0, &mut Problems::default());
                     let item = Item { span, ..item };
                     table.set(default.key, span, item);
                 }
@@ -92,15 +82,15 @@ impl Profile {
     fn open<'a>(
         &self,
         table: &'a mut Table,
-        default: &ProfileDefault,
+        default: &ChangedDefault,
         span: Span,
         catalogue: Catalogue,
     ) -> Option<&'a mut Table> {
-        if default.section.is_empty() {
+        if default.table.is_empty() {
             return Some(table);
         }
-        let place = table.place(default.section, span);
-        let written_out = match table.get(default.section).map(|item| &item.value) {
+        let place = table.place(default.table, span);
+        let written_out = match table.get(default.table).map(|item| &item.value) {
             None => Some(Table::default()),
             Some(Value::Text(word)) => {
                 let mut inner = Table::default();
@@ -115,9 +105,9 @@ impl Profile {
         };
         if let Some(inner) = written_out {
             let value = Value::Table(inner);
-            table.set(default.section, place, Item { value, span: place });
+            table.set(default.table, place, Item { value, span: place });
         }
-        match table.get_mut(default.section).map(|item| &mut item.value) {
+        match table.get_mut(default.table).map(|item| &mut item.value) {
             Some(Value::Table(inner)) => Some(inner),
             _ => None,
         }
@@ -126,30 +116,26 @@ impl Profile {
     /// The section of a default.
     pub(crate) fn section(
         &self,
-        default: &ProfileDefault,
+        default: &ChangedDefault,
         catalogue: Catalogue,
     ) -> Option<&'static Section> {
-        match default.section {
+        match default.table {
             "" => catalogue.section(&[self.name]),
             section => catalogue.section(&[self.name, section]),
         }
     }
 
     /// The tag of its section.
-    fn tag(&self, default: &ProfileDefault, catalogue: Catalogue) -> Option<&'static Tag> {
+    fn tag(&self, default: &ChangedDefault, catalogue: Catalogue) -> Option<&'static Tag> {
         self.section(default, catalogue)?.tag.as_ref()
     }
 
-    /// Marks as defaults what the profile of a normal table means, and nothing else.
-    pub(crate) fn mark_defaults(&self, table: &mut Table, catalogue: Catalogue) {
-        if !self.is_of(table, catalogue) {
-            return;
-        }
-        for default in self.defaults {
+    fn mark_defaults(&self, table: &mut Table, catalogue: Catalogue) {
+        for default in &self.changed.defaults {
             let Some(section) = self.section(default, catalogue) else {
                 continue;
             };
-            let table = match default.section {
+            let table = match default.table {
                 "" => &mut *table,
                 name => match table.get_mut(name).map(|item| &mut item.value) {
                     Some(Value::Table(table)) => table,
@@ -157,17 +143,32 @@ impl Profile {
                 },
             };
             let word = section.tag.as_ref().and_then(|tag| table.text(tag.key));
-            if !default.word.is_empty() && word != Some(default.word) {
+            if !default.under.is_empty() && word != Some(default.under) {
                 continue;
             }
-            let value = match section.find(default.key) {
-                Some(key) => normal::canonical(key, default.value),
-                None => Some(Value::Text(default.value.trim_matches('"').to_owned())),
-            };
+            let value = canonical(section, default);
             let mut entries = table.entries.iter_mut();
             if let Some(entry) = entries.find(|entry| entry.key == default.key) {
                 entry.is_default = value.as_ref() == Some(&entry.item.value);
             }
         }
     }
+}
+
+/// The canonical value of a default in its section; `None` if it is none.
+pub(crate) fn canonical(section: &'static Section, default: &ChangedDefault) -> Option<Value> {
+    let tag = section.tag.as_ref();
+    if let Some(tag) = tag.filter(|tag| tag.key == default.key) {
+        let words = tag.variants.iter().map(|variant| variant.name);
+        let stated = |word: &&str| default.value == backlane_param::Value::Text((*word).to_owned());
+        return words
+            .filter(stated)
+            .map(|word| Value::Text(word.to_owned()))
+            .next();
+    }
+    let key = match section.variant(default.under) {
+        Some(variant) => variant.keys.iter().find(|key| key.name == default.key)?,
+        None => section.find(default.key)?,
+    };
+    normal::canonical(key, &default.value.to_string())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::catalogue::Catalogue;
-use crate::profile::{self, Profile};
+use crate::profile::Profile;
 use crate::spec::{Key, Kind, Presence, Section, tables};
 
 /// The reference of every section and key, in Markdown.
@@ -61,7 +61,7 @@ impl Walk<'_> {
             return;
         }
         write_section(self.page, title, section);
-        for profile in profile::ALL {
+        for profile in self.catalogue.profiles() {
             if *path == [profile.name] {
                 write_profile(self.page, profile, self.catalogue);
             }
@@ -107,14 +107,14 @@ fn columns(section: &Section) -> Option<Vec<(&'static str, &'static [Key])>> {
 
 /// The defaults that a profile changes.
 fn write_profile(page: &mut String, profile: &Profile, catalogue: Catalogue) {
-    let Profile { name, word, .. } = profile;
+    let (name, word) = (profile.name, profile.changed.word);
     let _ = write!(
         page,
         "\nWith `profile = \"{word}\"` these are the defaults; each key can still be set.\n\n\
          | section | key | standard | {word} |\n|---|---|---|---|\n",
     );
-    for other in profile.defaults {
-        let path = match (other.section, other.word) {
+    for other in &profile.changed.defaults {
+        let path = match (other.table, other.under) {
             ("", _) => format!("[{name}]"),
             (section, "") => format!("[{name}.{section}]"),
             (section, word) => format!("[{name}.{section}] with \"{word}\""),

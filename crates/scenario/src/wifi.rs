@@ -21,7 +21,7 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
     let Some(Value::Table(table)) = tree.get_mut("wifi").map(|item| &mut item.value) else {
         return None;
     };
-    profile::NS2.mark_defaults(table, problems.catalogue);
+    profile::mark_defaults("wifi", table, problems.catalogue);
     rates(table, span, names, problems);
     bounds(table, span, problems);
     let Some(queue) = topology::queue_without_rate(table) else {

@@ -213,7 +213,7 @@ impl Routers {
     }
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|protocol| protocol.declared)
+        self.0.iter().map(|protocol| protocol.declared.clone())
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<&Protocol, BuildError> {

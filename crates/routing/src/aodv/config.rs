@@ -67,14 +67,14 @@ impl Settings {
         if self.metric != Metric::Etx || self.quality_window >= least {
             return Vec::new();
         }
-        vec![Issue {
-            keys: &["quality_window", "metric"],
-            message: format!(
+        vec![Issue::new(
+            &["quality_window", "metric"],
+            format!(
                 "quality_window is {}, and HELLOs leave every {interval}: no loss would be measured",
                 self.quality_window
             ),
-            mend: format!("write quality_window = \"{least}\" or more"),
-        }]
+            format!("write quality_window = \"{least}\" or more"),
+        )]
     }
 
     /// All parameters, for a network that has `wires` or none: a wire does not tell that its far

@@ -86,18 +86,6 @@ const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static s
     }
 }
 
-/// A default that is another one in a profile.
-#[derive(Debug)]
-pub(crate) struct ProfileDefault {
-    /// The section below that of the profile; empty for that one itself.
-    pub(crate) section: &'static str,
-    /// The word of the section's tag that the key belongs to; empty for any.
-    pub(crate) word: &'static str,
-    pub(crate) key: &'static str,
-    /// The value as TOML.
-    pub(crate) value: &'static str,
-}
-
 const NAME: Key = key(
     "name",
     Kind::Text,

@@ -1,12 +1,14 @@
 //! Keys of the 802.11 radios of the backhaul.
 //!
-//! A profile sets defaults: `NS2` lists every key whose default is another one there. That these
+//! A profile sets defaults: `ns2` lists every key whose default is another one there. That these
 //! and the defaults here are what `backlane_wifi` means by its two sets, a test in `world` holds.
+
+use backlane_param::changed_defaults;
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
 use super::assignment::{FLOW_RATE, FLOW_RATE_BACK};
-use super::{ProfileDefault, US_PS, key, words};
+use super::{US_PS, key, words};
 
 /// Channel numbers of 802.11 in all bands up to 5 GHz.
 pub(super) const CHANNEL_NUMBER: Kind = Kind::Integer { min: 1, max: 196 };
@@ -452,31 +454,24 @@ pub(crate) static RECEPTION: Section = Section {
 
 const SENSITIVITY: Key = key("sensitivity", POWER, Required, "The least power.");
 
-const fn ns2(section: &'static str, key: &'static str, value: &'static str) -> ProfileDefault {
-    ProfileDefault {
-        section,
-        word: "",
-        key,
-        value,
+changed_defaults! {
+    /// What ns-2.35 does otherwise (its tcl/lib/ns-default.tcl), tags first.
+    pub(crate) fn ns2() = "ns2" {
+        standard = "802.11-dsss".to_owned();
+        // The radio that these thresholds are of, WaveLAN at 914 MHz, sends 2 Mbit/s.
+        rate = "2 Mbit/s".to_owned();
+        overhead = "28 B".to_owned();
+        rts_threshold = "0 B".to_owned();
+        // 0.28183815 W.
+        power = "24.5 dBm".to_owned();
+        frequency = "914 MHz".to_owned();
+        path_loss.model = "two-ray".to_owned();
+        // 3.652e-10 W: 250 m, and 1.559e-11 W: 550 m.
+        reception.model = "pairwise".to_owned();
+        reception.sensitivity = "-64.375 dBm".to_owned();
+        carrier_sense = "-78.072 dBm".to_owned();
+        queue = "50 packets".to_owned();
+        // Queue/DropTail/PriQueue with Prefer_Routing_Protocols, as its wireless scripts have it.
+        routing_first = true;
     }
 }
-
-/// What ns-2.35 does otherwise (its tcl/lib/ns-default.tcl), tags first.
-pub(crate) const NS2: &[ProfileDefault] = &[
-    ns2("", "standard", "\"802.11-dsss\""),
-    // The radio that these thresholds are of, WaveLAN at 914 MHz, sends 2 Mbit/s.
-    ns2("", "rate", "\"2 Mbit/s\""),
-    ns2("", "overhead", "\"28 B\""),
-    ns2("", "rts_threshold", "\"0 B\""),
-    // 0.28183815 W.
-    ns2("", "power", "\"24.5 dBm\""),
-    ns2("", "frequency", "\"914 MHz\""),
-    ns2("path_loss", "model", "\"two-ray\""),
-    // 3.652e-10 W: 250 m, and 1.559e-11 W: 550 m.
-    ns2("reception", "model", "\"pairwise\""),
-    ns2("reception", "sensitivity", "\"-64.375 dBm\""),
-    ns2("", "carrier_sense", "\"-78.072 dBm\""),
-    ns2("", "queue", "\"50 packets\""),
-    // Queue/DropTail/PriQueue with Prefer_Routing_Protocols, as its wireless scripts have it.
-    ns2("", "routing_first", "true"),
-];

@@ -1,7 +1,7 @@
 //! Keys of LTE access: the network here, propagation and places in `radio`, the MAC in `mac`, the
 //! layers above it in `rlc`, cells that change in `rrc`.
 //!
-//! A profile sets defaults: `LENA` lists every key whose default is another one there. That these
+//! A profile sets defaults: `lena` lists every key whose default is another one there. That these
 //! and the defaults here are what `backlane_lte` means by its two sets, a test in `world` holds.
 
 mod mac;
@@ -9,10 +9,12 @@ mod radio;
 mod rlc;
 mod rrc;
 
+use backlane_param::changed_defaults;
+
 use super::super::Presence::{Default, Optional, Section as Filled};
 use super::super::{Key, Kind};
 use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
-use super::{CHANNEL, ProfileDefault, key, words};
+use super::{CHANNEL, key, words};
 
 pub(crate) use mac::{ADAPTATION, CQI, HARQ, SCHEDULER, UPLINK};
 pub(crate) use radio::{CARRIER, PATH_LOSS, SHADOWING, UE};
@@ -264,58 +266,46 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-const fn lena(
-    section: &'static str,
-    word: &'static str,
-    key: &'static str,
-    value: &'static str,
-) -> ProfileDefault {
-    ProfileDefault {
-        section,
-        word,
-        key,
-        value,
+changed_defaults! {
+    /// What LENA does otherwise, tags first.
+    pub(crate) fn lena() = "lena" {
+        antenna_ports = 1_u8;
+        control_symbols = 3_u8;
+        code_rate = "nominal".to_owned();
+        code_rate_limit = "none".to_owned();
+        cce_limit = false;
+        control_errors = true;
+        implementation_loss = "0 dB".to_owned();
+        decision_to_air = "2 ms".to_owned();
+        decoding = "0 ms".to_owned();
+        mac_headers = false;
+        tunnel = "40 B".to_owned();
+        scheduler.max_ues = 255_u8;
+        scheduler.counts = "sent".to_owned();
+        scheduler.worst_rbg_mcs = true;
+        cqi.period = "1 ms".to_owned();
+        cqi.delay = "5 ms".to_owned();
+        cqi.sub_band = true;
+        adaptation.rule = "lena-mi".to_owned();
+        adaptation.outer_loop = false;
+        harq.round_trip = "7 ms".to_owned();
+        harq.combining = "lena".to_owned();
+        harq.nack_to_ack = 0.0;
+        handover.event = "none".to_owned();
+        uplink.requests = "ideal".to_owned();
+        uplink.sounding_period = "40 ms".to_owned();
+        uplink.min_prb = 3_u8;
+        uplink.qam64 = true;
+        rlc.buffer = "10240 B".to_owned();
+        rlc.one_pdu_per_block = true;
+        rlc["um"].t_reordering = "100 ms".to_owned();
+        rlc["am"].poll_pdus = 1_u8;
+        rlc["am"].poll_bytes = "50 B".to_owned();
+        rlc["am"].t_poll_retransmit = "20 ms".to_owned();
+        rlc["am"].poll_retransmission = "all".to_owned();
+        rlc["am"].t_reordering = "10 ms".to_owned();
+        rlc["am"].t_status_prohibit = "10 ms".to_owned();
+        rlc["am"].max_retransmissions = "infinite".to_owned();
+        rlc["am"].resegmentation = false;
     }
 }
-
-/// What LENA does otherwise, tags first.
-pub(crate) const LENA: &[ProfileDefault] = &[
-    lena("", "", "antenna_ports", "1"),
-    lena("", "", "control_symbols", "3"),
-    lena("", "", "code_rate", "\"nominal\""),
-    lena("", "", "code_rate_limit", "\"none\""),
-    lena("", "", "cce_limit", "false"),
-    lena("", "", "control_errors", "true"),
-    lena("", "", "implementation_loss", "\"0 dB\""),
-    lena("", "", "decision_to_air", "\"2 ms\""),
-    lena("", "", "decoding", "\"0 ms\""),
-    lena("", "", "mac_headers", "false"),
-    lena("", "", "tunnel", "\"40 B\""),
-    lena("scheduler", "", "max_ues", "255"),
-    lena("scheduler", "", "counts", "\"sent\""),
-    lena("scheduler", "", "worst_rbg_mcs", "true"),
-    lena("cqi", "", "period", "\"1 ms\""),
-    lena("cqi", "", "delay", "\"5 ms\""),
-    lena("cqi", "", "sub_band", "true"),
-    lena("adaptation", "", "rule", "\"lena-mi\""),
-    lena("adaptation", "", "outer_loop", "false"),
-    lena("harq", "", "round_trip", "\"7 ms\""),
-    lena("harq", "", "combining", "\"lena\""),
-    lena("harq", "", "nack_to_ack", "0.0"),
-    lena("handover", "", "event", "\"none\""),
-    lena("uplink", "", "requests", "\"ideal\""),
-    lena("uplink", "", "sounding_period", "\"40 ms\""),
-    lena("uplink", "", "min_prb", "3"),
-    lena("uplink", "", "qam64", "true"),
-    lena("rlc", "", "buffer", "\"10240 B\""),
-    lena("rlc", "", "one_pdu_per_block", "true"),
-    lena("rlc", "um", "t_reordering", "\"100 ms\""),
-    lena("rlc", "am", "poll_pdus", "1"),
-    lena("rlc", "am", "poll_bytes", "\"50 B\""),
-    lena("rlc", "am", "t_poll_retransmit", "\"20 ms\""),
-    lena("rlc", "am", "poll_retransmission", "\"all\""),
-    lena("rlc", "am", "t_reordering", "\"10 ms\""),
-    lena("rlc", "am", "t_status_prohibit", "\"10 ms\""),
-    lena("rlc", "am", "max_retransmissions", "\"infinite\""),
-    lena("rlc", "am", "resegmentation", "false"),
-];
