@@ -6,8 +6,8 @@ export PIP_QUIET = 1
 BIN    := $(VENV)/bin
 DEMO   := results/demo
 FLOORS := $(VENV)-floors
-# A program outside the workspace that uses the simulator.
-OWN_CONTROL := examples/custom_congestion_control/Cargo.toml
+# Programs outside the workspace that bring models of their own.
+PROGRAMS := $(wildcard examples/*/Cargo.toml)
 
 .PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
@@ -27,8 +27,10 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check python tests validation
 	$(BIN)/mypy
 	cargo test --workspace --quiet
-	cargo fmt --manifest-path $(OWN_CONTROL) --check
-	cargo run --manifest-path $(OWN_CONTROL) --target-dir $${CARGO_TARGET_DIR:-target} --quiet
+	for program in $(PROGRAMS); do \
+		cargo fmt --manifest-path $$program --check && \
+		cargo run --manifest-path $$program --target-dir $${CARGO_TARGET_DIR:-target} --quiet || exit 1; \
+	done
 	$(BIN)/pytest tests/python
 
 # The Python tests with the oldest version of each package that pyproject.toml admits; the oldest

@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"units"},
     "tcp": {"units"},
     "coding": {"units", "param"},
-    "net": {"units", "engine"},
+    "net": {"units", "param", "engine"},
     "radio": {"units", "engine"},
     "lte": {"units", "engine", "radio", "net"},
     "wifi": {"units", "engine", "radio", "net"},

@@ -48,6 +48,6 @@ pub use link::Link;
 pub use medium::{Medium, MediumContext};
 pub use network::{Interface, LinkConfig, Network, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
-pub use queue::{QueueConfig, QueueDiscipline, QueueLimit};
+pub use queue::{QueueConfig, QueueDiscipline, QueueFactory, QueueLimit, QueuePlace, QueueSite};
 pub use router::{Context, Reading, Router};
 pub use simulation::Simulation;

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::link::{Link, RadioLink};
 use crate::medium::mailbox::Mailbox;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
-use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, User};
+use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, QueuePlace, User};
 use crate::traced::Traced;
 
 /// A router's interface to one neighbour: one end of a wire, or of a link over a medium.
@@ -33,7 +33,7 @@ pub struct Interface {
 }
 
 /// A wire, both directions alike.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// Rate of each direction; not zero.
     pub rate: Rate,
@@ -359,7 +359,8 @@ impl Network {
     ) -> (LinkId, LinkId) {
         let mut direction = |from, to| {
             let limit = config.queue.limit().resolve(config.rate, config.delay);
-            let discipline = config.queue.discipline(limit);
+            let place = QueuePlace::Link(LinkId(self.links.len() as u32));
+            let discipline = config.queue.discipline(config.rate, config.delay, place);
             let id = self.link(
                 events,
                 from,
@@ -386,7 +387,8 @@ impl Network {
         config: &TracedConfig,
     ) -> LinkId {
         let (rate, delay) = (config.capacity.mean_rate(), config.delay);
-        let discipline = config.queue.build(rate, delay);
+        let place = QueuePlace::Link(LinkId(self.links.len() as u32));
+        let discipline = config.queue.build(rate, delay, place);
         let id = self.link(events, from, to, rate, delay, None, None);
         let traced = Traced::new(config.capacity.clone(), config.origin, discipline);
         self.links[id.index()].set_traced(traced);

@@ -110,7 +110,7 @@ fn a_packet_that_finds_a_backlog_above_the_threshold_is_marked() {
     ];
     for (mark_above, marked) in thresholds {
         let queue = Some(QueueConfig::Marking { limit, mark_above });
-        let simulation = run_with(queue, &[(0, 1000); 9], 0.0, Ecn::Capable);
+        let simulation = run_with(queue.clone(), &[(0, 1000); 9], 0.0, Ecn::Capable);
         assert_eq!(marked_of(&simulation), marked, "{mark_above:?}");
         assert_eq!(simulation.network.links()[3].marks(), marked.len() as u64);
         assert_eq!(simulation.network.balance().dropped[0], 2);

@@ -13,7 +13,7 @@ pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    CodelLimits, CongestionControl, Ecn, Parameter, PrParameters, QueueConfig, QueueDiscipline,
+    CongestionControl, Discipline, Ecn, Parameter, PrParameters, QueueConfig, QueueDiscipline,
     QueueLimit, Reordering, Routing, RrParameters, RtoRule, Tcp, Value,
 };
 
@@ -210,7 +210,7 @@ pub struct Link {
 }
 
 /// What a link leads over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Medium {
     /// Something that no other link shares.
     Wire(Wire),
@@ -219,7 +219,7 @@ pub enum Medium {
 }
 
 /// What a wire is like.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wire {
     /// Rate of each direction; never zero.
     pub rate: Rate,
@@ -285,7 +285,7 @@ pub enum AccessKind {
 }
 
 /// Links that carry what recorded traces say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TraceAccess {
     /// Whether the UEs of an eNodeB share a link; else each has its own.
     pub shared: bool,

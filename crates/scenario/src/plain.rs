@@ -28,7 +28,8 @@ fn plain(value: &Value) -> Plain {
     }
 }
 
-fn placed(value: Plain) -> Value {
+/// A value without a place.
+pub(crate) fn placed(value: Plain) -> Value {
     let item = |value| Item {
         value: placed(value),
         span: Span::default(),

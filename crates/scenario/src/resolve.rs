@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use backlane_param::{Value as Plain, Values};
 use backlane_units::{Duration, Length, Rate};
 
 use crate::access;
@@ -445,7 +446,7 @@ fn graph(network: &Network, scenario: &Scenario, problems: &mut Problems) -> Tab
             Medium::Wire(wire) => {
                 push(&mut row, "rate", text(wire.rate.to_string()), false);
                 push(&mut row, "delay", text(wire.delay.to_string()), false);
-                push(&mut row, "queue", queue(wire.queue), false);
+                push(&mut row, "queue", queue(&wire.queue), false);
                 push(&mut row, "loss", Value::Number(wire.loss), wire.loss == 0.0);
             }
             Medium::Wifi(radio) => {
@@ -483,53 +484,29 @@ fn flow_rates(rates_bps: Option<[u64; 2]>) -> Vec<(&'static str, String)> {
 }
 
 /// The queue of a link, as its limit alone where it is drop-tail.
-fn queue(queue: QueueConfig) -> Value {
+fn queue(queue: &QueueConfig) -> Value {
     let limit = Limit::from(queue.limit).to_string();
-    let text = |value: &dyn ToString| Value::Text(value.to_string());
-    let mut pairs = match queue.discipline {
-        QueueDiscipline::DropTail => match queue.mark_above {
-            None => return Value::Text(limit),
-            Some(threshold) => vec![
-                ("discipline", text(&"drop-tail")),
-                ("limit", text(&limit)),
-                ("mark_above", text(&Limit::from(threshold))),
-            ],
-        },
-        QueueDiscipline::Codel(codel) => {
-            vec![
-                ("discipline", text(&"codel")),
-                ("limit", text(&limit)),
-                ("target", text(&codel.target)),
-                ("interval", text(&codel.interval)),
-                ("ecn", Value::Boolean(codel.ecn)),
-            ]
+    let values = match &queue.discipline {
+        QueueDiscipline::DropTail { mark_above: None } => return Value::Text(limit),
+        QueueDiscipline::DropTail {
+            mark_above: Some(threshold),
+        } => {
+            let mut values = Values::default();
+            values.set("discipline", Plain::Text("drop-tail".to_owned()));
+            values.set("limit", Plain::Text(limit));
+            values.set(
+                "mark_above",
+                Plain::Text(Limit::from(*threshold).to_string()),
+            );
+            values
         }
-        QueueDiscipline::FqCodel {
-            codel,
-            quantum,
-            flows,
-        } => vec![
-            ("discipline", text(&"fq-codel")),
-            ("limit", text(&limit)),
-            ("target", text(&codel.target)),
-            ("interval", text(&codel.interval)),
-            ("ecn", Value::Boolean(codel.ecn)),
-            ("quantum", text(&quantum)),
-            ("flows", Value::Integer(i64::from(flows))),
-        ],
+        QueueDiscipline::Declared(discipline) => {
+            let mut values = discipline.values.clone();
+            values.set("limit", Plain::Text(limit));
+            values
+        }
     };
-    let mut table = Table::default();
-    for (key, value) in pairs.drain(..) {
-        table.set(
-            key,
-            Span::default(),
-            Item {
-                value,
-                span: Span::default(),
-            },
-        );
-    }
-    Value::Table(table)
+    plain::placed(Plain::Table(values))
 }
 
 /// The index of the UE called `name`, if there is one.

@@ -5,7 +5,9 @@ mod catalogue;
 use catalogue::plan;
 use std::path::PathBuf;
 
-use backlane_scenario::model::{Failed, Link, NodeKind, QueueDiscipline, QueueLimit, Scenario};
+use backlane_scenario::model::{
+    Failed, Link, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, Scenario,
+};
 use backlane_units::Bytes;
 
 const LINK: &str = "link = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -58,16 +60,21 @@ fn queues_mark_above_a_threshold_or_by_controlled_delay() {
             .wire()
             .unwrap()
             .queue
+            .clone()
+    };
+    let mark_above = |queue: &QueueConfig| match queue.discipline {
+        QueueDiscipline::DropTail { mark_above } => mark_above,
+        QueueDiscipline::Declared(_) => panic!("{queue:?}"),
     };
     let plain = queue("\"20 packets\"");
-    assert_eq!(plain.mark_above, None);
+    assert_eq!(mark_above(&plain), None);
     assert_eq!(queue("{ limit = \"20 packets\" }"), plain);
     let marking = queue("{ limit = \"20 packets\", mark_above = \"0 packets\" }");
-    assert_eq!(marking.mark_above, Some(QueueLimit::Packets(0)));
+    assert_eq!(mark_above(&marking), Some(QueueLimit::Packets(0)));
     // 100 Mbit/s · 2 ms = 25 kB.
     let marking = queue("{ mark_above = \"0.2 bdp\" }");
     assert_eq!(
-        marking.mark_above,
+        mark_above(&marking),
         Some(QueueLimit::Bytes(Bytes::new(5000)))
     );
     assert_eq!(marking.limit, QueueLimit::Bytes(Bytes::new(25_000)));
@@ -77,12 +84,10 @@ fn queues_mark_above_a_threshold_or_by_controlled_delay() {
         ("{ discipline = \"fq-codel\" }", true),
         ("{ discipline = \"fq-codel\", ecn = false }", false),
     ] {
-        let (QueueDiscipline::Codel(codel) | QueueDiscipline::FqCodel { codel, .. }) =
-            queue(text).discipline
-        else {
+        let QueueDiscipline::Declared(discipline) = queue(text).discipline else {
             panic!("{text}");
         };
-        assert_eq!(codel.ecn, marks, "{text}");
+        assert_eq!(discipline.values.boolean("ecn"), Some(marks), "{text}");
     }
 }
 

@@ -73,7 +73,7 @@ impl Dumbbell {
         let bottleneck = LinkConfig {
             rate: self.rate,
             delay: self.delay,
-            queue: self.queue,
+            queue: self.queue.clone(),
         };
         network.connect(&mut events, left, right, &bottleneck);
         if self.loss > 0.0 {
@@ -102,7 +102,7 @@ impl Dumbbell {
                 let delay = self.source_delays.get(index).copied();
                 let longer = LinkConfig {
                     delay: delay.unwrap_or(Duration::ZERO),
-                    ..wire
+                    ..wire.clone()
                 };
                 network.attach(&mut events, source, left, &longer);
                 network.attach(&mut events, destination, right, &wire);

@@ -50,10 +50,10 @@ fn controlled_delay_marks_flows_that_understand_marks_and_drops_nothing() {
     };
     let limit = QueueLimit::Packets(1000);
     for queue in [
-        QueueConfig::CoDel(limit, codel),
-        QueueConfig::FqCoDel(limit, FqCoDelConfig::default()),
+        QueueConfig::new(limit, codel),
+        QueueConfig::new(limit, FqCoDelConfig::default()),
     ] {
-        let simulation = through(queue, Ecn::Classic);
+        let simulation = through(queue.clone(), Ecn::Classic);
         let (marks, drops, retransmits) = signals(&simulation);
         assert!(marks > 50, "{marks} marks");
         assert_eq!((drops, retransmits), (0, 0), "{queue:?}");
@@ -72,7 +72,7 @@ fn controlled_delay_marks_flows_that_understand_marks_and_drops_nothing() {
 
 #[test]
 fn controlled_delay_drops_from_flows_that_do_not_understand_marks() {
-    let queue = QueueConfig::FqCoDel(QueueLimit::Packets(1000), FqCoDelConfig::default());
+    let queue = QueueConfig::new(QueueLimit::Packets(1000), FqCoDelConfig::default());
     let (marks, drops, retransmits) = signals(&through(queue, Ecn::Off));
     assert_eq!(marks, 0);
     assert!(drops > 0 && retransmits >= drops, "{drops} {retransmits}");

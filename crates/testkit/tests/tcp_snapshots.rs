@@ -34,10 +34,7 @@ fn queues() -> [(&'static str, QueueConfig); 5] {
         ("drop-tail 0.5 bdp", QueueConfig::DropTail(bdp(0.5))),
         ("drop-tail 1 bdp", QueueConfig::DropTail(bdp(1.0))),
         ("drop-tail 4 bdp", QueueConfig::DropTail(bdp(4.0))),
-        (
-            "codel",
-            QueueConfig::CoDel(bdp(4.0), CoDelConfig::default()),
-        ),
+        ("codel", QueueConfig::new(bdp(4.0), CoDelConfig::default())),
         (
             "marks at 0.5 bdp",
             QueueConfig::Marking {
@@ -149,7 +146,7 @@ fn snapshot(name: &str) -> String {
     .unwrap();
     for (label, queue) in queues() {
         for flows in [1, 2, 8] {
-            text += &run(name, label, queue, flows);
+            text += &run(name, label, queue.clone(), flows);
         }
     }
     text

@@ -363,8 +363,8 @@ fn codel_holds_the_queue_near_its_target() {
     };
     let limit = QueueLimit::BandwidthDelayProduct(2.0);
     let (drop_tail, full) = mean_rtt_ms(QueueConfig::DropTail(limit));
-    let (codel, used) = mean_rtt_ms(QueueConfig::CoDel(limit, CoDelConfig::default()));
-    let (fq_codel, fq_used) = mean_rtt_ms(QueueConfig::FqCoDel(limit, FqCoDelConfig::default()));
+    let (codel, used) = mean_rtt_ms(QueueConfig::new(limit, CoDelConfig::default()));
+    let (fq_codel, fq_used) = mean_rtt_ms(QueueConfig::new(limit, FqCoDelConfig::default()));
     println!("drop-tail {drop_tail} {full}, CoDel {codel} {used}, FQ-CoDel {fq_codel} {fq_used}");
     assert!(drop_tail > 80.0 && full > 0.98, "{drop_tail} ms, {full}");
     assert!(

@@ -1,7 +1,7 @@
 //! From a configuration to a network: who hears whom how loud, and by which links.
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Watch};
-use backlane_net::{Event, LinkId, MediumId, Network, QueueLimit};
+use backlane_net::{Event, LinkId, MediumId, Network, QueueLimit, QueuePlace};
 use backlane_radio::level::ratio;
 use backlane_radio::path_loss::Sight;
 use backlane_radio::{FrameFading, Position};
@@ -63,7 +63,8 @@ impl Wifi {
                     errors: stream("frame errors"),
                     fading: stream("frame fading"),
                 };
-                let queue = || config.queue.build(config.data_rate, Duration::ZERO);
+                let place = QueuePlace::Radio(station.node, number as u8);
+                let queue = || config.queue.build(config.data_rate, Duration::ZERO, place);
                 let queues = Queues::new(config.routing_first.then(queue), queue());
                 radios.push(Radio::new(
                     station.node,

@@ -21,7 +21,7 @@ pub const DATA_OVERHEAD_BYTES: u32 = 36;
 pub const RTS_NEVER: u32 = u32::MAX;
 
 /// An 802.11 network: what all its stations have in common.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WifiConfig {
     /// Times and rates.
     pub standard: Standard,

@@ -95,11 +95,12 @@ impl Builder<'_> {
             .map(|trace| convert::capacity(trace, access.at_end).map(Rc::new))
             .collect::<Option<_>>()
             .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
+        let queue = self.queue(&access.queue)?;
         let config = |list: &[usize], number: usize| TracedConfig {
             capacity: traces[list[number % list.len()]].clone(),
             origin: SimTime::ZERO + self.scenario.warm_up,
             delay: access.delay,
-            queue: convert::queue(access.queue),
+            queue: queue.clone(),
         };
         // The lists of traces count eNodeBs in the order of the file, or UEs.
         let mut links: Vec<(usize, NodeId, &[NodeId])> = Vec::new();

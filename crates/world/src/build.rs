@@ -9,13 +9,12 @@ use backlane_net::{
 };
 use backlane_param::{Mismatch, Params};
 use backlane_record::Table;
-use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
 use crate::capture::Captures;
-use crate::convert;
 use crate::convert_tcp;
 use crate::failures::Failures;
 use crate::models::Models;
@@ -187,6 +186,7 @@ impl World {
         }
         let mut builder = Builder {
             scenario,
+            models,
             protocol: models.routers.find(&scenario.routing.protocol)?,
             controls,
             streams,
@@ -218,6 +218,7 @@ impl World {
 
 pub(crate) struct Builder<'a> {
     pub(crate) scenario: &'a Scenario,
+    models: &'a Models,
     protocol: &'a Protocol,
     controls: &'a [Custom],
     pub(crate) streams: Streams,
@@ -266,7 +267,7 @@ impl Builder<'_> {
             let config = LinkConfig {
                 rate: wire.rate,
                 delay: wire.delay,
-                queue: convert::queue(wire.queue),
+                queue: self.queue(&wire.queue)?,
             };
             let there = match [a, b].map(|node| self.network.is_router(node)) {
                 [true, true] => {
@@ -322,6 +323,11 @@ impl Builder<'_> {
             .network
             .attach(&mut self.events, host, router, config)
             .0)
+    }
+
+    /// The queue that the scenario describes.
+    pub(crate) fn queue(&self, queue: &model::QueueConfig) -> Result<QueueConfig, BuildError> {
+        self.models.queues.config(queue, &self.streams)
     }
 
     /// Backpressure keeps its queues itself and hands the device a few packets at a time.

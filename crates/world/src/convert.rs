@@ -1,19 +1,7 @@
 //! The scenario's parameters as the configurations of the models.
 
-use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
-use backlane_net::{
-    AtEnd, Capacity, Opportunities, OpportunityTrace, QueueConfig, QueueLimit, RateStep, RateTrace,
-};
+use backlane_net::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
 use backlane_scenario::model;
-
-fn queue_limit(limit: model::QueueLimit) -> QueueLimit {
-    match limit {
-        model::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.get()),
-        model::QueueLimit::Packets(packets) => {
-            QueueLimit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
-        }
-    }
-}
 
 pub(crate) fn at_end(at_end: model::AtEnd) -> AtEnd {
     match at_end {
@@ -37,36 +25,5 @@ pub(crate) fn capacity(trace: &model::Capacity, at_end: model::AtEnd) -> Option<
             let steps = steps.iter().map(|&(from, bps)| RateStep { from, bps });
             RateTrace::new(steps.collect(), *period, at_end).map(Capacity::Rates)
         }
-    }
-}
-
-pub(crate) fn queue(queue: model::QueueConfig) -> QueueConfig {
-    let limit = queue_limit(queue.limit);
-    let codel = |codel: model::CodelLimits| CoDelConfig {
-        target: codel.target,
-        interval: codel.interval,
-        ecn: codel.ecn,
-    };
-    match queue.discipline {
-        model::QueueDiscipline::DropTail => match queue.mark_above {
-            None => QueueConfig::DropTail(limit),
-            Some(threshold) => QueueConfig::Marking {
-                limit,
-                mark_above: queue_limit(threshold),
-            },
-        },
-        model::QueueDiscipline::Codel(limits) => QueueConfig::CoDel(limit, codel(limits)),
-        model::QueueDiscipline::FqCodel {
-            codel: limits,
-            quantum,
-            flows,
-        } => QueueConfig::FqCoDel(
-            limit,
-            FqCoDelConfig {
-                codel: codel(limits),
-                quantum_bytes: u32::try_from(quantum.get()).unwrap_or(u32::MAX),
-                flows,
-            },
-        ),
     }
 }

@@ -4,20 +4,22 @@ use std::sync::OnceLock;
 
 use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
-
 use backlane_traffic::CodingConfig;
 
+use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
 
 /// The models that a scenario may name, with their keys.
 pub struct Models {
     pub(crate) routers: Routers,
+    pub(crate) queues: Queues,
     catalogue: Catalogue,
 }
 
 /// Adds models to those of Backlane.
 pub struct ModelsBuilder {
     routers: Routers,
+    queues: Queues,
 }
 
 impl Models {
@@ -35,6 +37,7 @@ impl Models {
     pub fn builder() -> ModelsBuilder {
         ModelsBuilder {
             routers: Routers::standard(),
+            queues: Queues::standard(),
         }
     }
 
@@ -48,7 +51,14 @@ impl ModelsBuilder {
     /// Adds a routing protocol.
     #[must_use]
     pub fn router(mut self, protocol: Protocol) -> Self {
-        self.routers.push(protocol);
+        self.routers.push(protocol.guarded());
+        self
+    }
+
+    /// Adds a queue discipline.
+    #[must_use]
+    pub fn queue(mut self, queue: Queue) -> Self {
+        self.queues.push(queue.guarded());
         self
     }
 
@@ -58,10 +68,12 @@ impl ModelsBuilder {
     ///
     /// A name or a key that is taken, or a default that its own key refuses.
     pub fn build(self) -> Result<Models, CatalogueError> {
-        let declared: Vec<Declared> = self.routers.declared().chain(sections()).collect();
+        let declared = self.routers.declared().chain(self.queues.declared());
+        let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
             catalogue: Catalogue::new(&declared)?,
             routers: self.routers,
+            queues: self.queues,
         })
     }
 }

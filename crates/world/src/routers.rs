@@ -23,6 +23,7 @@ use backlane_traffic::FlowSpec;
 
 use crate::build::{BuildError, Builder, Unbuilt, while_watched};
 use crate::capture::MessagePort;
+use crate::guard::Guarded;
 
 /// Nodes to which a search finds the way in the time of one step.
 const NODES_PER_STEP: u64 = 16;
@@ -179,6 +180,19 @@ impl Protocol {
     #[must_use]
     pub fn with_device_queue(mut self, pkts: fn(&Values) -> Option<u32>) -> Self {
         self.device_queue_pkts = pkts;
+        self
+    }
+
+    /// A panic of its routers names the protocol and the simulated time.
+    pub(crate) fn guarded(mut self) -> Self {
+        let (name, make) = (self.name, self.make);
+        self.make = Box::new(move |values, site| {
+            let make = make(values, site)?;
+            Ok(Box::new(move |node| {
+                let place = format!("router of node {}", node.0);
+                Box::new(Guarded::new(make(node), name, place))
+            }))
+        });
         self
     }
 

@@ -29,7 +29,7 @@ impl Builder<'_> {
         let Some(wifi) = &self.scenario.wifi else {
             return Ok(());
         };
-        let config = convert_wifi::wifi(wifi);
+        let config = convert_wifi::wifi(wifi, self.queue(&wifi.queue)?);
         let stations: Vec<StationConfig> = (self.scenario.nodes.iter().enumerate())
             .filter(|(_, node)| !node.channels.is_empty())
             .map(|(index, node)| {

@@ -6,7 +6,7 @@ use backlane_param::{Params, params, words};
 use backlane_scenario::{CatalogueError, schema};
 use backlane_world::routers::Protocol;
 use backlane_world::units::Duration;
-use backlane_world::{Models, World};
+use backlane_world::{Models, RunError, World};
 
 words! {
     /// How an interface is chosen.
@@ -111,7 +111,7 @@ fn its_keys_are_checked_swept_and_run() {
 }
 
 #[test]
-fn what_is_wrong_with_its_keys_is_told_as_for_others() {
+fn errors_in_its_keys_are_reported_like_others() {
     let catalogue = models().catalogue();
     let wrong = text("protocol = \"walk\"\npatence = 3\nchoice = \"trun\"\npause = 5");
     let report = catalogue.check(&wrong, "walk.toml", &[]).unwrap_err();
@@ -180,12 +180,66 @@ fn what_cannot_be_added_is_refused_at_the_start() {
 #[test]
 fn a_key_is_explained_by_its_path() {
     let catalogue = models().catalogue();
-    println!("{}", catalogue.explain("routing.hello_interval").unwrap());
-    println!("{}", catalogue.explain("routing.burst.period").unwrap());
     assert!(
         catalogue
             .explain("routing.patience")
             .unwrap()
             .contains("from 1 to 255, default 30")
     );
+}
+
+params! {
+    /// A router that panics.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Fragile {
+        /// Simulated time from which on a packet is too much.
+        until: Duration = Duration::from_secs(1), in Duration::ZERO..=Duration::from_secs(100);
+    }
+}
+
+struct Panics(Fragile);
+
+impl Router for Panics {
+    fn start(&mut self, _: &mut Context<'_>) {}
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let now = context.now();
+        assert!(
+            now.as_secs_f64() < self.0.until.as_secs_f64(),
+            "one packet too many"
+        );
+        context.transmit(0, id);
+    }
+
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+}
+
+#[test]
+fn a_panic_ends_its_run_with_name_place_and_time_and_other_runs_go_on() {
+    let protocol = Protocol::new("fragile", |config: Fragile, _| {
+        Ok(Box::new(move |_| Box::new(Panics(config))))
+    });
+    let models = Models::builder().router(protocol).build().unwrap();
+    let catalogue = models.catalogue();
+    let swept = text("protocol = \"fragile\"\n[sweep]\n\"routing.until\" = [\"1 s\", \"9 s\"]");
+    let plan = catalogue.plan(&swept, "fragile.toml", &[], None).unwrap();
+    let run = |cell: usize| {
+        let scenario = catalogue.from_resolved(&plan.cells[cell].resolved).unwrap();
+        models.run(&scenario, 1)
+    };
+    let Err(RunError::Model(panic)) = run(0) else {
+        panic!("the run goes on");
+    };
+    assert_eq!(
+        (
+            panic.model.as_str(),
+            panic.place.as_str(),
+            panic.message.as_str()
+        ),
+        ("fragile", "router of node 0", "one packet too many")
+    );
+    // A packet of 1000 bytes each 8 ms.
+    assert!((1.0..1.009).contains(&panic.at.as_secs_f64()), "{panic}");
+    assert!(run(1).is_ok());
 }

@@ -156,7 +156,7 @@ impl Cells {
         };
         let backhaul = LinkConfig {
             delay: Duration::from_millis(2),
-            ..wire
+            ..wire.clone()
         };
         for pair in routers.windows(2) {
             network.connect(&mut events, pair[0], pair[1], &backhaul);

@@ -3,29 +3,26 @@
 //! With `ecn`, a packet whose transport understands congestion marks is marked and sent instead of
 //! dropped, as in Linux; the law then continues as after a drop.
 
+use backlane_param::params;
+use backlane_param::ranges::INTERVAL;
 use backlane_units::{Duration, SimTime};
 
 use super::{DropTail, QueueDiscipline};
 use crate::packet::{PacketId, PacketStore};
 
-/// Parameters of CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoDelConfig {
-    /// TARGET: the sojourn time to hold (RFC 8289 §4.4: 5 ms).
-    pub target: Duration,
-    /// INTERVAL: a worst-case round-trip time (RFC 8289 §4.3: 100 ms).
-    pub interval: Duration,
-    /// Whether packets that can be marked are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for CoDelConfig {
-    fn default() -> Self {
-        Self {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            ecn: false,
-        }
+params! {
+    /// Controlled delay (RFC 8289).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CoDelConfig {
+        /// Acceptable standing queue delay (RFC 8289 §4.4).
+        target: Duration = Duration::from_millis(5), in INTERVAL;
+        /// Time in which the delay must fall below the target (RFC 8289 §4.3).
+        interval: Duration = Duration::from_millis(100), in INTERVAL;
+        /// Whether a packet that understands congestion marks (RFC 3168) is marked instead of
+        /// dropped.
+        ///
+        /// Off by default, as in Linux.
+        ecn: bool = false;
     }
 }
 

@@ -1,5 +1,8 @@
 //! Limits and kinds of queues.
 
+use std::fmt;
+use std::rc::Rc;
+
 use backlane_units::{Duration, Rate};
 
 use super::codel::{CoDel, CoDelConfig};
@@ -7,6 +10,7 @@ use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
 use super::fq_codel::{FqCoDel, FqCoDelConfig};
 use super::marking::MarkingTail;
+use crate::packet::{LinkId, NodeId};
 
 /// The capacity of a queue; the packet in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +37,66 @@ impl QueueLimit {
     }
 }
 
-/// The queue of a link direction.
+/// What a queue stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueuePlace {
+    /// A link direction.
+    Link(LinkId),
+    /// A radio of a node, numbered from zero.
+    Radio(NodeId, u8),
+}
+
+impl fmt::Display for QueuePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(link) => write!(f, "link {}", link.0),
+            Self::Radio(node, radio) => write!(f, "radio {radio} of node {}", node.0),
+        }
+    }
+}
+
+/// Where a queue stands and how much it holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueSite {
+    /// What it stands before.
+    pub place: QueuePlace,
+    /// The most bytes of packets, IP headers included.
+    pub limit_bytes: u64,
+    /// The most packets.
+    pub limit_pkts: u32,
+    /// Rate of the transmitter behind it.
+    pub rate: Rate,
+    /// Propagation delay of the link.
+    pub delay: Duration,
+}
+
+impl QueueSite {
+    /// The limits, as (bytes, packets).
+    pub fn limits(&self) -> (u64, u32) {
+        (self.limit_bytes, self.limit_pkts)
+    }
+}
+
+/// Makes the queues of a discipline.
+pub trait QueueFactory: fmt::Debug {
+    /// An empty queue.
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline>;
+}
+
+impl QueueFactory for CoDelConfig {
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
+        Box::new(CoDel::new(*self, DropTail::new(site.limits())))
+    }
+}
+
+impl QueueFactory for FqCoDelConfig {
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
+        Box::new(FqCoDel::new(*self, site.limits()))
+    }
+}
+
+/// The queue of a link direction.
+#[derive(Clone, Debug)]
 pub enum QueueConfig {
     /// First in, first out; a packet that does not fit is dropped on arrival.
     DropTail(QueueLimit),
@@ -46,28 +108,35 @@ pub enum QueueConfig {
         /// The threshold K.
         mark_above: QueueLimit,
     },
-    /// CoDel (RFC 8289) over one FIFO.
-    CoDel(QueueLimit, CoDelConfig),
-    /// FQ-CoDel (RFC 8290).
-    FqCoDel(QueueLimit, FqCoDelConfig),
+    /// A discipline that decides when a packet is dequeued.
+    Discipline(QueueLimit, Rc<dyn QueueFactory>),
 }
 
 impl QueueConfig {
+    /// A queue of a discipline.
+    pub fn new(limit: QueueLimit, discipline: impl QueueFactory + 'static) -> Self {
+        Self::Discipline(limit, Rc::new(discipline))
+    }
+
     /// The capacity.
     pub fn limit(&self) -> QueueLimit {
         match *self {
-            Self::DropTail(limit)
-            | Self::Marking { limit, .. }
-            | Self::CoDel(limit, _)
-            | Self::FqCoDel(limit, _) => limit,
+            Self::DropTail(limit) | Self::Marking { limit, .. } | Self::Discipline(limit, _) => {
+                limit
+            }
         }
     }
 
     /// The queue as one that decides at dequeue time, for a transmitter of this rate before a
     /// link of this delay.
-    pub fn build(&self, rate: Rate, delay: Duration) -> Box<dyn QueueDiscipline> {
+    pub fn build(
+        &self,
+        rate: Rate,
+        delay: Duration,
+        place: QueuePlace,
+    ) -> Box<dyn QueueDiscipline> {
         let limit = self.limit().resolve(rate, delay);
-        match (self.discipline(limit), self) {
+        match (self.discipline(rate, delay, place), self) {
             (Some(discipline), _) => discipline,
             (None, Self::Marking { mark_above, .. }) => {
                 let threshold = mark_above.resolve(rate, delay);
@@ -77,12 +146,23 @@ impl QueueConfig {
         }
     }
 
-    /// The queue with this limit in bytes and packets, unless it is plain drop-tail.
-    pub(crate) fn discipline(&self, limit: (u64, u32)) -> Option<Box<dyn QueueDiscipline>> {
-        match *self {
-            Self::DropTail(_) | Self::Marking { .. } => None,
-            Self::CoDel(_, codel) => Some(Box::new(CoDel::new(codel, DropTail::new(limit)))),
-            Self::FqCoDel(_, fq) => Some(Box::new(FqCoDel::new(fq, limit))),
-        }
+    /// The same, unless the queue is drop-tail.
+    pub(crate) fn discipline(
+        &self,
+        rate: Rate,
+        delay: Duration,
+        place: QueuePlace,
+    ) -> Option<Box<dyn QueueDiscipline>> {
+        let Self::Discipline(limit, factory) = self else {
+            return None;
+        };
+        let (limit_bytes, limit_pkts) = limit.resolve(rate, delay);
+        Some(factory.build(QueueSite {
+            place,
+            limit_bytes,
+            limit_pkts,
+            rate,
+            delay,
+        }))
     }
 }

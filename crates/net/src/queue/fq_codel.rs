@@ -5,33 +5,24 @@
 
 use std::collections::VecDeque;
 
-use backlane_units::SimTime;
+use backlane_param::params;
+use backlane_units::{Bytes, SimTime};
 
 use super::QueueDiscipline;
 use super::codel::{CoDelConfig, CoDelLaw, CoDelQueue};
 use crate::packet::{PacketId, PacketStore};
 
-/// Parameters of FQ-CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCoDelConfig {
-    /// CoDel on each flow queue; it marks by default, as in Linux.
-    pub codel: CoDelConfig,
-    /// Bytes that a queue may send in one turn (RFC 8290 §4.1.2: 1514; here one IP packet).
-    pub quantum_bytes: u32,
-    /// Number of flow queues (RFC 8290 §5.2: 1024).
-    pub flows: u32,
-}
-
-impl Default for FqCoDelConfig {
-    fn default() -> Self {
-        Self {
-            codel: CoDelConfig {
-                ecn: true,
-                ..CoDelConfig::default()
-            },
-            quantum_bytes: 1500,
-            flows: 1024,
-        }
+params! {
+    /// Controlled delay per flow (RFC 8290).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FqCoDelConfig {
+        /// CoDel on each flow queue. It marks by default, as in Linux.
+        codel: CoDelConfig = CoDelConfig { ecn: true, ..CoDelConfig::default() };
+        /// Bytes a flow may send per round: one full packet, without the 14 bytes of Ethernet that
+        /// RFC 8290 §5.2.3 adds.
+        quantum: Bytes = Bytes::new(1500), in Bytes::new(1)..=Bytes::new(1_000_000);
+        /// Hash buckets (RFC 8290 §5.2.2).
+        flows: u32 = 1024, in 1..=65_536;
     }
 }
 
@@ -160,7 +151,7 @@ impl QueueDiscipline for FqCoDel {
         queue.backlog_bytes += size;
         if queue.list == List::Idle {
             queue.list = List::New;
-            queue.deficit_bytes = i64::from(config.quantum_bytes);
+            queue.deficit_bytes = config.quantum.get() as i64;
             self.new_flows.push_back(bucket);
         }
         self.backlog_bytes += size;
@@ -190,7 +181,7 @@ impl QueueDiscipline for FqCoDel {
                 &mut self.old_flows
             };
             if queue.deficit_bytes <= 0 {
-                queue.deficit_bytes += i64::from(self.config.quantum_bytes);
+                queue.deficit_bytes += self.config.quantum.get() as i64;
                 list.pop_front();
                 queue.list = List::Old;
                 self.old_flows.push_back(bucket);

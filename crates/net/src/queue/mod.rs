@@ -13,7 +13,7 @@ pub(crate) mod marking;
 mod proportional_fair;
 
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelQueue};
-pub use config::{QueueConfig, QueueLimit};
+pub use config::{QueueConfig, QueueFactory, QueueLimit, QueuePlace, QueueSite};
 pub use discipline::QueueDiscipline;
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCoDel, FqCoDelConfig};

@@ -10,10 +10,10 @@ use crate::event::Event;
 use crate::medium::{Medium, MediumContext};
 use crate::network::Network;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId};
-use crate::queue::{QueueConfig, QueueDiscipline};
+use crate::queue::{QueueConfig, QueueDiscipline, QueuePlace};
 
 /// Parameters of a [`Hub`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct HubConfig {
     /// The nominal rate of the links.
     pub rate: Rate,
@@ -65,7 +65,11 @@ impl Hub {
                 node: NodeId(node),
                 up: true,
                 links: Vec::new(),
-                queue: config.queue.build(config.rate, Duration::ZERO),
+                queue: config.queue.build(
+                    config.rate,
+                    Duration::ZERO,
+                    QueuePlace::Radio(NodeId(0), 0),
+                ),
                 targets: VecDeque::new(),
                 in_service: None,
                 timer: None,

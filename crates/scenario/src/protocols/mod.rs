@@ -5,20 +5,20 @@ pub mod slotted;
 pub(crate) mod tcp;
 pub mod wifi;
 
+use std::sync::Arc;
+
 use backlane_param::Values;
-use backlane_units::{Bytes, Duration};
+use backlane_units::Bytes;
 
 pub use tcp::{
     CongestionControl, Ecn, Parameter, PrParameters, Reordering, RrParameters, RtoRule, Tcp, Value,
 };
 
 /// The queue before a link direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct QueueConfig {
     /// How much it holds.
     pub limit: QueueLimit,
-    /// With drop-tail: what understands congestion marks is marked if more than this waits.
-    pub mark_above: Option<QueueLimit>,
     /// What it drops and when.
     pub discipline: QueueDiscipline,
 }
@@ -33,32 +33,24 @@ pub enum QueueLimit {
 }
 
 /// What a queue drops and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum QueueDiscipline {
     /// What arrives at a full queue is dropped.
-    DropTail,
-    /// Controlled delay (RFC 8289).
-    Codel(CodelLimits),
-    /// Controlled delay per flow, with deficit round robin (RFC 8290).
-    FqCodel {
-        /// The control law's parameters.
-        codel: CodelLimits,
-        /// Bytes a flow may send per round.
-        quantum: Bytes,
-        /// Number of hash buckets.
-        flows: u32,
+    DropTail {
+        /// What understands congestion marks is marked if more than this waits.
+        mark_above: Option<QueueLimit>,
     },
+    /// A discipline that the running program declares.
+    Declared(Arc<Discipline>),
 }
 
-/// The parameters of the controlled-delay law (RFC 8289 §4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelLimits {
-    /// Acceptable standing queue delay.
-    pub target: Duration,
-    /// Time in which the delay must fall below the target.
-    pub interval: Duration,
-    /// Whether packets that understand congestion marks are marked instead of dropped.
-    pub ecn: bool,
+/// A queue discipline with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discipline {
+    /// What `discipline` says.
+    pub name: String,
+    /// The checked values of the section.
+    pub values: Values,
 }
 
 /// The routing protocol of the backhaul.

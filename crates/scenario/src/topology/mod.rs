@@ -13,16 +13,19 @@ pub(crate) mod sites;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backlane_units::{Bytes, Duration, Length, Rate};
+use std::sync::Arc;
+
+use backlane_units::{Duration, Length, Rate};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
 use crate::model::{
-    CodelLimits, Link, Medium, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, RadioLink,
+    Discipline, Link, Medium, Node, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, RadioLink,
     Wire,
 };
 use crate::phrases::{self, Limit};
+use crate::plain;
 use crate::spec::nearest;
 use crate::spec::tables::{LONGEST_PS, MOST_NODES};
 use crate::tree::{Item, Table, Value};
@@ -58,7 +61,7 @@ pub(crate) struct Placed {
 }
 
 /// What a link section says about each link made from it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Template {
     medium: MediumTemplate,
     flow_rates_bps: Option<[u64; 2]>,
@@ -67,7 +70,7 @@ pub(crate) struct Template {
 }
 
 /// What the links of a section lead over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum MediumTemplate {
     Wire {
         rate: Rate,
@@ -75,9 +78,7 @@ enum MediumTemplate {
         delay: Option<Duration>,
         /// Added to a delay that follows from the length.
         fixed_delay: Duration,
-        limit: Limit,
-        mark_above: Option<Limit>,
-        discipline: QueueDiscipline,
+        queue: Queue,
         loss: f64,
     },
     Wifi(RadioLink),
@@ -94,7 +95,6 @@ impl Template {
                 loss: table.number("loss"),
             })
         } else {
-            let (limit, mark_above, discipline) = queue(table)?;
             MediumTemplate::Wire {
                 rate: table.quantity("rate")?,
                 delay: match table.text("delay")? {
@@ -102,9 +102,7 @@ impl Template {
                     text => Some(text.parse().ok()?),
                 },
                 fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
-                limit,
-                mark_above,
-                discipline,
+                queue: queue(table)?,
                 loss: table.number("loss")?,
             }
         };
@@ -124,23 +122,16 @@ impl Template {
                 rate,
                 delay,
                 fixed_delay,
-                limit,
-                mark_above,
-                discipline,
+                ref queue,
                 loss,
             } => {
                 let delay = delay.unwrap_or_else(|| {
                     rules::propagation(length_m.unwrap_or(0.0)).saturating_add(fixed_delay)
                 });
-                let queue = QueueConfig {
-                    limit: limit.on(rate, delay),
-                    mark_above: mark_above.map(|limit| limit.on(rate, delay)),
-                    discipline,
-                };
                 Medium::Wire(Wire {
                     rate,
                     delay,
-                    queue,
+                    queue: queue.on(rate, delay),
                     loss,
                 })
             }
@@ -165,54 +156,74 @@ fn flow_rates_bps(table: &Table) -> Option<[u64; 2]> {
     Some([there.unwrap_or(0), back])
 }
 
+/// A queue whose limits may follow from the rate and the delay of its link.
+#[derive(Clone, Debug)]
+pub(crate) enum Queue {
+    /// What arrives at a full queue is dropped.
+    DropTail {
+        limit: Limit,
+        mark_above: Option<Limit>,
+    },
+    /// A discipline that the running program declares.
+    Declared(Limit, Arc<Discipline>),
+}
+
+impl Queue {
+    fn on(&self, rate: Rate, delay: Duration) -> QueueConfig {
+        match self {
+            Self::DropTail { limit, mark_above } => QueueConfig {
+                limit: limit.on(rate, delay),
+                discipline: QueueDiscipline::DropTail {
+                    mark_above: mark_above.map(|limit| limit.on(rate, delay)),
+                },
+            },
+            Self::Declared(limit, discipline) => QueueConfig {
+                limit: limit.on(rate, delay),
+                discipline: QueueDiscipline::Declared(discipline.clone()),
+            },
+        }
+    }
+
+    /// Whether a limit follows from a rate.
+    fn needs_rate(&self) -> bool {
+        let is_bdp = |limit: &Limit| matches!(limit, Limit::Bdp { .. });
+        match self {
+            Self::DropTail { limit, mark_above } => {
+                is_bdp(limit) || mark_above.as_ref().is_some_and(is_bdp)
+            }
+            Self::Declared(limit, _) => is_bdp(limit),
+        }
+    }
+}
+
 /// The queue of a normal link section.
-pub(crate) fn queue(table: &Table) -> Option<(Limit, Option<Limit>, QueueDiscipline)> {
+pub(crate) fn queue(table: &Table) -> Option<Queue> {
     let Some(inner) = table.table("queue") else {
-        return Some((
-            phrases::limit(table.text("queue")?).ok()?,
-            None,
-            QueueDiscipline::DropTail,
-        ));
+        return Some(Queue::DropTail {
+            limit: phrases::limit(table.text("queue")?).ok()?,
+            mark_above: None,
+        });
     };
-    let codel = || {
-        Some(CodelLimits {
-            target: inner.quantity("target")?,
-            interval: inner.quantity("interval")?,
-            ecn: inner.boolean("ecn")?,
-        })
-    };
-    let discipline = match inner.text("discipline")? {
-        "codel" => QueueDiscipline::Codel(codel()?),
-        "fq-codel" => QueueDiscipline::FqCodel {
-            codel: codel()?,
-            quantum: inner.quantity::<Bytes>("quantum")?,
-            flows: inner.integer("flows")?,
-        },
-        _ => QueueDiscipline::DropTail,
-    };
+    let limit = phrases::limit(inner.text("limit")?).ok()?;
+    let name = inner.text("discipline")?;
+    if name != "drop-tail" {
+        let discipline = Discipline {
+            name: name.to_owned(),
+            values: plain::values(inner),
+        };
+        return Some(Queue::Declared(limit, Arc::new(discipline)));
+    }
     let mark_above = match inner.text("mark_above") {
         Some(text) => Some(phrases::limit(text).ok()?),
         None => None,
     };
-    let limit = phrases::limit(inner.text("limit")?).ok()?;
-    Some((limit, mark_above, discipline))
+    Some(Queue::DropTail { limit, mark_above })
 }
 
 /// The queue of a normal section whose link has no rate that a limit could follow from.
 pub(crate) fn queue_without_rate(table: &Table) -> Option<QueueConfig> {
-    let (limit, mark_above, discipline) = queue(table)?;
-    let fixed = |limit: Limit| match limit {
-        Limit::Bdp { .. } => None,
-        limit => Some(limit.on(Rate::from_bps(1), Duration::ZERO)),
-    };
-    Some(QueueConfig {
-        limit: fixed(limit)?,
-        mark_above: match mark_above {
-            Some(limit) => Some(fixed(limit)?),
-            None => None,
-        },
-        discipline,
-    })
+    let queue = queue(table).filter(|queue| !queue.needs_rate())?;
+    Some(queue.on(Rate::from_bps(1), Duration::ZERO))
 }
 
 /// The template of the key `link` of a section. Where it was refused, a placeholder lets the

@@ -90,12 +90,12 @@ pub(super) fn air(wifi: &Wifi, radio: &RadioLink, channel: u8, from: u32) -> Hop
         attempts: 1.0 / (1.0 - loss),
         loss: 0.0,
         delay_s: us * 1e-6 + 12_000.0 * s_per_bit,
-        queue_bytes: queue_bytes(wifi.queue),
+        queue_bytes: queue_bytes(&wifi.queue),
         channel,
     }
 }
 
-pub(super) fn queue_bytes(queue: QueueConfig) -> f64 {
+pub(super) fn queue_bytes(queue: &QueueConfig) -> f64 {
     match queue.limit {
         QueueLimit::Bytes(bytes) => bytes.get() as f64,
         QueueLimit::Packets(packets) => packets as f64 * USUAL_BYTES,

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use backlane_net::{QueueConfig, QueueLimit};
 use backlane_radio::Position;
 use backlane_scenario::model::lte::LteUe;
 use backlane_scenario::model::{
@@ -152,7 +153,7 @@ impl<'a> Paths<'a> {
         let hop = if let Some(wire) = link.wire() {
             let bps = wire.rate.as_bps() as f64;
             let decides = (keeps_queue && is_host == [false, false])
-                || wire.queue.discipline != QueueDiscipline::DropTail;
+                || !matches!(wire.queue.discipline, QueueDiscipline::DropTail { .. });
             Hop {
                 from: a,
                 over: if decides { Over::Deciding } else { Over::Fifo },
@@ -161,7 +162,7 @@ impl<'a> Paths<'a> {
                 attempts: 1.0,
                 loss: wire.loss,
                 delay_s: wire.delay.as_secs_f64(),
-                queue_bytes: queue_bytes(wire.queue),
+                queue_bytes: queue_bytes(&wire.queue),
                 channel: 0,
             }
         } else {
@@ -193,7 +194,9 @@ impl<'a> Paths<'a> {
 
     /// Who hears whom, and the links that the file leaves to distance.
     fn add_radios(&mut self, wifi: &Wifi) {
-        let config = convert_wifi::wifi(wifi);
+        // Who hears whom does not depend on the queue.
+        let queue = QueueConfig::DropTail(QueueLimit::Packets(1));
+        let config = convert_wifi::wifi(wifi, queue);
         let gain_db = 2.0 * config.antenna_gain.as_db_f64();
         let left_db = config.power.as_dbm_f64() + gain_db;
         let sensed_db = left_db - config.carrier_sense.as_dbm_f64();
@@ -288,7 +291,7 @@ impl<'a> Paths<'a> {
                         over: Over::Trace,
                         s_per_bit: (1.0 / bps.max(1.0)).min(MOST_S_PER_BIT),
                         delay_s: trace.delay.as_secs_f64(),
-                        queue_bytes: queue_bytes(trace.queue),
+                        queue_bytes: queue_bytes(&trace.queue),
                         ..plain
                     }
                 }),

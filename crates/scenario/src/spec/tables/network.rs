@@ -141,50 +141,11 @@ pub(crate) static QUEUE: Section = Section {
                     "A packet that understands congestion marks (RFC 3168) is marked if more than this waits when it arrives: \"30 packets\", \"45 kB\" or \"0.17 bdp\".",
                 )],
             },
-            Variant {
-                rules: None,
-                name: "codel",
-                doc: "Controlled delay (RFC 8289).",
-                keys: &[
-                    CODEL_TARGET,
-                    CODEL_INTERVAL,
-                    key("ecn", Kind::Boolean, Default("false"), CODEL_ECN),
-                ],
-            },
-            Variant {
-                rules: None,
-                name: "fq-codel",
-                doc: "Controlled delay per flow (RFC 8290).",
-                keys: &[
-                    CODEL_TARGET,
-                    CODEL_INTERVAL,
-                    key("ecn", Kind::Boolean, Default("true"), CODEL_ECN),
-                    key(
-                        "quantum",
-                        Kind::Bytes {
-                            min: 1,
-                            max: 1_000_000,
-                        },
-                        Default("\"1500 B\""),
-                        "Bytes a flow may send per round: one full packet, without the 14 bytes of Ethernet that RFC 8290 §5.2.3 adds.",
-                    ),
-                    key(
-                        "flows",
-                        Kind::Integer {
-                            min: 1,
-                            max: 65_536,
-                        },
-                        Default("1024"),
-                        "Hash buckets (RFC 8290 §5.2.2).",
-                    ),
-                ],
-            },
+            Variant::slot("codel"),
+            Variant::slot("fq-codel"),
         ],
     }),
 };
-/// Linux's defaults: off in CoDel, on in FQ-CoDel.
-const CODEL_ECN: &str =
-    "Whether a packet that understands congestion marks (RFC 3168) is marked instead of dropped.";
 pub(super) const CODEL_TARGET: Key = key(
     "target",
     INTERVAL,

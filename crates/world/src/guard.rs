@@ -1,0 +1,218 @@
+//! Panics of models that the program brings: the run ends with the model's name and the simulated
+//! time.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use backlane_net::{
+    Context, FlowId, NodeId, PacketId, PacketStore, QueueDiscipline, Router, RouterQueue,
+};
+use backlane_scenario::Scenario;
+use backlane_units::{Rate, SimTime};
+
+use crate::build::{BuildError, World};
+use crate::models::Models;
+use crate::outcome::Outcome;
+
+/// A panic of a model that the program brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelPanic {
+    /// The model's name in scenario files.
+    pub model: String,
+    /// What it is for, such as "router of node 3".
+    pub place: String,
+    /// The simulated time.
+    pub at: SimTime,
+    /// The message of the panic.
+    pub message: String,
+}
+
+impl fmt::Display for ModelPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "\"{}\", {}, panicked at {:.6} s: {}",
+            self.model,
+            self.place,
+            self.at.as_secs_f64(),
+            self.message
+        )
+    }
+}
+
+impl std::error::Error for ModelPanic {}
+
+/// Why a run has no outcome.
+#[derive(Debug)]
+pub enum RunError {
+    /// The world could not be built.
+    Build(BuildError),
+    /// A model that the program brings panicked.
+    Model(ModelPanic),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Model(panic) => panic.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl Models {
+    /// Builds and runs a scenario for one seed. A panic of a model that was added to those of
+    /// Backlane is an error, so that a program can go on with its other runs.
+    ///
+    /// # Errors
+    ///
+    /// The world could not be built, or a model that was added panicked.
+    pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Outcome, RunError> {
+        let run = || {
+            let world = World::with_models(self, scenario, seed, None)?;
+            world
+                .run(|_, _| Ok(()))
+                .map_err(|interrupt| BuildError(interrupt.to_string()))
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(outcome) => outcome.map_err(RunError::Build),
+            Err(panic) => match panic.downcast::<ModelPanic>() {
+                Ok(panic) => Err(RunError::Model(*panic)),
+                Err(other) => resume_unwind(other),
+            },
+        }
+    }
+}
+
+/// A model whose panics carry its name and the simulated time.
+pub(crate) struct Guarded<T> {
+    model: T,
+    name: &'static str,
+    place: String,
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}
+
+impl<T> Guarded<T> {
+    pub(crate) fn new(model: T, name: &'static str, place: String) -> Self {
+        Self { model, name, place }
+    }
+
+    fn call<R>(&mut self, at: SimTime, call: impl FnOnce(&mut T) -> R) -> R {
+        let model = &mut self.model;
+        catch_unwind(AssertUnwindSafe(|| call(model))).unwrap_or_else(|panic| {
+            resume_unwind(Box::new(ModelPanic {
+                model: self.name.to_owned(),
+                place: self.place.clone(),
+                at,
+                message: message(&*panic),
+            }))
+        })
+    }
+}
+
+/// The hooks that an event calls are guarded; those that only read the router are not.
+impl Router for Guarded<Box<dyn Router>> {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.call(context.now(), |router| router.start(context));
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        self.call(context.now(), |router| router.on_packet(context, id));
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, message: &[u8]) {
+        self.call(context.now(), |router| {
+            router.on_message(context, interface, ttl, message);
+        });
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        self.call(context.now(), |router| router.on_timer(context, token));
+    }
+
+    fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
+        self.call(context.now(), |router| {
+            router.on_interface_ready(context, interface);
+        });
+    }
+
+    fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        self.call(context.now(), |router| {
+            router.on_tx_failed(context, interface, id);
+        });
+    }
+
+    fn on_tx_status(
+        &mut self,
+        context: &mut Context<'_>,
+        interface: usize,
+        attempts: u32,
+        delivered: bool,
+        rate: Rate,
+    ) {
+        self.call(context.now(), |router| {
+            router.on_tx_status(context, interface, attempts, delivered, rate);
+        });
+    }
+
+    fn readings(&self, now: SimTime) -> Vec<(&'static str, u128)> {
+        self.model.readings(now)
+    }
+
+    fn flow_backlog_pkts(&self, flow: FlowId) -> u32 {
+        self.model.flow_backlog_pkts(flow)
+    }
+
+    fn queue(&self, interface: usize) -> Option<RouterQueue> {
+        self.model.queue(interface)
+    }
+
+    fn shared_queue(&self) -> Option<RouterQueue> {
+        self.model.shared_queue()
+    }
+
+    fn next_hop(&self, exit: NodeId) -> Option<usize> {
+        self.model.next_hop(exit)
+    }
+}
+
+impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
+    fn enqueue(
+        &mut self,
+        now: SimTime,
+        id: PacketId,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) {
+        self.call(now, |queue| queue.enqueue(now, id, packets, dropped));
+    }
+
+    fn dequeue(
+        &mut self,
+        now: SimTime,
+        packets: &mut PacketStore,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<PacketId> {
+        self.call(now, |queue| queue.dequeue(now, packets, dropped))
+    }
+
+    fn marks(&self) -> u64 {
+        self.model.marks()
+    }
+
+    fn backlog_bytes(&self) -> u64 {
+        self.model.backlog_bytes()
+    }
+
+    fn backlog_pkts(&self) -> usize {
+        self.model.backlog_pkts()
+    }
+}

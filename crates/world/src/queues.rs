@@ -1,0 +1,167 @@
+//! Queue disciplines by name: what `discipline` of a queue may say, and how the queues are made.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use backlane_engine::{Stream, Streams};
+use backlane_net::queue::{CoDelConfig, FqCoDelConfig};
+use backlane_net::{QueueConfig, QueueDiscipline, QueueFactory, QueueLimit, QueueSite};
+use backlane_param::{Mismatch, Params, Values};
+use backlane_scenario::{Declared, model};
+
+use crate::build::BuildError;
+use crate::guard::Guarded;
+
+type Make = dyn Fn(&Values, &Streams) -> Result<Rc<dyn QueueFactory>, Mismatch> + Send + Sync;
+
+/// A queue discipline: its name, its keys and its queues.
+pub struct Queue {
+    declared: Declared,
+    name: &'static str,
+    make: Box<Make>,
+}
+
+/// Makes queues of a discipline from their parameters and a random stream of each.
+struct Factory<C, F> {
+    name: &'static str,
+    config: C,
+    make: Arc<F>,
+    streams: Streams,
+}
+
+impl<C, F> fmt::Debug for Factory<C, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<C, F> QueueFactory for Factory<C, F>
+where
+    F: Fn(&C, QueueSite, Stream) -> Box<dyn QueueDiscipline>,
+{
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
+        let stream = self.streams.stream(&site.place.to_string(), "queue");
+        (self.make)(&self.config, site, stream)
+    }
+}
+
+#[derive(Debug)]
+struct GuardedFactory {
+    name: &'static str,
+    inner: Rc<dyn QueueFactory>,
+}
+
+impl QueueFactory for GuardedFactory {
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
+        let place = format!("queue before {}", site.place);
+        Box::new(Guarded::new(self.inner.build(site), self.name, place))
+    }
+}
+
+impl Queue {
+    /// The discipline `name`, whose keys are those of `C`. `make` is called once for each queue,
+    /// with a random stream of its own.
+    pub fn new<C: Params + 'static>(
+        name: &'static str,
+        make: impl Fn(&C, QueueSite, Stream) -> Box<dyn QueueDiscipline> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Arc::new(make);
+        Self {
+            declared: Declared::Word {
+                section: "queue",
+                variant: C::spec().variant(name),
+            },
+            name,
+            make: Box::new(move |values, streams| {
+                Ok(Rc::new(Factory {
+                    name,
+                    config: C::read(values)?,
+                    make: make.clone(),
+                    streams: streams.clone(),
+                }))
+            }),
+        }
+    }
+
+    /// A panic of its queues names the discipline and the simulated time.
+    pub(crate) fn guarded(mut self) -> Self {
+        let (name, make) = (self.name, self.make);
+        self.make = Box::new(move |values, streams| {
+            Ok(Rc::new(GuardedFactory {
+                name,
+                inner: make(values, streams)?,
+            }))
+        });
+        self
+    }
+
+    /// A discipline whose parameters make its queues and that draws nothing.
+    fn of<C: Params + QueueFactory + 'static>(name: &'static str) -> Self {
+        Self::new(name, |config: &C, site, _| config.build(site))
+    }
+}
+
+/// The queue disciplines that a scenario may name, beside drop-tail.
+pub(crate) struct Queues(Vec<Queue>);
+
+impl Queues {
+    /// Those of this program.
+    pub(crate) fn standard() -> Self {
+        Self(vec![
+            Queue::of::<CoDelConfig>("codel"),
+            Queue::of::<FqCoDelConfig>("fq-codel"),
+        ])
+    }
+
+    pub(crate) fn push(&mut self, queue: Queue) {
+        self.0.push(queue);
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
+        self.0.iter().map(|queue| queue.declared)
+    }
+
+    /// The queue of a scenario.
+    pub(crate) fn config(
+        &self,
+        queue: &model::QueueConfig,
+        streams: &Streams,
+    ) -> Result<QueueConfig, BuildError> {
+        let limit = limit(queue.limit);
+        let discipline = match &queue.discipline {
+            model::QueueDiscipline::DropTail { mark_above: None } => {
+                return Ok(QueueConfig::DropTail(limit));
+            }
+            model::QueueDiscipline::DropTail {
+                mark_above: Some(threshold),
+            } => {
+                return Ok(QueueConfig::Marking {
+                    limit,
+                    mark_above: self::limit(*threshold),
+                });
+            }
+            model::QueueDiscipline::Declared(discipline) => discipline,
+        };
+        let mut queues = self.0.iter();
+        let found = queues.find(|queue| queue.name == discipline.name);
+        let found = found.ok_or_else(|| {
+            BuildError(format!(
+                "there is no queue discipline \"{}\"",
+                discipline.name
+            ))
+        })?;
+        let factory = (found.make)(&discipline.values, streams);
+        let factory = factory.map_err(|mismatch| BuildError(mismatch.to_string()))?;
+        Ok(QueueConfig::Discipline(limit, factory))
+    }
+}
+
+fn limit(limit: model::QueueLimit) -> QueueLimit {
+    match limit {
+        model::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.get()),
+        model::QueueLimit::Packets(packets) => {
+            QueueLimit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+        }
+    }
+}
