@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "param": {"units"},
     "engine": {"units"},
-    "tcp": {"units"},
+    "tcp": {"units", "param"},
     "coding": {"units", "param"},
     "net": {"units", "param", "engine"},
     "radio": {"units", "engine"},

@@ -52,6 +52,15 @@ pub enum Declared {
         /// The word and the defaults.
         changed: ChangedDefaults,
     },
+    /// A congestion control: a word of the keys `congestion_control`, and the table `[tcp.NAME]`.
+    Control {
+        /// The word.
+        name: &'static str,
+        /// The table, with its keys.
+        table: Section,
+        /// The table under the profiles that have other defaults for its keys.
+        profiles: &'static [(&'static str, Section)],
+    },
 }
 
 /// Why something cannot be added to a catalogue.
@@ -136,6 +145,9 @@ impl Catalogue {
         let catalogue = Self {
             sections: Box::leak(Box::new(sections)),
         };
+        if let Some(tcp) = catalogue.section(&[tables::TCP.noun]) {
+            check_controls(tcp, builder.controls)?;
+        }
         for section in builder.touched {
             check_section(section)?;
         }
@@ -318,6 +330,8 @@ fn is_slot(section: &Section) -> bool {
 struct Builder<'a> {
     declared: &'a [Declared],
     used: Vec<bool>,
+    /// The names of the congestion controls.
+    controls: &'static [&'static str],
     by_origin: BTreeMap<usize, &'static Section>,
     /// Sections with declarations.
     touched: Vec<&'static Section>,
@@ -325,9 +339,14 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(declared: &'a [Declared]) -> Self {
+        let controls = declared.iter().filter_map(|declared| match declared {
+            Declared::Control { name, .. } => Some(*name),
+            _ => None,
+        });
         Self {
             declared,
             used: vec![false; declared.len()],
+            controls: controls.collect::<Vec<_>>().leak(),
             by_origin: BTreeMap::new(),
             touched: Vec::new(),
         }
@@ -382,6 +401,7 @@ impl<'a> Builder<'a> {
         Some(match &self.declared[unused] {
             Declared::Section(section) => section.noun,
             Declared::Word { section, .. } | Declared::Profile { section, .. } => section,
+            Declared::Control { table, .. } => table.noun,
         })
     }
 
@@ -410,7 +430,7 @@ impl<'a> Builder<'a> {
         }
         let section: &'static Section = Box::leak(Box::new(section));
         self.by_origin.insert(address(origin), section);
-        if is_touched {
+        if is_touched || section.noun == tables::TCP.noun {
             self.touched.push(section);
         }
         section
@@ -448,9 +468,37 @@ impl<'a> Builder<'a> {
         }
         all.append(&mut more);
         for variant in &mut all {
-            variant.keys = self.keys(variant.keys);
+            let mut keys = self.keys(variant.keys).to_vec();
+            if noun == tables::TCP.noun {
+                keys.extend(self.controls(variant.name));
+            }
+            variant.keys = keys.leak();
         }
         (all.leak(), has_more)
+    }
+
+    /// The tables of the congestion controls under a profile.
+    fn controls(&mut self, profile: &str) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for (at, declared) in self.declared.iter().enumerate() {
+            if let Declared::Control {
+                name,
+                table,
+                profiles,
+            } = declared
+            {
+                self.used[at] = true;
+                let other = profiles.iter().find(|(word, _)| *word == profile);
+                let table = other.map_or(table, |(_, table)| table);
+                keys.push(Key {
+                    name,
+                    kind: Kind::Table(Box::leak(Box::new(*table))),
+                    presence: Presence::Optional,
+                    doc: table.doc,
+                });
+            }
+        }
+        keys
     }
 
     fn keys(&mut self, keys: &'static [Key]) -> &'static [Key] {
@@ -467,6 +515,10 @@ impl<'a> Builder<'a> {
             Kind::TableOrTag(section) => Kind::TableOrTag(self.section(section)),
             Kind::Tables(section) => Kind::Tables(self.section(section)),
             Kind::Queue(section) => Kind::Queue(self.section(section)),
+            Kind::CongestionControl { forms, .. } => Kind::CongestionControl {
+                words: self.controls,
+                forms,
+            },
             other => other,
         }
     }
@@ -499,6 +551,23 @@ fn check_profile(of: &Profile, catalogue: Catalogue) -> Result<(), CatalogueErro
         }
     }
     Ok(())
+}
+
+/// Refuses a congestion control whose name is that of another or of a key of `[tcp]`.
+fn check_controls(tcp: &'static Section, controls: &[&'static str]) -> Result<(), CatalogueError> {
+    let tag = tcp.tag.as_ref();
+    let profile = tag.and_then(|tag| tag.variants.first());
+    let keys = tcp.keys.iter().chain(profile.iter().flat_map(|p| p.keys));
+    let mut taken: Vec<_> = keys.map(|key| key.name).collect();
+    taken.extend(tag.map(|tag| tag.key));
+    let count = |name: &str| taken.iter().filter(|other| **other == name).count();
+    match controls.iter().find(|name| count(name) > 1) {
+        Some(name) => Err(CatalogueError::NameTaken {
+            section: tcp.noun,
+            name,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a section with a word or a key twice, or with a default that its key refuses.

@@ -13,8 +13,8 @@ pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    CongestionControl, Discipline, Ecn, Parameter, PrParameters, QueueConfig, QueueDiscipline,
-    QueueLimit, Reordering, Routing, RrParameters, RtoRule, Tcp, Value,
+    CongestionControl, Discipline, Ecn, PrParameters, QueueConfig, QueueDiscipline, QueueLimit,
+    Reordering, Routing, RrParameters, RtoRule, Tcp,
 };
 
 /// What a file describes.

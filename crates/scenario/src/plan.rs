@@ -480,23 +480,29 @@ pub(crate) fn load(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::Declared;
+    use crate::spec::Section;
 
     const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\
         [[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = \"enb3\"\nsize = \"1 MB\"\n";
 
+    /// The keys of this crate, and the congestion control that flows have by default.
+    fn catalogue() -> Catalogue {
+        let cubic = Declared::Control {
+            name: "cubic",
+            table: Section::slot("tcp.cubic"),
+            profiles: &[],
+        };
+        Catalogue::new(&[cubic]).unwrap()
+    }
+
     #[test]
     fn a_plan_with_too_much_text_or_too_many_nodes_is_refused() {
         let text = format!("{CHAIN}[sweep]\n\"topology.nodes\" = [3, 4, 5]\n");
         let refusal = |most| {
-            let stopped = plan_within(
-                Catalogue::default(),
-                &text,
-                "s.toml",
-                Options::default(),
-                most,
-            )
-            .unwrap_err();
+            let stopped = plan_within(catalogue(), &text, "s.toml", Options::default(), most);
+            let stopped = stopped.unwrap_err();
             let [refusal] = stopped.report().diagnostics.try_into().unwrap();
             (refusal.code, refusal.message)
         };
@@ -515,15 +521,7 @@ mod tests {
             ..MOST
         };
         assert_eq!(refusal(most), ("S064", elements));
-        assert!(
-            plan_within(
-                Catalogue::default(),
-                &text,
-                "s.toml",
-                Options::default(),
-                MOST
-            )
-            .is_ok()
-        );
+        let whole = plan_within(catalogue(), &text, "s.toml", Options::default(), MOST);
+        assert!(whole.is_ok());
     }
 }

@@ -256,17 +256,6 @@ fn tcp_in_order(table: &Table, problems: &mut Problems) -> Option<Tcp> {
         let label = "write what receive_buffer may grow to, or lower receive_buffer";
         problems.error(Code::Range, place, message, label);
     }
-    let vegas = table.table("vegas");
-    let queued = |key: &str| vegas?.integer::<i64>(key);
-    if let (Some(vegas), Some(alpha), Some(beta)) =
-        (vegas, queued("alpha_pkts"), queued("beta_pkts"))
-        && alpha > beta
-    {
-        let place = vegas.place("alpha_pkts", Span::default());
-        let message = format!("tcp.vegas alpha_pkts is {alpha}, more than beta_pkts");
-        let label = format!("write at most {beta}, or raise beta_pkts");
-        problems.error(Code::Range, place, message, label);
-    }
     Some(tcp)
 }
 

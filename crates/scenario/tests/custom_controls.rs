@@ -43,7 +43,7 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
     let read = catalogue::from_resolved(resolved).unwrap();
     assert_eq!(
         read.tcp.congestion_control,
-        CongestionControl::Known("reno")
+        CongestionControl::Known("reno".into())
     );
     assert_eq!(
         read.flows[0].congestion_control,

@@ -5,8 +5,10 @@ mod catalogue;
 use catalogue::{check, plan};
 use std::path::PathBuf;
 
+use backlane_param::Value;
 use backlane_scenario::Plan;
-use backlane_scenario::model::{Parameter, Reordering, Value};
+use backlane_scenario::model::Reordering;
+use backlane_world::tcp::CongestionControlConfig;
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
                      link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n";
@@ -24,11 +26,8 @@ fn planned(more: &str, overrides: &[(&str, &str)]) -> Plan {
 
 fn parameter(resolved: &str, control: &str, name: &str) -> Value {
     let tcp = catalogue::from_resolved(resolved).unwrap().tcp;
-    let found = tcp
-        .parameters_of(control)
-        .find(|parameter: &&Parameter| parameter.name == name)
-        .cloned();
-    found.unwrap().value
+    let table = tcp.values.table(control).unwrap();
+    table.get(name).unwrap().clone()
 }
 
 #[test]
@@ -129,7 +128,7 @@ fn a_resolved_scenario_has_the_tables_in_use_with_the_profile_s_defaults_marked(
 
 #[test]
 fn every_control_under_every_profile_resolves_to_itself() {
-    for control in backlane_scenario::model::CongestionControl::NAMES {
+    for control in CongestionControlConfig::NAMES {
         for profile in ["linux", "ns3"] {
             let tcp =
                 format!("[tcp]\nprofile = \"{profile}\"\ncongestion_control = \"{control}\"\n");

@@ -9,7 +9,10 @@ use backlane_net::{
 };
 use backlane_param::{Mismatch, Params};
 use backlane_record::Table;
-use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{
+    self, CongestionControl, End, FlowGroup, FlowKind, NodeKind, Scenario,
+};
+use backlane_tcp::CongestionControlConfig;
 use backlane_tcp::congestion::Custom;
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
@@ -536,7 +539,7 @@ impl Builder<'_> {
                     .congestion_control
                     .as_ref()
                     .unwrap_or(&tcp.congestion_control);
-                let control = convert_tcp::congestion_control(tcp, control, self.controls)?;
+                let control = self.congestion_control(control)?;
                 let name = control.name().to_owned();
                 let config = convert_tcp::tcp(tcp, control, random_seed);
                 let transport = match &self.scenario.coding {
@@ -546,6 +549,28 @@ impl Builder<'_> {
                 (transport, Some(name))
             }
         })
+    }
+
+    /// A congestion control with its parameters.
+    fn congestion_control(
+        &self,
+        control: &CongestionControl,
+    ) -> Result<CongestionControlConfig, BuildError> {
+        match control {
+            CongestionControl::Known(name) => {
+                self.models.controls.read(name, &self.scenario.tcp.values)
+            }
+            CongestionControl::Custom(name) => {
+                let mut controls = self.controls.iter();
+                let control = controls.find(|control| control.name() == &**name);
+                let control = control.ok_or_else(|| {
+                    BuildError(format!(
+                        "there is no congestion control \"{name}\" in this program"
+                    ))
+                })?;
+                Ok(CongestionControlConfig::Custom(control.clone()))
+            }
+        }
     }
 
     fn end(&self, end: End) -> NodeId {

@@ -1,48 +1,9 @@
 //! The scenario's `[tcp]` as the configuration of TCP.
 
 use backlane_scenario::model;
-use backlane_tcp::congestion::{Custom, Value};
 use backlane_tcp::{
     CongestionControlConfig, DelayedAck, Ecn, PrConfig, Reordering, RrConfig, RtoLaw,
 };
-
-use crate::build::BuildError;
-
-/// A congestion control with the parameters that `tcp` has for it; `controls` are those that the
-/// simulator does not have.
-pub(crate) fn congestion_control(
-    tcp: &model::Tcp,
-    control: &model::CongestionControl,
-    controls: &[Custom],
-) -> Result<CongestionControlConfig, BuildError> {
-    let name = match control {
-        model::CongestionControl::Known(name) => name,
-        model::CongestionControl::Custom(name) => {
-            let Some(custom) = controls.iter().find(|custom| custom.name() == &**name) else {
-                let message = format!("there is no congestion control \"{name}\" in this program");
-                return Err(BuildError(message));
-            };
-            return Ok(CongestionControlConfig::Custom(custom.clone()));
-        }
-    };
-    let mut config: CongestionControlConfig = name.parse().map_err(refused)?;
-    for model::Parameter { name, value, .. } in tcp.parameters_of(name) {
-        let value = match value {
-            model::Value::Switch(switch) => Value::Switch(*switch),
-            model::Value::Count(count) => Value::Count(*count),
-            model::Value::Number(number) => Value::Number(*number),
-            model::Value::Time(time) => Value::Time(*time),
-            model::Value::Word(word) => Value::Word(word),
-        };
-        config.set(name, value).map_err(refused)?;
-    }
-    Ok(config)
-}
-
-/// What the checks of a scenario should have found.
-fn refused(error: impl std::fmt::Display) -> BuildError {
-    BuildError(error.to_string())
-}
 
 /// Every key is named, so that a new one cannot be forgotten.
 pub(crate) fn tcp(
@@ -83,7 +44,7 @@ pub(crate) fn tcp(
         ecn,
         receive_autotuning_max_bytes,
         initial_receive_window_bytes,
-        parameters: _,
+        values: _,
     } = *tcp;
     backlane_tcp::Config {
         mss_bytes,
@@ -147,7 +108,6 @@ pub(crate) fn tcp(
 #[cfg(test)]
 mod tests {
     use backlane_tcp::Config;
-    use backlane_tcp::congestion::{Parameter, Slot};
 
     use super::*;
 
@@ -166,8 +126,9 @@ mod tests {
 
     fn config(text: &str) -> Config {
         let read = read(text).unwrap_or_else(|errors| panic!("{errors}"));
-        let control = congestion_control(&read, &read.congestion_control, &[]).unwrap();
-        tcp(&read, control, 0)
+        let name = read.congestion_control.name();
+        let control = crate::Models::standard().controls.read(name, &read.values);
+        tcp(&read, control.unwrap(), 0)
     }
 
     fn of_tcp(name: &str) -> CongestionControlConfig {
@@ -176,11 +137,7 @@ mod tests {
 
     #[test]
     fn every_name_in_the_file_means_the_algorithm_of_that_name() {
-        assert_eq!(
-            model::CongestionControl::NAMES,
-            CongestionControlConfig::NAMES
-        );
-        for name in model::CongestionControl::NAMES {
+        for name in CongestionControlConfig::NAMES {
             let config = config(&format!("congestion_control = \"{name}\""));
             assert_eq!(config.congestion_control.name(), *name);
         }
@@ -328,102 +285,5 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(config(text), expected, "{text}");
         }
-    }
-
-    /// A value as it stands in a file.
-    fn written(value: &Value<'_>) -> String {
-        match value {
-            Value::Switch(switch) => switch.to_string(),
-            Value::Count(count) => count.to_string(),
-            Value::Number(number) => format!("{number:?}"),
-            Value::Time(time) => format!("\"{time}\""),
-            Value::Word(word) => format!("\"{word}\""),
-        }
-    }
-
-    /// Values that the slot takes, and some that it does not.
-    fn probes(parameter: &Parameter<'_>) -> (Vec<Value<'static>>, Vec<Value<'static>>) {
-        let time = |ps: Option<u64>| Some(Value::Time(backlane_units::Duration::from_ps(ps?)));
-        match &parameter.slot {
-            Slot::Switch(_) => (vec![Value::Switch(false), Value::Switch(true)], vec![]),
-            Slot::Word(choice) => (
-                choice.words().into_iter().map(Value::Word).collect(),
-                vec![Value::Word("?")],
-            ),
-            Slot::Count(_, (min, max)) => (
-                vec![Value::Count(*min), Value::Count(*max)],
-                [min.checked_sub(1), max.checked_add(1)]
-                    .into_iter()
-                    .flatten()
-                    .map(Value::Count)
-                    .collect(),
-            ),
-            Slot::Number(_, (min, max)) => (
-                vec![Value::Number(*min), Value::Number(*max)],
-                vec![Value::Number(min.next_down()), Value::Number(max.next_up())],
-            ),
-            Slot::Time(_, (min, max)) => (
-                vec![Value::Time(*min), Value::Time(*max)],
-                [
-                    time(min.as_ps().checked_sub(1)),
-                    time(max.as_ps().checked_add(1)),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
-            ),
-        }
-    }
-
-    #[test]
-    fn every_parameter_can_be_set_within_its_range_and_no_further() {
-        for name in CongestionControlConfig::NAMES {
-            let count = of_tcp(name).parameters().len();
-            let read_all = read(&format!("congestion_control = \"{name}\"")).unwrap();
-            let names: Vec<_> = read_all
-                .parameters
-                .iter()
-                .map(|p| p.name.as_str())
-                .collect();
-            let mut known = of_tcp(name);
-            let known: Vec<_> = known.parameters().iter().map(|p| p.name).collect();
-            assert_eq!(names, known, "{name}");
-            for index in 0..count {
-                let mut control = of_tcp(name);
-                let parameter = &control.parameters()[index];
-                let key = parameter.name;
-                let (good, bad) = probes(parameter);
-                let text = |value: &Value<'_>| {
-                    // Vegas's thresholds must keep their order.
-                    let order = match (*name, key) {
-                        ("vegas", "alpha_pkts") => "beta_pkts = 1000\n",
-                        ("vegas", "beta_pkts") => "alpha_pkts = 1\n",
-                        _ => "",
-                    };
-                    format!(
-                        "congestion_control = \"{name}\"\n[tcp.{name}]\n{order}{key} = {}",
-                        written(value)
-                    )
-                };
-                for value in good {
-                    let mut set = config(&text(&value)).congestion_control;
-                    let read = set.parameters()[index].value();
-                    assert_eq!(read, value, "{name}.{key}");
-                }
-                for value in bad {
-                    let errors = read(&text(&value)).expect_err("a value out of range");
-                    assert!(errors.contains(key), "{errors}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_parameters_of_a_control_that_only_a_flow_uses_reach_it() {
-        let tcp = read("congestion_control = \"reno\"\n[tcp.vegas]\nalpha_pkts = 1").unwrap();
-        let vegas = model::CongestionControl::named("vegas").unwrap();
-        let mut expected = of_tcp("vegas");
-        expected.set("alpha_pkts", Value::Count(1)).unwrap();
-        assert_eq!(congestion_control(&tcp, &vegas, &[]).unwrap(), expected);
     }
 }

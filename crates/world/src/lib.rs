@@ -44,6 +44,7 @@ mod access;
 mod assignment;
 pub mod build;
 mod capture;
+mod controls;
 mod convert;
 mod convert_lte;
 mod convert_tcp;

@@ -6,6 +6,7 @@ use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
 use backlane_traffic::CodingConfig;
 
+use crate::controls::Controls;
 use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
 
@@ -13,6 +14,7 @@ use crate::routers::{Protocol, Routers};
 pub struct Models {
     pub(crate) routers: Routers,
     pub(crate) queues: Queues,
+    pub(crate) controls: Controls,
     catalogue: Catalogue,
 }
 
@@ -20,6 +22,7 @@ pub struct Models {
 pub struct ModelsBuilder {
     routers: Routers,
     queues: Queues,
+    controls: Controls,
 }
 
 impl Models {
@@ -38,6 +41,7 @@ impl Models {
         ModelsBuilder {
             routers: Routers::standard(),
             queues: Queues::standard(),
+            controls: Controls::standard(),
         }
     }
 
@@ -69,11 +73,13 @@ impl ModelsBuilder {
     /// A name or a key that is taken, or a default that its own key refuses.
     pub fn build(self) -> Result<Models, CatalogueError> {
         let declared = self.routers.declared().chain(self.queues.declared());
+        let declared = declared.chain(self.controls.declared());
         let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
             catalogue: Catalogue::new(&declared)?,
             routers: self.routers,
             queues: self.queues,
+            controls: self.controls,
         })
     }
 }

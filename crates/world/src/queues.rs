@@ -119,7 +119,7 @@ impl Queues {
     }
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|queue| queue.declared)
+        self.0.iter().map(|queue| queue.declared.clone())
     }
 
     /// The queue of a scenario.

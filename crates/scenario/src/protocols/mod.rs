@@ -10,9 +10,7 @@ use std::sync::Arc;
 use backlane_param::Values;
 use backlane_units::Bytes;
 
-pub use tcp::{
-    CongestionControl, Ecn, Parameter, PrParameters, Reordering, RrParameters, RtoRule, Tcp, Value,
-};
+pub use tcp::{CongestionControl, Ecn, PrParameters, Reordering, RrParameters, RtoRule, Tcp};
 
 /// The queue before a link direction.
 #[derive(Clone, Debug, PartialEq)]

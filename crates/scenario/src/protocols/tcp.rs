@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use backlane_param::Values;
 use backlane_units::{Bytes, Duration};
 
 use crate::custom;
-use crate::spec::{Kind, tables};
-use crate::tree::{self, Table};
+use crate::plain;
+use crate::tree::Table;
 
 /// The parameters of the TCP endpoints.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,71 +76,24 @@ pub struct Tcp {
     pub receive_autotuning_max_bytes: Option<u32>,
     /// Receive window offered at first, in bytes.
     pub initial_receive_window_bytes: u32,
-    /// The parameters of the congestion controls in use.
-    pub parameters: Vec<Parameter>,
-}
-
-impl Tcp {
-    /// The parameters of the congestion control of that name.
-    pub fn parameters_of(&self, control: &str) -> impl Iterator<Item = &Parameter> {
-        self.parameters
-            .iter()
-            .filter(move |parameter| parameter.control == control)
-    }
-}
-
-/// A parameter of a congestion control.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
-    /// The name of the congestion control.
-    pub control: &'static str,
-    /// The name used in files.
-    pub name: String,
-    /// The value.
-    pub value: Value,
-}
-
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// On or off.
-    Switch(bool),
-    /// A whole number.
-    Count(u32),
-    /// A number.
-    Number(f64),
-    /// A time.
-    Time(Duration),
-    /// One of several words.
-    Word(String),
+    /// The checked values of the section, with a table for each congestion control in use.
+    pub values: Values,
 }
 
 /// A congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// One that the simulator has, by its Linux name; see [`CongestionControl::named`].
-    Known(&'static str),
+    /// One of the catalogue.
+    Known(Arc<str>),
     /// One that the simulator does not have; see [`crate::model::CustomControl::name`].
     Custom(Arc<str>),
 }
 
 impl CongestionControl {
-    /// The names of those that the simulator has.
-    pub const NAMES: &[&str] = &tables::CONTROLS;
-
-    /// The one that the simulator has of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        let mut names = Self::NAMES.iter();
-        names
-            .find(|known| **known == name)
-            .map(|known| Self::Known(known))
-    }
-
     /// The name used in files; for one's own, [`crate::model::CustomControl::name`].
     pub fn name(&self) -> &str {
         match self {
-            Self::Known(name) => name,
-            Self::Custom(name) => name,
+            Self::Known(name) | Self::Custom(name) => name,
         }
     }
 }
@@ -148,7 +102,7 @@ impl CongestionControl {
 pub(crate) fn congestion_control(text: &str) -> Option<CongestionControl> {
     match custom::Stated::of(text) {
         Some(stated) => Some(CongestionControl::Custom(stated.ok()?.name().into())),
-        None => CongestionControl::named(text),
+        None => Some(CongestionControl::Known(text.into())),
     }
 }
 
@@ -271,34 +225,6 @@ pub(crate) fn read(table: &Table) -> Option<Tcp> {
         },
         receive_autotuning_max_bytes: window("receive_autotuning_max"),
         initial_receive_window_bytes: window("initial_receive_window")?,
-        parameters: parameters(table),
+        values: plain::values(table),
     })
-}
-
-/// The parameters in the tables of the congestion controls.
-fn parameters(tcp: &Table) -> Vec<Parameter> {
-    let mut parameters = Vec::new();
-    for name in CongestionControl::NAMES {
-        let section = tables::TCP.find(name).and_then(|key| key.kind.section());
-        let (Some(table), Some(section)) = (tcp.table(name), section) else {
-            continue;
-        };
-        parameters.extend(table.entries.iter().filter_map(|entry| {
-            let key = section.find(&entry.key)?;
-            let value = match (&key.kind, &entry.item.value) {
-                (Kind::Duration { .. }, tree::Value::Text(text)) => Value::Time(text.parse().ok()?),
-                (_, tree::Value::Text(word)) => Value::Word(word.clone()),
-                (_, tree::Value::Boolean(switch)) => Value::Switch(*switch),
-                (_, tree::Value::Integer(count)) => Value::Count(u32::try_from(*count).ok()?),
-                (_, tree::Value::Number(number)) => Value::Number(*number),
-                _ => return None,
-            };
-            Some(Parameter {
-                control: name,
-                name: entry.key.clone(),
-                value,
-            })
-        }));
-    }
-    parameters
 }

@@ -10,64 +10,41 @@
 //! rounds, the shadow window is at most twice the window, loss tolerance is off, and slow start
 //! ends by a HyStart of its own.
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::draws::Draws;
 use super::registry::Factory;
-use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
+use super::{Ack, Arrival, CongestionControl, RttSample, Window, reno};
 use crate::readings::SlowStartEnd;
 
-/// CDG's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Rounds over which the gradients are summed.
-    pub window_rounds: u32,
-    /// What a back-off leaves of the window, in 1024ths.
-    pub backoff_beta_1024: u32,
-    /// How steeply the probability of a back-off rises: 1000/(G · `window_rounds`) for the
-    /// paper's G, per millisecond of the sum.
-    pub backoff_factor: u32,
-    /// Back-offs in a row without effect after which there is none; 0: no limit.
-    pub ineffective_backoffs: u32,
-    /// Whether the shadow window softens the answer to a loss.
-    pub shadow_window: bool,
-    /// Whether a loss with a queue that is not full leaves the window alone.
-    pub loss_tolerance: bool,
-}
-
-impl Config {
-    /// Linux: a power of two up to 256; nothing here needs the power of two.
-    pub const WINDOW_RANGE: (u32, u32) = (1, 256);
-    /// Linux: up to 1024.
-    pub const BETA_RANGE: (u32, u32) = (0, 1024);
-    /// From G = 125 to G = 1/8 over eight rounds; Hayes and Armitage have G = 3.
-    pub const FACTOR_RANGE: (u32, u32) = (1, 1000);
-    /// Hayes and Armitage have 5.
-    pub const INEFFECTIVE_RANGE: (u32, u32) = (0, 65_535);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            window_rounds,
-            backoff_beta_1024,
-            backoff_factor,
-            ineffective_backoffs,
-            shadow_window,
-            loss_tolerance,
-        } = self;
-        vec![
-            Parameter::count("window_rounds", window_rounds, Self::WINDOW_RANGE),
-            Parameter::count("backoff_beta_1024", backoff_beta_1024, Self::BETA_RANGE),
-            Parameter::count("backoff_factor", backoff_factor, Self::FACTOR_RANGE),
-            Parameter::count(
-                "ineffective_backoffs",
-                ineffective_backoffs,
-                Self::INEFFECTIVE_RANGE,
-            ),
-            Parameter::switch("shadow_window", shadow_window),
-            Parameter::switch("loss_tolerance", loss_tolerance),
-        ]
+params! {
+    /// CDG (Hayes and Armitage 2011).
+    ///
+    /// The defaults are Linux's module parameters.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Rounds over which the gradients of the RTT are summed.
+        ///
+        /// Linux: a power of two up to 256; nothing here needs the power of two.
+        window_rounds: u32 = 8, in 1..=256;
+        /// Share of the window that a back-off leaves, in 1024ths.
+        ///
+        /// √½; Linux: up to 1024.
+        backoff_beta_1024: u32 = 724, in 0..=1024;
+        /// How steeply the probability of a back-off rises with the sum: 1000/(G · window_rounds),
+        /// with the paper's G = 3.
+        ///
+        /// From G = 125 to G = 1/8 over eight rounds; the default is G = 2.98.
+        backoff_factor: u32 = 42, in 1..=1000;
+        /// Back-offs in a row without effect after which there is none; 0 is no limit.
+        ///
+        /// Hayes and Armitage have 5.
+        ineffective_backoffs: u32 = 5, in 0..=65_535;
+        /// Whether a loss is answered by the window without the back-offs.
+        shadow_window: bool = true;
+        /// Whether a loss with a queue that is not full leaves the window alone.
+        loss_tolerance: bool = false;
     }
 }
 
@@ -76,20 +53,6 @@ impl Factory for Config {
 
     fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Cdg::new(self, random_seed))
-    }
-}
-
-impl Default for Config {
-    /// Linux's module parameters.
-    fn default() -> Self {
-        Self {
-            window_rounds: 8,
-            backoff_beta_1024: 724, // √½
-            backoff_factor: 42,     // G = 2.98
-            ineffective_backoffs: 5,
-            shadow_window: true,
-            loss_tolerance: false,
-        }
     }
 }
 

@@ -6,61 +6,44 @@
 //! clamped to 1.5 windows but the growth to one packet per two acknowledged, and the threshold
 //! follows from the window and not from the flight. The cube root is exact where Linux's table is 0.2 % off.
 
+use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
 use super::hystart::{Detector, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
+use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
 
-/// CUBIC's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// The share of the window that a loss leaves: β, in steps of 1/1024 (RFC 9438 §4.6).
-    pub beta: f64,
-    /// How steep the curve is: C, in packets per second cubed, in steps of 1/1024.
-    pub c: f64,
-    /// How slow start ends before a loss.
-    pub hystart: HyStart,
-    /// Whether a flow that lost before regaining its peak gives way (RFC 9438 §4.7).
-    pub fast_convergence: bool,
-    /// Whether the window is at least Reno's (RFC 9438 §4.3).
-    pub reno_friendly: bool,
+params! {
+    /// CUBIC (RFC 9438).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Config {
+        /// Share of the window that a loss leaves, in steps of 1/1024 (RFC 9438 §4.6).
+        ///
+        /// β. No range is published; 0.5 is Reno's.
+        beta: f64 = 0.7, in 0.1..=0.95;
+        /// How steep the curve is, in packets per second cubed, in steps of 1/1024.
+        ///
+        /// No range is published; RFC 8312 §5.1 compares 0.04, 0.4 and 4.
+        c: f64 = 0.4, in 0.01..=10.0;
+        /// How slow start ends: as in Linux since 5.6, as before, as in ns-3, by HyStart++ (RFC
+        /// 9406), or only by loss.
+        hystart: HyStart = HyStart::LinuxCurrent;
+        /// Whether a flow that lost before it regained its peak gives way (RFC 9438 §4.7).
+        fast_convergence: bool = true;
+        /// Whether the window is at least Reno's (RFC 9438 §4.3).
+        reno_friendly: bool = true;
+    }
 }
 
 impl Config {
-    /// Where [`beta`](Self::beta) may lie. No range is published; 0.5 is Reno's.
-    pub const BETA_RANGE: (f64, f64) = (0.1, 0.95);
-    /// Where [`c`](Self::c) may lie. No range is published; RFC 8312 §5.1 compares
-    /// 0.04, 0.4 and 4.
-    pub const C_RANGE: (f64, f64) = (0.01, 10.0);
-
     /// With the HyStart of ns-3; the window law stays Linux's.
     pub fn ns3() -> Self {
         Self {
             hystart: HyStart::Ns3,
             ..Self::default()
         }
-    }
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            beta,
-            c,
-            hystart,
-            fast_convergence,
-            reno_friendly,
-        } = self;
-        vec![
-            Parameter::number("beta", beta, Self::BETA_RANGE),
-            Parameter::number("c", c, Self::C_RANGE),
-            Parameter::word("hystart", hystart),
-            Parameter::switch("fast_convergence", fast_convergence),
-            Parameter::switch("reno_friendly", reno_friendly),
-        ]
     }
 }
 
@@ -73,18 +56,6 @@ impl Factory for Config {
 
     fn into_ns3(self) -> Self {
         Self::ns3()
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            beta: 0.7,
-            c: 0.4,
-            hystart: HyStart::default(),
-            fast_convergence: true,
-            reno_friendly: true,
-        }
     }
 }
 

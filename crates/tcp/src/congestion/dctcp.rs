@@ -4,37 +4,22 @@
 //! marks above a threshold. Growth is Reno's, and a loss costs half, so that without marks it is
 //! Reno: Linux falls back to Reno where ECN was not agreed.
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::registry::Factory;
-use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window, reno};
+use super::{Ack, Arrival, CongestionControl, Window, reno};
 
-/// DCTCP's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// The weight of a new round in α is 2 to the minus this.
-    pub gain_shift: u32,
-    /// α before the first round, in steps of 1/1024.
-    pub initial_alpha: f64,
-}
-
-impl Config {
-    /// Linux: `dctcp_shift_g`, 0 to 10. RFC 8257 and Alizadeh et al. 2010 have g = 1/16.
-    pub const GAIN_SHIFT_RANGE: (u32, u32) = (0, 10);
-    /// A share; RFC 8257 §3.3 has 1.
-    pub const INITIAL_ALPHA_RANGE: (f64, f64) = (0.0, 1.0);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            gain_shift,
-            initial_alpha,
-        } = self;
-        vec![
-            Parameter::count("gain_shift", gain_shift, Self::GAIN_SHIFT_RANGE),
-            Parameter::number("initial_alpha", initial_alpha, Self::INITIAL_ALPHA_RANGE),
-        ]
+params! {
+    /// DCTCP (RFC 8257).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Config {
+        /// The weight of a new round trip in α, as the power of one half: 1/16.
+        ///
+        /// Linux: `dctcp_shift_g`, 0 to 10. RFC 8257 and Alizadeh et al. 2010 have g = 1/16.
+        gain_shift: u32 = 4, in 0..=10;
+        /// α before the first round trip (RFC 8257 §3.3), in steps of 1/1024.
+        initial_alpha: f64 = 1.0, in 0.0..=1.0;
     }
 }
 
@@ -43,16 +28,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Dctcp::new(self))
-    }
-}
-
-impl Default for Config {
-    /// Linux's and RFC 8257's: g = 1/16 and a first α of 1.
-    fn default() -> Self {
-        Self {
-            gain_shift: 4,
-            initial_alpha: 1.0,
-        }
     }
 }
 

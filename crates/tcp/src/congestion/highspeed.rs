@@ -4,29 +4,26 @@
 //! Growth is counted per acknowledgment and not per packet acknowledged, as in Linux, so that
 //! delayed acknowledgments halve it.
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, Window};
+use super::{Ack, CongestionControl, Window};
 
-/// HighSpeed's parameter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// Whether growth counts packets acknowledged, as ns-3 does, and not acknowledgments.
-    pub per_packet: bool,
+params! {
+    /// HighSpeed TCP (RFC 3649).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Whether growth counts packets acknowledged, as in ns-3, and not acknowledgements, as in
+        /// Linux.
+        per_packet: bool = false;
+    }
 }
 
 impl Config {
     /// As ns-3 has it.
     pub const fn ns3() -> Self {
         Self { per_packet: true }
-    }
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { per_packet } = self;
-        vec![Parameter::switch("per_packet", per_packet)]
     }
 }
 

@@ -4,31 +4,25 @@
 //! Fixed point as in Linux: growth in 128ths of a packet, the kept part of the window in 128ths,
 //! times in ticks of a millisecond (HZ = 1000).
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
+use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
 
-/// H-TCP's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Whether growth is scaled by the RTT, so that flows of different RTT grow alike.
-    pub rtt_scaling: bool,
-    /// Whether the reduction adapts only while the throughput stays within a fifth.
-    pub bandwidth_switch: bool,
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            rtt_scaling,
-            bandwidth_switch,
-        } = self;
-        vec![
-            Parameter::switch("rtt_scaling", rtt_scaling),
-            Parameter::switch("bandwidth_switch", bandwidth_switch),
-        ]
+params! {
+    /// H-TCP (Leith and Shorten 2004).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Whether growth is scaled by the RTT.
+        ///
+        /// Flows of different RTT then grow alike. Linux: `use_rtt_scaling`.
+        rtt_scaling: bool = true;
+        /// Whether the reduction adapts only while the throughput stays within a fifth.
+        ///
+        /// Linux: `use_bandwidth_switch`.
+        bandwidth_switch: bool = true;
     }
 }
 
@@ -37,15 +31,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Htcp::new(self))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            rtt_scaling: true,      // Linux: use_rtt_scaling
-            bandwidth_switch: true, // Linux: use_bandwidth_switch
-        }
     }
 }
 

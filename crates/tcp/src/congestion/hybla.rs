@@ -5,30 +5,32 @@
 //! ρ²/w. As Linux has it, in eighths and 128ths, per acknowledgment and not per packet, and
 //! starting from ρ packets instead of the initial window; ns-3 does otherwise in the last two.
 
+use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, Window, reno};
+use super::{Ack, CongestionControl, Window, reno};
 use crate::recovery::CongestionState;
 
-/// Hybla's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// The RTT at which Hybla is Reno.
-    pub reference_rtt: Duration,
-    /// Whether congestion avoidance counts packets acknowledged, as ns-3 does, and not
-    /// acknowledgments.
-    pub per_packet: bool,
-    /// Whether the window starts at ρ packets, as in Linux, and not at the initial window.
-    pub starts_from_rho: bool,
+params! {
+    /// Hybla (Caini and Firrincieli 2004).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// The RTT at which it is Reno.
+        ///
+        /// 25 ms (Caini and Firrincieli 2004; Linux). No range is published; a second is about the
+        /// RTT of two satellite hops, with which ρ is 1 on nearly every path.
+        reference_rtt: Duration = Duration::from_millis(25),
+            in Duration::from_millis(1)..=Duration::from_secs(1);
+        /// Whether congestion avoidance counts packets acknowledged, as in ns-3, and not
+        /// acknowledgements, as in Linux.
+        per_packet: bool = false;
+        /// Whether the window starts at ρ packets, as in Linux, and not at the initial window.
+        starts_from_rho: bool = true;
+    }
 }
 
 impl Config {
-    /// Where [`reference_rtt`](Self::reference_rtt) may lie. No range is published; a second is
-    /// about the RTT of two satellite hops, with which ρ is 1 on nearly every path.
-    pub const REFERENCE_RTT_RANGE: (Duration, Duration) =
-        (Duration::from_millis(1), Duration::from_secs(1));
-
     /// As ns-3 has it.
     pub const fn ns3() -> Self {
         Self {
@@ -36,21 +38,6 @@ impl Config {
             per_packet: true,
             starts_from_rho: false,
         }
-    }
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            reference_rtt,
-            per_packet,
-            starts_from_rho,
-        } = self;
-        vec![
-            Parameter::time("reference_rtt", reference_rtt, Self::REFERENCE_RTT_RANGE),
-            Parameter::switch("per_packet", per_packet),
-            Parameter::switch("starts_from_rho", starts_from_rho),
-        ]
     }
 }
 
@@ -63,17 +50,6 @@ impl Factory for Config {
 
     fn into_ns3(self) -> Self {
         Self::ns3()
-    }
-}
-
-impl Default for Config {
-    /// 25 ms (Caini and Firrincieli 2004; Linux).
-    fn default() -> Self {
-        Self {
-            reference_rtt: Duration::from_millis(25),
-            per_packet: false,
-            starts_from_rho: true,
-        }
     }
 }
 

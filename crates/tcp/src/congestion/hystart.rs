@@ -4,36 +4,28 @@
 //! form of the 4.4 era (milliseconds, minimum of the first eight samples). Source: Ha and Rhee,
 //! "Taming the elephants: New TCP slow start", 2011; and what Linux made of it.
 
-use super::parameters::Words;
+use backlane_param::words;
+
 use super::{RttSample, Window};
 use crate::readings::SlowStartEnd;
 
-/// Which form of HyStart CUBIC uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HyStart {
-    /// As Linux 6.1 has it.
-    #[default]
-    LinuxCurrent,
-    /// As Linux 4.4 had it: a millisecond clock, the train measured against half the minimum
-    /// RTT with no allowance for bursts, the delay taken from the first eight samples.
-    LinuxLegacy,
-    /// As ns-3 has it (`tcp-cubic.cc`): the train measured against the whole minimum RTT, the delay
-    /// taken from the first eight samples and against twice the minimum RTT.
-    Ns3,
-    /// HyStart++ (RFC 9406): a rise of the RTT slows slow start down before it ends it.
-    Rfc9406,
-    /// Slow start ends at a loss.
-    Off,
-}
-
-impl Words for HyStart {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("linux", Self::LinuxCurrent),
-        ("linux-legacy", Self::LinuxLegacy),
-        ("ns3", Self::Ns3),
-        ("rfc9406", Self::Rfc9406),
-        ("off", Self::Off),
-    ];
+words! {
+    /// Which form of HyStart CUBIC uses.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HyStart {
+        /// As Linux 6.1 has it.
+        LinuxCurrent = "linux",
+        /// As Linux 4.4 had it: a millisecond clock, the train measured against half the minimum
+        /// RTT with no allowance for bursts, the delay taken from the first eight samples.
+        LinuxLegacy = "linux-legacy",
+        /// As ns-3 has it (`tcp-cubic.cc`): the train measured against the whole minimum RTT, the
+        /// delay taken from the first eight samples and against twice the minimum RTT.
+        Ns3 = "ns3",
+        /// HyStart++ (RFC 9406): a rise of the RTT slows slow start down before it ends it.
+        Rfc9406 = "rfc9406",
+        /// Slow start ends at a loss.
+        Off = "off",
+    }
 }
 
 /// Below this window, in packets, the detectors do not end slow start.

@@ -4,42 +4,25 @@
 //! α falls from 10 to 0.3 and β rises from 1/8 to 1/2 as the mean queueing delay of a round
 //! approaches the largest ever seen. In Linux's integers: α in 128ths, β in 64ths.
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
+use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
 
-/// Illinois's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Below this window, in packets, it is Reno.
-    pub min_window_pkts: u32,
-    /// Rounds of low delay after which α is largest again.
-    pub theta_rounds: u32,
-}
-
-impl Config {
-    /// Where [`min_window_pkts`](Self::min_window_pkts) may lie. No range is published.
-    pub const MIN_WINDOW_PKTS_RANGE: (u32, u32) = (0, 10_000);
-    /// Where [`theta_rounds`](Self::theta_rounds) may lie. No range is published.
-    pub const THETA_ROUNDS_RANGE: (u32, u32) = (1, 1000);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            min_window_pkts,
-            theta_rounds,
-        } = self;
-        vec![
-            Parameter::count(
-                "min_window_pkts",
-                min_window_pkts,
-                Self::MIN_WINDOW_PKTS_RANGE,
-            ),
-            Parameter::count("theta_rounds", theta_rounds, Self::THETA_ROUNDS_RANGE),
-        ]
+params! {
+    /// Illinois (Liu, Başar and Srikant 2006).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Below this window it is Reno.
+        ///
+        /// No range is published.
+        min_window_pkts: u32 = 15, in 0..=10_000;
+        /// Rounds of low delay after which it grows fastest again.
+        ///
+        /// No range is published.
+        theta_rounds: u32 = 5, in 1..=1000;
     }
 }
 
@@ -48,15 +31,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Illinois::new(self))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            min_window_pkts: 15,
-            theta_rounds: 5,
-        }
     }
 }
 

@@ -5,70 +5,41 @@
 //! bytes, here it is in packets with a fraction beside it. There is no slow start: the RFC's
 //! window follows its law from the initial window on.
 
+use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
 use super::registry::Factory;
-use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window};
+use super::{Ack, Arrival, CongestionControl, Window};
 
-/// LEDBAT's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// TARGET: the queueing delay aimed at.
-    pub target: Duration,
-    /// GAIN: packets per RTT that the window gains without a queue, and loses at twice the target.
-    pub gain: f64,
-    /// `BASE_HISTORY`: minutes for which the smallest delay is remembered.
-    pub base_history_minutes: u32,
-    /// `CURRENT_FILTER`: samples of which the smallest is the present delay.
-    pub current_filter: u32,
-    /// `ALLOWED_INCREASE`: packets by which the window may exceed the flight.
-    pub allowed_increase_pkts: u32,
-    /// `MIN_CWND`: the smallest window, in packets.
-    pub min_window_pkts: u32,
-}
-
-impl Config {
-    /// RFC 6817: at most 100 ms.
-    pub const TARGET_RANGE: (Duration, Duration) =
-        (Duration::from_micros(100), Duration::from_millis(100));
-    /// RFC 6817: at most 1.
-    pub const GAIN_RANGE: (f64, f64) = (0.001, 1.0);
-    /// No range is published.
-    pub const HISTORY_RANGE: (u32, u32) = (1, 1000);
-    /// No range is published.
-    pub const FILTER_RANGE: (u32, u32) = (1, 1000);
-    /// No range is published.
-    pub const INCREASE_RANGE: (u32, u32) = (1, 1000);
-    /// No range is published.
-    pub const MIN_WINDOW_RANGE: (u32, u32) = (1, 1000);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            target,
-            gain,
-            base_history_minutes,
-            current_filter,
-            allowed_increase_pkts,
-            min_window_pkts,
-        } = self;
-        vec![
-            Parameter::time("target", target, Self::TARGET_RANGE),
-            Parameter::number("gain", gain, Self::GAIN_RANGE),
-            Parameter::count(
-                "base_history_minutes",
-                base_history_minutes,
-                Self::HISTORY_RANGE,
-            ),
-            Parameter::count("current_filter", current_filter, Self::FILTER_RANGE),
-            Parameter::count(
-                "allowed_increase_pkts",
-                allowed_increase_pkts,
-                Self::INCREASE_RANGE,
-            ),
-            Parameter::count("min_window_pkts", min_window_pkts, Self::MIN_WINDOW_RANGE),
-        ]
+params! {
+    /// LEDBAT (RFC 6817).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Config {
+        /// The queueing delay aimed at; RFC 6817 allows at most 100 ms.
+        ///
+        /// TARGET.
+        target: Duration = Duration::from_millis(100),
+            in Duration::from_micros(100)..=Duration::from_millis(100);
+        /// Packets per round trip that the window gains without a queue; at most 1 (RFC 6817).
+        ///
+        /// GAIN. At twice the target the window loses as many.
+        gain: f64 = 1.0, in 0.001..=1.0;
+        /// Minutes for which the smallest delay is remembered.
+        ///
+        /// `BASE_HISTORY`. No range is published.
+        base_history_minutes: u32 = 10, in 1..=1000;
+        /// Samples of which the smallest is the present delay.
+        ///
+        /// `CURRENT_FILTER`. No range is published.
+        current_filter: u32 = 4, in 1..=1000;
+        /// Packets by which the window may exceed the flight.
+        ///
+        /// `ALLOWED_INCREASE`. No range is published.
+        allowed_increase_pkts: u32 = 1, in 1..=1000;
+        /// The smallest window.
+        ///
+        /// `MIN_CWND`. No range is published.
+        min_window_pkts: u32 = 2, in 1..=1000;
     }
 }
 
@@ -77,19 +48,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Ledbat::new(self))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            target: Duration::from_millis(100),
-            gain: 1.0,
-            base_history_minutes: 10,
-            current_filter: 4,
-            allowed_increase_pkts: 1,
-            min_window_pkts: 2,
-        }
     }
 }
 

@@ -4,76 +4,51 @@
 //! Delays are one-way, from the timestamps of acknowledgments that cover new data: others echo an
 //! old timestamp. Without timestamps it is Reno.
 
+use backlane_param::{params, words};
 use backlane_units::{Duration, SimTime};
 
-use super::parameters::Words;
 use super::registry::Factory;
-use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, Window, reno};
+use super::{Ack, Arrival, CongestionControl, Window, reno};
 
-/// What is a sign of congestion, and where the window goes on from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
-    /// The paper's: the range of delays is that of the connection's life and counts from the first
-    /// loss on; at most one cut per round; then additive increase.
-    Paper,
-    /// Linux's, for clocks that agree: the range counts from the first sample on and is forgotten
-    /// at each cut; each acknowledgment may cut; then slow start up to the old threshold.
-    Linux,
+words! {
+    /// What is a sign of congestion, and where the window goes on from.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Rules {
+        /// The paper's: the range of delays is that of the connection's life and counts from the
+        /// first loss on; at most one cut per round; then additive increase.
+        Paper = "paper",
+        /// Linux's, for clocks that agree: the range counts from the first sample on and is
+        /// forgotten at each cut; each acknowledgment may cut; then slow start up to the old
+        /// threshold.
+        Linux = "linux",
+    }
 }
 
-impl Words for Rules {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("paper", Self::Paper), ("linux", Self::Linux)];
-}
-
-/// TCP-LP's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// Whose rules.
-    pub rules: Rules,
-    /// δ: the share of the range of delays above which a delay indicates congestion.
-    pub threshold: f64,
-    /// How long after a cut nothing grows and a second sign leaves one packet, in RTTs.
-    pub inference_rtts: u32,
+params! {
+    /// TCP-LP (Kuzmanovic and Knightly 2003).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Config {
+        /// Whether the range of delays is that of the connection's life and counts from its first
+        /// loss on, as in the paper, or is measured again after each cut, as in Linux and ns-3.
+        rules: Rules = Rules::Paper;
+        /// The share of the range of one-way delays above which a delay indicates congestion.
+        ///
+        /// δ. No range is published.
+        threshold: f64 = 0.15, in 0.01..=1.0;
+        /// Round trips after a cut in which nothing grows and a second sign leaves one packet.
+        ///
+        /// No range is published.
+        inference_rtts: u32 = 3, in 1..=100;
+    }
 }
 
 impl Config {
-    /// No range is published.
-    pub const THRESHOLD_RANGE: (f64, f64) = (0.01, 1.0);
-    /// No range is published.
-    pub const INFERENCE_RANGE: (u32, u32) = (1, 100);
-
     /// ns-3's `tcp-lp.cc` has Linux's rules.
     pub fn ns3() -> Self {
         Self {
             rules: Rules::Linux,
             ..Self::default()
         }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            rules: Rules::Paper,
-            threshold: 0.15,
-            inference_rtts: 3,
-        }
-    }
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            rules,
-            threshold,
-            inference_rtts,
-        } = self;
-        vec![
-            Parameter::word("rules", rules),
-            Parameter::number("threshold", threshold, Self::THRESHOLD_RANGE),
-            Parameter::count("inference_rtts", inference_rtts, Self::INFERENCE_RANGE),
-        ]
     }
 }
 

@@ -31,7 +31,6 @@ mod hystart_plus_plus;
 pub mod illinois;
 pub mod ledbat;
 pub mod lp;
-mod parameters;
 mod registry;
 pub mod reno;
 pub mod scalable;
@@ -42,7 +41,6 @@ pub mod yeah;
 
 pub use custom::Custom;
 pub use hystart::HyStart;
-pub use parameters::{Choice, Parameter, ParameterError, Parameters, Slot, Value};
 pub use registry::{CongestionControlConfig, UnknownCongestionControl};
 
 /// A slow-start threshold that is never reached.

@@ -3,39 +3,31 @@
 //! Growth is counted in acknowledged packets (RFC 3465 without a limit), so that delayed
 //! acknowledgments do not slow it, as in Linux.
 
+use backlane_param::{params, words};
 use backlane_units::SimTime;
 
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::parameters::Words;
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
+use super::{Ack, CongestionControl, RttSample, Window};
 
-/// How Reno's first slow start ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HyStart {
-    /// By a loss, as in Linux and ns-3.
-    #[default]
-    Off,
-    /// By HyStart++ (RFC 9406): a rise of the RTT slows it down before it ends it.
-    Rfc9406,
+words! {
+    /// How Reno's first slow start ends.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum HyStart {
+        /// By a loss, as in Linux and ns-3.
+        #[default]
+        Off = "off",
+        /// By HyStart++ (RFC 9406): a rise of the RTT slows it down before it ends it.
+        Rfc9406 = "rfc9406",
+    }
 }
 
-impl Words for HyStart {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("off", Self::Off), ("rfc9406", Self::Rfc9406)];
-}
-
-/// Reno's parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// How the first slow start ends.
-    pub hystart: HyStart,
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { hystart } = self;
-        vec![Parameter::word("hystart", hystart)]
+params! {
+    /// Reno (RFC 5681).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// How the first slow start ends: only by loss, or by HyStart++ (RFC 9406).
+        hystart: HyStart = HyStart::Off;
     }
 }
 

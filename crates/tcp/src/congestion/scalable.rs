@@ -3,33 +3,28 @@
 //!
 //! The time from a loss back to the old window is 13.4 round trips for any window.
 
+use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, Window};
+use super::{Ack, CongestionControl, Window};
 
-/// Scalable's parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Packets acknowledged per packet of growth, in windows that are larger than this.
-    pub per_pkts: u32,
-}
-
-impl Config {
-    /// Where [`per_pkts`](Self::per_pkts) may lie. No range is published; 1 is slow start, and
-    /// with 10 000 the growth is Reno's in any smaller window.
-    pub const PER_PKTS_RANGE: (u32, u32) = (1, 10_000);
-
-    /// The factor of ns-3 and of Linux before 2015, which counted acknowledgments of two packets.
-    pub const fn ns3() -> Self {
-        Self { per_pkts: 50 }
+params! {
+    /// Scalable TCP (Kelly 2003).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Packets acknowledged per packet of growth, in windows larger than this.
+        ///
+        /// Linux's 100: a = 0.01 (Kelly 2003, §3). No range is published; 1 is slow start, and with
+        /// 10 000 the growth is Reno's in any smaller window.
+        per_pkts: u32 = 100, in 1..=10_000;
     }
 }
 
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { per_pkts } = self;
-        vec![Parameter::count("per_pkts", per_pkts, Self::PER_PKTS_RANGE)]
+impl Config {
+    /// The factor of ns-3 and of Linux before 2015, which counted acknowledgments of two packets.
+    pub const fn ns3() -> Self {
+        Self { per_pkts: 50 }
     }
 }
 
@@ -42,13 +37,6 @@ impl Factory for Config {
 
     fn into_ns3(self) -> Self {
         Self::ns3()
-    }
-}
-
-impl Default for Config {
-    /// Linux's 100: a = 0.01 (Kelly 2003, §3).
-    fn default() -> Self {
-        Self { per_pkts: 100 }
     }
 }
 

@@ -3,40 +3,45 @@
 //! Linux's `diff` is the queueing delay over the *base* RTT, times the window. Outside state
 //! Open, and in rounds with fewer than three samples, it is Reno.
 
+use backlane_param::{Issue, params};
 use backlane_units::{Duration, SimTime};
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
+use super::{Ack, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
-/// Vegas's parameters, in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Fewer queued packets than this let the window grow.
-    pub alpha_pkts: u32,
-    /// More queued packets than this let it shrink.
-    pub beta_pkts: u32,
-    /// More queued packets than this end slow start.
-    pub gamma_pkts: u32,
+params! {
+    /// Vegas (Brakmo and Peterson 1995).
+    ///
+    /// No ranges are published.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Fewer queued packets than this let the window grow.
+        alpha_pkts: u32 = 2, in 1..=1000;
+        /// More queued packets than this let it shrink; at least alpha_pkts.
+        beta_pkts: u32 = 4, in 1..=1000;
+        /// More queued packets than this end slow start.
+        gamma_pkts: u32 = 1, in 1..=1000;
+    }
+    rules Config::thresholds_in_order;
 }
 
 impl Config {
-    /// Where each parameter may lie, in packets. No range is published.
-    pub const RANGE: (u32, u32) = (1, 1000);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
+    fn thresholds_in_order(&self) -> Vec<Issue> {
         let Self {
             alpha_pkts,
             beta_pkts,
-            gamma_pkts,
+            ..
         } = self;
-        vec![
-            Parameter::count("alpha_pkts", alpha_pkts, Self::RANGE),
-            Parameter::count("beta_pkts", beta_pkts, Self::RANGE),
-            Parameter::count("gamma_pkts", gamma_pkts, Self::RANGE),
-        ]
+        let issue = Issue::new(
+            &["alpha_pkts"],
+            format!("alpha_pkts is {alpha_pkts}, more than beta_pkts"),
+            format!("write at most {beta_pkts}, or raise beta_pkts"),
+        );
+        (alpha_pkts > beta_pkts)
+            .then_some(issue)
+            .into_iter()
+            .collect()
     }
 }
 
@@ -45,16 +50,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Vegas::new(self))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            alpha_pkts: 2,
-            beta_pkts: 4,
-            gamma_pkts: 1,
-        }
     }
 }
 

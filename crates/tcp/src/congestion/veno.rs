@@ -4,29 +4,22 @@
 //! The backlog is kept in half packets. Linux forgets the smallest RTT of a round with every
 //! acknowledgment, so that the backlog is that of the last sample.
 
+use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
+use super::{Ack, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
-/// Veno's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// From this backlog on, in packets, a loss is one of congestion.
-    pub beta_pkts: u32,
-}
-
-impl Config {
-    /// Where [`beta_pkts`](Self::beta_pkts) may lie. No range is published; Fu and Liew 2003,
-    /// §III-B, found 3 good in practice.
-    pub const BETA_RANGE: (u32, u32) = (1, 10);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { beta_pkts } = self;
-        vec![Parameter::count("beta_pkts", beta_pkts, Self::BETA_RANGE)]
+params! {
+    /// Veno (Fu and Liew 2003).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// From this backlog on a loss is one of congestion.
+        ///
+        /// In packets; Linux: `beta`. No range is published; Fu and Liew 2003, §III-B, found 3 good
+        /// in practice.
+        beta_pkts: u32 = 3, in 1..=10;
     }
 }
 
@@ -35,14 +28,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Veno::new(self))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            beta_pkts: 3, // Linux: beta; Fu and Liew 2003, §III-B.
-        }
     }
 }
 

@@ -6,54 +6,61 @@
 //! are whole milliseconds (HZ = 1000) and bandwidths whole bytes per millisecond. What ns-3 does
 //! instead (`tcp-westwood-plus.cc`) can be chosen point by point.
 
+use backlane_param::{params, words};
 use backlane_units::{Duration, Rate, SimTime};
 
-use super::parameters::Words;
 use super::registry::Factory;
-use super::{Ack, Arrival, CongestionControl, Parameter, Parameters, RttSample, Window, reno};
+use super::{Ack, Arrival, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 
-/// How Westwood+ smooths its bandwidth samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
-    /// Two averages of weight 1/8, one after the other.
-    #[default]
-    Linux,
-    /// ns-3's: `0.9·b + 0.1·(sample + last sample)/2`.
-    Tustin,
+words! {
+    /// How Westwood+ smooths its bandwidth samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Filter {
+        /// Two averages of weight 1/8, one after the other.
+        Linux = "linux",
+        /// ns-3's: `0.9·b + 0.1·(sample + last sample)/2`.
+        Tustin = "tustin",
+    }
 }
 
-/// What a sample of the bandwidth is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sample {
-    /// What arrived in the larger of the last RTT and 50 ms; the first one is the estimate.
-    #[default]
-    Linux,
-    /// ns-3's: the packets delivered from an acknowledgment until its RTT has passed, over that
-    /// RTT. The next sample starts with the next acknowledgment.
-    Rtt,
+words! {
+    /// What a sample of the bandwidth is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sample {
+        /// What arrived in the larger of the last RTT and 50 ms; the first one is the estimate.
+        Linux = "linux",
+        /// ns-3's: the packets delivered from an acknowledgment until its RTT has passed, over
+        /// that RTT. The next sample starts with the next acknowledgment.
+        Rtt = "rtt",
+    }
 }
 
-/// When the window becomes what the bandwidth fills.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Threshold {
-    /// At the end of a recovery that began with half the window (Linux); after a timeout at the
-    /// next acknowledgment.
-    #[default]
-    AfterRecovery,
-    /// ns-3's: at the loss.
-    AtLoss,
+words! {
+    /// When the window becomes what the bandwidth fills.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Threshold {
+        /// At the end of a recovery that began with half the window (Linux); after a timeout at
+        /// the next acknowledgment.
+        AfterRecovery = "after-recovery",
+        /// ns-3's: at the loss.
+        AtLoss = "at-loss",
+    }
 }
 
-/// Westwood+'s parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// The filter of the bandwidth samples.
-    pub filter: Filter,
-    /// The samples themselves.
-    pub sample: Sample,
-    /// When the threshold follows from the estimate.
-    pub threshold: Threshold,
+params! {
+    /// Westwood+ (Grieco and Mascolo 2004).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// How samples of the bandwidth are smoothed: two averages of weight 1/8, or ns-3's 0.9 of
+        /// the old and 0.1 of the mean of the last two.
+        filter: Filter = Filter::Linux;
+        /// What a sample is: what arrived in an RTT and at least 50 ms, or as in ns-3 in one RTT.
+        sample: Sample = Sample::Linux;
+        /// When the window becomes what the bandwidth fills: at the end of a recovery, or as in
+        /// ns-3 at the loss.
+        threshold: Threshold = Threshold::AfterRecovery;
+    }
 }
 
 impl Config {
@@ -67,21 +74,6 @@ impl Config {
     }
 }
 
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            filter,
-            sample,
-            threshold,
-        } = self;
-        vec![
-            Parameter::word("filter", filter),
-            Parameter::word("sample", sample),
-            Parameter::word("threshold", threshold),
-        ]
-    }
-}
-
 impl Factory for Config {
     const NAME: &'static str = "westwood";
 
@@ -92,22 +84,6 @@ impl Factory for Config {
     fn into_ns3(self) -> Self {
         Self::ns3()
     }
-}
-
-impl Words for Filter {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("linux", Self::Linux), ("tustin", Self::Tustin)];
-}
-
-impl Words for Sample {
-    const WORDS: &'static [(&'static str, Self)] = &[("linux", Self::Linux), ("rtt", Self::Rtt)];
-}
-
-impl Words for Threshold {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("after-recovery", Self::AfterRecovery),
-        ("at-loss", Self::AtLoss),
-    ];
 }
 
 /// A bandwidth sample is not shorter than this (Linux: HZ/20).

@@ -4,35 +4,25 @@
 //!
 //! Rounds and RTTs are measured like Vegas's.
 
+use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, RttSample, Window};
+use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
 
-/// `YeAH`'s parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// A queue of more packets than this is drained.
-    pub alpha_pkts: u32,
-    /// A delay beyond this part of the base RTT ends the fast mode.
-    pub phi: u32,
-}
-
-impl Config {
-    /// Where [`alpha_pkts`](Self::alpha_pkts) may lie. No range is published.
-    pub const ALPHA_RANGE: (u32, u32) = (1, 1000);
-    /// Where [`phi`](Self::phi) may lie. No range is published.
-    pub const PHI_RANGE: (u32, u32) = (1, 100);
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self { alpha_pkts, phi } = self;
-        vec![
-            Parameter::count("alpha_pkts", alpha_pkts, Self::ALPHA_RANGE),
-            Parameter::count("phi", phi, Self::PHI_RANGE),
-        ]
+params! {
+    /// YeAH (Baiocchi, Castellani and Vacirca 2007).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// A queue of more packets than this is drained.
+        ///
+        /// Linux: `TCP_YEAH_ALPHA`; Baiocchi et al. 2007, §3. No range is published.
+        alpha_pkts: u32 = 80, in 1..=1000;
+        /// A delay beyond this part of the smallest RTT ends the fast mode.
+        ///
+        /// Linux: `TCP_YEAH_PHY`. No range is published.
+        phi: u32 = 8, in 1..=100;
     }
 }
 
@@ -41,16 +31,6 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Yeah::new(self))
-    }
-}
-
-impl Default for Config {
-    /// Linux's and Baiocchi et al.'s (2007, §3).
-    fn default() -> Self {
-        Self {
-            alpha_pkts: 80, // Linux: TCP_YEAH_ALPHA
-            phi: 8,         // Linux: TCP_YEAH_PHY
-        }
     }
 }
 

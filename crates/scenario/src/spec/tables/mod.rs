@@ -4,7 +4,6 @@
 
 mod assignment;
 mod behaviour;
-mod controls;
 pub(crate) mod lte;
 mod network;
 mod slotted;
@@ -14,7 +13,6 @@ pub(crate) mod wifi;
 
 use assignment::ASSIGNMENT;
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
-pub(crate) use controls::NAMES as CONTROLS;
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 use slotted::SLOTTED;
 pub(crate) use slotted::SLOTTED_FILE;
@@ -66,7 +64,8 @@ const COUNT: Kind = Kind::Integer {
 const POSITION: Kind = Kind::Length { min_um: i64::MIN };
 const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
 const CONGESTION_CONTROL: Kind = Kind::CongestionControl {
-    words: &CONTROLS,
+    // The catalogue fills them in.
+    words: &[],
     forms: crate::custom::FORMS,
 };
 

@@ -1,11 +1,11 @@
 //! Keys of the TCP endpoints.
 //!
 //! The profile is the tag of the section, so that each profile has the same keys with defaults of
-//! its own. That these are what `backlane_tcp` means by the profile, a test in `world` holds.
+//! its own. That these are what `backlane_tcp` means by the profile, a test in `world` holds. The
+//! tables of the congestion controls come from the catalogue.
 
 use super::super::Presence::{Default, Optional};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::controls::{COUNT as CONTROLS, controls};
 use super::{CONGESTION_CONTROL, EXABYTE, INTERVAL, key, words};
 
 /// RR-TCP.
@@ -209,13 +209,12 @@ const RECEIVE_WINDOW: Kind = Kind::Bytes {
     max: 1 << 30,
 };
 
-const OWN: usize = 13;
-static LINUX: [Key; OWN + CONTROLS] = keys(0);
-static NS3: [Key; OWN + CONTROLS] = keys(1);
+static LINUX: [Key; 13] = keys(0);
+static NS3: [Key; 13] = keys(1);
 
-/// The keys whose defaults a profile sets, then a table for each congestion control.
-const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
-    let own: [Key; OWN] = [
+/// The keys whose defaults a profile sets.
+const fn keys(profile: usize) -> [Key; 13] {
+    [
         key(
             "rto",
             words(&["linux", "rfc6298"]),
@@ -308,17 +307,5 @@ const fn keys(profile: usize) -> [Key; OWN + CONTROLS] {
             Default(["true", "false"][profile]),
             "Whether an idle connection shrinks its window (RFC 2861).",
         ),
-    ];
-    let controls = controls(profile);
-    let mut keys = [const { key("", Kind::Boolean, Optional, "") }; OWN + CONTROLS];
-    let mut index = 0;
-    while index < OWN + CONTROLS {
-        keys[index] = if index < OWN {
-            own[index]
-        } else {
-            controls[index - OWN]
-        };
-        index += 1;
-    }
-    keys
+    ]
 }

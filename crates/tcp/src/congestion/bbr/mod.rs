@@ -10,11 +10,12 @@
 //! Left out: the mark of acknowledgments that a receiver may have delayed, which Linux does not
 //! let into an expired RTT filter.
 
+use backlane_param::params;
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::draws::Draws;
 use super::registry::Factory;
-use super::{Ack, CongestionControl, Parameter, Parameters, Window};
+use super::{Ack, CongestionControl, Window};
 use crate::recovery::CongestionState;
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, GAIN_UNIT};
@@ -34,46 +35,17 @@ pub use phases::Phase;
 /// No RTT sample yet.
 const NO_RTT: u32 = u32::MAX;
 
-/// What can be set on BBR. The defaults are Linux's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Rounds over which the bandwidth is the largest seen.
-    pub bandwidth_rounds: u32,
-    /// How long the smallest RTT is valid before the queue is drained to measure it again.
-    pub min_rtt_window: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            bandwidth_rounds: 10,
-            min_rtt_window: Duration::from_secs(10),
-        }
-    }
-}
-
-impl Config {
-    /// Where [`bandwidth_rounds`](Self::bandwidth_rounds) may lie. No range is published.
-    pub const BANDWIDTH_ROUNDS_RANGE: (u32, u32) = (2, 1000);
-    /// Where [`min_rtt_window`](Self::min_rtt_window) may lie. No range is published.
-    pub const MIN_RTT_WINDOW_RANGE: (Duration, Duration) =
-        (Duration::from_secs(1), Duration::from_secs(1000));
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            bandwidth_rounds,
-            min_rtt_window,
-        } = self;
-        vec![
-            Parameter::count(
-                "bandwidth_rounds",
-                bandwidth_rounds,
-                Self::BANDWIDTH_ROUNDS_RANGE,
-            ),
-            Parameter::time("min_rtt_window", min_rtt_window, Self::MIN_RTT_WINDOW_RANGE),
-        ]
+params! {
+    /// BBR, version 1 (Cardwell et al. 2016).
+    ///
+    /// The defaults are Linux's. No ranges are published.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Rounds over which the bandwidth is the largest seen.
+        bandwidth_rounds: u32 = 10, in 2..=1000;
+        /// How long the smallest RTT is valid before the queue is drained to measure it again.
+        min_rtt_window: Duration = Duration::from_secs(10),
+            in Duration::from_secs(1)..=Duration::from_secs(1000);
     }
 }
 

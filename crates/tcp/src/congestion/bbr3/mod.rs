@@ -10,13 +10,14 @@
 //! Left out: protective load balancing, the reaction to a loss that a tail loss probe repaired,
 //! the receiver's fast acknowledgments, and the short cut for application-limited flows.
 
+use backlane_param::params;
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::bbr::aggregation::{self, Aggregation};
 use super::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
 use super::draws::Draws;
 use super::registry::Factory;
-use super::{Ack, CongestionControl, LostPacket, Parameter, Parameters, Window};
+use super::{Ack, CongestionControl, LostPacket, Window};
 use crate::recovery::CongestionState;
 use bounds::Bounds;
 use cycle::Cycle;
@@ -36,47 +37,19 @@ const UNBOUNDED: u32 = u32::MAX;
 /// No RTT sample yet.
 const NO_RTT: u32 = u32::MAX;
 
-/// What can be set on BBR version 3. The defaults are those of Google's kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// The share of packets that may be lost while probing, in percent.
-    pub loss_threshold_percent: u32,
-    /// The largest minimum RTT at which congestion marks are used; zero: never. Marks
-    /// must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
-    pub ecn_max_rtt: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            loss_threshold_percent: 2,
-            ecn_max_rtt: Duration::from_millis(5),
-        }
-    }
-}
-
-impl Config {
-    /// Where [`loss_threshold_percent`](Self::loss_threshold_percent) may lie. No range is
-    /// published.
-    pub const LOSS_THRESHOLD_PERCENT_RANGE: (u32, u32) = (1, 50);
-    /// Where [`ecn_max_rtt`](Self::ecn_max_rtt) may lie. No range is published.
-    pub const ECN_MAX_RTT_RANGE: (Duration, Duration) = (Duration::ZERO, Duration::from_secs(10));
-}
-
-impl Parameters for Config {
-    fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let Self {
-            loss_threshold_percent,
-            ecn_max_rtt,
-        } = self;
-        vec![
-            Parameter::count(
-                "loss_threshold_percent",
-                loss_threshold_percent,
-                Self::LOSS_THRESHOLD_PERCENT_RANGE,
-            ),
-            Parameter::time("ecn_max_rtt", ecn_max_rtt, Self::ECN_MAX_RTT_RANGE),
-        ]
+params! {
+    /// BBR, version 3 (draft-ietf-ccwg-bbr-05).
+    ///
+    /// The defaults are those of Google's kernel. No ranges are published.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Share of the packets in flight that may be lost while bandwidth is probed for.
+        loss_threshold_percent: u32 = 2, in 1..=50;
+        /// Congestion marks are heeded if the smallest RTT is not longer; 0 s never.
+        ///
+        /// Marks must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
+        ecn_max_rtt: Duration = Duration::from_millis(5),
+            in Duration::ZERO..=Duration::from_secs(10);
     }
 }
 
