@@ -144,7 +144,7 @@ fn absent(
                     value: Value::Table(table),
                     span,
                 },
-                false,
+                true,
             ))
         }
     }
@@ -174,9 +174,21 @@ pub(crate) fn canonical(key: &Key, toml: &str) -> Option<Value> {
     value(&key.kind, key.name, &item, &mut none).map(|item| item.value)
 }
 
-/// Whether `item` is what leaving the key out would mean.
+/// Whether a canonical value is the default that its key declares.
+pub(crate) fn is_default_of(key: &Key, value: &Value) -> bool {
+    match key.presence {
+        Presence::Default(toml) => {
+            canonical(key, toml).is_some_and(|default| same_value(&default, value))
+        }
+        _ => false,
+    }
+}
+
+/// Whether `item` is what leaving the key out would mean. The presence of a section whose keys
+/// decide for themselves means nothing.
 fn is_default(key: &'static Key, item: &Item, problems: &mut Problems) -> bool {
     match key.presence {
+        Presence::Section => true,
         Presence::Default(toml) => default_value(key, toml, item.span, problems)
             .is_some_and(|default| same_value(&default.value, &item.value)),
         _ => false,

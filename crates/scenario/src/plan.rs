@@ -74,7 +74,7 @@ pub struct Cell {
     pub parameters: serde_json::Map<String, serde_json::Value>,
     /// The resolved scenario, as TOML.
     pub resolved: String,
-    /// SHA-256 of the resolved scenario without comments and seed, in hexadecimal.
+    /// SHA-256 of the resolved scenario without comments, seed and defaults, in hexadecimal.
     pub hash: String,
 }
 

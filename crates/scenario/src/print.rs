@@ -10,7 +10,8 @@ use crate::tree::{Entry, Item, Table, Value};
 pub(crate) enum Style {
     /// With marks at the defaults.
     Marked,
-    /// Without comments and seed: what the content hash covers.
+    /// Without comments, seed and defaults: what the content hash covers. A key at its default is
+    /// left out, so that a new key keeps the hash of every scenario that does not state it.
     Bare,
 }
 
@@ -31,7 +32,8 @@ pub(crate) fn document(table: &Table, style: Style, problems: &mut Problems) -> 
 /// Prints the keys of a table, then its tables.
 fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mut Problems) {
     for entry in &table.entries {
-        if style == Style::Bare && path.is_empty() && entry.key == "seed" {
+        let is_seed = path.is_empty() && entry.key == "seed";
+        if style == Style::Bare && (is_seed || entry.is_default) {
             continue;
         }
         match &entry.item.value {
@@ -49,7 +51,7 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mu
                 out.push('\n');
             }
             _ => {
-                push_pair(out, entry);
+                push_pair(out, entry, style);
                 if style == Style::Marked && entry.is_default {
                     out.push_str(" # default");
                 }
@@ -61,8 +63,13 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mu
         match &entry.item.value {
             Value::Table(inner) => {
                 let path = join(path, &entry.key);
+                let before = out.len();
                 let _ = write!(out, "\n[{path}]\n");
+                let empty = out.len();
                 body(out, inner, &path, style, problems);
+                if style == Style::Bare && entry.is_default && out.len() == empty {
+                    out.truncate(before);
+                }
             }
             Value::Array(rows) if holds_tables(rows) && path != "topology" => {
                 let path = join(path, &entry.key);
@@ -88,7 +95,7 @@ fn lines(out: &mut String, name: &str, rows: &[Item], style: Style, problems: &m
             return;
         }
         out.push_str("  ");
-        push_inline(out, &row.value);
+        push_inline(out, &row.value, style);
         out.push(',');
         if style == Style::Marked {
             let entries = row
@@ -180,11 +187,11 @@ fn push_escaped(out: &mut String, c: char) {
 /// A value on one line.
 pub(crate) fn inline(value: &Value) -> String {
     let mut out = String::new();
-    push_inline(&mut out, value);
+    push_inline(&mut out, value, Style::Marked);
     out
 }
 
-fn push_inline(out: &mut String, value: &Value) {
+fn push_inline(out: &mut String, value: &Value, style: Style) {
     match value {
         Value::Text(text) => push_quoted(out, text),
         Value::Integer(integer) => {
@@ -202,25 +209,27 @@ fn push_inline(out: &mut String, value: &Value) {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 out.push_str(if at > 0 { ", " } else { "" });
-                push_inline(out, &item.value);
+                push_inline(out, &item.value, style);
             }
             out.push(']');
         }
-        Value::Table(table) if table.entries.is_empty() => out.push_str("{}"),
         Value::Table(table) => {
-            for (at, entry) in table.entries.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "{ " });
-                push_pair(out, entry);
+            let is_printed = |entry: &&Entry| style == Style::Marked || !entry.is_default;
+            let mut before = "{ ";
+            for entry in table.entries.iter().filter(is_printed) {
+                out.push_str(before);
+                push_pair(out, entry, style);
+                before = ", ";
             }
-            out.push_str(" }");
+            out.push_str(if before == ", " { " }" } else { "{}" });
         }
     }
 }
 
-fn push_pair(out: &mut String, entry: &Entry) {
+fn push_pair(out: &mut String, entry: &Entry, style: Style) {
     push_key(out, &entry.key);
     out.push_str(" = ");
-    push_inline(out, &entry.item.value);
+    push_inline(out, &entry.item.value, style);
 }
 
 #[cfg(test)]

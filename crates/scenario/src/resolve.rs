@@ -11,6 +11,7 @@ use backlane_units::{Duration, Length, Rate};
 
 use crate::access;
 use crate::assignment;
+use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::{Problems, Span};
@@ -380,6 +381,7 @@ fn record(
 /// The topology section of the normal form.
 fn graph(network: &Network, scenario: &Scenario, problems: &mut Problems) -> Table {
     let span = Span::default();
+    let catalogue = problems.catalogue;
     let mut graph = Table::default();
     let push = |table: &mut Table, key: &str, value: Value, is_default: bool| {
         let item = Item { value, span };
@@ -435,7 +437,7 @@ fn graph(network: &Network, scenario: &Scenario, problems: &mut Problems) -> Tab
             Medium::Wire(wire) => {
                 push(&mut row, "rate", text(wire.rate.to_string()), false);
                 push(&mut row, "delay", text(wire.delay.to_string()), false);
-                push(&mut row, "queue", queue(&wire.queue), false);
+                push(&mut row, "queue", queue(&wire.queue, catalogue), false);
                 push(&mut row, "loss", Value::Number(wire.loss), wire.loss == 0.0);
             }
             Medium::Wifi(radio) => {
@@ -473,7 +475,7 @@ fn flow_rates(rates_bps: Option<[u64; 2]>) -> Vec<(&'static str, String)> {
 }
 
 /// The queue of a link, as its limit alone where it is drop-tail.
-fn queue(queue: &QueueConfig) -> Value {
+fn queue(queue: &QueueConfig, catalogue: Catalogue) -> Value {
     let limit = Limit::from(queue.limit).to_string();
     let values = match &queue.discipline {
         QueueDiscipline::DropTail { mark_above: None } => return Value::Text(limit),
@@ -495,7 +497,18 @@ fn queue(queue: &QueueConfig) -> Value {
             values
         }
     };
-    plain::placed(Plain::Table(values))
+    let mut value = plain::placed(Plain::Table(values));
+    let declared = catalogue.of(&tables::QUEUE);
+    if let (Value::Table(table), QueueDiscipline::Declared(discipline)) =
+        (&mut value, &queue.discipline)
+        && let Some(variant) = declared.variant(&discipline.name)
+    {
+        for entry in &mut table.entries {
+            let key = variant.keys.iter().find(|key| key.name == entry.key);
+            entry.is_default = key.is_some_and(|key| normal::is_default_of(key, &entry.item.value));
+        }
+    }
+    value
 }
 
 /// The index of the UE called `name`, if there is one.

@@ -491,9 +491,6 @@ pub(crate) fn queue(
     if let Some(threshold) = mark_above {
         table.set("mark_above", item.span, threshold);
     }
-    for entry in &mut table.entries {
-        entry.is_default = false;
-    }
     Some(Item {
         value: Value::Table(table),
         span: item.span,

@@ -57,6 +57,21 @@ fn the_hash_sees_values_and_neither_comments_nor_seeds_nor_spelling() {
         base
     );
     assert_ne!(hash(&CHAIN.replace("4 ms", "5 ms")), base);
+    let stated = "[tcp]\nretries = 15\n[record]\ninterval = \"10 ms\"\n";
+    assert_eq!(hash(&format!("{CHAIN}{stated}")), base);
+    assert_ne!(hash(&format!("{CHAIN}[tcp]\nretries = 14\n")), base);
+}
+
+/// A key at its default is not hashed, so a new one leaves finished runs valid.
+#[test]
+fn what_is_hashed_is_what_differs_from_the_defaults() {
+    let queue = |keys: &str| {
+        let queue = format!("queue = {{ discipline = \"codel\"{keys} }}");
+        let text = CHAIN.replace("delay =", &format!("{queue}, delay ="));
+        plan(&text, "s.toml", &[], None).unwrap().scenario_hash
+    };
+    assert_eq!(queue(", target = \"5 ms\""), queue(""));
+    assert_ne!(queue(", target = \"6 ms\""), queue(""));
 }
 
 #[test]
