@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tcp": {"units", "param"},
     "coding": {"units", "param"},
     "net": {"units", "param", "engine"},
-    "radio": {"units", "engine"},
+    "radio": {"units", "param", "engine"},
     "lte": {"units", "engine", "radio", "net"},
     "wifi": {"units", "engine", "radio", "net"},
     "routing": {"units", "param", "engine", "net"},

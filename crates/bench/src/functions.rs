@@ -9,10 +9,10 @@ use backlane_coding::gf256::multiply_add;
 use backlane_engine::Streams;
 use backlane_radio::path_loss::{Kun2600, UrbanMacro};
 use backlane_radio::{
-    Deviation, Fading, FadingProfile, FrequencyResponse, LargeScaleLoss, PathLoss, Position,
-    Shadowing, group_offsets_hz,
+    Fading, FadingProfile, FrequencyResponse, LargeScaleLoss, PathLoss, Position, Shadowing,
+    group_offsets_hz,
 };
-use backlane_units::Frequency;
+use backlane_units::{Decibels, Frequency, Length};
 use cpu_time::ThreadTime;
 
 /// Bytes of a full packet.
@@ -42,10 +42,10 @@ pub fn measure(filter: &str) {
     }
     let kun = PathLoss::Kun2600(Kun2600 { frequency: CARRIER });
     let urban = PathLoss::UrbanMacro(UrbanMacro { frequency: CARRIER });
-    let fixed = Shadowing::Fixed(Deviation {
-        sigma_db: 8.0,
-        correlation_m: 50.0,
-    });
+    let fixed = Shadowing::Fixed {
+        deviation: Decibels::from_mdb(8_000),
+        correlation_distance: Length::from_um(50_000_000),
+    };
     for (name, law, shadowing) in [
         ("path loss, kun2600", kun, Shadowing::Off),
         ("path loss, kun2600, shadowing", kun, fixed),

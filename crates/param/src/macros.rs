@@ -336,9 +336,13 @@ macro_rules! or_word {
 
 /// Declares a table whose tag decides which keys it has: an enum with a variant for each word.
 ///
-/// In a file the table may be given as the word of its tag alone. A field whose type is a struct of
-/// [`params!`](crate::params) stands for its keys; a key without a default must be stated. Without
-/// `as "noun"` it is the tag of the struct that has it as a field.
+/// - `Variant = "word";` has no keys.
+/// - `Variant = "word" { key: Type = default, in range; … }` has keys as in
+///   [`params!`](crate::params); one without a default must be stated.
+/// - `Variant = "word" (name: Struct = default);` has the keys of a struct of `params!`.
+///
+/// In a file the table may be given as the word of its tag alone. Without `as "noun"` it is the tag
+/// of the struct that has it as a field.
 #[macro_export]
 macro_rules! choice {
     (
@@ -349,10 +353,10 @@ macro_rules! choice {
             $tag:ident = $usual:ident;
             $(
                 $(#[doc = $variant_doc:expr])*
-                $variant:ident = $word:literal {$(
+                $variant:ident = $word:literal $({$(
                     $(#[doc = $key_doc:expr])*
                     $key:ident : $type:ty $(= $default:expr)? $(, in $limits:expr)? ;
-                )*}
+                )*})? $(($group:ident : $struct:ty $(= $group_default:expr)?))? $(;)?
             )*
         }
     ) => {
@@ -360,16 +364,19 @@ macro_rules! choice {
         $(#[derive($($derive),*)])?
         $vis enum $name {$(
             $(#[doc = $variant_doc])*
-            $variant {$(
+            $variant $({$(
                 $(#[doc = $key_doc])*
                 $key: $type,
-            )*},
+            )*})? $(($struct))?,
         )*}
 
         impl Default for $name {
             #[allow(non_snake_case, dead_code)]
             fn default() -> Self {
-                $($crate::choice!(@default $name $variant $($key $type {$($default)?})*);)*
+                $($crate::choice!(
+                    @default $name $variant
+                    $({$($key $type {$($default)?})*})? $(($group $struct {$($group_default)?}))?
+                );)*
                 $usual()
             }
         }
@@ -385,7 +392,7 @@ macro_rules! choice {
                 let variants = vec![$({
                     #[allow(unused_mut)]
                     let mut keys: Vec<$crate::Key> = Vec::new();
-                    $({
+                    $($({
                         let usual: Option<$type> = $crate::params!(@usual $($default)?);
                         let own = match given {
                             Some(Self::$variant { $key, .. }) => Some($key),
@@ -398,7 +405,21 @@ macro_rules! choice {
                                 .map_or($crate::Given::Required, $crate::Given::Default),
                             $crate::params!(@limits $type $(, $limits)?),
                         ));
-                    })*
+                    })*)?
+                    $({
+                        let usual: Option<$struct> = $crate::params!(@usual $($group_default)?);
+                        let own = match given {
+                            Some(Self::$variant($group)) => Some($group),
+                            _ => None,
+                        };
+                        keys.extend($crate::field_keys::<$struct>(
+                            stringify!($group),
+                            &[],
+                            own.or(usual.as_ref())
+                                .map_or($crate::Given::Required, $crate::Given::Default),
+                            (),
+                        ));
+                    })?
                     $crate::Variant {
                         name: $word,
                         doc: $crate::paragraph(&[$($variant_doc),*]),
@@ -422,10 +443,11 @@ macro_rules! choice {
             $vis fn read_table(values: &$crate::Values) -> Result<Self, $crate::Mismatch> {
                 match values.text(stringify!($tag)) {
                     $(Some($word) => {
-                        $(let $key: $type = $crate::choice!(
+                        $($(let $key: $type = $crate::choice!(
                             @read values $key $type [$($default)?]
-                        );)*
-                        Ok(Self::$variant { $($key),* })
+                        );)*)?
+                        $(let $group: $struct = $crate::params!(@read values $group $struct []);)?
+                        Ok(Self::$variant $({ $($key),* })? $(($group))?)
                     })*
                     _ => Err($crate::Mismatch { key: stringify!($tag) }),
                 }
@@ -434,12 +456,13 @@ macro_rules! choice {
             /// Writes the tag and its keys.
             fn write_table(&self, table: &mut $crate::Values) {
                 match self {
-                    $(Self::$variant { $($key),* } => {
+                    $(Self::$variant $({ $($key),* })? $(($group))? => {
                         table.set(
                             stringify!($tag),
                             $crate::Value::Text($word.to_owned()),
                         );
-                        $($crate::Param::write($key, stringify!($key), table);)*
+                        $($($crate::Param::write($key, stringify!($key), table);)*)?
+                        $($crate::Param::write($group, stringify!($group), table);)?
                     })*
                 }
             }
@@ -533,10 +556,20 @@ macro_rules! choice {
         }
     };
     // The word with its defaults, where each of its keys has one.
-    (@default $name:ident $variant:ident $($key:ident $type:ty {$value:expr})*) => {
+    (@default $name:ident $variant:ident) => {
+        fn $variant() -> $name {
+            $name::$variant
+        }
+    };
+    (@default $name:ident $variant:ident {$($key:ident $type:ty {$value:expr})*}) => {
         fn $variant() -> $name {
             $(let $key: $type = $value;)*
             $name::$variant { $($key),* }
+        }
+    };
+    (@default $name:ident $variant:ident ($group:ident $struct:ty {$value:expr})) => {
+        fn $variant() -> $name {
+            $name::$variant($value)
         }
     };
     (@default $($other:tt)*) => {};

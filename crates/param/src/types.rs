@@ -194,6 +194,17 @@ scalar!(
     |value: &Self| written(&format!("{} ms", value.0))
 );
 
+/// A word or else what `kind` takes; beside other words it is the first of them.
+fn or_word(word: &'static str, kind: Kind) -> Kind {
+    match kind {
+        Kind::Words { words, aliases } => Kind::Words {
+            words: [&[word], words].concat().leak(),
+            aliases,
+        },
+        kind => Kind::OrWord(word, Box::leak(Box::new(kind))),
+    }
+}
+
 /// Declares a type of one word or else a value.
 macro_rules! or_word {
     ($name:ident, $word_variant:ident, $word:literal) => {
@@ -221,7 +232,7 @@ macro_rules! or_word {
             type Limits = T::Limits;
 
             fn kind(limits: T::Limits) -> Option<Kind> {
-                leaked::<T>(limits).map(|kind| Kind::OrWord($word, kind))
+                T::kind(limits).map(|kind| or_word($word, kind))
             }
 
             fn from_value(value: &Value) -> Option<Self> {

@@ -1,20 +1,35 @@
 //! What one base station loses to a place: path loss, line of sight and shadowing.
 
 use backlane_engine::Stream;
+use backlane_param::choice;
+use backlane_units::{Decibels, Length};
 
 use crate::path_loss::{Deviation, PathLoss, Sight};
 use crate::position::Position;
 use crate::shadowing::CorrelatedField;
 
-/// How much a place departs from the median of the law.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shadowing {
-    /// Not at all.
-    Off,
-    /// As the source of the law says ([`PathLoss::deviation`]); not at all where it says nothing.
-    OfModel,
-    /// By this much everywhere.
-    Fixed(Deviation),
+choice! {
+    /// Log-normal shadowing, alike at places near each other.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Shadowing as "shadowing" {
+        /// Where its deviation comes from.
+        model = Off;
+
+        /// No shadowing.
+        Off = "none";
+        /// The deviation that the source of the path loss gives; only urban-macro and urban-micro
+        /// have one.
+        ///
+        /// [`PathLoss::deviation`]; no shadowing where the source gives none.
+        OfModel = "path-loss";
+        /// A deviation of one's own.
+        Fixed = "fixed" {
+            /// Standard deviation.
+            deviation: Decibels, in Decibels::from_mdb(0)..=Decibels::from_mdb(30_000);
+            /// Where the correlation has fallen to 1/e.
+            correlation_distance: Length, in Length::from_um(1)..;
+        }
+    }
 }
 
 /// The distance over which a line of sight stays as it is, in metres: TR 38.901 Table 7.6.3.1-2
@@ -81,7 +96,13 @@ impl LargeScaleLoss {
         let deviation = match self.shadowing {
             Shadowing::Off => None,
             Shadowing::OfModel => self.path_loss.deviation(sight),
-            Shadowing::Fixed(deviation) => Some(deviation),
+            Shadowing::Fixed {
+                deviation,
+                correlation_distance,
+            } => Some(Deviation {
+                sigma_db: deviation.as_db_f64(),
+                correlation_m: correlation_distance.as_m_f64(),
+            }),
         };
         deviation.map_or(0.0, |d| {
             let [x, y] = [user.x_m / d.correlation_m, user.y_m / d.correlation_m];
@@ -176,10 +197,10 @@ mod tests {
 
     #[test]
     fn neighbours_have_much_of_their_shadow_in_common() {
-        let fixed = Shadowing::Fixed(Deviation {
-            sigma_db: 8.0,
-            correlation_m: 50.0,
-        });
+        let fixed = Shadowing::Fixed {
+            deviation: Decibels::from_mdb(8_000),
+            correlation_distance: Length::from_um(50_000_000),
+        };
         let law = PathLoss::Kun2600(Kun2600 {
             frequency: FREQUENCY,
         });

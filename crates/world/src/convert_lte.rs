@@ -21,9 +21,7 @@ use backlane_radio::path_loss::{
     City, Cost231Hata, Environment, Friis, Kun2600, LogDistance, OkumuraHata, UrbanMacro,
     UrbanMicro,
 };
-use backlane_radio::{
-    Deviation, FadingProfile, Line, Mobility, PathLoss, Position, Shadowing, Waypoints,
-};
+use backlane_radio::{FadingProfile, Line, Mobility, PathLoss, Position, Shadowing, Waypoints};
 use backlane_scenario::model::lte::{self, Lte, Motion};
 use backlane_scenario::model::{ChannelQuantity, ChannelTrace};
 use backlane_units::{Frequency, Length, SimTime};
@@ -191,10 +189,10 @@ fn shadowing(shadowing: lte::Shadowing) -> Shadowing {
         lte::Shadowing::Fixed {
             deviation,
             correlation_distance,
-        } => Shadowing::Fixed(Deviation {
-            sigma_db: deviation.as_db_f64(),
-            correlation_m: correlation_distance.as_m_f64(),
-        }),
+        } => Shadowing::Fixed {
+            deviation,
+            correlation_distance,
+        },
     }
 }
 

@@ -1,14 +1,18 @@
 //! Delay profiles of TS 36.104 Annex B.2.
 
-/// One of the delay profiles that LTE is tested with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FadingProfile {
-    /// Extended Pedestrian A: 43 ns of rms delay spread.
-    Epa,
-    /// Extended Vehicular A: 357 ns.
-    Eva,
-    /// Extended Typical Urban: 991 ns.
-    Etu,
+use backlane_param::words;
+
+words! {
+    /// One of the delay profiles that LTE is tested with.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FadingProfile {
+        /// Extended Pedestrian A: 43 ns of rms delay spread.
+        Epa = "epa",
+        /// Extended Vehicular A: 357 ns.
+        Eva = "eva",
+        /// Extended Typical Urban: 991 ns.
+        Etu = "etu",
+    }
 }
 
 /// An echo.

@@ -12,6 +12,7 @@
 //! a corrects for the user's height. Of a small or medium city it is
 //! (1.1 log f − 0.7) h_m − (1.56 log f − 0.8).
 
+use backlane_param::words;
 use backlane_units::Frequency;
 use libm::log10;
 
@@ -35,26 +36,30 @@ pub struct Cost231Hata {
     pub city: City,
 }
 
-/// Hata's kinds of area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Environment {
-    /// A large city, with high buildings.
-    LargeCity,
-    /// A small or medium city.
-    MediumCity,
-    /// A suburb.
-    Suburban,
-    /// Open land.
-    Open,
+words! {
+    /// Hata's kinds of area.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Environment {
+        /// A large city, with high buildings.
+        LargeCity = "large-city",
+        /// A small or medium city.
+        MediumCity = "medium-city",
+        /// A suburb.
+        Suburban = "suburban",
+        /// Open land.
+        Open = "open",
+    }
 }
 
-/// COST 231's kinds of area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum City {
-    /// A medium city or a suburb with some trees.
-    Medium,
-    /// A metropolitan centre.
-    Metropolitan,
+words! {
+    /// COST 231's kinds of area.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum City {
+        /// A medium city or a suburb with some trees.
+        Medium = "medium",
+        /// A metropolitan centre.
+        Metropolitan = "metropolitan",
+    }
 }
 
 impl OkumuraHata {

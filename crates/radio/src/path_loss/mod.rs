@@ -6,6 +6,7 @@
 //! outside the range in which it was measured, a law is extrapolated smoothly and
 //! [`PathLoss::outside_validity`] says so.
 
+mod choices;
 mod friis;
 mod hata;
 mod kun2600;
@@ -13,6 +14,7 @@ mod log_distance;
 mod tr38901;
 mod two_ray;
 
+pub use choices::{CellPathLoss, MeshPathLoss, ReferenceLoss};
 pub use friis::Friis;
 pub use hata::{City, Cost231Hata, Environment, OkumuraHata};
 pub use kun2600::Kun2600;
