@@ -105,8 +105,9 @@ CODES: dict[str, tuple[str, str]] = {
         "tree, `maturin develop --release`. `backlane doctor` shows what was found.",
     ),
     "R014": (
-        "unknown code",
-        "`backlane explain` without a code lists all codes.",
+        "unknown code or key",
+        "`backlane explain` without a code lists all codes. A key is named by its path in the "
+        "scenario file, such as routing.hello_interval.",
     ),
     "R015": (
         "unknown template",

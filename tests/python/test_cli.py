@@ -155,6 +155,7 @@ def test_a_dry_run_leaves_no_trace(sweep: Path, tmp_path: Path, cli: Cli) -> Non
         (["report", "nowhere"], "R008"),
         (["campaign", "status", "nowhere"], "R008"),
         (["explain", "S9999"], "R014"),
+        (["explain", "routing.helo_interval"], "did you mean routing.hello_interval?"),
         (["init", "gird"], 'did you mean "grid"?'),
     ],
 )
@@ -310,6 +311,14 @@ def test_every_code_is_explained(cli: Cli) -> None:
     for code, text in codes.items():
         assert len(text) > 40 or not code.startswith("R"), code
     assert "disk" in cli("explain", "r002").out
+
+
+def test_a_key_is_explained_by_its_path(cli: Cli) -> None:
+    text = cli("explain", "routing.hello_interval").out
+    assert 'routing.hello_interval with protocol = "olsr": a time such as "4 ms"' in text
+    assert 'default "2 s"' in text and "RFC 3626" in text
+    assert "Its keys: protocol, warm_up" in cli("explain", "routing").out
+    assert '"olsr": Optimized link state routing' in cli("explain", "routing.protocol").out
 
 
 def test_no_code_is_named_that_has_no_explanation() -> None:

@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 # What each crate may import of ours. A model never imports another; `routing` implements the
 # trait that `net` defines, and `traffic` joins `net` with `tcp` and `coding`.
 MODELS = {
-    "units", "param", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing", "traffic",
-    "slotted", "assignment",
+    "units", "param", "engine", "radio", "tcp", "coding", "net", "lte", "wifi", "routing",
+    "traffic", "slotted", "assignment",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),

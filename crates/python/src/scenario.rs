@@ -24,6 +24,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(explain_key, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest_key, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(template_names, module)?)
@@ -180,6 +182,18 @@ fn table(raised: Raised) -> TableReader {
 #[pyfunction]
 fn schema() -> String {
     backlane_scenario::schema(backlane_world::catalogue())
+}
+
+/// The explanation of a key by its path.
+#[pyfunction]
+fn explain_key(path: &str) -> Option<String> {
+    backlane_world::catalogue().explain(path)
+}
+
+/// The path of a key most like `path`.
+#[pyfunction]
+fn nearest_key(path: &str) -> Option<String> {
+    backlane_world::catalogue().nearest_path(path)
 }
 
 /// The long text of an error code.

@@ -278,43 +278,6 @@ impl Catalogue {
     pub fn parse(self, text: &str, path: &str) -> Result<Scenario, Report> {
         single::network(self, text, path, &mut Files::beside(path, None))
     }
-
-    /// What the key of a path is, such as `routing.hello_interval`: under each word that has it,
-    /// what it takes, its default and its sentence. `None` if no section has it.
-    pub fn explain(self, path: &str) -> Option<String> {
-        let words: Vec<&str> = path.split('.').collect();
-        let (name, above) = words.split_last()?;
-        let section = self.section(above)?;
-        let common = section.keys.iter().map(|key| (None, key));
-        let tag = section.tag.as_ref();
-        let variants = tag.into_iter().flat_map(|tag| tag.variants);
-        let under = variants.flat_map(|v| v.keys.iter().map(move |key| (Some(v.name), key)));
-        let found = common.chain(under).filter(|(_, key)| key.name == *name);
-        let mut lines: Vec<String> = found
-            .map(|(word, key)| {
-                let of = match (tag, word) {
-                    (Some(tag), Some(word)) => format!(" with {} = \"{word}\"", tag.key),
-                    _ => String::new(),
-                };
-                let default = match key.presence {
-                    Presence::Default(toml) => format!(", default {toml}"),
-                    Presence::Required => ", required".to_owned(),
-                    Presence::Optional | Presence::Section => String::new(),
-                };
-                format!(
-                    "{path}{of}: {}{default}\n  {}",
-                    key.kind.describe(),
-                    key.doc
-                )
-            })
-            .collect();
-        if let Some(tag) = tag.filter(|tag| tag.key == *name) {
-            let words = tag.variants.iter();
-            let words = words.map(|word| format!("\n  \"{}\": {}", word.name, word.doc));
-            lines.push(format!("{path}: {}{}", tag.doc, words.collect::<String>()));
-        }
-        (!lines.is_empty()).then(|| lines.join("\n"))
-    }
 }
 
 fn address(section: &'static Section) -> usize {

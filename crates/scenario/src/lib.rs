@@ -34,6 +34,7 @@ mod diagnostic;
 mod failures;
 mod files;
 mod flows;
+mod keys;
 mod lte;
 pub mod model;
 mod normal;

@@ -1,12 +1,17 @@
-"""`backlane explain`: the long text of an error code."""
+"""`backlane explain`: the long text of an error code, or a key of scenario files."""
 
 from __future__ import annotations
+
+import re
+from difflib import get_close_matches
 
 import click
 
 from backlane import errors, native
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
+
+CODE = re.compile(r"[a-z]\d+", re.IGNORECASE)
 
 
 def _text(code: str) -> str | None:
@@ -18,29 +23,39 @@ def _text(code: str) -> str | None:
 
 @click.command(
     cls=Verb,
-    example="backlane explain S014\nbacklane explain",
-    help="Explain an error code; without one, list all.",
+    example="backlane explain S014\nbacklane explain routing.hello_interval\nbacklane explain",
+    help="Explain an error code or a key of scenario files; without one, list all codes.",
 )
-@click.argument("code", required=False)
+@click.argument("word", metavar="[CODE|KEY]", required=False)
 @json_option
-def command(code: str | None, as_json: bool) -> None:
-    """Explain a code or list them."""
-    known = [*native.module().codes(), *errors.CODES]
-    if code is None:
-        texts = {name: _text(name) or "" for name in known}
-        if as_json:
-            output.emit({"codes": texts})
-            return
-        for name, long in texts.items():
-            title = long.splitlines()[0] if long else ""
-            output.tell(f"{name}  {title.removeprefix(f'{name}: ')}")
+def command(word: str | None, as_json: bool) -> None:
+    """Explain a code or a key, or list the codes."""
+    if word is None:
+        _list(as_json)
+    elif CODE.fullmatch(word):
+        _code(word.upper(), as_json)
+    else:
+        _key(word, as_json)
+
+
+def _known() -> list[str]:
+    return [*native.module().codes(), *errors.CODES]
+
+
+def _list(as_json: bool) -> None:
+    texts = {name: _text(name) or "" for name in _known()}
+    if as_json:
+        output.emit({"codes": texts})
         return
-    code = code.upper()
+    for name, long in texts.items():
+        title = long.splitlines()[0] if long else ""
+        output.tell(f"{name}  {title.removeprefix(f'{name}: ')}")
+
+
+def _code(code: str, as_json: bool) -> None:
     text = _text(code)
     if text is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(code, known, 1)
+        near = get_close_matches(code, _known(), 1)
         raise errors.BacklaneError(
             "R014",
             f'there is no code "{code}"',
@@ -49,5 +64,21 @@ def command(code: str | None, as_json: bool) -> None:
         )
     if as_json:
         output.emit({"code": code, "explanation": text})
+    else:
+        output.tell(text)
+
+
+def _key(path: str, as_json: bool) -> None:
+    text = native.module().explain_key(path)
+    if text is None:
+        near = native.module().nearest_key(path)
+        raise errors.BacklaneError(
+            "R014",
+            f'there is no key "{path}"',
+            "explain KEY",
+            f"did you mean {near}?" if near else "the reference of the scenario file lists all",
+        )
+    if as_json:
+        output.emit({"key": path, "explanation": text})
     else:
         output.tell(text)

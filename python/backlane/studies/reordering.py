@@ -55,7 +55,7 @@ def share_from(view: RunView, displacement: float) -> float:
 
 
 def _falls(view: RunView, flow: str) -> Iterator[tuple[bool, bool]]:
-    """For each fall of a flow's threshold: whether to the initial value, and whether by a timeout."""
+    """Falls of a flow's threshold: whether to the initial value, and whether by a timeout."""
     times, thresholds = view.samples("cwnd", flow, "reordering_pkts")
     timeouts = view.samples("cwnd", flow, "rtos")
     for index in range(1, len(times)):

@@ -1,8 +1,8 @@
 """Metrics over an interval of a run, and of its radio.
 
 ``goodput@20-40`` is the goodput from 20 s to 40 s, ``goodput`` that of the whole run. They cover
-the flows whose window was recorded, and the UEs at their ends. The number after the ``@`` of ``reach``
-is a rate in Mbit/s, after that of ``filled`` a range of MCSs.
+the flows whose window was recorded, and the UEs at their ends. The number after the ``@`` of
+``reach`` is a rate in Mbit/s, after that of ``filled`` a range of MCSs.
 """
 
 from __future__ import annotations
