@@ -343,6 +343,9 @@ macro_rules! or_word {
 ///
 /// In a file the table may be given as the word of its tag alone. Without `as "noun"` it is the tag
 /// of the struct that has it as a field.
+///
+/// `tag = Variant;` gives the default word and a `Default`, `tag: Variant;` the default word alone,
+/// whose keys may then lack defaults; after `tag;` the word must be stated.
 #[macro_export]
 macro_rules! choice {
     (
@@ -350,7 +353,7 @@ macro_rules! choice {
         $(#[derive($($derive:ident),*)])?
         $vis:vis enum $name:ident $(as $noun:literal)? {
             $(#[doc = $tag_doc:expr])*
-            $tag:ident = $usual:ident;
+            $tag:ident $(= $usual:ident)? $(: $usual_word:ident)? ;
             $(
                 $(#[doc = $variant_doc:expr])*
                 $variant:ident = $word:literal $({$(
@@ -370,25 +373,21 @@ macro_rules! choice {
             )*})? $(($struct))?,
         )*}
 
-        impl Default for $name {
-            #[allow(non_snake_case, dead_code)]
-            fn default() -> Self {
-                $($crate::choice!(
-                    @default $name $variant
-                    $({$($key $type {$($default)?})*})? $(($group $struct {$($group_default)?}))?
-                );)*
-                $usual()
-            }
-        }
+        $crate::choice!(@usual $name [$($usual)?] $({
+            $variant
+            $({$($key $type {$($default)?})*})? $(($group $struct {$($group_default)?}))?
+        })*);
 
         impl $name {
             /// The tag with its words; the defaults are those of `given` if there is one, else
             /// those declared.
             #[allow(unused_variables)]
             fn declared_tag(given: Option<&Self>) -> $crate::Tag {
-                let mut usual = "";
-                $(if stringify!($variant) == stringify!($usual) { usual = $word; })*
-                $(if let Some(Self::$variant { .. }) = given { usual = $word; })*
+                const USUAL: &str =
+                    concat!($(stringify!($usual))? $(stringify!($usual_word))?);
+                let mut usual: Option<&'static str> = None;
+                $(if stringify!($variant) == USUAL { usual = Some($word); })*
+                $(if let Some(Self::$variant { .. }) = given { usual = Some($word); })*
                 let variants = vec![$({
                     #[allow(unused_mut)]
                     let mut keys: Vec<$crate::Key> = Vec::new();
@@ -429,9 +428,17 @@ macro_rules! choice {
                 }),*];
                 $crate::Tag {
                     key: stringify!($tag),
-                    default: Some(usual),
+                    default: usual,
                     doc: $crate::paragraph(&[$($tag_doc),*]),
                     variants: variants.leak(),
+                }
+            }
+
+            /// The word of the tag.
+            #[allow(dead_code)]
+            $vis const fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $word,)*
                 }
             }
 
@@ -552,6 +559,16 @@ macro_rules! choice {
                 name: &'static str,
             ) -> Result<Option<Self>, $crate::Mismatch> {
                 $crate::table(values, name)?.map(Self::read_table).transpose()
+            }
+        }
+    };
+    (@usual $name:ident [] $($variant:tt)*) => {};
+    (@usual $name:ident [$usual:ident] $({$($variant:tt)*})*) => {
+        impl Default for $name {
+            #[allow(non_snake_case, dead_code)]
+            fn default() -> Self {
+                $($crate::choice!(@default $name $($variant)*);)*
+                $usual()
             }
         }
     };
