@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wifi": {"units", "engine", "radio", "net"},
     "routing": {"units", "param", "engine", "net"},
     "traffic": {"units", "param", "engine", "net", "tcp", "coding"},
-    "slotted": {"engine"},
+    "slotted": {"param", "engine"},
     "assignment": set(),
     "record": set(),
     "scenario": {"units", "param", "assignment"},

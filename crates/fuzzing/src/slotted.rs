@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use backlane_scenario::Described;
-use backlane_scenario::model::slotted::Slotted;
-use backlane_world::slotted::run;
+use backlane_scenario::model::Slotted;
+use backlane_world::slotted::{config, run};
 use backlane_world::{Interrupt, Outcome};
 
 use crate::choices::Choices;
@@ -31,11 +31,10 @@ pub fn slotted(bytes: &[u8]) {
     let Described::Slotted(slotted) = described else {
         return;
     };
-    let samples = slotted
-        .slots
-        .checked_div(slotted.sample_slots.unwrap_or(0))
-        .unwrap_or(0);
-    if slotted.total_slots() > MOST_SLOTS || slotted.links.len() > MOST_LINKS || samples > 2_000 {
+    let of = config(&slotted).unwrap_or_else(|mismatch| panic!("{mismatch}"));
+    let every = of.sample_slots.unwrap_or(0);
+    let samples = of.slots.checked_div(every).unwrap_or(0);
+    if of.total_slots() > MOST_SLOTS || of.link.len() > MOST_LINKS || samples > 2_000 {
         return;
     }
     is_a_fixed_point(&resolved);

@@ -157,7 +157,9 @@ fn carry_out(
         Described::Network(scenario) => {
             (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64()
         }
-        Described::Slotted(slotted) => slotted.total_slots() as f64,
+        Described::Slotted(model) => {
+            slotted::config(model).map_or(0.0, |config| config.total_slots() as f64)
+        }
     };
     let stopped = RefCell::new(None);
     let mut last = Instant::now();

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::{BufferLimit, Lte};
-pub use crate::protocols::slotted;
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
@@ -23,7 +22,7 @@ pub enum Described {
     /// A network of packets.
     Network(Box<Scenario>),
     /// The slotted model of backpressure.
-    Slotted(Box<slotted::Slotted>),
+    Slotted(Box<Slotted>),
 }
 
 impl Described {
@@ -50,7 +49,7 @@ impl Described {
                 let ues = scenario.access.as_ref().map_or(0, |access| access.ues);
                 scenario.nodes.len() + scenario.links.len() + ues
             }
-            Self::Slotted(slotted) => slotted.nodes.len() + slotted.links.len(),
+            Self::Slotted(slotted) => slotted.elements,
         }
     }
 
@@ -61,6 +60,19 @@ impl Described {
             Self::Slotted(_) => &[],
         }
     }
+}
+
+/// A slotted model of backpressure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slotted {
+    /// The scenario's name, for reports.
+    pub name: String,
+    /// The seed written in the file; a campaign gives its own.
+    pub seed: u64,
+    /// Number of nodes and links.
+    pub elements: usize,
+    /// The checked values of `[slotted]`.
+    pub values: Values,
 }
 
 /// A complete, checked scenario.

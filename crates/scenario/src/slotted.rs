@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::Described;
-use crate::model::slotted::{Arrivals, Flow, Growth, Interference, Link, Region, Slotted};
+use crate::model::{Described, Slotted};
 use crate::normal;
+use crate::plain;
 use crate::resolve::Resolved;
 use crate::shown;
 use crate::spec::nearest;
-use crate::tree::{Table, Value};
+use crate::tree::{Item, Table, Value};
 
 /// The most links of the two schedulers, as the model has them.
 const MOST_EXACT_LINKS: usize = 64;
@@ -37,19 +37,17 @@ pub(crate) fn resolve(raw: &Table, problems: &mut Problems) -> Option<Resolved> 
 
 fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
     let table = tree.table("slotted")?;
-    let mut nodes = Vec::new();
-    let mut by_name = BTreeMap::new();
-    let links = links(table, &mut nodes, &mut by_name, problems);
-    let interference = interference(table, &nodes, &links, problems);
-    let flows = flows(table, &by_name, &links, problems);
-    let region = region(table, &flows, problems);
+    let graph = graph(table, problems);
+    conflicts(table, &graph, problems);
+    let flows = flows(table, &graph, problems);
+    region(table, &flows, problems);
     let is_exact = table.text("scheduler")? == "exact";
     let most = if is_exact {
         MOST_EXACT_LINKS
     } else {
         MOST_LINKS
     };
-    if links.len() > most {
+    if graph.links.len() > most {
         let place = table.place("scheduler", Span::default());
         let count = table.tables("link").len();
         let message = format!("the model has {count} links, and this scheduler takes {most}");
@@ -66,55 +64,43 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
         let label = format!("write at most {MOST_FLOWS}");
         problems.error(Code::TooManyFlows, place, message, label);
     }
-    let slotted = Slotted {
+    samples(table, flows.len(), problems);
+    Some(Slotted {
         name: tree.text("name")?.to_owned(),
         seed: tree.integer("seed")?,
-        slots: table.integer("slots")?,
-        warm_up_slots: table.integer("warm_up_slots")?,
-        k_pkts: table.integer("k_pkts")?,
-        work_conserving: table.text("rule")? == "work-conserving",
-        random_ties: table.text("ties")? == "random",
-        greedy: !is_exact,
-        buffer_pkts: table.integer("buffer_pkts"),
-        m: table.number("m")?,
-        r_max_pkts: table.number("r_max_pkts")?,
-        sample_slots: table.integer("sample_slots"),
-        region: match table.get("region") {
-            Some(_) => Some(region?),
-            None => None,
-        },
-        nodes,
-        links,
-        interference: interference?,
-        flows,
-    };
-    samples(&slotted, table, problems);
-    Some(slotted)
+        elements: graph.nodes.len() + graph.links.len(),
+        values: plain::values(table),
+    })
 }
 
 /// What is sampled is kept until the end of the run.
-fn samples(slotted: &Slotted, table: &Table, problems: &mut Problems) {
-    let Some(every) = slotted.sample_slots else {
+fn samples(table: &Table, flows: usize, problems: &mut Problems) {
+    let number = |key: &str| table.integer::<u64>(key);
+    let (Some(every), Some(warm_up), Some(measured)) = (
+        number("sample_slots"),
+        number("warm_up_slots"),
+        number("slots"),
+    ) else {
         return;
     };
-    let slots = slotted.warm_up_slots + slotted.slots;
-    let rows = slots
-        .div_ceil(every)
-        .saturating_mul(slotted.flows.len() as u64);
+    let slots = warm_up + measured;
+    let flows = flows as u64;
+    let rows = slots.div_ceil(every).saturating_mul(flows);
     if rows > MOST_SAMPLES {
         let place = table.place("sample_slots", Span::default());
         let message = format!("the series has {rows} rows");
-        let least = (slots * slotted.flows.len() as u64).div_ceil(MOST_SAMPLES) + 1;
+        let least = (slots * flows).div_ceil(MOST_SAMPLES) + 1;
         let label = format!("at most {MOST_SAMPLES} are kept; write {least} or more");
         problems.error(Code::Range, place, message, label);
     }
 }
 
 /// The two flows of a map must be there and have a rate.
-fn region(table: &Table, flows: &[Flow], problems: &mut Problems) -> Option<Region> {
-    let region = table.table("region")?;
+fn region(table: &Table, flows: &[Flow], problems: &mut Problems) {
+    let Some(region) = table.table("region") else {
+        return;
+    };
     let names = region.texts("flows");
-    let mut found = Vec::new();
     for &(name, span) in &names {
         let (message, label) = match flows.iter().position(|flow| flow.name == name) {
             None => {
@@ -125,16 +111,11 @@ fn region(table: &Table, flows: &[Flow], problems: &mut Problems) -> Option<Regi
                 };
                 (format!("there is no flow \"{name}\""), label)
             }
-            Some(index) => match flows[index].arrivals {
-                Arrivals::Bernoulli(_) | Arrivals::Constant(_) => {
-                    found.push(index);
-                    continue;
-                }
-                _ => (
-                    format!("flow \"{name}\" has no rate"),
-                    "name a flow with a rate".to_owned(),
-                ),
-            },
+            Some(index) if flows[index].has_rate => continue,
+            Some(_) => (
+                format!("flow \"{name}\" has no rate"),
+                "name a flow with a rate".to_owned(),
+            ),
         };
         problems.error(Code::BadRegion, span, message, label);
     }
@@ -144,20 +125,24 @@ fn region(table: &Table, flows: &[Flow], problems: &mut Problems) -> Option<Regi
         let place = region.place("flows", Span::default());
         problems.error(Code::BadRegion, place, message, "name two flows");
     }
-    Some(Region {
-        flows: <[usize; 2]>::try_from(found).ok()?,
-        points: region.integer("points")?,
-        most_rate: region.number("most_rate")?,
-    })
+}
+
+/// The nodes and the ends of the links, by index.
+struct Graph {
+    nodes: Vec<String>,
+    by_name: BTreeMap<String, usize>,
+    links: Vec<(usize, usize)>,
+}
+
+/// What the checks need to know of a flow.
+struct Flow {
+    name: String,
+    has_rate: bool,
 }
 
 /// The links; the nodes are those that they name.
-fn links(
-    table: &Table,
-    nodes: &mut Vec<String>,
-    by_name: &mut BTreeMap<String, usize>,
-    problems: &mut Problems,
-) -> Vec<Link> {
+fn graph(table: &Table, problems: &mut Problems) -> Graph {
+    let (mut nodes, mut by_name) = (Vec::new(), BTreeMap::new());
     let mut links = Vec::new();
     let mut known = BTreeSet::new();
     for (row, span) in table.tables("link").into_iter().take(MOST_LINKS + 1) {
@@ -184,36 +169,27 @@ fn links(
             let label = "remove one, or give the other a higher rate_pkts";
             problems.error(Code::ParallelLink, span, message, label);
         }
-        // A value that was refused still leaves a link that leads somewhere.
-        links.push(Link {
-            from: ends.0,
-            to: ends.1,
-            rate_pkts: row.integer("rate_pkts").unwrap_or(1),
-            on: row.number("on").unwrap_or(1.0),
-        });
+        links.push(ends);
     }
-    links
+    Graph {
+        nodes,
+        by_name,
+        links,
+    }
 }
 
-fn interference(
-    table: &Table,
-    nodes: &[String],
-    links: &[Link],
-    problems: &mut Problems,
-) -> Option<Interference> {
-    match table.text("interference")? {
-        "none" => return Some(Interference::None),
-        "primary" => return Some(Interference::Primary),
-        "collision-domain" => return Some(Interference::CollisionDomain),
-        _ => {}
-    }
+/// A conflict names two different links.
+fn conflicts(table: &Table, graph: &Graph, problems: &mut Problems) {
+    let Some(conflicts) = table.get("conflicts").and_then(Item::as_array) else {
+        return;
+    };
+    let nodes = &graph.nodes;
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    for (index, link) in links.iter().enumerate() {
-        let name = format!("{}-{}", nodes[link.from], nodes[link.to]);
+    for (index, &(from, to)) in graph.links.iter().enumerate() {
+        let name = format!("{}-{}", nodes[from], nodes[to]);
         names.entry(name).or_insert(index);
     }
-    let mut pairs = Vec::new();
-    for item in table.get("conflicts")?.as_array()? {
+    for item in conflicts {
         if !problems.go_on() {
             break;
         }
@@ -241,22 +217,16 @@ fn interference(
                 let message = "a link is in conflict with itself";
                 problems.error(Code::BadConflict, item.span, message, "name two links");
             }
-            [a, b] => pairs.push((a, b)),
-            // A link that is not there was told above.
+            // A link that does not exist was reported above.
             _ => {}
         }
     }
-    Some(Interference::Conflicts(pairs))
 }
 
-fn flows(
-    table: &Table,
-    by_name: &BTreeMap<String, usize>,
-    links: &[Link],
-    problems: &mut Problems,
-) -> Vec<Flow> {
+fn flows(table: &Table, graph: &Graph, problems: &mut Problems) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
-    let ways = ways(links);
+    let by_name = &graph.by_name;
+    let ways = ways(&graph.links);
     for (row, span) in table.tables("flow").into_iter().take(MOST_FLOWS + 1) {
         if !problems.go_on() {
             break;
@@ -306,16 +276,11 @@ fn flows(
                 "give each a `name` of its own",
             );
         }
-        let flow = || {
-            Some(Flow {
-                name,
-                source,
-                destination,
-                arrivals: arrivals(row)?,
-                backlog_pkts: row.integer("backlog_pkts")?,
-            })
-        };
-        flows.extend(flow());
+        let has_rate = row.get("rate").is_some();
+        // Without its rate, which was refused, the flow is no flow.
+        if has_rate || matches!(row.text("arrivals"), Some("window" | "utility")) {
+            flows.push(Flow { name, has_rate });
+        }
     }
     if let Some(item) = table.get("flow")
         && matches!(&item.value, Value::Array(rows) if rows.is_empty())
@@ -326,28 +291,11 @@ fn flows(
     flows
 }
 
-fn arrivals(row: &Table) -> Option<Arrivals> {
-    Some(match row.text("arrivals")? {
-        "window" => Arrivals::Window {
-            initial_pkts: row.integer("window_pkts")?,
-            growth: match row.text("growth")? {
-                "fixed" => Growth::Fixed,
-                _ => Growth::Additive,
-            },
-            most_pkts: row.integer("most_window_pkts")?,
-            ack_delay_slots: row.integer("ack_delay_slots")?,
-        },
-        "utility" => Arrivals::Utility,
-        "constant" => Arrivals::Constant(row.number("rate")?),
-        _ => Arrivals::Bernoulli(row.number("rate")?),
-    })
-}
-
 /// Where the links of each node lead.
-fn ways(links: &[Link]) -> BTreeMap<usize, Vec<usize>> {
+fn ways(links: &[(usize, usize)]) -> BTreeMap<usize, Vec<usize>> {
     let mut ways: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for link in links {
-        ways.entry(link.from).or_default().push(link.to);
+    for &(from, to) in links {
+        ways.entry(from).or_default().push(to);
     }
     ways
 }

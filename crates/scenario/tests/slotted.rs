@@ -2,8 +2,8 @@
 
 mod catalogue;
 
+use backlane_param::{Value, Values};
 use backlane_scenario::Described;
-use backlane_scenario::model::slotted::{Arrivals, Interference, Slotted};
 use catalogue::{check, plan};
 
 const DOWNLINK: &str = "[slotted]\nslots = 100\ninterference = \"collision-domain\"\n\
@@ -11,9 +11,19 @@ const DOWNLINK: &str = "[slotted]\nslots = 100\ninterference = \"collision-domai
     flow = [{ from = \"I\", to = \"R1\", rate = 0.25 }, { from = \"I\", to = \"R2\", \
     arrivals = \"utility\" }]\n";
 
-fn read(text: &str) -> Slotted {
+fn read(text: &str) -> Values {
     match catalogue::described(text) {
-        Ok(Described::Slotted(slotted)) => *slotted,
+        Ok(Described::Slotted(slotted)) => slotted.values,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn row<'a>(values: &'a Values, key: &str, index: usize) -> &'a Values {
+    match values.get(key) {
+        Some(Value::List(rows)) => match &rows[index] {
+            Value::Table(row) => row,
+            other => panic!("{other:?}"),
+        },
         other => panic!("{other:?}"),
     }
 }
@@ -42,17 +52,12 @@ fn refused(from: &str, to: &str) -> (&'static str, String) {
 #[test]
 fn a_slotted_model_needs_neither_duration_nor_topology() {
     let slotted = read(DOWNLINK);
-    assert_eq!(slotted.nodes, ["I", "R1", "R2"]);
-    assert_eq!((slotted.links[1].from, slotted.links[1].to), (0, 2));
-    assert_eq!(slotted.flows[0].arrivals, Arrivals::Bernoulli(0.25));
-    assert_eq!(slotted.flows[1].name, "I-R2");
-    assert_eq!((slotted.k_pkts, slotted.buffer_pkts), (0, None));
-    let listed = DOWNLINK.replace(
-        "\"collision-domain\"",
-        "\"conflicts\"\nconflicts = [[\"I-R2\", \"I-R1\"]]",
-    );
-    let expected = Interference::Conflicts(vec![(1, 0)]);
-    assert_eq!(read(&listed).interference, expected);
+    assert_eq!(row(&slotted, "link", 1).text("to"), Some("R2"));
+    let flow = row(&slotted, "flow", 0);
+    assert_eq!(flow.text("arrivals"), Some("bernoulli"));
+    assert_eq!(flow.get("rate"), Some(&Value::Number(0.25)));
+    assert_eq!(slotted.get("k_pkts"), Some(&Value::Integer(0)));
+    assert_eq!(slotted.get("buffer_pkts"), None);
 }
 
 #[test]
@@ -108,8 +113,8 @@ fn what_would_not_fit_into_memory_is_refused() {
     assert!(often.1.contains("write 51 or more"), "{often:?}");
     let seldom = "slots = 500_000_000\nsample_slots = 51";
     assert_eq!(
-        read(&DOWNLINK.replace("slots = 100", seldom)).sample_slots,
-        Some(51)
+        read(&DOWNLINK.replace("slots = 100", seldom)).get("sample_slots"),
+        Some(&Value::Integer(51))
     );
     let flow = |n: usize| format!("{{ name = \"f{n}\", from = \"I\", to = \"R1\", rate = 0 }}");
     let flows: Vec<_> = (0..1025).map(flow).collect();
@@ -123,9 +128,9 @@ fn a_region_is_over_two_flows_with_a_rate() {
     let with = |region: &str| DOWNLINK.replace("flow = [", &format!("{region}\nflow = ["));
     let text = with("region = { flows = [\"I-R2\", \"I-R1\"], points = 10 }")
         .replace("arrivals = \"utility\"", "rate = 0.1");
-    let slotted = read(&text);
-    assert_eq!(slotted.region.unwrap().flows, [1, 0]);
-    assert_eq!(slotted.total_slots(), 100 * 101);
+    let points = read(&text);
+    let points = points.table("region").unwrap().get("points");
+    assert_eq!(points, Some(&Value::Integer(10)));
     for (names, expected) in [
         ("\"I-R1\"", "two different flows"),
         ("\"I-R1\", \"I-R1\"", "two different flows"),
@@ -152,7 +157,12 @@ fn a_sweep_reaches_the_keys_of_one_flow_or_link() {
     let cells: Vec<_> = plan.cells.iter().map(|cell| read(&cell.resolved)).collect();
     let rates = cells
         .iter()
-        .map(|cell| (cell.flows[0].arrivals, cell.k_pkts));
+        .map(|cell| [row(cell, "flow", 0).get("rate"), cell.get("k_pkts")]);
     let expected = [(0.1, 0), (0.1, 50), (0.2, 0), (0.2, 50)];
-    assert!(rates.eq(expected.map(|(rate, k)| (Arrivals::Bernoulli(rate), k))));
+    for (found, (rate, k)) in rates.zip(expected) {
+        assert_eq!(
+            found,
+            [Some(&Value::Number(rate)), Some(&Value::Integer(k))]
+        );
+    }
 }

@@ -3,38 +3,40 @@
 use std::time::Instant;
 
 use backlane_engine::Streams;
-use backlane_slotted::config::FlowControl;
-use backlane_slotted::{Config, Flow, Interference, Link, Model, Rule, Scheduler, Source, Ties};
+use backlane_param::Id;
+use backlane_slotted::{
+    Arrivals, Config, Flow, FlowControl, Interference, Link, Model, Rule, Scheduler, Ties,
+};
 
 fn main() {
+    let node = |name: &str| Id(name.to_owned());
     let link = |to| Link {
-        from: 0,
-        to,
+        from: node("base"),
+        to: node(to),
         rate_pkts: 1,
         on: 0.5,
     };
-    let flow = |destination| Flow {
-        source: 0,
-        destination,
-        arrivals: Source::Bernoulli(0.35),
+    let flow = |to| Flow {
+        name: None,
+        from: node("base"),
+        to: node(to),
+        arrivals: Arrivals::Bernoulli { rate: 0.35 },
         backlog_pkts: 0,
     };
     let config = Config {
-        nodes: 3,
-        links: vec![link(1), link(2)],
-        interference: Interference::CollisionDomain,
-        flows: vec![flow(1), flow(2)],
+        slots: 50_000_000,
+        warm_up_slots: 0,
         k_pkts: 10,
         rule: Rule::WorkConserving,
         ties: Ties::RoundRobin,
         scheduler: Scheduler::Exact,
         buffer_pkts: None,
-        flow_control: FlowControl {
-            m: 50.0,
-            r_max_pkts: 1.0,
-        },
-        warm_up_slots: 0,
-        slots: 50_000_000,
+        flow_control: FlowControl::default(),
+        sample_slots: None,
+        region: None,
+        link: vec![link("1"), link("2")],
+        flow: vec![flow("1"), flow("2")],
+        interference: Interference::CollisionDomain,
     };
     let mut model = Model::new(&config, &Streams::new(1)).expect("a sound network");
     let begun = Instant::now();

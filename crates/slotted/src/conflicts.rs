@@ -1,7 +1,5 @@
 //! The conflict graph: which links may not send in the same slot.
 
-use crate::config::{Interference, Link};
-
 /// The most links whose sets fit into a word.
 pub const MOST_MASKED: usize = 64;
 
@@ -13,35 +11,14 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// The conflicts of `links` under an interference model. Pairs that name links that are not
-    /// there are left out; [`crate::Model::new`] refuses them before.
-    pub fn new(links: &[Link], interference: &Interference) -> Self {
-        let mut neighbours = vec![Vec::new(); links.len()];
-        let mut add = |a: usize, b: usize| {
-            if a != b && a < links.len() && b < links.len() {
+    /// The conflicts of pairs of `links` links. A pair of a link with itself or with one that does
+    /// not exist is left out.
+    pub fn new(links: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut neighbours = vec![Vec::new(); links];
+        for (a, b) in pairs {
+            if a != b && a < links && b < links {
                 neighbours[a].push(b as u32);
                 neighbours[b].push(a as u32);
-            }
-        };
-        match interference {
-            Interference::None => {}
-            Interference::Conflicts(pairs) => {
-                for &(a, b) in pairs {
-                    add(a, b);
-                }
-            }
-            Interference::Primary | Interference::CollisionDomain => {
-                let all = *interference == Interference::CollisionDomain;
-                for (a, one) in links.iter().enumerate() {
-                    for (b, other) in links.iter().enumerate().skip(a + 1) {
-                        let shared = [one.from, one.to]
-                            .iter()
-                            .any(|node| [other.from, other.to].contains(node));
-                        if all || shared {
-                            add(a, b);
-                        }
-                    }
-                }
             }
         }
         for list in &mut neighbours {
@@ -49,6 +26,19 @@ impl Conflicts {
             list.dedup();
         }
         Self { neighbours }
+    }
+
+    /// Each link conflicts with each other one.
+    pub fn of_one_domain(links: usize) -> Self {
+        Self::new(links, (0..links).flat_map(|a| (0..a).map(move |b| (a, b))))
+    }
+
+    /// Links with a common end conflict. Each link is given by its two ends.
+    pub fn of_common_ends(links: &[(usize, usize)]) -> Self {
+        let ends = |link: usize| [links[link].0, links[link].1];
+        let pairs = (0..links.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let common = pairs.filter(|&(a, b)| ends(a).iter().any(|node| ends(b).contains(node)));
+        Self::new(links.len(), common)
     }
 
     /// Number of links.
@@ -134,22 +124,11 @@ pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
-    fn link(from: usize, to: usize) -> Link {
-        Link {
-            from,
-            to,
-            rate_pkts: 1,
-            on: 1.0,
-        }
-    }
-
     /// A–B, A–C, B–D, C–D.
-    fn diamond() -> Vec<Link> {
-        vec![link(0, 1), link(0, 2), link(1, 3), link(2, 3)]
-    }
+    const DIAMOND: [(usize, usize); 4] = [(0, 1), (0, 2), (1, 3), (2, 3)];
 
-    fn sets(links: &[Link], interference: &Interference) -> Vec<u64> {
-        let masks = Conflicts::new(links, interference).masks().unwrap();
+    fn sets(conflicts: &Conflicts) -> Vec<u64> {
+        let masks = conflicts.masks().unwrap();
         let mut sets = maximal_independent_sets(&masks, 1000).unwrap();
         sets.sort_unstable();
         sets
@@ -157,15 +136,13 @@ mod tests {
 
     #[test]
     fn a_diamond_has_the_sets_of_its_interference() {
-        let links = diamond();
-        assert_eq!(sets(&links, &Interference::None), [0b1111]);
-        assert_eq!(sets(&links, &Interference::Primary), [0b0110, 0b1001]);
-        assert_eq!(
-            sets(&links, &Interference::CollisionDomain),
-            [0b0001, 0b0010, 0b0100, 0b1000]
-        );
-        let pairs = Interference::Conflicts(vec![(0, 1), (1, 0), (2, 3)]);
-        assert_eq!(sets(&links, &pairs), [0b0101, 0b0110, 0b1001, 0b1010]);
+        assert_eq!(sets(&Conflicts::new(4, [])), [0b1111]);
+        let primary = Conflicts::of_common_ends(&DIAMOND);
+        assert_eq!(sets(&primary), [0b0110, 0b1001]);
+        let domain = Conflicts::of_one_domain(4);
+        assert_eq!(sets(&domain), [0b0001, 0b0010, 0b0100, 0b1000]);
+        let pairs = Conflicts::new(4, [(0, 1), (1, 0), (2, 3)]);
+        assert_eq!(sets(&pairs), [0b0101, 0b0110, 0b1001, 0b1010]);
     }
 
     #[test]

@@ -23,7 +23,10 @@ pub mod schedule;
 pub mod source;
 pub mod statistics;
 
-pub use config::{Config, Flow, Growth, Interference, Link, Rule, Scheduler, Source, Ties, Window};
+pub use config::{
+    Arrivals, Config, Flow, FlowControl, Growth, Interference, Link, Region, Rule, Scheduler, Ties,
+    Window,
+};
 pub use model::{Balance, Model};
 pub use network::Problem;
 pub use statistics::{FlowStatistics, Slope};

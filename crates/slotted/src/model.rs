@@ -7,8 +7,7 @@
 
 use backlane_engine::{Stream, Streams};
 
-use crate::config::{Config, Rule, Source, Ties};
-use crate::conflicts::Conflicts;
+use crate::config::{Arrivals, Config, Rule, Ties};
 use crate::flow_control;
 use crate::network::{Network, Problem, queue};
 use crate::schedule::Schedule;
@@ -89,23 +88,23 @@ impl Model {
     /// If the configuration is no network.
     pub fn new(config: &Config, streams: &Streams) -> Result<Self, Problem> {
         let network = Network::new(config)?;
-        let conflicts = Conflicts::new(&config.links, &config.interference);
-        let schedule = Schedule::new(config.scheduler, &conflicts)
-            .ok_or(Problem::TooManyLinks(config.links.len()))?;
-        let channels = (config.links.iter().enumerate())
+        let schedule = Schedule::new(config.scheduler, &network.conflicts(config)?)
+            .ok_or(Problem::TooManyLinks(config.link.len()))?;
+        let channels = (config.link.iter().enumerate())
             .map(|(i, link)| Chance::new(streams.stream(&format!("link {i}"), "channel"), link.on))
             .collect();
-        let flows = config.flows.len();
-        let sources = (config.flows.iter().enumerate())
+        let (nodes, links) = (network.nodes.len(), config.link.len());
+        let flows = config.flow.len();
+        let sources = (config.flow.iter().enumerate())
             .map(|(i, flow)| {
                 let backlog = u64::from(flow.backlog_pkts);
                 State::new(flow.arrivals, backlog, &format!("flow {i}"), streams)
             })
             .collect();
-        let mut controlled = vec![Vec::new(); config.nodes];
-        for (index, flow) in config.flows.iter().enumerate() {
-            if flow.arrivals == Source::Utility {
-                controlled[flow.source].push(index);
+        let mut controlled = vec![Vec::new(); nodes];
+        for (index, flow) in config.flow.iter().enumerate() {
+            if flow.arrivals == Arrivals::Utility {
+                controlled[network.flows[index].0].push(index);
             }
         }
         controlled.retain(|flows| !flows.is_empty());
@@ -115,15 +114,15 @@ impl Model {
             channels,
             sources,
             ties: streams.stream("scheduler", "ties"),
-            queues: vec![0; config.nodes * flows],
+            queues: vec![0; nodes * flows],
             by_flow: vec![0; flows],
             slot: 0,
-            best: vec![0; config.links.len()],
-            weights: vec![0; config.links.len()],
+            best: vec![0; links],
+            weights: vec![0; links],
             chosen: Vec::new(),
-            link_chosen: vec![0; config.links.len()],
+            link_chosen: vec![0; links],
             candidate_chosen: vec![0; network.candidates.len()],
-            carried: vec![0; config.links.len()],
+            carried: vec![0; links],
             moves: Vec::new(),
             controlled,
             rates: vec![0.0; flows],
@@ -143,7 +142,7 @@ impl Model {
             config: config.clone(),
         };
         for flow in 0..flows {
-            model.inject(flow, u64::from(model.config.flows[flow].backlog_pkts));
+            model.inject(flow, u64::from(model.config.flow[flow].backlog_pkts));
             if let State::Window(window) = &mut model.sources[flow] {
                 let room = window.arrivals();
                 model.inject(flow, room);
@@ -196,6 +195,11 @@ impl Model {
         self.queues[queue(node, flow, self.by_flow.len())]
     }
 
+    /// U at the source of a flow.
+    pub fn source_queue_pkts(&self, flow: usize) -> u64 {
+        self.queue_pkts(self.source(flow), flow)
+    }
+
     /// The packets of a flow in all queues.
     pub fn backlog_pkts(&self, flow: usize) -> u64 {
         self.by_flow[flow]
@@ -228,6 +232,15 @@ impl Model {
     /// `None` before the end and if there are fewer than 40 slots.
     pub fn slope(&self) -> Option<Slope> {
         (self.slot == self.end()).then(|| self.batches.slope())?
+    }
+
+    /// The names of the nodes, in the order in which links name them.
+    pub fn nodes(&self) -> &[String] {
+        &self.network.nodes
+    }
+
+    fn source(&self, flow: usize) -> usize {
+        self.network.flows[flow].0
     }
 
     /// Where all packets are.
@@ -265,7 +278,7 @@ impl Model {
     fn look(&mut self) {
         let flows = self.by_flow.len();
         for (index, seen) in self.statistics.iter_mut().enumerate() {
-            let source = self.config.flows[index].source;
+            let source = self.network.flows[index].0;
             let at_source = self.queues[queue(source, index, flows)];
             seen.backlog_sum_pkts += u128::from(self.by_flow[index]);
             seen.source_backlog_sum_pkts += u128::from(at_source);
@@ -283,7 +296,7 @@ impl Model {
             backlogs.extend(
                 flows
                     .iter()
-                    .map(|&flow| self.queues[queue(self.config.flows[flow].source, flow, count)]),
+                    .map(|&flow| self.queues[queue(self.network.flows[flow].0, flow, count)]),
             );
             let control = self.config.flow_control;
             flow_control::rates(control.m, control.r_max_pkts, backlogs, rates);
@@ -334,7 +347,7 @@ impl Model {
         if most == 0 {
             return 0;
         }
-        let rate = u64::from(self.config.links[link].rate_pkts);
+        let rate = u64::from(self.config.link[link].rate_pkts);
         let wait = match self.config.ties {
             Ties::RoundRobin => (self.slot - self.link_chosen[link]).min(LONGEST_WAIT),
             Ties::Random => 0,
@@ -368,13 +381,13 @@ impl Model {
             self.link_chosen[link] = self.slot + 1;
             self.candidate_chosen[index] = self.slot + 1;
             let here = &mut self.queues[candidate.from as usize];
-            let packets = u64::from(self.config.links[link].rate_pkts).min(*here);
+            let packets = u64::from(self.config.link[link].rate_pkts).min(*here);
             if packets == 0 {
                 continue;
             }
             *here -= packets;
             self.carried[link] += packets;
-            let source = self.config.flows[flow].source;
+            let source = self.network.flows[flow].0;
             if candidate.from as usize == queue(source, flow, self.by_flow.len())
                 && self.served_at[flow] != self.slot
             {
@@ -399,7 +412,7 @@ impl Model {
     }
 
     fn inject(&mut self, flow: usize, packets: u64) {
-        let source = self.config.flows[flow].source;
+        let source = self.source(flow);
         self.queues[queue(source, flow, self.by_flow.len())] += packets;
         self.by_flow[flow] += packets;
         self.total.injected_pkts += packets;
@@ -429,7 +442,7 @@ impl Model {
                 queues[flow] -= 1;
                 self.by_flow[flow] -= 1;
                 self.total.dropped_pkts += 1;
-                if self.config.flows[flow].source == node {
+                if self.network.flows[flow].0 == node {
                     self.statistics[flow].dropped_at_source_pkts += 1;
                 } else {
                     self.statistics[flow].dropped_in_transit_pkts += 1;

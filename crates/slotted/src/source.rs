@@ -2,7 +2,7 @@
 
 use backlane_engine::{Stream, Streams};
 
-use crate::config::{Growth, Source, Window};
+use crate::config::{Arrivals, Growth, Window};
 
 /// The state of a flow's source.
 #[derive(Clone, Debug)]
@@ -47,15 +47,15 @@ impl Chance {
 
 impl State {
     /// The source of the flow with this name, of which `backlog` packets are there already.
-    pub(crate) fn new(source: Source, backlog: u64, name: &str, streams: &Streams) -> Self {
-        match source {
-            Source::Bernoulli(rate) => Self::Bernoulli {
+    pub(crate) fn new(arrivals: Arrivals, backlog: u64, name: &str, streams: &Streams) -> Self {
+        match arrivals {
+            Arrivals::Bernoulli { rate } => Self::Bernoulli {
                 whole: rate as u64,
                 chance: Chance::new(streams.stream(name, "arrivals"), rate.fract()),
             },
-            Source::Constant(rate) => Self::Constant { rate, carry: 0.0 },
-            Source::Window(window) => Self::Window(WindowState::new(window, backlog)),
-            Source::Utility => Self::Utility { carry: 0.0 },
+            Arrivals::Constant { rate } => Self::Constant { rate, carry: 0.0 },
+            Arrivals::Window(window) => Self::Window(WindowState::new(window, backlog)),
+            Arrivals::Utility => Self::Utility { carry: 0.0 },
         }
     }
 
@@ -98,7 +98,7 @@ impl WindowState {
     fn new(config: Window, outstanding_pkts: u64) -> Self {
         Self {
             config,
-            window_pkts: f64::from(config.initial_pkts.min(config.most_pkts)),
+            window_pkts: f64::from(config.window_pkts.min(config.most_window_pkts)),
             outstanding_pkts,
             under_way: vec![(0, 0); config.ack_delay_slots as usize + 1],
             next: 0,
@@ -129,7 +129,7 @@ impl WindowState {
         self.next = (self.next + 1) % self.under_way.len();
         let (acknowledged, lost) = std::mem::take(&mut self.under_way[self.next]);
         if self.config.growth == Growth::Additive {
-            let most = f64::from(self.config.most_pkts);
+            let most = f64::from(self.config.most_window_pkts);
             for _ in 0..acknowledged {
                 self.window_pkts = (self.window_pkts + 1.0 / self.window_pkts).min(most);
             }

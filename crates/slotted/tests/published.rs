@@ -3,16 +3,17 @@
 mod common;
 
 use backlane_engine::Streams;
-use backlane_slotted::{Config, Growth, Model, Rule, Source, Ties, Window};
+use backlane_slotted::{Arrivals, Config, Growth, Model, Rule, Ties, Window};
 use common::{downlink, finished};
 
-fn window(initial_pkts: u32, growth: Growth) -> Source {
-    Source::Window(Window {
-        initial_pkts,
+fn window(initial_pkts: u32, growth: Growth) -> Arrivals {
+    let window = Window {
+        window_pkts: initial_pkts,
         growth,
-        most_pkts: 1000,
+        most_window_pkts: 1000,
         ack_delay_slots: 0,
-    })
+    };
+    Arrivals::Window(window)
 }
 
 /// Example 1: W1 = 1 and W2 = 3, buffer 100.
@@ -81,11 +82,11 @@ fn the_longer_queue_is_served_and_loses_what_is_too_much() {
     let config = Config {
         k_pkts: 10,
         buffer_pkts: Some(20),
-        ..downlink([1.0, 1.0], [Source::Constant(1.0); 2], 10)
+        ..downlink([1.0, 1.0], [Arrivals::Constant { rate: 1.0 }; 2], 10)
     };
     let mut config = config;
-    config.flows[0].backlog_pkts = 7;
-    config.flows[1].backlog_pkts = 12;
+    config.flow[0].backlog_pkts = 7;
+    config.flow[1].backlog_pkts = 12;
     let mut model = Model::new(&config, &Streams::new(1)).unwrap();
     let state = |model: &Model| {
         let dropped = |flow: usize| model.statistics()[flow].dropped_at_source_pkts;
@@ -106,7 +107,10 @@ fn the_longer_queue_is_served_and_loses_what_is_too_much() {
 /// Equations (2) to (4) as printed let an empty queue win: its slots are wasted.
 #[test]
 fn an_empty_queue_wastes_slots_under_the_literal_rule_alone() {
-    let arrivals = [Source::Constant(0.0), Source::Constant(0.9)];
+    let arrivals = [
+        Arrivals::Constant { rate: 0.0 },
+        Arrivals::Constant { rate: 0.9 },
+    ];
     let config = Config {
         k_pkts: 10,
         ..downlink([1.0, 1.0], arrivals, 10_000)
@@ -125,13 +129,18 @@ fn an_empty_queue_wastes_slots_under_the_literal_rule_alone() {
 
 #[test]
 fn an_acknowledgment_takes_its_delay() {
-    let delayed = Source::Window(Window {
-        initial_pkts: 2,
+    let window = Window {
+        window_pkts: 2,
         growth: Growth::Fixed,
-        most_pkts: 2,
+        most_window_pkts: 2,
         ack_delay_slots: 3,
-    });
-    let config = downlink([1.0, 1.0], [delayed, Source::Constant(0.0)], 1000);
+    };
+    let delayed = Arrivals::Window(window);
+    let config = downlink(
+        [1.0, 1.0],
+        [delayed, Arrivals::Constant { rate: 0.0 }],
+        1000,
+    );
     let model = finished(&config, 1);
     // Two packets leave in slots 0 and 1; each is replaced three slots after the next slot.
     assert_eq!(model.statistics()[0].delivered_pkts, 500);
@@ -143,7 +152,10 @@ fn a_drop_halves_the_window_once() {
         buffer_pkts: Some(10),
         ..downlink(
             [1.0, 0.0],
-            [window(40, Growth::Additive), Source::Constant(0.0)],
+            [
+                window(40, Growth::Additive),
+                Arrivals::Constant { rate: 0.0 },
+            ],
             1,
         )
     };
@@ -172,11 +184,11 @@ fn packets_are_conserved_in_every_slot() {
                 ties,
                 ..base
             };
-            config.links.iter_mut().for_each(|link| link.on = 0.7);
+            config.link.iter_mut().for_each(|link| link.on = 0.7);
             config
-                .flows
-                .push(common::flow(0, 1, Source::Bernoulli(1.3)));
-            config.flows.push(common::flow(1, 3, Source::Utility));
+                .flow
+                .push(common::flow(0, 1, Arrivals::Bernoulli { rate: 1.3 }));
+            config.flow.push(common::flow(1, 3, Arrivals::Utility));
             let mut model = Model::new(&config, &Streams::new(9)).unwrap();
             while model.run(1) > 0 {
                 assert!(model.balance().holds(), "{:?}", model.balance());
@@ -193,7 +205,10 @@ fn packets_are_conserved_in_every_slot() {
 
 #[test]
 fn a_run_in_pieces_is_the_run_in_one() {
-    let arrivals = [Source::Bernoulli(0.3), window(1, Growth::Additive)];
+    let arrivals = [
+        Arrivals::Bernoulli { rate: 0.3 },
+        window(1, Growth::Additive),
+    ];
     let config = downlink([0.6, 0.7], arrivals, 5_000);
     let mut model = Model::new(&config, &Streams::new(4)).unwrap();
     while model.run(7) > 0 {}
@@ -207,13 +222,12 @@ fn a_run_in_pieces_is_the_run_in_one() {
 #[test]
 fn a_link_carries_its_rate_in_a_slot_and_no_more_than_there_is() {
     let mut config = common::config(
-        2,
         vec![common::link(0, 1, 1.0)],
-        vec![common::flow(0, 1, Source::Constant(0.0))],
+        vec![common::flow(0, 1, Arrivals::Constant { rate: 0.0 })],
         4,
     );
-    config.links[0].rate_pkts = 3;
-    config.flows[0].backlog_pkts = 10;
+    config.link[0].rate_pkts = 3;
+    config.flow[0].backlog_pkts = 10;
     let mut model = Model::new(&config, &Streams::new(1)).unwrap();
     let delivered = [(); 4].map(|()| {
         model.run(1);
@@ -231,7 +245,10 @@ fn drops_of_one_window_in_several_slots_halve_it_once() {
         buffer_pkts: Some(10),
         ..downlink(
             [0.0, 0.0],
-            [window(10, Growth::Additive), Source::Constant(1.0)],
+            [
+                window(10, Growth::Additive),
+                Arrivals::Constant { rate: 1.0 },
+            ],
             4,
         )
     };

@@ -6,7 +6,7 @@
 
 mod common;
 
-use backlane_slotted::{Config, Interference, Slope, Source};
+use backlane_slotted::{Arrivals, Config, Interference, Slope};
 use common::{diamond, downlink, finished};
 
 const SLOTS: u64 = 1_600_000;
@@ -21,7 +21,7 @@ const T: f64 = 3.92;
 /// growth at B, λ − 2b packets leave A and λ − 4b reach D, together one in each slot: b = (2λ − 1)/6,
 /// and all queues grow by 4b.
 fn at(share: f64) -> Vec<(&'static str, [f64; 2], Config)> {
-    let each = |rate: f64| Source::Bernoulli(share * rate);
+    let each = |rate: f64| Arrivals::Bernoulli { rate: share * rate };
     vec![
         (
             "downlink",
@@ -89,7 +89,7 @@ fn the_mean_backlog_keeps_its_bound_and_grows_with_k() {
             let rate = share * 0.375;
             let config = Config {
                 k_pkts,
-                ..downlink([0.5, 0.5], [Source::Bernoulli(rate); 2], SLOTS)
+                ..downlink([0.5, 0.5], [Arrivals::Bernoulli { rate }; 2], SLOTS)
             };
             let model = finished(&config, 2);
             let sum: u128 = model.statistics().iter().map(|f| f.backlog_sum_pkts).sum();
@@ -108,7 +108,10 @@ fn the_mean_backlog_keeps_its_bound_and_grows_with_k() {
 /// What is outside of the region for one user alone: λ1 < p1 whatever λ2.
 #[test]
 fn a_user_gets_no_more_than_its_channel_carries() {
-    let arrivals = [Source::Bernoulli(0.55), Source::Bernoulli(0.05)];
+    let arrivals = [
+        Arrivals::Bernoulli { rate: 0.55 },
+        Arrivals::Bernoulli { rate: 0.05 },
+    ];
     let model = finished(&downlink([0.5, 0.5], arrivals, SLOTS), 1);
     let slope = model.slope().unwrap().slope;
     assert!((slope / 0.05 - 1.0).abs() < 0.1, "{slope}");

@@ -2,8 +2,7 @@
 
 mod common;
 
-use backlane_slotted::config::FlowControl;
-use backlane_slotted::{Config, Interference, Source};
+use backlane_slotted::{Arrivals, Config, FlowControl, Interference};
 use common::{diamond, downlink, finished, flow};
 
 /// What the rates lack of the best sum of logarithms, as a share of it.
@@ -26,10 +25,10 @@ fn gap(config: &Config, m: f64, k_pkts: u32, best: &[f64]) -> f64 {
 fn the_gap_falls_with_m_and_is_within_2_percent_at_500() {
     // x1 ≤ 0.8, x2 ≤ 0.4, x1 + x2 ≤ 1 − 0.2 · 0.6: equal rates are out of reach of the second,
     // so it gets all that it can.
-    let one_hop = downlink([0.8, 0.4], [Source::Utility; 2], 300_000);
+    let one_hop = downlink([0.8, 0.4], [Arrivals::Utility; 2], 300_000);
     // Each packet from A to D takes two slots: x1 + 2 x2 ≤ 1, so x1 = 1/2 and x2 = 1/4.
-    let mut two_hops = diamond(Interference::CollisionDomain, Source::Utility, 300_000);
-    two_hops.flows.insert(0, flow(0, 1, Source::Utility));
+    let mut two_hops = diamond(Interference::CollisionDomain, Arrivals::Utility, 300_000);
+    two_hops.flow.insert(0, flow(0, 1, Arrivals::Utility));
     for (config, best) in [(one_hop, [0.48, 0.4]), (two_hops, [0.5, 0.25])] {
         for k_pkts in [0, 10, 50] {
             let gaps = [5.0, 50.0, 500.0].map(|m| gap(&config, m, k_pkts, &best));

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
+use backlane_slotted as slotted;
 use backlane_traffic::CodingConfig;
 
 use crate::controls::Controls;
@@ -85,8 +86,12 @@ impl ModelsBuilder {
 }
 
 /// The sections that models declare as a whole.
-fn sections() -> [Declared; 1] {
-    [Declared::Section(CodingConfig::spec().section("coding"))]
+fn sections() -> [Declared; 2] {
+    [
+        CodingConfig::spec().section("coding"),
+        slotted::Config::spec().section("slotted"),
+    ]
+    .map(Declared::Section)
 }
 
 /// The keys of a scenario file with the models of Backlane.

@@ -4,12 +4,10 @@
 
 use backlane_engine::watch::WATCH_STEPS;
 use backlane_engine::{Digest, Interrupt, Streams, Watch};
+use backlane_param::{Mismatch, Params};
 use backlane_record::Table;
-use backlane_scenario::model::slotted::{self as file, Slotted};
-use backlane_slotted::{
-    Config, Flow, Growth, Interference, Link, Model, Rule, Scheduler, Source, Ties, Window,
-    config::FlowControl,
-};
+use backlane_scenario::model::Slotted;
+use backlane_slotted::{Arrivals, Config, Model, Region, Scheduler};
 use backlane_units::SimTime;
 
 use crate::build::{BuildError, Unbuilt};
@@ -52,24 +50,33 @@ pub fn run(
     }
 }
 
+/// The parameters of a slotted model.
+///
+/// # Errors
+///
+/// Values that were not checked.
+pub fn config(slotted: &Slotted) -> Result<Config, Mismatch> {
+    Config::read(&slotted.values)
+}
+
 fn carried_out(
     slotted: &Slotted,
     seed: u64,
     watch: &mut Watch<'_>,
     mut sink: Option<&mut dyn Sink>,
 ) -> Result<Outcome, Unbuilt> {
-    let config = config(slotted);
+    let config = config(slotted).map_err(BuildError::from)?;
     let streams = Streams::new(seed);
     let mut model = Model::new(&config, &streams).map_err(|e| BuildError(e.to_string()))?;
     let mut samples = Table::new();
     let mut digest = Digest::default();
     while model.slot() < model.end() {
         let mut slots = DIGEST_SLOTS;
-        if let Some(every) = slotted.sample_slots {
+        if let Some(every) = config.sample_slots {
             let since = model.slot() % every;
             if since == 0 {
-                sample(&model, slotted, &mut samples);
-                if watch.is_due(slotted.flows.len() as u64) {
+                sample(&model, &config, &mut samples);
+                if watch.is_due(config.flow.len() as u64) {
                     watch.ask(SimTime::ZERO, model.slot())?;
                 }
                 if let Some(sink) = &mut sink
@@ -81,7 +88,7 @@ fn carried_out(
             slots = slots.min(every - since);
         }
         pass(&mut model, slots, 0, &config, watch)?;
-        for flow in 0..slotted.flows.len() {
+        for flow in 0..config.flow.len() {
             digest.add(model.backlog_pkts(flow));
         }
     }
@@ -95,13 +102,13 @@ fn carried_out(
         "packets are conserved: {:?}",
         model.balance()
     );
-    let mut outcome = outcome(slotted, &model, samples, digest);
-    if let Some(region) = &slotted.region {
+    let mut outcome = outcome(&config, &model, samples, digest);
+    if let Some(region) = config.region.clone() {
         let mut digest = Digest::default();
         digest.add(outcome.summary.digest);
-        let table = map(region, config, &streams, &mut digest, watch)?;
+        outcome.summary.events = config.total_slots();
+        let table = map(&region, config, &streams, &mut digest, watch)?;
         outcome.more.push(("region", table));
-        outcome.summary.events = slotted.total_slots();
         outcome.summary.digest = digest.value();
     }
     Ok(outcome)
@@ -115,8 +122,8 @@ fn pass(
     config: &Config,
     watch: &mut Watch<'_>,
 ) -> Result<(), Interrupt> {
-    let links = config.links.len() as u64;
-    let mut pairs = links * config.flows.len() as u64;
+    let links = config.link.len() as u64;
+    let mut pairs = links * config.flow.len() as u64;
     if config.scheduler == Scheduler::Exact {
         pairs += links * links;
     }
@@ -135,7 +142,7 @@ fn pass(
 /// One row for each pair of rates: how the sum of all queues grows there. The rates are those of
 /// the middles of equal parts of both sides.
 fn map(
-    region: &file::Region,
+    region: &Region,
     mut config: Config,
     streams: &Streams,
     digest: &mut Digest,
@@ -144,13 +151,15 @@ fn map(
     let mut table = Table::new();
     let rate = |part: u32| region.most_rate * (f64::from(part) + 0.5) / f64::from(region.points);
     let mut slots = config.warm_up_slots + config.slots;
+    let flows = config.region_flows().unwrap_or_default();
     for x in 0..region.points {
         for y in 0..region.points {
-            for (flow, part) in region.flows.into_iter().zip([x, y]) {
-                let arrivals = &mut config.flows[flow].arrivals;
+            for (&flow, part) in flows.iter().zip([x, y]) {
+                let rate = rate(part);
+                let arrivals = &mut config.flow[flow].arrivals;
                 *arrivals = match arrivals {
-                    Source::Constant(_) => Source::Constant(rate(part)),
-                    _ => Source::Bernoulli(rate(part)),
+                    Arrivals::Constant { .. } => Arrivals::Constant { rate },
+                    _ => Arrivals::Bernoulli { rate },
                 };
             }
             let mut model = Model::new(&config, streams).map_err(|e| BuildError(e.to_string()))?;
@@ -179,94 +188,20 @@ fn map(
     Ok(table)
 }
 
-fn config(slotted: &Slotted) -> Config {
-    let link = |link: &file::Link| Link {
-        from: link.from,
-        to: link.to,
-        rate_pkts: link.rate_pkts,
-        on: link.on,
-    };
-    let flow = |flow: &file::Flow| Flow {
-        source: flow.source,
-        destination: flow.destination,
-        arrivals: source(&flow.arrivals),
-        backlog_pkts: flow.backlog_pkts,
-    };
-    Config {
-        nodes: slotted.nodes.len(),
-        links: slotted.links.iter().map(link).collect(),
-        interference: match &slotted.interference {
-            file::Interference::None => Interference::None,
-            file::Interference::Primary => Interference::Primary,
-            file::Interference::CollisionDomain => Interference::CollisionDomain,
-            file::Interference::Conflicts(pairs) => Interference::Conflicts(pairs.clone()),
-        },
-        flows: slotted.flows.iter().map(flow).collect(),
-        k_pkts: slotted.k_pkts,
-        rule: if slotted.work_conserving {
-            Rule::WorkConserving
-        } else {
-            Rule::Literal
-        },
-        ties: if slotted.random_ties {
-            Ties::Random
-        } else {
-            Ties::RoundRobin
-        },
-        scheduler: if slotted.greedy {
-            Scheduler::Greedy
-        } else {
-            Scheduler::Exact
-        },
-        buffer_pkts: slotted.buffer_pkts,
-        flow_control: FlowControl {
-            m: slotted.m,
-            r_max_pkts: slotted.r_max_pkts,
-        },
-        warm_up_slots: slotted.warm_up_slots,
-        slots: slotted.slots,
-    }
-}
-
-fn source(arrivals: &file::Arrivals) -> Source {
-    match *arrivals {
-        file::Arrivals::Bernoulli(rate) => Source::Bernoulli(rate),
-        file::Arrivals::Constant(rate) => Source::Constant(rate),
-        file::Arrivals::Utility => Source::Utility,
-        file::Arrivals::Window {
-            initial_pkts,
-            growth,
-            most_pkts,
-            ack_delay_slots,
-        } => Source::Window(Window {
-            initial_pkts,
-            growth: match growth {
-                file::Growth::Additive => Growth::Additive,
-                file::Growth::Fixed => Growth::Fixed,
-            },
-            most_pkts,
-            ack_delay_slots,
-        }),
-    }
-}
-
 /// One row for each flow: its window, its queue at the source, and what the network holds of it.
-fn sample(model: &Model, slotted: &Slotted, samples: &mut Table) {
-    for (index, flow) in slotted.flows.iter().enumerate() {
+fn sample(model: &Model, config: &Config, samples: &mut Table) {
+    for (index, flow) in config.flow.iter().enumerate() {
         samples.push([
-            ("entity", flow.name.as_str().into()),
+            ("entity", flow.label().as_str().into()),
             ("time_s", (model.slot() as f64).into()),
             ("window_pkts", model.window_pkts(index).into()),
-            (
-                "queue_pkts",
-                (model.queue_pkts(flow.source, index) as f64).into(),
-            ),
+            ("queue_pkts", (model.source_queue_pkts(index) as f64).into()),
             ("backlog_pkts", (model.backlog_pkts(index) as f64).into()),
         ]);
     }
 }
 
-fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest) -> Outcome {
+fn outcome(config: &Config, model: &Model, samples: Table, mut digest: Digest) -> Outcome {
     let balance = model.balance();
     for flow in model.statistics() {
         digest.add(flow.delivered_pkts);
@@ -280,7 +215,7 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
     Outcome {
         summary: Summary {
             simulated_s: model.slot() as f64,
-            traffic_s: model.slot().saturating_sub(slotted.warm_up_slots) as f64,
+            traffic_s: model.slot().saturating_sub(config.warm_up_slots) as f64,
             events: model.slot(),
             packets_injected: balance.injected_pkts,
             packets_delivered: balance.delivered_pkts,
@@ -291,30 +226,27 @@ fn outcome(slotted: &Slotted, model: &Model, samples: Table, mut digest: Digest)
             digest: digest.value(),
             ended: Ended::TimeLimit,
         },
-        flows: flows(slotted, model),
-        links: links(slotted, model),
-        nodes: nodes(slotted),
+        flows: flows(config, model),
+        links: links(config, model),
+        nodes: nodes(model),
         radio: Table::new(),
         mcs: Table::new(),
-        more: vec![("slotted", measured(slotted, model))],
+        more: vec![("slotted", measured(config, model))],
         series,
         captures: Vec::new(),
     }
 }
 
 /// The columns of flows of packets; the model knows neither bytes nor times.
-fn flows(slotted: &Slotted, model: &Model) -> Table {
+fn flows(config: &Config, model: &Model) -> Table {
     let mut table = Table::new();
     let (no_text, no_count, no_number) = (None::<String>, None::<u64>, None::<f64>);
-    for (flow, seen) in slotted.flows.iter().zip(model.statistics()) {
+    for (flow, seen) in config.flow.iter().zip(model.statistics()) {
         table.push([
-            ("flow", flow.name.as_str().into()),
-            ("kind", flow.arrivals.name().into()),
-            ("source", slotted.nodes[flow.source].as_str().into()),
-            (
-                "destination",
-                slotted.nodes[flow.destination].as_str().into(),
-            ),
+            ("flow", flow.label().as_str().into()),
+            ("kind", flow.arrivals.word().into()),
+            ("source", flow.from.0.as_str().into()),
+            ("destination", flow.to.0.as_str().into()),
             ("congestion_control", no_text.clone().into()),
             ("size_bytes", no_count.into()),
             ("start_s", 0.0.into()),
@@ -341,14 +273,14 @@ fn flows(slotted: &Slotted, model: &Model) -> Table {
     table
 }
 
-fn links(slotted: &Slotted, model: &Model) -> Table {
+fn links(config: &Config, model: &Model) -> Table {
     let mut table = Table::new();
     let (no_count, no_number) = (None::<u64>, None::<f64>);
-    for (link, &packets) in slotted.links.iter().zip(model.carried_pkts()) {
-        let most = slotted.slots as f64 * f64::from(link.rate_pkts);
+    for (link, &packets) in config.link.iter().zip(model.carried_pkts()) {
+        let most = config.slots as f64 * f64::from(link.rate_pkts);
         table.push([
-            ("from", slotted.nodes[link.from].as_str().into()),
-            ("to", slotted.nodes[link.to].as_str().into()),
+            ("from", link.from.0.as_str().into()),
+            ("to", link.to.0.as_str().into()),
             ("rate_bps", no_count.into()),
             ("delay_s", no_number.into()),
             ("bytes", no_count.into()),
@@ -363,10 +295,10 @@ fn links(slotted: &Slotted, model: &Model) -> Table {
     table
 }
 
-fn nodes(slotted: &Slotted) -> Table {
+fn nodes(model: &Model) -> Table {
     let mut table = Table::new();
     let no_number = None::<f64>;
-    for node in &slotted.nodes {
+    for node in model.nodes() {
         table.push([
             ("id", node.as_str().into()),
             ("kind", "router".into()),
@@ -379,11 +311,11 @@ fn nodes(slotted: &Slotted) -> Table {
 }
 
 /// What is measured after the warm-up: a row for each flow and one for all.
-fn measured(slotted: &Slotted, model: &Model) -> Table {
+fn measured(config: &Config, model: &Model) -> Table {
     let mut table = Table::new();
-    let slots = slotted.slots as f64;
+    let slots = config.slots as f64;
     let mut sum = Row::default();
-    for (flow, seen) in slotted.flows.iter().zip(model.statistics()) {
+    for (flow, seen) in config.flow.iter().zip(model.statistics()) {
         let throughput = seen.delivered_pkts as f64 / slots;
         let row = Row {
             arrived: seen.injected_pkts as f64 / slots,
@@ -396,7 +328,7 @@ fn measured(slotted: &Slotted, model: &Model) -> Table {
         };
         sum = sum.plus(&row);
         let shares = [seen.served_slots, seen.single_slots].map(|count| count as f64 / slots);
-        row.push(&mut table, &flow.name, shares.map(Some), [None; 2]);
+        row.push(&mut table, &flow.label(), shares.map(Some), [None; 2]);
     }
     let slope = model.slope();
     let trend = [slope.map(|s| s.slope), slope.map(|s| s.standard_error)];
@@ -628,9 +560,9 @@ mod tests {
             .replace("arrivals = \"constant\", rate = 0.5", flows)
             .replace("on = 0.9", "rate_pkts = 100");
         assert_eq!(finished(&text, 1).summary.events, 1);
-        let mut longest = read(&text);
+        let mut longest = config(&read(&text)).unwrap();
         (longest.slots, longest.warm_up_slots) = (500_000_000, 500_000_000);
-        assert!(Model::new(&config(&longest), &Streams::new(1)).is_ok());
+        assert!(Model::new(&longest, &Streams::new(1)).is_ok());
         let link = |n: usize| format!("{{ from = \"n{n}\", to = \"n{}\" }}", n + 1);
         for (scheduler, count) in [("exact", 64), ("greedy", 1024)] {
             let links: Vec<_> = (0..count).map(link).collect();

@@ -1,7 +1,6 @@
 //! The parameters of queues, routing protocols and TCP as a scenario states them.
 
 pub mod lte;
-pub mod slotted;
 pub(crate) mod tcp;
 pub mod wifi;
 

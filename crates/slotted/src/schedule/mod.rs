@@ -40,20 +40,14 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Interference, Link};
     use backlane_engine::{Stream, Streams};
 
-    fn network(stream: &mut Stream, nodes: u64, links: usize) -> Vec<Link> {
+    fn network(stream: &mut Stream, nodes: u64, links: usize) -> Vec<(usize, usize)> {
         (0..links)
             .map(|_| {
                 let from = stream.uniform_below(nodes);
                 let to = (from + 1 + stream.uniform_below(nodes - 1)) % nodes;
-                Link {
-                    from: from as usize,
-                    to: to as usize,
-                    rate_pkts: 1,
-                    on: 1.0,
-                }
+                (from as usize, to as usize)
             })
             .collect()
     }
@@ -81,16 +75,14 @@ mod tests {
         for round in 0..60 {
             let count = 1 + stream.uniform_below(11) as usize;
             let links = network(&mut stream, 5, count);
-            let interference = match round % 3 {
-                0 => Interference::Primary,
-                1 => Interference::CollisionDomain,
-                _ => Interference::Conflicts(
-                    (0..count)
-                        .map(|_| (stream.uniform_below(count as u64) as usize, 0))
-                        .collect(),
-                ),
+            let conflicts = match round % 3 {
+                0 => Conflicts::of_common_ends(&links),
+                1 => Conflicts::of_one_domain(count),
+                _ => {
+                    let mut draw = || stream.uniform_below(count as u64) as usize;
+                    Conflicts::new(count, (0..count).map(|_| (draw(), 0)))
+                }
             };
-            let conflicts = Conflicts::new(&links, &interference);
             let masks = conflicts.masks().unwrap();
             for mut exact in [Exact::new(masks.clone()), Exact::branching(masks.clone())] {
                 for _ in 0..10 {
@@ -123,9 +115,7 @@ mod tests {
         let mut stream = Streams::new(6).stream("test", "networks");
         for _ in 0..20 {
             let links = network(&mut stream, 12, 30);
-            let masks = Conflicts::new(&links, &Interference::Primary)
-                .masks()
-                .unwrap();
+            let masks = Conflicts::of_common_ends(&links).masks().unwrap();
             let (mut sets, mut branches) = (Exact::new(masks.clone()), Exact::branching(masks));
             for _ in 0..20 {
                 let weights = weights(&mut stream, 30);
@@ -145,7 +135,7 @@ mod tests {
         let mut worst: f64 = 1.0;
         for _ in 0..200 {
             let links = network(&mut stream, 8, 16);
-            let conflicts = Conflicts::new(&links, &Interference::Primary);
+            let conflicts = Conflicts::of_common_ends(&links);
             let mut exact = Schedule::new(Scheduler::Exact, &conflicts).unwrap();
             let mut greedy = Schedule::new(Scheduler::Greedy, &conflicts).unwrap();
             let weights = weights(&mut stream, 16);

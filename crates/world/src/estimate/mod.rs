@@ -77,7 +77,12 @@ pub fn estimate(described: &Described) -> Estimate {
     ledger.add("the run itself", 1.0, costs::RUN);
     match described {
         Described::Network(scenario) => network::count(scenario, &mut ledger),
-        Described::Slotted(slotted) => slotted::count(slotted, &mut ledger),
+        Described::Slotted(model) => {
+            // A checked model has a configuration.
+            if let Ok(config) = crate::slotted::config(model) {
+                slotted::count(&config, &mut ledger);
+            }
+        }
     }
     ledger.close()
 }

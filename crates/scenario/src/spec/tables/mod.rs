@@ -6,7 +6,6 @@ mod assignment;
 mod behaviour;
 pub(crate) mod lte;
 mod network;
-mod slotted;
 mod tcp;
 mod traces;
 pub(crate) mod wifi;
@@ -14,8 +13,6 @@ pub(crate) mod wifi;
 use assignment::ASSIGNMENT;
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
-use slotted::SLOTTED;
-pub(crate) use slotted::SLOTTED_FILE;
 pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;
@@ -109,6 +106,26 @@ const SWEEP: Key = key(
 );
 
 static CODING: Section = Section::slot("coding");
+static SLOTTED: Section = Section::slot("slotted");
+
+/// The whole file of a slotted model.
+pub(crate) static SLOTTED_FILE: Section = Section {
+    rules: None,
+    noun: "",
+    doc: "The keys at the top of a file with [slotted].",
+    tag: None,
+    keys: &[
+        NAME,
+        SEED,
+        key(
+            "slotted",
+            Kind::Table(&SLOTTED),
+            Required,
+            "The slotted model.",
+        ),
+        SWEEP,
+    ],
+};
 
 /// The whole file.
 pub(crate) static FILE: Section = Section {
