@@ -5,10 +5,10 @@
 //! outlives a connection.
 
 use backlane_tcp::{
-    Config, CongestionControlConfig, Connection, DelayedAck, Ecn, EcnField, Flags, Reordering,
-    RtoLaw, SackBlock, Segment,
+    Config, CongestionControlConfig, Connection, Ecn, EcnField, Flags, OrInfinite, OrOff,
+    OrUnlimited, Reordering, RtoLaw, SackBlock, Seed, Segment,
 };
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 
 use crate::choices::Choices;
 
@@ -308,11 +308,15 @@ fn config(choices: &mut Choices) -> Config {
     let switches = choices.number(2);
     let on = |bit: u32| switches >> bit & 1 == 0;
     let name = choices.of(CongestionControlConfig::NAMES);
-    let buffer_bytes = choices.of(&[1u32 << 20, 1_000, 3_000, 20_000]);
+    let buffer_bytes = choices.of(&[1u64 << 20, 1_000, 3_000, 20_000]);
     Config {
-        mss_bytes: choices.of(&[1448, 1, 536, 8_960]),
+        mss: Bytes::new(choices.of(&[1448, 1, 536, 8_960])),
         initial_window_pkts: 1 + choices.below(20) as u32,
-        initial_ssthresh_pkts: (!on(0)).then(|| 2 + choices.below(40) as u32),
+        initial_ssthresh_pkts: if on(0) {
+            OrInfinite::Infinite
+        } else {
+            OrInfinite::Value(2 + choices.below(40) as u32)
+        },
         rto: if on(1) {
             RtoLaw::Linux
         } else {
@@ -329,15 +333,20 @@ fn config(choices: &mut Choices) -> Config {
         duplicate_threshold: choices.of(&[3, 1, 10]),
         reordering: choices.of(&POLICIES),
         ecn: choices.of(&[Ecn::Off, Ecn::Classic, Ecn::Exact]),
-        delayed_ack: DelayedAck {
-            segments: 1 + choices.below(4) as u32,
-            quick_ack: on(10),
-            ..DelayedAck::default()
+        delayed_ack_segments: 1 + choices.below(4) as u32,
+        quick_ack: on(10),
+        receive_buffer: Bytes::new(buffer_bytes),
+        receive_autotuning_max: if on(11) {
+            OrOff::Off
+        } else {
+            OrOff::Value(Bytes::new(1 << 18))
         },
-        receive_buffer_bytes: buffer_bytes,
-        receive_autotuning_max_bytes: (!on(11)).then_some(1 << 18),
-        send_buffer_bytes: if on(12) { u64::MAX } else { 2_000 },
-        random_seed: u64::from(choices.byte()),
+        send_buffer: if on(12) {
+            OrUnlimited::Unlimited
+        } else {
+            OrUnlimited::Value(Bytes::new(2_000))
+        },
+        random_seed: Seed(u64::from(choices.byte())),
         congestion_control: name.parse().expect("a name that is listed"),
         ..Config::default()
     }

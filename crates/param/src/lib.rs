@@ -27,7 +27,7 @@ pub use declare::{
     unbounded,
 };
 pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
-pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff};
+pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff, OrUnlimited};
 pub use value::{Mismatch, Value, Values};
 
 /// Ranges that many keys share.

@@ -246,6 +246,28 @@ macro_rules! params {
     };
 }
 
+/// Makes a type one of fields that are no keys: the program sets them, and reading gives the default.
+#[macro_export]
+macro_rules! no_key {
+    ($type:ty) => {
+        impl $crate::Param for $type {
+            type Limits = ();
+            fn kind((): ()) -> Option<$crate::Kind> {
+                None
+            }
+            fn from_value(_: &$crate::Value) -> Option<Self> {
+                None
+            }
+            fn to_value(&self) -> Option<$crate::Value> {
+                None
+            }
+            fn read(_: &$crate::Values, _: &'static str) -> Result<Option<Self>, $crate::Mismatch> {
+                Ok(Some(Self::default()))
+            }
+        }
+    };
+}
+
 /// Declares an enum of words: `Variant = "word"`, further spellings after `|`.
 #[macro_export]
 macro_rules! words {

@@ -255,6 +255,7 @@ or_word!(OrOff, Off, "off");
 or_word!(OrAuto, Auto, "auto");
 or_word!(OrNone, None, "none");
 or_word!(OrInfinite, Infinite, "infinite");
+or_word!(OrUnlimited, Unlimited, "unlimited");
 
 /// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -286,7 +286,7 @@ fn address(section: &'static Section) -> usize {
 
 /// Whether a place waits for a declaration.
 fn is_slot(section: &Section) -> bool {
-    section.doc.is_empty() && section.keys.is_empty() && section.tag.is_none()
+    section.doc.is_empty() && section.tag.is_none()
 }
 
 /// Puts declarations into the sections of this crate.
@@ -384,6 +384,10 @@ impl<'a> Builder<'a> {
                 is_touched = true;
                 self.used[at] = true;
             }
+        }
+        if is_slot(origin) {
+            let declared = if is_touched { section.keys } else { &[] };
+            section.keys = among(origin.keys, declared);
         }
         section.keys = self.keys(section.keys);
         if let Some(tag) = section.tag {
@@ -487,7 +491,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The keys declared, in the place of the slot among those of a word.
+/// The keys declared, in the place of the slot among those of a section or a word.
 fn among(keys: &'static [Key], declared: &'static [Key]) -> &'static [Key] {
     let [before, after] = match keys.iter().position(Key::is_slot) {
         Some(at) => [&keys[..at], &keys[at + 1..]],

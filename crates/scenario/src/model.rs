@@ -12,8 +12,7 @@ pub use crate::protocols::lte::{BufferLimit, Lte};
 pub use crate::protocols::wifi;
 pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
-    CongestionControl, Discipline, Ecn, PrParameters, QueueConfig, QueueDiscipline, QueueLimit,
-    Reordering, Routing, RrParameters, RtoRule, Tcp,
+    CongestionControl, Discipline, QueueConfig, QueueDiscipline, QueueLimit, Routing, Tcp,
 };
 
 /// What a file describes.

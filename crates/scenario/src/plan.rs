@@ -481,7 +481,7 @@ pub(crate) fn load(
 mod tests {
     use super::*;
     use crate::catalogue::Declared;
-    use crate::spec::Section;
+    use crate::spec::{Section, Tag, Variant};
 
     const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n\
@@ -489,12 +489,26 @@ mod tests {
 
     /// The keys of this crate, and the congestion control that flows have by default.
     fn catalogue() -> Catalogue {
+        let linux = Variant {
+            doc: "Linux.",
+            ..Variant::slot("linux")
+        };
+        let tcp = Section {
+            doc: "TCP.",
+            tag: Some(Tag {
+                key: "profile",
+                default: Some("linux"),
+                doc: "Whose defaults.",
+                variants: vec![linux].leak(),
+            }),
+            ..Section::slot("tcp")
+        };
         let cubic = Declared::Control {
             name: "cubic",
             table: Section::slot("tcp.cubic"),
             profiles: &[],
         };
-        Catalogue::new(&[cubic]).unwrap()
+        Catalogue::new(&[Declared::Section(tcp), cubic]).unwrap()
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::normal;
 use crate::phrases::Limit;
 use crate::plain;
 use crate::profile;
-use crate::protocols::tcp;
+use crate::protocols::tcp::congestion_control;
 use crate::shown::short;
 use crate::slotted;
 use crate::spec::{nearest, tables};
@@ -121,7 +121,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
         check_spray(routing, &names, problems);
-        let tcp = tcp_in_order(tree.table("tcp")?, problems)?;
+        let tcp = tree.table("tcp")?;
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
         let channels = channels.unwrap_or_default();
@@ -145,7 +145,10 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             },
             warm_up: routing.quantity("warm_up")?,
             custom_controls: custom_controls?,
-            tcp,
+            tcp: Tcp {
+                congestion_control: congestion_control(tcp.text("congestion_control")?)?,
+                values: plain::values(tcp),
+            },
             coding: tree
                 .table("coding")
                 .filter(|coding| coding.boolean("enabled") == Some(true))
@@ -227,37 +230,6 @@ fn check_spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
             Some(_) => {}
         }
     }
-}
-
-/// The TCP parameters; bounds must be in their order.
-fn tcp_in_order(table: &Table, problems: &mut Problems) -> Option<Tcp> {
-    let tcp = tcp::read(table)?;
-    let orders = [
-        ("min_rto", tcp.min_rto, "max_rto", tcp.max_rto),
-        ("initial_rto", tcp.initial_rto, "max_rto", tcp.max_rto),
-        (
-            "delayed_ack_min",
-            tcp.delayed_ack_min,
-            "delayed_ack_max",
-            tcp.delayed_ack_max,
-        ),
-    ];
-    for (low, low_time, high, high_time) in orders {
-        if low_time > high_time {
-            let place = table.place(low, Span::default());
-            let message = format!("tcp {low} is {low_time}, more than {high}");
-            let label = format!("write at most \"{high_time}\", or raise {high}");
-            problems.error(Code::Range, place, message, label);
-        }
-    }
-    let most = tcp.receive_autotuning_max_bytes;
-    if most.is_some_and(|most| most < tcp.receive_buffer_bytes) {
-        let place = table.place("receive_autotuning_max", Span::default());
-        let message = "tcp receive_autotuning_max is less than receive_buffer";
-        let label = "write what receive_buffer may grow to, or lower receive_buffer";
-        problems.error(Code::Range, place, message, label);
-    }
-    Some(tcp)
 }
 
 /// Fills in the parameters of the congestion controls, and of the policy towards reordering,

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use backlane_param::Value;
 use backlane_scenario::Plan;
-use backlane_scenario::model::Reordering;
 use backlane_world::tcp::CongestionControlConfig;
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
@@ -155,8 +154,8 @@ fn profile_reordering_and_parameters_can_be_swept() {
     assert_eq!(last.parameters["tcp.profile"], "ns3");
     assert_eq!(last.parameters["tcp.cubic.beta"], 0.8);
     let tcp = catalogue::from_resolved(&last.resolved).unwrap().tcp;
-    assert_eq!(tcp.reordering, Reordering::NcrCareful);
-    assert!(!tcp.tail_loss_probe);
+    assert_eq!(tcp.values.text("reordering"), Some("ncr-careful"));
+    assert_eq!(tcp.values.boolean("tail_loss_probe"), Some(false));
     assert_eq!(
         parameter(&last.resolved, "cubic", "beta"),
         Value::Number(0.8)

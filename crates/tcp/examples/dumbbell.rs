@@ -7,7 +7,7 @@ mod dumbbell;
 
 use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic};
 use backlane_tcp::{Config, CongestionState};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 fn main() {
@@ -25,7 +25,7 @@ fn main() {
     };
     let config = Config {
         congestion_control,
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..Config::default()
     };
     let path = match std::env::args().nth(2).as_deref() {

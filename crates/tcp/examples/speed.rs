@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use backlane_tcp::{Config, Connection, Segment};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 
 /// Delivers `segments` segments over a window of `window_pkts` at most, dropping every
 /// `drop_every`th; nanoseconds per segment.
 fn run(name: &str, segments: u64, window_pkts: u32, drop_every: u64) -> Option<f64> {
     let config = Config {
         congestion_control: name.parse().ok()?,
-        receive_buffer_bytes: window_pkts * 1448,
+        receive_buffer: Bytes::new(u64::from(window_pkts * 1448)),
         ..Config::default()
     };
     let mut now = SimTime::ZERO;
@@ -26,7 +26,7 @@ fn run(name: &str, segments: u64, window_pkts: u32, drop_every: u64) -> Option<f
     let mut back: VecDeque<Segment> = VecDeque::new();
     let mut sent = 0;
     let started = Instant::now();
-    let goal_bytes = segments * u64::from(config.mss_bytes);
+    let goal_bytes = segments * u64::from(config.mss_bytes());
     while receiver.received_bytes() < goal_bytes {
         while let Some(segment) = sender.poll_transmit(now) {
             sent += 1;

@@ -7,7 +7,7 @@
 
 use backlane_units::{Duration, SimTime};
 
-use crate::config::{Config, DelayedAck};
+use crate::config::Config;
 
 /// Segments acknowledged at once in quick mode (Linux: `TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u32 = 16;
@@ -20,7 +20,10 @@ const MERGED_WAIT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct AckSchedule {
-    config: DelayedAck,
+    segments: u32,
+    min_timeout: Duration,
+    max_timeout: Duration,
+    quick_ack: bool,
     merging: bool,
     /// Acknowledged so far (Linux: rcv_wup).
     acknowledged: u64,
@@ -48,7 +51,10 @@ impl AckSchedule {
         /// Linux's first guess at the peer's segment size.
         const FIRST_GUESS_BYTES: u32 = 536;
         Self {
-            config: config.delayed_ack,
+            segments: config.delayed_ack_segments,
+            min_timeout: config.delayed_ack_min,
+            max_timeout: config.delayed_ack_max,
+            quick_ack: config.quick_ack,
             merging: config.sack && config.sack_compression,
             acknowledged: 0,
             due_now: false,
@@ -60,8 +66,8 @@ impl AckSchedule {
             quick_left: 0,
             timeout: None,
             last_data: SimTime::ZERO,
-            full_bytes: FIRST_GUESS_BYTES.min(config.mss_bytes),
-            window_bytes: config.receive_buffer_bytes,
+            full_bytes: FIRST_GUESS_BYTES.min(config.mss_bytes()),
+            window_bytes: config.receive_buffer_bytes(),
             rtt: Duration::ZERO,
             rto: config.initial_rto,
         }
@@ -101,7 +107,7 @@ impl AckSchedule {
     }
 
     fn enter_quick_mode(&mut self) {
-        if self.config.quick_ack {
+        if self.quick_ack {
             let by_window = self.window_bytes / (2 * self.full_bytes.max(1));
             self.quick_left = self.quick_left.max(by_window.clamp(2, QUICK_ACKS));
         }
@@ -110,7 +116,7 @@ impl AckSchedule {
     /// The window offered has grown: update the peer at once.
     #[inline]
     pub(crate) fn on_window_growth(&mut self) {
-        if self.config.quick_ack {
+        if self.quick_ack {
             self.quick_left |= 1;
         }
     }
@@ -118,7 +124,7 @@ impl AckSchedule {
     /// Duplicate data: the acknowledgment was probably lost, or the peer's timeout too short.
     pub(crate) fn on_duplicate(&mut self) {
         self.enter_quick_mode();
-        self.timeout = Some(self.config.min_timeout);
+        self.timeout = Some(self.min_timeout);
         self.due_now = true;
     }
 
@@ -132,7 +138,7 @@ impl AckSchedule {
     ) {
         self.full_bytes = self.full_bytes.max(payload_bytes);
         self.adapt_timeout(now);
-        let enough_bytes = u64::from(self.full_bytes) * u64::from(self.config.segments.max(1) - 1);
+        let enough_bytes = u64::from(self.full_bytes) * u64::from(self.segments.max(1) - 1);
         if rcv_nxt - self.acknowledged > enough_bytes || self.quick_left > 0 || self.due_now {
             self.due_now = true;
         } else if holes {
@@ -145,7 +151,7 @@ impl AckSchedule {
     /// Linux's ATO: half of what it was and half of the spacing, never below the minimum; after a
     /// pause longer than the timeout, quick mode begins again.
     fn adapt_timeout(&mut self, now: SimTime) {
-        let minimum = self.config.min_timeout;
+        let minimum = self.min_timeout;
         self.timeout = Some(match self.timeout {
             None => {
                 self.enter_quick_mode();
@@ -169,12 +175,12 @@ impl AckSchedule {
     }
 
     fn delay(&mut self, now: SimTime) {
-        let minimum = self.config.min_timeout;
+        let minimum = self.min_timeout;
         let mut timeout = self.timeout.unwrap_or(minimum);
         if timeout > minimum && self.rtt > Duration::ZERO {
             timeout = timeout.min(self.rtt.max(minimum));
         }
-        let until = now + timeout.min(self.config.max_timeout);
+        let until = now + timeout.min(self.max_timeout);
         if self.delayed_until <= now + timeout / 4 {
             // Nearly due already: send it rather than start again.
             self.due_now = true;
@@ -210,7 +216,7 @@ impl AckSchedule {
         if self.quick_left > 0 {
             self.quick_left -= 1;
             if self.quick_left == 0 {
-                self.timeout = Some(self.config.min_timeout);
+                self.timeout = Some(self.min_timeout);
             }
         }
         self.acknowledged = rcv_nxt;
@@ -232,7 +238,7 @@ impl AckSchedule {
         }
         if self.delayed_until <= now {
             // The peer did not send a second segment: wait longer the next time.
-            let timeout = self.timeout.unwrap_or(self.config.min_timeout);
+            let timeout = self.timeout.unwrap_or(self.min_timeout);
             self.timeout = Some((timeout * 2).min(self.rto));
             self.delayed_until = SimTime::MAX;
             self.due_now = true;

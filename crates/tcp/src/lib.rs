@@ -64,7 +64,8 @@ mod sender;
 mod ts_recent;
 mod window;
 
-pub use config::{Config, DelayedAck, Ecn, PrConfig, Reordering, RrConfig, RtoLaw};
+pub use backlane_param::{OrInfinite, OrOff, OrUnlimited};
+pub use config::{Config, Ecn, PrConfig, Reordering, RrConfig, RtoLaw, Seed};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
 pub use readings::{Readings, SlowStartEnd, SlowStartExit, Statistics};

@@ -49,15 +49,15 @@ fn end_of(segment: &Segment) -> u64 {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
-        let buffer_bytes = config.receive_buffer_bytes;
-        let window_bytes = config.initial_receive_window_bytes.min(buffer_bytes);
+        let buffer_bytes = config.receive_buffer_bytes();
+        let window_bytes = config.initial_receive_window_bytes().min(buffer_bytes);
         Self {
             rcv_nxt: 0,
             buffer_bytes,
             window_bytes,
             autotuning: config
-                .receive_autotuning_max_bytes
-                .map(|max_bytes| Autotuning::new(config.mss_bytes, window_bytes, max_bytes)),
+                .receive_autotuning_max_bytes()
+                .map(|max_bytes| Autotuning::new(config.mss_bytes(), window_bytes, max_bytes)),
             selective: config.sack,
             timestamps: config.timestamps,
             out_of_order: VecDeque::new(),
@@ -317,6 +317,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use backlane_units::Bytes;
+
     use super::*;
 
     fn receiver() -> Receiver {
@@ -502,7 +504,7 @@ mod tests {
     #[test]
     fn data_beyond_the_window_is_refused() {
         let config = Config {
-            receive_buffer_bytes: 1000,
+            receive_buffer: Bytes::new(1000),
             ..Config::default()
         };
         let mut receiver = Receiver::new(&config);

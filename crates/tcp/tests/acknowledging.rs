@@ -2,7 +2,7 @@
 
 mod script;
 
-use backlane_tcp::{Config, DelayedAck};
+use backlane_tcp::Config;
 use script::{client, config, server};
 
 const OPEN: &str = "0   < S 0
@@ -16,10 +16,7 @@ fn open(rest: &str) -> String {
 
 fn without_quick_ack() -> Config {
     Config {
-        delayed_ack: DelayedAck {
-            quick_ack: false,
-            ..DelayedAck::default()
-        },
+        quick_ack: false,
         ..config()
     }
 }
@@ -54,11 +51,8 @@ fn the_first_segments_are_acknowledged_at_once() {
 #[test]
 fn a_fixed_timeout_waits_as_long_as_it_says() {
     let config = Config {
-        delayed_ack: DelayedAck {
-            min_timeout: backlane_units::Duration::from_millis(200),
-            quick_ack: false,
-            ..DelayedAck::default()
-        },
+        delayed_ack_min: backlane_units::Duration::from_millis(200),
+        quick_ack: false,
         ..config()
     };
     server(

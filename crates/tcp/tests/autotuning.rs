@@ -2,15 +2,16 @@
 
 mod dumbbell;
 
-use backlane_tcp::Config;
-use backlane_units::{Duration, SimTime};
+use backlane_tcp::{Config, OrOff};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// Bytes acknowledged within ten seconds over 50 Mb/s and 40 ms.
-fn acked_bytes(receive_buffer_bytes: u32, max_bytes: Option<u32>, timestamps: bool) -> f64 {
+fn acked_bytes(receive_buffer_bytes: u64, max_bytes: Option<u64>, timestamps: bool) -> f64 {
     let config = Config {
-        receive_buffer_bytes,
-        receive_autotuning_max_bytes: max_bytes,
+        receive_buffer: Bytes::new(receive_buffer_bytes),
+        receive_autotuning_max: max_bytes
+            .map_or(OrOff::Off, |bytes| OrOff::Value(Bytes::new(bytes))),
         timestamps,
         ..Config::default()
     };

@@ -8,8 +8,8 @@
 mod dumbbell;
 
 use backlane_tcp::congestion::bbr;
-use backlane_tcp::{Config, CongestionState};
-use backlane_units::{Duration, SimTime};
+use backlane_tcp::{Config, CongestionState, Seed};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// Packets that the clean path holds at 50 Mb/s and 40 ms, and the one that is being sent.
@@ -18,8 +18,8 @@ const PIPE_PKTS: f64 = 40_000.0 / 240.0 + 1.0;
 fn config(name: &str, random_seed: u64) -> Config {
     Config {
         congestion_control: name.parse().unwrap(),
-        receive_buffer_bytes: 4 << 20,
-        random_seed,
+        receive_buffer: Bytes::new(4 << 20),
+        random_seed: Seed(random_seed),
         ..Config::default()
     }
 }

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use backlane_tcp::congestion::bbr3;
 use backlane_tcp::congestion::bbr3::Phase;
-use backlane_tcp::{Config, Connection, Segment};
-use backlane_units::{Duration, Rate, SimTime};
+use backlane_tcp::{Config, Connection, Seed, Segment};
+use backlane_units::{Bytes, Duration, Rate, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// Packets that the clean path holds at 50 Mb/s and 40 ms, and the one that is being sent.
@@ -19,8 +19,8 @@ const CEILING_MBPS: f64 = 48.267;
 fn config(name: &str, random_seed: u64) -> Config {
     Config {
         congestion_control: name.parse().unwrap(),
-        receive_buffer_bytes: 4 << 20,
-        random_seed,
+        receive_buffer: Bytes::new(4 << 20),
+        random_seed: Seed(random_seed),
         ..Config::default()
     }
 }

@@ -8,7 +8,7 @@ mod dumbbell;
 
 use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic, reno};
 use backlane_tcp::{Config, CongestionState};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 struct Summary {
@@ -28,7 +28,7 @@ fn run(congestion_control: CongestionControlConfig) -> Summary {
     let config = Config {
         congestion_control,
         // Half of the 8 MB the receiver had for its buffer.
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..Config::default()
     };
     let mut run = Dumbbell::new(&config, Path::clean());

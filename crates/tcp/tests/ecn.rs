@@ -3,7 +3,7 @@
 mod script;
 
 use backlane_tcp::congestion::{CongestionControlConfig, dctcp};
-use backlane_tcp::{Config, CongestionState, Connection, DelayedAck, Ecn};
+use backlane_tcp::{Config, CongestionState, Connection, Ecn};
 use script::{client, config, server};
 
 fn with(ecn: Ecn) -> Config {
@@ -166,10 +166,7 @@ fn a_listener_grants_nothing_that_was_not_asked_for() {
 #[test]
 fn an_exact_receiver_acknowledges_what_came_before_a_change_of_marks_apart() {
     let config = Config {
-        delayed_ack: DelayedAck {
-            quick_ack: false,
-            ..DelayedAck::default()
-        },
+        quick_ack: false,
         ..with(Ecn::Exact)
     };
     server(

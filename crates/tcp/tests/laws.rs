@@ -8,8 +8,8 @@ mod dumbbell;
 use backlane_tcp::congestion::{
     Ack, Arrival, CongestionControl, RttSample, Window, cubic, htcp, illinois, westwood,
 };
-use backlane_tcp::{Config, CongestionControlConfig, CongestionState, DelayedAck, RtoLaw};
-use backlane_units::{Duration, Rate, SimTime};
+use backlane_tcp::{Config, CongestionControlConfig, CongestionState, RtoLaw};
+use backlane_units::{Bytes, Duration, Rate, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// Fails unless `measured` is within `share` of `truth`.
@@ -48,12 +48,9 @@ fn lossy(
 ) -> Dumbbell {
     let config = Config {
         congestion_control: control,
-        receive_buffer_bytes: 64 << 20,
-        initial_receive_window_bytes: 64 << 20,
-        delayed_ack: DelayedAck {
-            segments,
-            ..DelayedAck::default()
-        },
+        receive_buffer: Bytes::new(64 << 20),
+        initial_receive_window: Bytes::new(64 << 20),
+        delayed_ack_segments: segments,
         ..Config::default()
     };
     Dumbbell::new(&config, path(rtt_ms, lose_every))
@@ -594,11 +591,8 @@ fn row_17_the_timeout_at_a_constant_rtt() {
         let config = Config {
             rto,
             min_rto: Duration::from_millis(min_rto_ms),
-            receive_buffer_bytes: 1 << 16,
-            delayed_ack: DelayedAck {
-                segments: 1,
-                ..DelayedAck::default()
-            },
+            receive_buffer: Bytes::new(1 << 16),
+            delayed_ack_segments: 1,
             ..Config::default()
         };
         let mut run = Dumbbell::new(&config, path(100, u64::MAX));

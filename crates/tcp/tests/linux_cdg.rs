@@ -7,8 +7,8 @@
 
 mod dumbbell;
 
-use backlane_tcp::Config;
-use backlane_units::{Duration, SimTime};
+use backlane_tcp::{Config, Seed};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 const SEEDS: u64 = 10;
@@ -26,9 +26,9 @@ struct Summary {
 fn run(path: Path, random_seed: u64) -> Summary {
     let config = Config {
         congestion_control: "cdg".parse().unwrap(),
-        random_seed,
+        random_seed: Seed(random_seed),
         // Half of the 8 MB the receiver had for its buffer.
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..Config::default()
     };
     let mut run = Dumbbell::new(&config, path);

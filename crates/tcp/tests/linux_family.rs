@@ -7,7 +7,7 @@
 mod dumbbell;
 
 use backlane_tcp::Config;
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// What Linux did.
@@ -32,7 +32,7 @@ fn follows_linux(name: &str, linux: &Reference) {
     let config = Config {
         congestion_control: name.parse().unwrap(),
         // Half of the 8 MB the receiver had for its buffer.
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..Config::default()
     };
     let mut run = Dumbbell::new(&config, Path::clean());

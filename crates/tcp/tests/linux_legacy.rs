@@ -7,7 +7,7 @@ mod dumbbell;
 mod script;
 
 use backlane_tcp::{Config, CongestionState, Connection, Reordering};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 use script::{client, config, ten_out};
 
@@ -358,7 +358,7 @@ fn over_three_paths_the_threshold_grows_until_a_timeout_brings_it_back() {
         ..Path::clean()
     };
     let config = Config {
-        mss_bytes: 1448,
+        mss: Bytes::new(1448),
         timestamps: true,
         frto: true,
         sack_compression: false,

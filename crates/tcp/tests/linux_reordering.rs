@@ -12,7 +12,7 @@ mod dumbbell;
 
 use backlane_tcp::Config;
 use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 /// Means over the seven lengths.
@@ -30,7 +30,7 @@ struct Means {
 fn run(congestion_control: &CongestionControlConfig, longer_us: u64) -> (Dumbbell, f64, f64) {
     let config = Config {
         congestion_control: congestion_control.clone(),
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..Config::default()
     };
     let mut path = Path::three();

@@ -5,7 +5,7 @@
 mod dumbbell;
 
 use backlane_tcp::{Config, Reordering};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ fn the_table_of_policies_is_what_comes_out() {
 fn tcp_pr_repeats_nothing_and_loses_no_goodput_however_the_paths_mix() {
     let reach = |policy, apart_ms: u64| {
         let config = Config {
-            receive_buffer_bytes: 3 << 20,
+            receive_buffer: Bytes::new(3 << 20),
             ..reno(policy)
         };
         let path = Path {

@@ -46,10 +46,10 @@ fn a_segment_is_lost_three_round_trips_after_it_left() {
 #[test]
 fn the_deadline_is_beta_envelopes() {
     let config = Config {
-        pr: PrConfig {
+        pr: Some(PrConfig {
             beta: 2.0,
             ..PrConfig::default()
-        },
+        }),
         ..pr()
     };
     let script = ten_out(

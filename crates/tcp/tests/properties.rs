@@ -2,10 +2,10 @@
 //! congestion control and every policy towards reordering.
 
 use backlane_tcp::{
-    Config, CongestionControlConfig, Connection, DelayedAck, Ecn, EcnField, Flags, Reordering,
-    RtoLaw, Segment,
+    Config, CongestionControlConfig, Connection, Ecn, EcnField, Flags, OrInfinite, OrOff,
+    OrUnlimited, Reordering, RtoLaw, Seed, Segment,
 };
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use proptest::prelude::*;
 
 /// What happens to one segment on its way.
@@ -80,8 +80,8 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
                     tail_loss_probe,
                     frto,
                     initial_window_pkts: window,
-                    initial_ssthresh_pkts: ssthresh,
-                    random_seed,
+                    initial_ssthresh_pkts: ssthresh.map_or(OrInfinite::Infinite, OrInfinite::Value),
+                    random_seed: Seed(random_seed),
                     ..Config::default()
                 }
             },
@@ -92,9 +92,12 @@ fn config() -> impl Strategy<Value = Config> {
     (
         control_and_recovery(),
         any::<[bool; 3]>(),
-        prop_oneof![Just(1_000u32), Just(3_000), Just(20_000), Just(1 << 20)],
-        prop::option::of(Just(1u32 << 18)),
-        prop_oneof![Just(2_000u64), Just(u64::MAX)],
+        prop_oneof![Just(1_000u64), Just(3_000), Just(20_000), Just(1 << 20)],
+        prop_oneof![Just(OrOff::Off), Just(OrOff::Value(Bytes::new(1 << 18)))],
+        prop_oneof![
+            Just(OrUnlimited::Value(Bytes::new(2_000))),
+            Just(OrUnlimited::Unlimited)
+        ],
         1u32..4,
     )
         .prop_map(|(config, switches, buffer, tuned, send_buffer, segments)| {
@@ -102,14 +105,11 @@ fn config() -> impl Strategy<Value = Config> {
             Config {
                 sack_compression,
                 slow_start_after_idle,
-                receive_buffer_bytes: buffer,
-                receive_autotuning_max_bytes: tuned,
-                send_buffer_bytes: send_buffer,
-                delayed_ack: DelayedAck {
-                    segments,
-                    quick_ack,
-                    ..DelayedAck::default()
-                },
+                receive_buffer: Bytes::new(buffer),
+                receive_autotuning_max: tuned,
+                send_buffer,
+                delayed_ack_segments: segments,
+                quick_ack,
                 ..config
             }
         })
@@ -359,16 +359,13 @@ fn careful_ncr_sends_on_after_an_undo_has_ended_the_disorder() {
         initial_window_pkts: 2,
         rto: RtoLaw::Rfc6298,
         reordering: Reordering::NcrCareful,
-        delayed_ack: DelayedAck {
-            segments: 3,
-            quick_ack: false,
-            ..DelayedAck::default()
-        },
+        delayed_ack_segments: 3,
+        quick_ack: false,
         sack_compression: false,
         timestamps: false,
         limited_transmit: false,
         frto: false,
-        receive_buffer_bytes: 3000,
+        receive_buffer: Bytes::new(3000),
         slow_start_after_idle: false,
         congestion_control: "reno".parse().unwrap(),
         ..Config::default()

@@ -94,7 +94,7 @@ fn limited_transmit_ends_after_a_window() {
 fn a_spurious_recovery_raises_the_share_that_is_avoided() {
     let threshold_pkts = |step| {
         let config = Config {
-            rr: RrConfig { avoided: 0.5, step },
+            rr: Some(RrConfig { avoided: 0.5, step }),
             ..rr_config()
         };
         let script = ten_out(
@@ -118,7 +118,7 @@ fn a_spurious_recovery_raises_the_share_that_is_avoided() {
 /// when it comes: a threshold of three would have repaired what waits for it.
 fn threshold_after_a_timeout_pkts(step: f64) -> u32 {
     let config = Config {
-        rr: RrConfig { avoided: 0.5, step },
+        rr: Some(RrConfig { avoided: 0.5, step }),
         ..rr_config()
     };
     let script = ten_out(

@@ -6,8 +6,8 @@
 mod dumbbell;
 
 use backlane_tcp::congestion::{CongestionControlConfig, HyStart, cubic};
-use backlane_tcp::{Config, SlowStartEnd, SlowStartExit, Statistics};
-use backlane_units::{Duration, SimTime};
+use backlane_tcp::{Config, OrInfinite, SlowStartEnd, SlowStartExit, Statistics};
+use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
 fn statistics(config: &Config) -> Statistics {
@@ -16,7 +16,7 @@ fn statistics(config: &Config) -> Statistics {
 
 fn over(config: &Config, path: Path) -> Statistics {
     let config = Config {
-        receive_buffer_bytes: 4 << 20,
+        receive_buffer: Bytes::new(4 << 20),
         ..config.clone()
     };
     let mut run = Dumbbell::new(&config, path);
@@ -81,7 +81,7 @@ fn hystart_ends_it_before_the_queue_overflows_and_records_the_detector() {
 fn a_threshold_set_in_advance_ends_it_there() {
     let config = Config {
         congestion_control: "reno".parse().unwrap(),
-        initial_ssthresh_pkts: Some(40),
+        initial_ssthresh_pkts: OrInfinite::Value(40),
         ..Config::default()
     };
     let exit = statistics(&config).slow_start_exit.unwrap();
@@ -104,7 +104,7 @@ fn duplicate_acknowledgments_are_counted_when_something_was_lost() {
     // Slow start overshoots by about the queue and the path: as many arrive after the first hole.
     assert!(lossy.duplicate_acks > 173, "{}", lossy.duplicate_acks);
     let config = Config {
-        initial_ssthresh_pkts: Some(40),
+        initial_ssthresh_pkts: OrInfinite::Value(40),
         ..config
     };
     assert_eq!(statistics(&config).duplicate_acks, 0);

@@ -99,7 +99,7 @@ struct Marked {
 /// One DCTCP flow from 5 to 25 s: 60 Mb/s and 9.6 ms carry 48 packets of 200 µs.
 fn dctcp(k_pkts: u32, ecn: Ecn, segments: u32) -> (Marked, Simulation<Flows>) {
     let mut config = tcp("dctcp", ecn);
-    config.delayed_ack.segments = segments;
+    config.delayed_ack_segments = segments;
     let dumbbell = Dumbbell {
         rate: Rate::from_bps(60_000_000),
         delay: Duration::from_micros(4_800),

@@ -33,8 +33,8 @@ fn lp_with_wait(wait: Duration) -> Config {
         congestion_control: "lp".parse().unwrap(),
         ..Config::default()
     };
-    config.delayed_ack.min_timeout = wait;
-    config.delayed_ack.max_timeout = wait;
+    config.delayed_ack_min = wait;
+    config.delayed_ack_max = wait;
     config
 }
 

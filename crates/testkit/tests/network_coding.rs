@@ -6,7 +6,7 @@ use backlane_net::{QueueConfig, QueueLimit, Simulation};
 use backlane_tcp::{Config, CongestionControlConfig, Statistics};
 use backlane_testkit::{Dumbbell, first_difference};
 use backlane_traffic::{CodingConfig, CodingReadings, Flow, Flows, Transport};
-use backlane_units::{Duration, Rate};
+use backlane_units::{Bytes, Duration, Rate};
 
 const SPAN: Duration = Duration::from_secs(30);
 
@@ -36,8 +36,8 @@ fn lossy(control: &str, loss: f64) -> Dumbbell {
         loss,
         queue: QueueConfig::DropTail(QueueLimit::Packets(1000)),
         flows: vec![Config {
-            receive_buffer_bytes: 40 * 1448,
-            initial_receive_window_bytes: 40 * 1448,
+            receive_buffer: Bytes::new(40 * 1448),
+            initial_receive_window: Bytes::new(40 * 1448),
             ..tcp(control)
         }],
         ..dumbbell(control)

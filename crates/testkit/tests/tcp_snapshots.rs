@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use backlane_net::queue::CoDelConfig;
 use backlane_net::{QueueConfig, QueueLimit};
-use backlane_tcp::{Config, CongestionControlConfig, Connection, Ecn};
+use backlane_tcp::{Config, CongestionControlConfig, Connection, Ecn, Seed};
 use backlane_testkit::Dumbbell;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, Rate, SimTime};
@@ -65,7 +65,7 @@ fn run(name: &str, label: &str, queue: QueueConfig, flows: u64) -> String {
         flows: (0..flows)
             .map(|index| Config {
                 congestion_control: name.parse().unwrap(),
-                random_seed: index + 1,
+                random_seed: Seed(index + 1),
                 ecn,
                 ..Config::default()
             })

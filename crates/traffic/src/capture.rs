@@ -42,7 +42,7 @@ impl Flows {
         match segment {
             Some(segment) => TransportHeader {
                 protocol: TCP,
-                header: tcp_header(ports, segment, config.mss_bytes),
+                header: tcp_header(ports, segment, config.mss_bytes()),
             },
             None => TransportHeader {
                 protocol: EXPERIMENT,

@@ -130,7 +130,7 @@ impl TcpFlow {
     /// Puts the coding layer below the connection, before anything was sent. The keys draw
     /// coefficients and payload.
     pub fn code(&mut self, coding: &CodingConfig, config: &Config, keys: [u64; 2]) {
-        self.coding = Some(Box::new(Coding::new(coding, config.mss_bytes, keys)));
+        self.coding = Some(Box::new(Coding::new(coding, config.mss_bytes(), keys)));
     }
 
     /// What the coding layer counted until now; `None` for a flow without.

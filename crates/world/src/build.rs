@@ -9,16 +9,13 @@ use backlane_net::{
 };
 use backlane_param::{Mismatch, Params};
 use backlane_record::Table;
-use backlane_scenario::model::{
-    self, CongestionControl, End, FlowGroup, FlowKind, NodeKind, Scenario,
-};
-use backlane_tcp::CongestionControlConfig;
+use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
+use backlane_tcp::{self as tcp, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
 use crate::capture::Captures;
-use crate::convert_tcp;
 use crate::failures::Failures;
 use crate::models::Models;
 use crate::names::Names;
@@ -467,6 +464,7 @@ impl Builder<'_> {
         let mut specs = Vec::new();
         for group in &self.scenario.flows {
             let mut starts = Starts::new(group.start);
+            let (transport, congestion_control) = self.transport(group)?;
             for (from, to) in group.pairs(self.ues.len()) {
                 let (source, destination) = (self.end(from), self.end(to));
                 for turn in 0..group.count {
@@ -493,7 +491,7 @@ impl Builder<'_> {
                         }
                         continue;
                     }
-                    let (transport, congestion_control) = self.transport(group, &name)?;
+                    let transport = self.seeded(transport.clone(), &name);
                     let size = |law| size_bytes(law, &name, &self.streams);
                     specs.push(FlowSpec {
                         source,
@@ -506,7 +504,7 @@ impl Builder<'_> {
                     infos.push(FlowInfo {
                         name,
                         kind: group.kind.name(),
-                        congestion_control,
+                        congestion_control: congestion_control.clone(),
                     });
                 }
             }
@@ -514,11 +512,8 @@ impl Builder<'_> {
         Ok((infos, specs))
     }
 
-    fn transport(
-        &self,
-        group: &FlowGroup,
-        flow: &str,
-    ) -> Result<(TransportSpec, Option<String>), BuildError> {
+    /// The transport of the flows of a group, and the name of their congestion control.
+    fn transport(&self, group: &FlowGroup) -> Result<(TransportSpec, Option<String>), BuildError> {
         Ok(match &group.udp {
             Some(udp) => {
                 let config = UdpConfig {
@@ -533,15 +528,15 @@ impl Builder<'_> {
                 (TransportSpec::Udp(config), None)
             }
             None => {
-                let random_seed = self.streams.stream(flow, "congestion control").next_u64();
-                let tcp = &self.scenario.tcp;
-                let control = group
-                    .congestion_control
-                    .as_ref()
-                    .unwrap_or(&tcp.congestion_control);
-                let control = self.congestion_control(control)?;
+                let values = &self.scenario.tcp.values;
+                let control = group.congestion_control.as_ref();
+                let control = control.unwrap_or(&self.scenario.tcp.congestion_control);
+                let control = self.models.controls.read(control, values, self.controls)?;
                 let name = control.name().to_owned();
-                let config = convert_tcp::tcp(tcp, control, random_seed);
+                let config = tcp::Config {
+                    congestion_control: control,
+                    ..tcp::Config::read(values)?
+                };
                 let transport = match &self.scenario.coding {
                     Some(coding) => TransportSpec::CodedTcp(config, CodingConfig::read(coding)?),
                     None => TransportSpec::Tcp(config),
@@ -551,26 +546,13 @@ impl Builder<'_> {
         })
     }
 
-    /// A congestion control with its parameters.
-    fn congestion_control(
-        &self,
-        control: &CongestionControl,
-    ) -> Result<CongestionControlConfig, BuildError> {
-        match control {
-            CongestionControl::Known(name) => {
-                self.models.controls.read(name, &self.scenario.tcp.values)
-            }
-            CongestionControl::Custom(name) => {
-                let mut controls = self.controls.iter();
-                let control = controls.find(|control| control.name() == &**name);
-                let control = control.ok_or_else(|| {
-                    BuildError(format!(
-                        "there is no congestion control \"{name}\" in this program"
-                    ))
-                })?;
-                Ok(CongestionControlConfig::Custom(control.clone()))
-            }
+    /// A transport whose congestion control draws from a stream of the flow.
+    fn seeded(&self, mut transport: TransportSpec, flow: &str) -> TransportSpec {
+        if let TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) = &mut transport {
+            let mut stream = self.streams.stream(flow, "congestion control");
+            config.random_seed = Seed(stream.next_u64());
         }
+        transport
     }
 
     fn end(&self, end: End) -> NodeId {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
 use backlane_slotted as slotted;
+use backlane_tcp as tcp;
 use backlane_traffic::CodingConfig;
 
 use crate::controls::Controls;
@@ -86,8 +87,9 @@ impl ModelsBuilder {
 }
 
 /// The sections that models declare as a whole.
-fn sections() -> [Declared; 2] {
+fn sections() -> [Declared; 3] {
     [
+        tcp::Config::section(),
         CodingConfig::spec().section("coding"),
         slotted::Config::spec().section("slotted"),
     ]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use backlane_param::Values;
 use backlane_units::Bytes;
 
-pub use tcp::{CongestionControl, Ecn, PrParameters, Reordering, RrParameters, RtoRule, Tcp};
+pub use tcp::{CongestionControl, Tcp};
 
 /// The queue before a link direction.
 #[derive(Clone, Debug, PartialEq)]

@@ -35,7 +35,7 @@ impl Fack {
     pub(super) fn new(config: &Config) -> Self {
         let threshold_pkts = config.duplicate_threshold.max(1);
         Self {
-            mss_bytes: u64::from(config.mss_bytes.max(1)),
+            mss_bytes: u64::from(config.mss_bytes().max(1)),
             initial_threshold_pkts: threshold_pkts,
             threshold_pkts,
             counts_holes: true,
@@ -308,12 +308,14 @@ impl LossPolicy for Fack {
 
 #[cfg(test)]
 mod tests {
+    use backlane_units::Bytes;
+
     use super::*;
 
     #[test]
     fn the_threshold_is_at_most_127() {
         let mut fack = Fack::new(&Config {
-            mss_bytes: 1000,
+            mss: Bytes::new(1000),
             ..Config::default()
         });
         fack.on_reordered(1_000_000);

@@ -317,8 +317,8 @@ impl LossDetection {
             Reordering::Rack => Self::Rack(Rack::new(config)),
             Reordering::NcrCareful => Self::Ncr(Ncr::new(config, Variant::Careful)),
             Reordering::NcrAggressive => Self::Ncr(Ncr::new(config, Variant::Aggressive)),
-            Reordering::Pr => Self::Pr(Pr::new(config.pr, config)),
-            Reordering::Rr => Self::Rr(Rr::new(config.rr, config)),
+            Reordering::Pr => Self::Pr(Pr::new(config.pr.unwrap_or_default(), config)),
+            Reordering::Rr => Self::Rr(Rr::new(config.rr.unwrap_or_default(), config)),
         }
     }
 

@@ -41,7 +41,7 @@ impl Rack {
     pub(super) fn new(config: &Config) -> Self {
         let degree_pkts = config.duplicate_threshold.max(1);
         Self {
-            mss_bytes: u64::from(config.mss_bytes.max(1)),
+            mss_bytes: u64::from(config.mss_bytes().max(1)),
             initial_degree_pkts: degree_pkts,
             degree_pkts,
             has_seen_reordering: false,
@@ -187,11 +187,13 @@ impl LossPolicy for Rack {
 
 #[cfg(test)]
 mod tests {
+    use backlane_units::Bytes;
+
     use super::*;
 
     fn rack() -> Rack {
         Rack::new(&Config {
-            mss_bytes: 1000,
+            mss: Bytes::new(1000),
             ..Config::default()
         })
     }

@@ -79,14 +79,15 @@ pub(crate) struct Recovery {
 
 impl Recovery {
     pub(crate) fn new(config: &Config, profile: Profile) -> Self {
-        let control = config.congestion_control.build(config.random_seed);
+        let control = config.congestion_control.build(config.random_seed.0);
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
+            .value()
             .unwrap_or(INFINITE_SSTHRESH_PKTS);
         Self {
-            space: SendSpace::new(config.mss_bytes),
+            space: SendSpace::new(config.mss_bytes()),
             scoreboard: Scoreboard::new(
-                config.mss_bytes,
+                config.mss_bytes(),
                 RateMeter::new(control.needs_rate_samples()),
             ),
             rtt: RttEstimator::new(

@@ -54,7 +54,7 @@ impl Sender {
             validation: Validation::new(config),
             selective: config.sack,
             limited_transmit: config.limited_transmit,
-            send_buffer_bytes: config.send_buffer_bytes,
+            send_buffer_bytes: config.send_buffer_bytes(),
             tick_us: u64::from(config.timestamp_tick_us()),
             rtt_source: profile.rtt_source,
             last_rtt: None,

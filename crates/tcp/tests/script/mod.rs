@@ -20,15 +20,15 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use backlane_tcp::{Config, Connection, EcnField, Flags, SackBlock, Segment};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 
 /// Without timestamps and with 1000-byte segments and a full-grown window, so that the numbers
 /// are easy to read.
 pub fn config() -> Config {
     Config {
-        mss_bytes: 1000,
+        mss: Bytes::new(1000),
         timestamps: false,
-        initial_receive_window_bytes: u32::MAX,
+        initial_receive_window: Bytes::new(u64::from(u32::MAX)),
         congestion_control: "reno".parse().unwrap(),
         ..Config::default()
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use backlane_scenario::model::{FlowGroup, Law, Scenario, Start, Tcp};
+use backlane_param::Params;
+use backlane_scenario::model::{FlowGroup, Law, Scenario, Start};
+use backlane_tcp::Config;
 use backlane_units::Duration;
 
 use super::paths::{Paths, TCP_HEADER_BYTES, UDP_HEADER_BYTES, Way};
@@ -137,8 +139,10 @@ fn ready_s(scenario: &Scenario) -> f64 {
 impl Traffic {
     pub fn new(scenario: &Scenario, paths: &mut Paths<'_>) -> Self {
         let mut bundles = Vec::new();
+        // Checked values always give one.
+        let tcp = Config::read(&scenario.tcp.values).unwrap_or_default();
         for (index, group) in scenario.flows.iter().enumerate() {
-            add_group(scenario, index, group, paths, &mut bundles);
+            add_group(scenario, &tcp, index, group, paths, &mut bundles);
         }
         let resources = paths.resources();
         let duration_s = scenario.duration.as_secs_f64();
@@ -350,6 +354,7 @@ impl Bundle {
 
 fn add_group(
     scenario: &Scenario,
+    tcp: &Config,
     index: usize,
     group: &FlowGroup,
     paths: &mut Paths<'_>,
@@ -400,7 +405,7 @@ fn add_group(
             ack_pkts: 0.0,
             bytes: 0.0,
             active_s: 0.0,
-            payload_bytes: f64::from(scenario.tcp.mss_bytes).max(1.0),
+            payload_bytes: f64::from(tcp.mss_bytes()).max(1.0),
             window_bytes: f64::MAX,
             size_bits: group.size.map(|law| mean_bytes(law).max(1.0) * 8.0),
             load_bps: None,
@@ -420,7 +425,7 @@ fn add_group(
             bundle.load_bps = Some(udp.rate.as_bps() as f64 * on);
             bundle.size_bits = None;
         } else {
-            bundle.bound_by_window(&scenario.tcp);
+            bundle.bound_by_window(tcp);
         }
         bundle.use_resources();
         let fastest = bundle.uses.iter().map(|(_, s_per_bit)| 1.0 / s_per_bit);
@@ -455,13 +460,13 @@ impl Bundle {
     }
 
     /// A window that is full waits for a round trip; one that meets random losses stays small.
-    fn bound_by_window(&mut self, tcp: &Tcp) {
+    fn bound_by_window(&mut self, tcp: &Config) {
         let receive = tcp
-            .receive_autotuning_max_bytes
+            .receive_autotuning_max_bytes()
             .unwrap_or(0)
-            .max(tcp.receive_buffer_bytes);
+            .max(tcp.receive_buffer_bytes());
         self.window_bytes = f64::from(receive)
-            .min(tcp.send_buffer_bytes as f64)
+            .min(tcp.send_buffer_bytes() as f64)
             .max(1.0);
         let rtt_s = self.rtt_s();
         self.solo_bps = self.window_bytes * 8.0 / rtt_s;

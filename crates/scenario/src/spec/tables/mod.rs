@@ -6,14 +6,12 @@ mod assignment;
 mod behaviour;
 pub(crate) mod lte;
 mod network;
-mod tcp;
 mod traces;
 pub(crate) mod wifi;
 
 use assignment::ASSIGNMENT;
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
-pub(crate) use tcp::TCP;
 pub(crate) use traces::{CHANNEL, TRACE};
 pub(crate) use wifi::WIFI;
 
@@ -125,6 +123,21 @@ pub(crate) static SLOTTED_FILE: Section = Section {
         ),
         SWEEP,
     ],
+};
+
+/// The TCP endpoints: a name of the catalogue, and what the model declares.
+pub(crate) static TCP: Section = Section {
+    keys: &[
+        key(
+            "congestion_control",
+            CONGESTION_CONTROL,
+            Default("\"cubic\""),
+            "The congestion control, by its Linux name; a class in a Python file, whose path \
+             counts from the folder of the scenario; or one that the running program brings.",
+        ),
+        Key::SLOT,
+    ],
+    ..Section::slot("tcp")
 };
 
 /// The whole file.
