@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "routing": {"units", "param", "engine", "net"},
     "traffic": {"units", "param", "engine", "net", "tcp", "coding"},
     "slotted": {"param", "engine"},
-    "assignment": set(),
+    "assignment": {"units", "param"},
     "record": set(),
     "scenario": {"units", "param", "assignment"},
     "world": MODELS | {"record", "scenario"},

@@ -15,6 +15,7 @@
 //!
 //! [`check()`] judges an assignment and shares no code with what made it.
 //!
+//! - [`config`]: the parameters, which a caller that knows the network applies to it.
 //! - [`mesh`]: nodes, links, channels, who disturbs whom; what is wrong with one: [`error`].
 //! - [`flow`]: demands and flow rates; the program in `program`, what makes it infeasible in
 //!   [`infeasible`], short paths in `paths`.
@@ -23,6 +24,7 @@
 //! Everything is plain data with indices. No time, no randomness; equal input gives equal output.
 
 pub mod check;
+pub mod config;
 pub mod error;
 pub mod fcra;
 pub mod flow;
@@ -33,6 +35,7 @@ mod paths;
 mod program;
 
 pub use check::{Violation, check};
+pub use config::{ChannelSource, Config, FlowRateSource, InterferenceModel, NamedDemand, RateRule};
 pub use error::Error;
 pub use fcra::{Assignment, assign};
 pub use flow::{Demand, FlowRates, by_paths, equal, throughput};

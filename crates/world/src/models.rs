@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use backlane_assignment as assignment;
 use backlane_param::Params;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
 use backlane_slotted as slotted;
@@ -87,9 +88,10 @@ impl ModelsBuilder {
 }
 
 /// The sections that models declare as a whole.
-fn sections() -> [Declared; 3] {
+fn sections() -> [Declared; 4] {
     [
         tcp::Config::section(),
+        assignment::Config::spec().section("assignment"),
         CodingConfig::spec().section("coding"),
         slotted::Config::spec().section("slotted"),
     ]

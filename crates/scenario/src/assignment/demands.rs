@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use backlane_assignment as fcra;
-use backlane_units::Rate;
 
 use super::Asked;
 use crate::codes::Code;
@@ -33,25 +32,29 @@ impl Demands {
             required: None,
         };
         let before = problems.error_count();
-        let ack_share = asked.table.number("ack_share")?;
-        if asked.table.get("demands").is_some() {
-            for (row, span) in asked.table.tables("demands") {
+        let ack_share = asked.config.ack_share;
+        let flow_rates = asked.config.flow_rates;
+        if let Some(listed) = &asked.config.demands {
+            for (demand, (row, span)) in listed.iter().zip(asked.table.tables("demands")) {
                 if !problems.go_on() {
                     return None;
                 }
-                demands.listed(asked, row, span, ack_share, problems);
+                demands.listed(asked, demand, (row, span), problems);
             }
         } else {
             demands.of_flows(asked, ack_share, problems);
         }
         if let Some(place) = demands.required
-            && asked.word("flow_rates") != "throughput"
+            && flow_rates != fcra::FlowRateSource::Throughput
         {
             let message = "only the linear program meets demands with a rate";
             let label = "remove it, or write flow_rates = \"throughput\"";
             problems.error(Code::BadDemand, place, message, label);
         }
-        let needs_demands = matches!(asked.word("flow_rates"), "throughput" | "paths");
+        let needs_demands = matches!(
+            flow_rates,
+            fcra::FlowRateSource::Throughput | fcra::FlowRateSource::Paths
+        );
         if needs_demands && demands.list.is_empty() && problems.error_count() == before {
             let message = "nobody sends over the mesh, so that its links have nothing to carry";
             let label = "add flows or `demands`, or write flow_rates = \"equal\"";
@@ -67,13 +70,11 @@ impl Demands {
     fn listed(
         &mut self,
         asked: &Asked<'_>,
-        row: &Table,
-        span: Span,
-        ack_share: f64,
+        demand: &fcra::NamedDemand,
+        (row, span): (&Table, Span),
         problems: &mut Problems,
     ) {
-        let mut end = |key: &str| {
-            let name = row.text(key)?;
+        let mut end = |key: &str, name: &str| {
             let nodes = &asked.scenario.nodes;
             let Some(node) = nodes.iter().position(|node| node.id == name) else {
                 let message = format!("there is no node \"{name}\"");
@@ -86,7 +87,7 @@ impl Demands {
             };
             Some(flows::router_of(asked.scenario, node))
         };
-        let (Some(from), Some(to)) = (end("from"), end("to")) else {
+        let (Some(from), Some(to)) = (end("from", &demand.from.0), end("to", &demand.to.0)) else {
             return;
         };
         let (from, to) = asked.over_radios(from, to);
@@ -95,15 +96,14 @@ impl Demands {
             problems.error(Code::BadDemand, span, message, "name two routers");
             return;
         }
-        let rate: Option<Rate> = row.quantity("rate");
-        if rate.is_some() {
+        if demand.rate.is_some() {
             self.required.get_or_insert(row.place("rate", span));
         }
         self.list.push(fcra::Demand {
             from,
             to,
-            rate_bps: rate.map(|rate| rate.as_bps() as f64),
-            reverse_share: ack_share,
+            rate_bps: demand.rate.map(|rate| rate.as_bps() as f64),
+            reverse_share: asked.config.ack_share,
         });
         self.places.push(span);
     }

@@ -9,13 +9,15 @@ mod demands;
 use std::cmp::Reverse;
 
 use backlane_assignment as fcra;
+use backlane_param::Params;
 use backlane_units::Rate;
 
 use crate::aside::aside;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{Link, NodeKind, Scenario, Wifi};
-use crate::topology::{self, Network};
+use crate::plain;
+use crate::topology::Network;
 use crate::tree::{Table, Value};
 use crate::wifi;
 
@@ -52,6 +54,7 @@ const MOST_LINKS: usize = 2_000;
 
 /// The section with what it is about.
 struct Asked<'a> {
+    config: fcra::Config,
     table: &'a Table,
     span: Span,
     network: &'a Network,
@@ -80,8 +83,12 @@ pub(crate) fn assign(
         problems.error(Code::NoRadio, span, message, "add a section [wifi]");
         return;
     };
+    let Ok(config) = fcra::Config::read(&plain::values(table)) else {
+        return;
+    };
     let is_radio = |link: &usize| scenario.links[*link].radio().is_some();
     let asked = Asked {
+        config,
         table,
         span,
         network,
@@ -158,17 +165,13 @@ struct Found {
 }
 
 impl Asked<'_> {
-    fn word(&self, key: &str) -> &str {
-        self.table.text(key).unwrap_or_default()
-    }
-
     /// Whether everything was found before.
     fn is_done(&self) -> bool {
-        self.table.get("scale").is_some()
+        self.config.scale.is_some()
     }
 
     fn is_to_find_channels(&self) -> bool {
-        self.word("channels") == "fcra" && !self.is_done()
+        self.config.channels == fcra::ChannelSource::Fcra && !self.is_done()
     }
 
     /// Refuses what says a thing twice, or leaves it open.
@@ -198,7 +201,7 @@ impl Asked<'_> {
             .links
             .iter()
             .map(|index| self.rate_bps(&self.scenario.links[*index]));
-        if self.interference_model() == "sinr"
+        if self.is_sinr()
             && let Some(unknown) = rates_bps.find(|bps| threshold_db(*bps).is_none())
         {
             let message = format!(
@@ -239,11 +242,9 @@ impl Asked<'_> {
         problems.error_count() == before
     }
 
-    fn interference_model(&self) -> &str {
-        let table = self.table.table("interference");
-        table
-            .and_then(|table| table.text("model"))
-            .unwrap_or_default()
+    fn is_sinr(&self) -> bool {
+        let model = self.config.interference;
+        matches!(model, fcra::InterferenceModel::Sinr { .. })
     }
 
     fn name_of_link(&self, index: usize) -> String {
@@ -253,10 +254,6 @@ impl Asked<'_> {
 
     fn id(&self, node: usize) -> &str {
         &self.scenario.nodes[node].id
-    }
-
-    fn extra_hops(&self) -> u8 {
-        self.table.integer("extra_hops").unwrap_or_default()
     }
 
     /// What the section asks for, or what was found before.
@@ -271,8 +268,8 @@ impl Asked<'_> {
             demands: demands.list.clone(),
             is_required: demands.required.is_some(),
             rule: self.rule(problems)?,
-            extra_hops: self.extra_hops(),
-            adjusts: self.word("rates") == "adjusted",
+            extra_hops: self.config.extra_hops,
+            adjusts: self.config.rates == fcra::RateRule::Adjusted,
         };
         let assigned = match aside(problems, move || search.answer())? {
             Ok(assigned) => assigned,
@@ -315,7 +312,7 @@ impl Asked<'_> {
             channels: None,
             rates_bps,
             flow_rates_bps,
-            scale: self.table.number("scale")?,
+            scale: self.config.scale?,
         })
     }
 
@@ -341,15 +338,15 @@ impl Asked<'_> {
 
     /// How it is found what each link is to carry; `None` if the file does not say.
     fn rule(&self, problems: &mut Problems) -> Option<Rule> {
-        Some(match self.word("flow_rates") {
-            "given" => {
+        Some(match self.config.flow_rates {
+            fcra::FlowRateSource::Given => {
                 let given = self.given_flow_rates(problems)?;
                 let rates = given.into_iter().map(|ab| ab.map(|bps| bps as f64));
                 Rule::Given(rates.collect())
             }
-            "equal" => Rule::Equal,
-            "paths" => Rule::Paths,
-            _ => Rule::Throughput,
+            fcra::FlowRateSource::Equal => Rule::Equal,
+            fcra::FlowRateSource::Paths => Rule::Paths,
+            fcra::FlowRateSource::Throughput => Rule::Throughput,
         })
     }
 
@@ -360,7 +357,7 @@ impl Asked<'_> {
 
     /// The links over radios as a mesh of all nodes.
     fn mesh(&self) -> fcra::Mesh {
-        let radios = self.table.integer("radios").unwrap_or_default();
+        let radios = self.config.radios;
         let finds = self.is_to_find_channels();
         let nodes = (self.scenario.nodes.iter())
             .zip(&self.network.nodes)
@@ -384,8 +381,8 @@ impl Asked<'_> {
             fcra::Channels::Given(links.clone().map(channel).collect())
         };
         let mut rates_bps: Vec<u64> = links.clone().map(|link| self.rate_bps(link)).collect();
-        if self.word("rates") == "adjusted" {
-            let is_sinr = self.interference_model() == "sinr";
+        if self.config.rates == fcra::RateRule::Adjusted {
+            let is_sinr = self.is_sinr();
             let all = self.wifi.standard.rates_bps().iter().copied();
             rates_bps.extend(all.filter(|bps| !is_sinr || threshold_db(*bps).is_some()));
         }
@@ -407,29 +404,30 @@ impl Asked<'_> {
     }
 
     fn interference(&self, rates_bps: &[u64]) -> fcra::Interference {
-        let table = self.table.table("interference");
-        match self.interference_model() {
-            "all" => fcra::Interference::All,
-            "sinr" => fcra::Interference::Sinr {
-                exponent: table
-                    .and_then(|table| table.number("exponent"))
-                    .unwrap_or(3.0),
-                // The links of the file are there whatever their length.
+        match self.config.interference {
+            fcra::InterferenceModel::All => fcra::Interference::All,
+            fcra::InterferenceModel::Sinr { exponent } => fcra::Interference::Sinr {
+                exponent,
+                // The links of the file exist at any length.
                 snr_at_1_m_db: f64::INFINITY,
                 thresholds_db: rates_bps
                     .iter()
                     .filter_map(|bps| threshold_db(*bps))
                     .collect(),
             },
-            _ => fcra::Interference::Hops {
-                hops: table.and_then(|table| table.integer("hops")).unwrap_or(2),
-            },
+            fcra::InterferenceModel::Hops { hops } => fcra::Interference::Hops { hops },
         }
     }
 
     /// The channels that may be used, each once.
     fn available(&self) -> Vec<u8> {
-        topology::channels(self.table, "available")
+        let mut channels = Vec::new();
+        for &channel in &self.config.available {
+            if !channels.contains(&channel) {
+                channels.push(channel);
+            }
+        }
+        channels
     }
 
     /// An error of the assignment at the place that it is about.

@@ -2,14 +2,13 @@
 //!
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
-mod assignment;
 mod behaviour;
 pub(crate) mod lte;
 mod network;
+mod radios;
 mod traces;
 pub(crate) mod wifi;
 
-use assignment::ASSIGNMENT;
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 pub(crate) use traces::{CHANNEL, TRACE};
@@ -103,6 +102,7 @@ const SWEEP: Key = key(
              or a list. Its presence makes the file a campaign.",
 );
 
+static ASSIGNMENT: Section = Section::slot("assignment");
 static CODING: Section = Section::slot("coding");
 static SLOTTED: Section = Section::slot("slotted");
 

@@ -2,8 +2,8 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::assignment::{FLOW_RATE, FLOW_RATE_BACK, RADIOS};
-use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, wifi, words};
+use super::radios::{self, FLOW_RATE, FLOW_RATE_BACK, RADIOS};
+use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, words};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
 const QUEUE_KEY: Key = key(
@@ -45,7 +45,7 @@ const OVER_WIFI: Variant = Variant {
     rules: None,
     name: "wifi",
     doc: "The 802.11 radios of its two ends; it needs [wifi].",
-    keys: wifi::LINK_KEYS,
+    keys: radios::LINK_KEYS,
 };
 const MEDIA: &[Variant] = &[
     Variant {
@@ -455,7 +455,7 @@ pub(crate) static NODE: Section = Section {
         ),
         key(
             "channels",
-            Kind::List(&wifi::CHANNEL_NUMBER),
+            Kind::List(&radios::CHANNEL_NUMBER),
             Optional,
             "Its 802.11 channels, with a radio on each, in place of those of [wifi]; an empty list is no radio.",
         ),

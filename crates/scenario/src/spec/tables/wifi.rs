@@ -7,11 +7,8 @@ use backlane_param::changed_defaults;
 
 use super::super::Presence::{Default, Optional, Required, Section as Filled};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::assignment::{FLOW_RATE, FLOW_RATE_BACK};
+use super::radios::CHANNEL_NUMBER;
 use super::{US_PS, key, words};
-
-/// Channel numbers of 802.11 in all bands up to 5 GHz.
-pub(super) const CHANNEL_NUMBER: Kind = Kind::Integer { min: 1, max: 196 };
 
 const POWER: Kind = Kind::Power {
     min_mdbm: -150_000,
@@ -36,30 +33,6 @@ const WINDOW: Kind = Kind::Integer {
     max: 32_767,
 };
 const RETRIES: Kind = Kind::Integer { min: 1, max: 255 };
-
-/// The keys of a link over 802.11.
-pub(super) const LINK_KEYS: &[Key] = &[
-    key(
-        "channel",
-        Kind::OrWord("none", &CHANNEL_NUMBER),
-        Optional,
-        "Its channel; left out, the first of one end's channels that the other has too. \"none\" is a link that is not there, since an assignment left no radios for it.",
-    ),
-    key(
-        "rate",
-        Kind::Rate,
-        Optional,
-        "Rate of its data frames, in place of that of [wifi].",
-    ),
-    key(
-        "loss",
-        SHARE,
-        Optional,
-        "Probability that an attempt is lost, in place of what propagation would do: the link then works whatever its length. Left out, that of [wifi], or propagation decides.",
-    ),
-    FLOW_RATE,
-    FLOW_RATE_BACK,
-];
 
 /// The radios.
 pub(crate) static WIFI: Section = Section {
