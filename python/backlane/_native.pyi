@@ -18,38 +18,40 @@ class RunError(Exception):
     place: str
     """Of R103: the file and line of the congestion control; other errors have none."""
 
+class Table:
+    """A table with the Arrow PyCapsule interface: `polars.DataFrame(table)` shares its columns."""
+
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
 class Sink(Protocol):
-    """Takes over what a run records while it goes on; what it raises ends the run."""
+    """Receives series and captures during a run; an exception ends the run."""
 
-    def series(self, probe: str, columns: dict[str, list[Any]], /) -> object:
-        """Take further rows of a series.
+    def series(self, probe: str, table: Table, /) -> object:
+        """Receive further rows of a series.
 
-        All pieces of a probe have the same columns; one after another they are the series.
+        All pieces of a probe have the same columns; in order they are the series.
         """
 
     def capture(self, node: str, data: bytes, /) -> object:
-        """Take further bytes of the pcapng file of what passed at a node.
+        """Receive further bytes of the capture of a node, a pcapng file.
 
         The first piece begins with the head of the file, and each ends with a whole block.
         """
 
 class RunResult:
-    """What one run measured, as plain columns."""
+    """The results of one run."""
 
     summary: dict[str, Any]
-    flows: dict[str, list[Any]]
-    links: dict[str, list[Any]]
-    nodes: dict[str, list[Any]]
-    radio: dict[str, list[Any]]
-    """Without columns where no UE is behind a radio access network."""
-    mcs: dict[str, list[Any]]
-    """Likewise."""
-    more: dict[str, dict[str, list[Any]]]
-    """Further tables, by name."""
-    series: dict[str, dict[str, list[Any]]]
-    """By the name of the probe; empty if a sink took them over."""
+    tables: dict[str, Table]
+    """By name, without series."""
+    series: dict[str, Table]
+    """By the name of the probe; empty if a sink received them."""
     captures: dict[str, bytes]
-    """Files by the node's name; empty if a sink took them over."""
+    """Files by the node's name; empty if a sink received them."""
 
 class Window:
     """The congestion window and the slow-start threshold, as the endpoint lends them to a hook.
@@ -237,6 +239,12 @@ class RttSample:
     @property
     def mss_bytes(self) -> int:
         """Payload of a full segment."""
+
+def tables() -> dict[str, dict[str, str]]:
+    """Name and type (`text`, `integer`, `float`) of the columns of each table.
+
+    Series are named `series/<probe>`.
+    """
 
 def model_version() -> str: ...
 def commit() -> str: ...

@@ -37,13 +37,7 @@ CAMPAIGN = "campaign.json"
 RESOLVED = "scenario.resolved.toml"
 """The scenario of a single run, every default filled in."""
 
-_RESULTS = (
-    *(f"{name}.parquet" for name in tables.NAMES),
-    RESOLVED,
-    "series/*.parquet",
-    "capture/*.pcapng",
-    "capture/*/*.pcapng",
-)
+_RESULTS = (RESOLVED, "series/*.parquet", "capture/*.pcapng", "capture/*/*.pcapng")
 _DRAWN = ("report.html", "figures/*.png", "figures/*.svg", "figures/*.csv")
 _DECIDES = ("kind", "scenario_hash", "model_version", "digest", "runs_finished", "cells")
 """Entries of a manifest that decide what a report over the results shows."""
@@ -104,7 +98,8 @@ def unpublish(folder: Path, keep_drawn: bool = False) -> None:
         BacklaneError: R001 or R017.
     """
     remove(folder / MANIFEST)
-    for pattern in _RESULTS if keep_drawn else _RESULTS + _DRAWN:
+    patterns = [*(f"{name}.parquet" for name in tables.names()), *_RESULTS]
+    for pattern in patterns if keep_drawn else (*patterns, *_DRAWN):
         for path in folder.glob(pattern):
             remove(path)
     for name in ("series", "capture", "figures"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane import native, tables
-from backlane.campaign.assemble import columns, join_series, manifest_of, run_row
+from backlane.campaign.assemble import join_series, manifest_of, run_row
 from backlane.campaign.store import Sink, captures, series_parts
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, make_folder, read_json, sweep, write_text
@@ -81,8 +81,8 @@ def simulate(work: Work, progress: Progress | None = None) -> Results:
     """
     result = native.module().run(work.cell.resolved, work.run.seed, progress)
     found = _tables(work, result)
-    for probe, plain in result.series.items():
-        found[f"series/{probe}"] = tables.with_run_id(tables.frame(plain), work.run.run_id)
+    for probe, table in result.series.items():
+        found[f"series/{probe}"] = tables.with_run_id(tables.frame(table), work.run.run_id)
     manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
     return Results(manifest, tables=found, _captures=result.captures)
 
@@ -133,9 +133,9 @@ def carry_out(
 def _tables(work: Work, result: RunResult) -> dict[str, pl.DataFrame]:
     """The tables of a run that are not series."""
     row = run_row(work.cell, work.run, result.summary)
-    found = {"runs": tables.frame(columns([row]))}
-    for name, plain in tables.of_run(result).items():
-        found[name] = tables.with_run_id(tables.frame(plain), work.run.run_id)
+    found = {"runs": tables.frame_of_runs([row])}
+    for name, table in result.tables.items():
+        found[name] = tables.with_run_id(tables.frame(table), work.run.run_id)
     return found
 
 

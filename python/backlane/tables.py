@@ -1,4 +1,4 @@
-"""Columns of a run as typed tables.
+"""Tables of a run as frames, and their files.
 
 polars is imported inside the functions: commands that write no table do not pay for it.
 """
@@ -11,6 +11,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from backlane import native
 from backlane.errors import BacklaneError
 from backlane.files import replacing
 
@@ -20,75 +21,37 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from backlane._native import RunResult
+    from backlane._native import Table
 
 ALWAYS = ("flows", "links", "nodes")
 """Tables that every run has."""
-OF_RADIO = ("radio", "mcs")
-"""Tables of runs whose UEs are behind a radio access network."""
-FURTHER = ("wifi", "routing", "coding", "reordering", "assignment", "slotted", "region")
-"""Tables that only some runs have: of 802.11 radios, of routing protocols, of coded flows,
-of how far packets are out of order, of the channels and flow rates that links were given, and of
-flows of slotted models."""
-
-NAMES = ("runs", *ALWAYS, *OF_RADIO, *FURTHER)
-"""Every table of a results folder that is no series."""
-
-_TEXT = {
-    "run_id", "flow", "kind", "source", "destination", "congestion_control", "from", "to",
-    "id", "attach", "entity", "digest", "ended", "dropped_by_cause", "slow_start_exit",
-    "ue", "serving", "direction", "node",
-}  # fmt: skip
-_INTEGER = {
-    "seed", "cell", "events", "size_bytes", "delivered_bytes", "segments_sent", "retransmits",
-    "fast_retransmits", "rtos", "spurious_retransmits", "path_changes", "bursts", "bytes",
-    "undos", "spurious_rtos", "reordering_pkts", "reordering_max_pkts",
-    "packets", "drops", "marks", "packets_injected", "packets_delivered", "packets_dropped",
-    "packets_in_flight", "duplicate_acks", "slow_start_segments", "packets_sent",
-    "cqi", "granted_bytes", "used_bytes", "transport_blocks", "ttis", "harq_retransmissions",
-    "lost_blocks", "handovers", "radio_link_failures", "rlc_drops", "rlc_losses",
-    "rlc_retransmissions", "uplink_granted_bytes", "uplink_used_bytes", "uplink_transport_blocks",
-    "uplink_harq_retransmissions", "uplink_lost_blocks", "uplink_rlc_drops",
-    "channel", "frames_sent", "attempts", "failures", "given_up", "broadcasts", "received",
-    "duplicates", "undecoded", "messages", "message_bytes", "overflow_at_source",
-    "overflow_in_transit", "route_discoveries", "route_repairs", "link_failures",
-    "generations", "originals", "coded_packets", "repairs", "probes", "requests",
-    "coded_received", "non_innovative", "masked_losses", "edge_drops", "edge_drops_answered",
-    "edge_drops_open",
-    "repair_drops", "needless_retransmits", "duplicate_acks_given", "bytes_compared",
-    "bytes_unequal", "packets_received", "drops_at_source", "drops_in_transit",
-}  # fmt: skip
-_FLOAT_SUFFIXES = (
-    "_s", "_bps", "_m", "_ratio", "_mean", "_dbm", "_db", "_pkts", "_mean_bytes", "bler_first",
-    "_share",
-)  # fmt: skip
-_FLOAT = {"utilisation", "scale", "queue_max_bytes", "mcs", "utility", "density", "occupancy"}
 
 
-def of_run(result: RunResult) -> dict[str, dict[str, list[Any]]]:
-    """The tables of a run that are not series, by name."""
-    always = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
-    of_radio = {"radio": result.radio, "mcs": result.mcs}
-    return always | {name: columns for name, columns in of_radio.items() if columns} | result.more
+def names() -> tuple[str, ...]:
+    """Every declared table that is no series; `runs` is the first."""
+    return tuple(name for name in native.module().tables() if not name.startswith("series/"))
 
 
-def frame(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
-    """A table from plain columns.
+def frame(table: Table) -> pl.DataFrame:
+    """A table of a run, in the types that the simulator declares."""
+    import polars as pl
 
-    Known columns get a fixed type, so that a run without a single finished flow has the same
-    schema as any other and the two can be joined.
+    return pl.DataFrame(table)
+
+
+def frame_of_runs(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The table `runs`: declared columns in their types, swept parameters in those of their values.
+
+    Args:
+        rows: at least one, all with the same keys.
     """
     import polars as pl
 
-    types: dict[str, Any] = {}
-    for name in columns:
-        if name in _TEXT:
-            types[name] = pl.String
-        elif name in _INTEGER:
-            types[name] = pl.Int64
-        elif name.endswith(_FLOAT_SUFFIXES) or name in _FLOAT:
-            types[name] = pl.Float64
-    return pl.DataFrame(dict(columns), schema_overrides=types, strict=False)
+    kinds = {"text": pl.String, "integer": pl.Int64, "float": pl.Float64}
+    declared = native.module().tables()["runs"]
+    types = {name: kinds[kind] for name, kind in declared.items() if name in rows[0]}
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return pl.DataFrame(columns, schema_overrides=types, strict=False)
 
 
 def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
@@ -96,7 +59,7 @@ def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
     import polars as pl
 
     if not table.width:
-        # Nothing was there to have rows; a literal alone would be one.
+        # Earlier versions stored tables without rows as tables without columns.
         return pl.DataFrame(schema={"run_id": pl.String})
     return table.select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import Any
 
+import polars as pl
 import pytest
 
 from backlane import _native
@@ -41,9 +41,7 @@ class Kept:
     """Keeps every piece; raises with the one of this number."""
 
     def __init__(self, failing: int | None = None) -> None:
-        self.rows: defaultdict[str, defaultdict[str, list[Any]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self.rows: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
         self.files: defaultdict[str, bytes] = defaultdict(bytes)
         self.pieces = 0
         self.failing = failing
@@ -54,10 +52,9 @@ class Kept:
             message = "no room"
             raise OSError(message)
 
-    def series(self, probe: str, columns: dict[str, list[Any]]) -> None:
+    def series(self, probe: str, table: _native.Table) -> None:
         self._count()
-        for name, values in columns.items():
-            self.rows[probe][name] += values
+        self.rows[probe].append(pl.DataFrame(table))
 
     def capture(self, node: str, data: bytes) -> None:
         self._count()
@@ -76,12 +73,15 @@ def test_pieces_are_the_whole(text: str) -> None:
     sink = Kept()
     result = _native.run(scenario, 1, sink=sink)
     assert sink.pieces > 1
-    assert sink.rows == whole.series
+    assert sink.rows.keys() == whole.series.keys()
+    for probe, table in whole.series.items():
+        assert pl.concat(sink.rows[probe]).equals(pl.DataFrame(table))
     assert sink.files == whole.captures
     assert result.series == {}
     assert result.captures == {}
     assert result.summary["digest"] == whole.summary["digest"]
-    assert result.flows == whole.flows
+    flows = pl.DataFrame(result.tables["flows"])
+    assert flows.equals(pl.DataFrame(whole.tables["flows"]))
 
 
 def test_what_a_sink_raises_ends_the_run() -> None:

@@ -236,7 +236,8 @@ fn is_sound(outcome: &Outcome, of: &str) {
 
 /// Checks that all columns of a table have its length, and that values are numbers.
 pub(crate) fn is_of_numbers(table: &Table, of: &str) {
-    for (name, column) in table.columns() {
+    for (field, column) in table.columns() {
+        let name = field.name;
         let rows = match column {
             Column::Text(values) => values.len(),
             Column::Integer(values) => values.len(),

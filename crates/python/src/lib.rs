@@ -11,6 +11,7 @@ mod failure;
 mod outcome;
 mod run;
 mod scenario;
+mod table;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,6 +21,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.add("RunError", module.py().get_type::<errors::RunError>())?;
     module.add_class::<outcome::RunResult>()?;
+    module.add_class::<table::ArrowTable>()?;
+    module.add_function(wrap_pyfunction!(outcome::tables, module)?)?;
     congestion::register(module)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;

@@ -1,45 +1,68 @@
 //! A finished run as Python values.
 
-use backlane_record::{Column, Table};
-use backlane_world::Outcome;
+use backlane_record::Table;
+use backlane_world::{Outcome, outcome};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 
-/// What one run measured: dictionaries of columns.
+use crate::table::ArrowTable;
+
+/// The results of one run.
 #[pyclass(frozen, get_all)]
 pub(crate) struct RunResult {
     summary: Py<PyDict>,
-    flows: Py<PyDict>,
-    links: Py<PyDict>,
-    nodes: Py<PyDict>,
-    radio: Py<PyDict>,
-    mcs: Py<PyDict>,
-    more: Py<PyDict>,
+    tables: Py<PyDict>,
     series: Py<PyDict>,
     captures: Py<PyDict>,
 }
 
 impl RunResult {
-    pub(crate) fn of(py: Python<'_>, outcome: &Outcome, wall_s: f64, cpu_s: f64) -> PyResult<Self> {
-        let by_name = |tables: &[(&'static str, Table)]| {
-            let dict = PyDict::new(py);
-            for (name, columns) in tables {
-                dict.set_item(name, table(py, columns)?)?;
-            }
-            PyResult::Ok(dict.unbind())
-        };
+    pub(crate) fn of(
+        py: Python<'_>,
+        mut outcome: Outcome,
+        wall_s: f64,
+        cpu_s: f64,
+    ) -> PyResult<Self> {
+        let summary = summary(py, &outcome, wall_s, cpu_s)?.unbind();
+        let captures = captures(py, &outcome)?.unbind();
         Ok(Self {
-            summary: summary(py, outcome, wall_s, cpu_s)?.unbind(),
-            flows: table(py, &outcome.flows)?.unbind(),
-            links: table(py, &outcome.links)?.unbind(),
-            nodes: table(py, &outcome.nodes)?.unbind(),
-            radio: table(py, &outcome.radio)?.unbind(),
-            mcs: table(py, &outcome.mcs)?.unbind(),
-            more: by_name(&outcome.more)?,
-            series: by_name(&outcome.series)?,
-            captures: captures(py, outcome)?.unbind(),
+            summary,
+            captures,
+            series: by_name(py, std::mem::take(&mut outcome.series))?,
+            tables: by_name(py, outcome.tables())?,
         })
     }
+}
+
+/// Tables by name. Signals are handled between two of them.
+fn by_name(
+    py: Python<'_>,
+    tables: impl IntoIterator<Item = (&'static str, Table)>,
+) -> PyResult<Py<PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, table) in tables {
+        dict.set_item(name, ArrowTable::of(&table)?)?;
+        py.check_signals()?;
+    }
+    Ok(dict.unbind())
+}
+
+/// The declared columns of each table: name and type (`text`, `integer` or `float`). Series are
+/// named `series/<probe>`.
+#[pyfunction]
+pub(crate) fn tables(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for spec in outcome::tables() {
+        let columns = match tables.get_item(spec.name)? {
+            Some(columns) => columns.cast_into::<PyDict>()?,
+            None => PyDict::new(py),
+        };
+        for column in spec.columns {
+            columns.set_item(column.name, column.kind.name())?;
+        }
+        tables.set_item(spec.name, columns)?;
+    }
+    Ok(tables)
 }
 
 /// Files by the node's name.
@@ -79,19 +102,4 @@ fn summary<'py>(
     summary.set_item("digest", format!("{:016x}", from.digest))?;
     summary.set_item("ended", from.ended.name())?;
     Ok(summary)
-}
-
-/// Lists by the name of their column. Python may be asked to end between two columns.
-pub(crate) fn table<'py>(py: Python<'py>, from: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    for (name, column) in from.columns() {
-        let list = match column {
-            Column::Text(values) => PyList::new(py, values)?,
-            Column::Integer(values) => PyList::new(py, values)?,
-            Column::Float(values) => PyList::new(py, values)?,
-        };
-        table.set_item(name, list)?;
-        py.check_signals()?;
-    }
-    Ok(table)
 }

@@ -16,8 +16,9 @@ use pyo3::types::PyBytes;
 use crate::congestion;
 use crate::errors::run_error;
 use crate::failure::{Failed, HookFailure};
-use crate::outcome::{RunResult, table};
+use crate::outcome::RunResult;
 use crate::scenario::report_error;
+use crate::table::ArrowTable;
 
 /// Wall time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
@@ -69,9 +70,8 @@ impl From<HookFailure> for Failure {
 }
 
 /// Runs a resolved scenario once. `progress(simulated_s, duration_s, events)` is called about
-/// five times a second. `sink.series(probe, columns)` and `sink.capture(node, data)` take series and
-/// captures over while the run goes on; the result has none then. What any of them raises ends the
-/// run.
+/// five times a second. `sink.series(probe, table)` and `sink.capture(node, data)` receive series
+/// and captures during the run; the result has none then. An exception of any of them ends the run.
 #[pyfunction]
 #[pyo3(signature = (resolved, seed, progress = None, sink = None))]
 pub(crate) fn run(
@@ -94,7 +94,7 @@ pub(crate) fn run(
         (outcome, cpu.elapsed().as_secs_f64())
     });
     match outcome {
-        Ok(outcome) => RunResult::of(py, &outcome, wall.elapsed().as_secs_f64(), cpu_s),
+        Ok(outcome) => RunResult::of(py, outcome, wall.elapsed().as_secs_f64(), cpu_s),
         Err(Failure::Stopped(error)) => Err(error),
         Err(Failure::Hook {
             message,
@@ -130,9 +130,8 @@ impl PythonSink<'_> {
 impl Sink for PythonSink<'_> {
     fn series(&mut self, probe: &'static str, rows: Table) -> Result<(), Interrupt> {
         self.stopped_by(Python::attach(|py| {
-            let columns = table(py, &rows)?;
-            drop(rows);
-            self.object.call_method1(py, "series", (probe, columns))
+            let rows = ArrowTable::of(&rows)?;
+            self.object.call_method1(py, "series", (probe, rows))
         }))
     }
 

@@ -1,12 +1,32 @@
-//! What an assignment gave the links over radios, and the flow rates that L2.5R sends by.
+//! The result of a channel assignment, and the flow rates of L2.5R.
 
 use std::collections::BTreeMap;
 
 use backlane_net::LinkId;
-use backlane_record::Table;
+use backlane_record::{Rows, Table, table};
 use backlane_routing::multipath::FlowRates;
 
 use crate::build::Builder;
+
+table! {
+    /// One row for each direction of a link over radios, in runs with `[assignment]`.
+    pub(crate) struct AssignedRow in "assignment" {
+        /// Node that transmits.
+        from: String;
+        /// Node that receives.
+        to: String;
+        /// Assigned 802.11 channel.
+        channel: Option<u64>;
+        /// Rate of the link's frames.
+        rate_bps: u64 as Float, "bit/s";
+        /// Flow rate that the assignment gave to the link.
+        flow_rate_bps: f64, "bit/s";
+        /// Share of the time that the flow rates keep its collision domain busy.
+        utilisation: f64, "1";
+        /// Factor that scales all flow rates so that they can be scheduled, at most 1.
+        scale: f64, "1";
+    }
+}
 
 impl Builder<'_> {
     /// What L2.5R sends by: the flow rates of the file, or all links alike where it says none.
@@ -31,11 +51,11 @@ impl Builder<'_> {
 
     /// A row for each direction of each link that was assigned to; none without an assignment.
     pub(crate) fn assigned(&self) -> Table {
-        let mut table = Table::new();
+        let mut rows = Rows::new();
         let (Some(assignment), Some(radios)) = (&self.scenario.assignment, &self.wifi) else {
-            return table;
+            return rows.into_table();
         };
-        let id = |node: usize| self.scenario.nodes[node].id.as_str();
+        let id = |node: usize| self.scenario.nodes[node].id.clone();
         for (index, link) in self.scenario.links.iter().enumerate() {
             let (Some(utilisation), Some(first)) =
                 (assignment.utilisation[index], self.link_ids[index])
@@ -46,17 +66,17 @@ impl Builder<'_> {
             let rate = link.radio().and_then(|radio| radio.rate);
             let rate = rate.unwrap_or(radios.config.data_rate);
             for (from, to, flow_rate_bps) in [(link.a, link.b, there), (link.b, link.a, back)] {
-                table.push([
-                    ("from", id(from).into()),
-                    ("to", id(to).into()),
-                    ("channel", radios.channel(first).map(u64::from).into()),
-                    ("rate_bps", rate.as_bps().into()),
-                    ("flow_rate_bps", (flow_rate_bps as f64).into()),
-                    ("utilisation", utilisation.into()),
-                    ("scale", assignment.scale.into()),
-                ]);
+                rows.push(AssignedRow {
+                    from: id(from),
+                    to: id(to),
+                    channel: radios.channel(first).map(u64::from),
+                    rate_bps: rate.as_bps(),
+                    flow_rate_bps: flow_rate_bps as f64,
+                    utilisation,
+                    scale: assignment.scale,
+                });
             }
         }
-        table
+        rows.into_table()
     }
 }

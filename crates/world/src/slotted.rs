@@ -1,18 +1,23 @@
-//! A run of the slotted model of backpressure, and its tables.
+//! A run of the slotted model of backpressure.
 //!
-//! The model has no time but its slots. Where a table wants seconds, a slot counts as one.
+//! Time is counted in slots. Where a table has seconds, a slot counts as one.
+
+mod tables;
 
 use backlane_engine::watch::WATCH_STEPS;
 use backlane_engine::{Digest, Interrupt, Streams, Watch};
 use backlane_param::{Mismatch, Params};
-use backlane_record::Table;
+use backlane_record::{Rows, Table};
 use backlane_scenario::model::Slotted;
 use backlane_slotted::{Arrivals, Config, Model, Region, Scheduler};
 use backlane_units::SimTime;
 
 use crate::build::{BuildError, Unbuilt};
+use crate::outcome::radio::{McsRow, UeRow};
 use crate::outcome::{Ended, Outcome, Summary};
 use crate::sink::{SERIES_ROWS, Sink};
+
+pub(crate) use tables::{RegionRow, SampleRow, SlottedRow};
 
 /// Slots between two looks at the backlogs for the digest.
 const DIGEST_SLOTS: u64 = 1 << 16;
@@ -68,21 +73,21 @@ fn carried_out(
     let config = config(slotted).map_err(BuildError::from)?;
     let streams = Streams::new(seed);
     let mut model = Model::new(&config, &streams).map_err(|e| BuildError(e.to_string()))?;
-    let mut samples = Table::new();
+    let mut samples = Rows::new();
     let mut digest = Digest::default();
     while model.slot() < model.end() {
         let mut slots = DIGEST_SLOTS;
         if let Some(every) = config.sample_slots {
             let since = model.slot() % every;
             if since == 0 {
-                sample(&model, &config, &mut samples);
+                tables::sample(&model, &config, &mut samples);
                 if watch.is_due(config.flow.len() as u64) {
                     watch.ask(SimTime::ZERO, model.slot())?;
                 }
                 if let Some(sink) = &mut sink
-                    && samples.rows() >= SERIES_ROWS
+                    && samples.table_mut().rows() >= SERIES_ROWS
                 {
-                    sink.series(PROBE, std::mem::take(&mut samples))?;
+                    sink.series(PROBE, samples.table_mut().take())?;
                 }
             }
             slots = slots.min(every - since);
@@ -92,10 +97,11 @@ fn carried_out(
             digest.add(model.backlog_pkts(flow));
         }
     }
+    let mut samples = samples.into_table();
     if let Some(sink) = sink
         && samples.rows() > 0
     {
-        sink.series(PROBE, std::mem::take(&mut samples))?;
+        sink.series(PROBE, samples.take())?;
     }
     assert!(
         model.balance().holds(),
@@ -148,7 +154,7 @@ fn map(
     digest: &mut Digest,
     watch: &mut Watch<'_>,
 ) -> Result<Table, Unbuilt> {
-    let mut table = Table::new();
+    let mut rows = Rows::new();
     let rate = |part: u32| region.most_rate * (f64::from(part) + 0.5) / f64::from(region.points);
     let mut slots = config.warm_up_slots + config.slots;
     let flows = config.region_flows().unwrap_or_default();
@@ -172,33 +178,17 @@ fn map(
             digest.add(delivered);
             digest.add(backlog as u64);
             let slope = model.slope();
-            table.push([
-                ("x_rate_pkts", rate(x).into()),
-                ("y_rate_pkts", rate(y).into()),
-                ("throughput_pkts", per_slot(delivered as f64).into()),
-                ("backlog_mean_pkts", per_slot(backlog as f64).into()),
-                ("backlog_slope_pkts", slope.map(|s| s.slope).into()),
-                (
-                    "backlog_slope_error_pkts",
-                    slope.map(|s| s.standard_error).into(),
-                ),
-            ]);
+            rows.push(RegionRow {
+                x_rate_pkts: rate(x),
+                y_rate_pkts: rate(y),
+                throughput_pkts: per_slot(delivered as f64),
+                backlog_mean_pkts: per_slot(backlog as f64),
+                backlog_slope_pkts: slope.map(|s| s.slope),
+                backlog_slope_error_pkts: slope.map(|s| s.standard_error),
+            });
         }
     }
-    Ok(table)
-}
-
-/// One row for each flow: its window, its queue at the source, and what the network holds of it.
-fn sample(model: &Model, config: &Config, samples: &mut Table) {
-    for (index, flow) in config.flow.iter().enumerate() {
-        samples.push([
-            ("entity", flow.label().as_str().into()),
-            ("time_s", (model.slot() as f64).into()),
-            ("window_pkts", model.window_pkts(index).into()),
-            ("queue_pkts", (model.source_queue_pkts(index) as f64).into()),
-            ("backlog_pkts", (model.backlog_pkts(index) as f64).into()),
-        ]);
-    }
+    Ok(rows.into_table())
 }
 
 fn outcome(config: &Config, model: &Model, samples: Table, mut digest: Digest) -> Outcome {
@@ -226,165 +216,14 @@ fn outcome(config: &Config, model: &Model, samples: Table, mut digest: Digest) -
             digest: digest.value(),
             ended: Ended::TimeLimit,
         },
-        flows: flows(config, model),
-        links: links(config, model),
-        nodes: nodes(model),
-        radio: Table::new(),
-        mcs: Table::new(),
-        more: vec![("slotted", measured(config, model))],
+        flows: tables::flows(config, model),
+        links: tables::links(config, model),
+        nodes: tables::nodes(model),
+        radio: Table::of::<UeRow>(),
+        mcs: Table::of::<McsRow>(),
+        more: vec![("slotted", tables::measured(config, model))],
         series,
         captures: Vec::new(),
-    }
-}
-
-/// The columns of flows of packets; the model knows neither bytes nor times.
-fn flows(config: &Config, model: &Model) -> Table {
-    let mut table = Table::new();
-    let (no_text, no_count, no_number) = (None::<String>, None::<u64>, None::<f64>);
-    for (flow, seen) in config.flow.iter().zip(model.statistics()) {
-        table.push([
-            ("flow", flow.label().as_str().into()),
-            ("kind", flow.arrivals.word().into()),
-            ("source", flow.from.0.as_str().into()),
-            ("destination", flow.to.0.as_str().into()),
-            ("congestion_control", no_text.clone().into()),
-            ("size_bytes", no_count.into()),
-            ("start_s", 0.0.into()),
-            ("finish_s", no_number.into()),
-            ("finish_time_s", no_number.into()),
-            ("goodput_bps", no_number.into()),
-            ("delivered_bytes", no_count.into()),
-            ("rtt_min_s", no_number.into()),
-            ("rtt_mean_s", no_number.into()),
-            ("rtt_p50_s", no_number.into()),
-            ("rtt_p95_s", no_number.into()),
-            ("segments_sent", no_count.into()),
-            ("retransmits", no_count.into()),
-            ("fast_retransmits", no_count.into()),
-            ("rtos", no_count.into()),
-            ("spurious_retransmits", no_count.into()),
-            ("packets_sent", seen.injected_pkts.into()),
-            ("packets_received", seen.delivered_pkts.into()),
-            ("reordered_ratio", no_number.into()),
-            ("path_changes", no_count.into()),
-            ("hops_mean", no_number.into()),
-        ]);
-    }
-    table
-}
-
-fn links(config: &Config, model: &Model) -> Table {
-    let mut table = Table::new();
-    let (no_count, no_number) = (None::<u64>, None::<f64>);
-    for (link, &packets) in config.link.iter().zip(model.carried_pkts()) {
-        let most = config.slots as f64 * f64::from(link.rate_pkts);
-        table.push([
-            ("from", link.from.0.as_str().into()),
-            ("to", link.to.0.as_str().into()),
-            ("rate_bps", no_count.into()),
-            ("delay_s", no_number.into()),
-            ("bytes", no_count.into()),
-            ("packets", packets.into()),
-            ("drops", 0.into()),
-            ("marks", 0.into()),
-            ("utilisation", (packets as f64 / most).into()),
-            ("queue_mean_bytes", no_number.into()),
-            ("queue_max_bytes", no_count.into()),
-        ]);
-    }
-    table
-}
-
-fn nodes(model: &Model) -> Table {
-    let mut table = Table::new();
-    let no_number = None::<f64>;
-    for node in model.nodes() {
-        table.push([
-            ("id", node.as_str().into()),
-            ("kind", "router".into()),
-            ("x_m", no_number.into()),
-            ("y_m", no_number.into()),
-            ("attach", None::<String>.into()),
-        ]);
-    }
-    table
-}
-
-/// What is measured after the warm-up: a row for each flow and one for all.
-fn measured(config: &Config, model: &Model) -> Table {
-    let mut table = Table::new();
-    let slots = config.slots as f64;
-    let mut sum = Row::default();
-    for (flow, seen) in config.flow.iter().zip(model.statistics()) {
-        let throughput = seen.delivered_pkts as f64 / slots;
-        let row = Row {
-            arrived: seen.injected_pkts as f64 / slots,
-            throughput,
-            backlog: seen.backlog_sum_pkts as f64 / slots,
-            source_backlog: seen.source_backlog_sum_pkts as f64 / slots,
-            dropped_at_source: seen.dropped_at_source_pkts,
-            dropped_in_transit: seen.dropped_in_transit_pkts,
-            utility: libm::log(throughput),
-        };
-        sum = sum.plus(&row);
-        let shares = [seen.served_slots, seen.single_slots].map(|count| count as f64 / slots);
-        row.push(&mut table, &flow.label(), shares.map(Some), [None; 2]);
-    }
-    let slope = model.slope();
-    let trend = [slope.map(|s| s.slope), slope.map(|s| s.standard_error)];
-    sum.push(&mut table, ALL, [None; 2], trend);
-    table
-}
-
-#[derive(Default)]
-struct Row {
-    arrived: f64,
-    throughput: f64,
-    backlog: f64,
-    source_backlog: f64,
-    dropped_at_source: u64,
-    dropped_in_transit: u64,
-    utility: f64,
-}
-
-impl Row {
-    fn plus(&self, other: &Self) -> Self {
-        Self {
-            arrived: self.arrived + other.arrived,
-            throughput: self.throughput + other.throughput,
-            backlog: self.backlog + other.backlog,
-            source_backlog: self.source_backlog + other.source_backlog,
-            dropped_at_source: self.dropped_at_source + other.dropped_at_source,
-            dropped_in_transit: self.dropped_in_transit + other.dropped_in_transit,
-            utility: self.utility + other.utility,
-        }
-    }
-
-    fn push(
-        &self,
-        table: &mut Table,
-        flow: &str,
-        [served, single]: [Option<f64>; 2],
-        [slope, error]: [Option<f64>; 2],
-    ) {
-        table.push([
-            ("flow", flow.into()),
-            ("arrived_pkts", self.arrived.into()),
-            ("throughput_pkts", self.throughput.into()),
-            ("backlog_mean_pkts", self.backlog.into()),
-            ("source_backlog_mean_pkts", self.source_backlog.into()),
-            ("drops_at_source", self.dropped_at_source.into()),
-            ("drops_in_transit", self.dropped_in_transit.into()),
-            ("served_ratio", served.into()),
-            ("single_ratio", single.into()),
-            // Nothing delivered has no logarithm.
-            (
-                "utility",
-                Some(self.utility).filter(|u| u.is_finite()).into(),
-            ),
-            ("backlog_slope_pkts", slope.into()),
-            ("backlog_slope_error_pkts", error.into()),
-        ]);
     }
 }
 

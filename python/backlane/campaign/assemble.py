@@ -42,12 +42,6 @@ def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Rows with equal keys as columns."""
-    names = list(rows[0]) if rows else []
-    return {name: [row[name] for row in rows] for name in names}
-
-
 def digest_of(digests: Sequence[str]) -> str:
     """One digest over the digests of several runs, in plan order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32]
@@ -141,8 +135,8 @@ def assemble(
         entry["parameters"] = plan.cells[cells[entry["run_id"]]].parameters
     with staging(folder) as staged:
         if rows:
-            tables.write(staged / "runs.parquet", tables.frame(columns(rows)))
-        for name in (*tables.ALWAYS, *tables.OF_RADIO, *tables.FURTHER):
+            tables.write(staged / "runs.parquet", tables.frame_of_runs(rows))
+        for name in tables.names()[1:]:
             parts = [
                 tables.with_run_id(store.table(run.run_id, name), run.run_id)
                 for run in finished

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from backlane._native import RunResult
+    from backlane._native import RunResult, Table
     from backlane.campaign.plan import Run
     from backlane.campaign.record import Record
 
@@ -52,12 +52,12 @@ class Sink:
         self._folder = folder
         self._parts: dict[str, int] = {}
 
-    def series(self, probe: str, columns: dict[str, list[Any]]) -> None:
+    def series(self, probe: str, table: Table) -> None:
         """Keep the next samples of a probe."""
         part = self._parts.get(probe, 0)
         self._parts[probe] = part + 1
         path = self._folder / f"series-{probe}-{part:06}.parquet"
-        tables.write_plain(path, tables.frame(columns))
+        tables.write_plain(path, tables.frame(table))
 
     def capture(self, node: str, data: bytes) -> None:
         """Keep the next bytes of what passes at a node."""
@@ -91,8 +91,8 @@ class Draft:
 
     def finish(self, result: RunResult) -> None:
         """Write tables and record; the run is then complete."""
-        for name, columns in tables.of_run(result).items():
-            tables.write_plain(self._folder / f"{name}.parquet", tables.frame(columns))
+        for name, table in result.tables.items():
+            tables.write_plain(self._folder / f"{name}.parquet", tables.frame(table))
         record.write(self._folder, self._run, result.summary)
         for path in self._folder.iterdir():
             sync_file(path)

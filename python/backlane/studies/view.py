@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.measures import FlowMeasures, measure
-from backlane.tables import FURTHER
+from backlane.tables import ALWAYS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,7 +195,7 @@ def _displacements(results: Results) -> dict[str, dict[int, float]]:
 
 def _by_run(results: Results, table: str) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
-    if table in FURTHER and not results.has(table):
+    if table not in ALWAYS and not results.has(table):
         return groups
     for row in results.table(table).iter_rows(named=True):
         groups.setdefault(row["run_id"], []).append(row)

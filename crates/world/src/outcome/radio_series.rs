@@ -1,4 +1,4 @@
-//! Samples of what the radio does for each UE.
+//! The series of UEs with LTE access.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -6,25 +6,59 @@ use std::collections::BTreeSet;
 use backlane_lte::Ran;
 use backlane_lte::rlc::Direction;
 use backlane_net::{MediumId, Simulation};
-use backlane_record::Table;
+use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
 use backlane_traffic::Flows;
 
 use crate::build::NodeInfo;
 use crate::radio::Radio;
 
-/// The downlink of UEs over time. Counts, the MCS and the delay are those of the interval that a
-/// sample ends; SINR and CQI are those of the last report.
+table! {
+    /// One row for each UE with LTE access and sample of the downlink. Counts, MCS and delays are
+    /// those of the interval that ends with the sample.
+    pub(crate) struct UeSampleRow in "series/radio" {
+        /// Name of the UE.
+        entity: String;
+        /// Time since the end of the warm-up.
+        time_s: f64, "s";
+        /// eNodeB that serves it.
+        serving: String;
+        /// SINR of the last report of the primary carrier.
+        sinr_db: Option<f64>, "dB";
+        /// Wideband CQI of this report.
+        cqi: Option<u64>;
+        /// Mean MCS index of transport blocks.
+        mcs: Option<f64>;
+        /// Bytes of transport blocks.
+        granted_bytes: u64, "B";
+        /// Bytes of RLC in them.
+        used_bytes: u64, "B";
+        /// Packets in the RLC buffer.
+        queue_pkts: u64 as Float, "packets";
+        /// Bytes in the RLC buffer.
+        queue_bytes: u64, "B";
+        /// Packets dropped by the RLC buffer.
+        drops: u64;
+        /// Retransmissions of HARQ.
+        harq_retransmissions: u64;
+        /// Mean delay from PDCP to PDCP.
+        pdcp_delay_s: Option<f64>, "s";
+        /// Largest such delay.
+        pdcp_delay_max_s: Option<f64>, "s";
+    }
+}
+
+/// The samples, and the state since the last one.
 #[derive(Default)]
 pub(crate) struct RadioSeries {
     medium: Option<MediumId>,
     /// Names of eNodeBs, as the network counts them.
     enodebs: Vec<String>,
     ues: Vec<(usize, String, Counted)>,
-    table: Table,
+    rows: Rows<UeSampleRow>,
 }
 
-/// What was counted by the last sample.
+/// The counters at the last sample.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     transport_blocks: u64,
@@ -54,11 +88,11 @@ impl RadioSeries {
                 .map(|(index, node)| (index, nodes[node.index()].id.clone(), Counted::default()))
                 .filter(|(_, name, _)| wanted(name))
                 .collect(),
-            table: Table::new(),
+            rows: Rows::new(),
         }
     }
 
-    /// The number of UEs that are looked at.
+    /// The number of UEs that are sampled.
     pub(crate) fn ues(&self) -> usize {
         self.ues.len()
     }
@@ -88,45 +122,29 @@ impl RadioSeries {
             let packets = now.packets - before.packets;
             let mcs_sum = (now.mcs_sum - before.mcs_sum) as f64;
             let is_reported = readings.reports > 0;
-            self.table.push([
-                ("entity", name.as_str().into()),
-                ("time_s", time_s.into()),
-                (
-                    "serving",
-                    self.enodebs[ran.serving_cell(*index)].as_str().into(),
-                ),
-                ("sinr_db", is_reported.then_some(readings.sinr_db).into()),
-                ("cqi", is_reported.then_some(u64::from(readings.cqi)).into()),
-                ("mcs", (blocks > 0).then(|| mcs_sum / blocks as f64).into()),
-                (
-                    "granted_bytes",
-                    (now.granted_bytes - before.granted_bytes).into(),
-                ),
-                ("used_bytes", (now.used_bytes - before.used_bytes).into()),
-                ("queue_pkts", (queue_pkts as u64).into()),
-                ("queue_bytes", queue_bytes.into()),
-                ("drops", (now.drops - before.drops).into()),
-                (
-                    "harq_retransmissions",
-                    (now.harq_retransmissions - before.harq_retransmissions).into(),
-                ),
-                (
-                    "pdcp_delay_s",
-                    (packets > 0)
-                        .then(|| (now.delay_s - before.delay_s) / packets as f64)
-                        .into(),
-                ),
-                (
-                    "pdcp_delay_max_s",
-                    (packets > 0).then_some(longest_s).into(),
-                ),
-            ]);
+            self.rows.push(UeSampleRow {
+                entity: name.clone(),
+                time_s,
+                serving: self.enodebs[ran.serving_cell(*index)].clone(),
+                sinr_db: is_reported.then_some(readings.sinr_db),
+                cqi: is_reported.then_some(u64::from(readings.cqi)),
+                mcs: (blocks > 0).then(|| mcs_sum / blocks as f64),
+                granted_bytes: (now.granted_bytes - before.granted_bytes),
+                used_bytes: (now.used_bytes - before.used_bytes),
+                queue_pkts: (queue_pkts as u64),
+                queue_bytes,
+                drops: (now.drops - before.drops),
+                harq_retransmissions: (now.harq_retransmissions - before.harq_retransmissions),
+                pdcp_delay_s: (packets > 0)
+                    .then(|| (now.delay_s - before.delay_s) / packets as f64),
+                pdcp_delay_max_s: (packets > 0).then_some(longest_s),
+            });
             *before = now;
         }
     }
 
-    /// The samples that nobody has taken yet.
+    /// The samples that were not taken yet.
     pub(crate) fn table(&mut self) -> &mut Table {
-        &mut self.table
+        self.rows.table_mut()
     }
 }

@@ -1,13 +1,13 @@
 //! Samples of congestion windows, goodput and queues at fixed intervals.
 //!
-//! Sampling is no event: the run loop stops at each instant, looks, and goes on, so that a run
-//! with samples does exactly what it does without.
+//! Sampling is no event: the run loop stops at each instant, reads the state and continues, so that
+//! a run with samples has the same events as one without.
 
 use std::collections::BTreeSet;
 
 use backlane_engine::Interrupt;
 use backlane_net::{LinkId, Simulation};
-use backlane_record::Table;
+use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
 use backlane_traffic::{Flows, Transport};
 use backlane_units::{Duration, SimTime};
@@ -15,6 +15,70 @@ use backlane_units::{Duration, SimTime};
 use crate::build::{FlowInfo, LinkInfo};
 use crate::outcome::radio_series::RadioSeries;
 use crate::sink::Sink;
+
+table! {
+    /// One row for each TCP flow and sample of its sender (`series = ["cwnd"]`). Counts are totals
+    /// since the start of the flow.
+    pub(super) struct CwndRow in "series/cwnd" {
+        /// Name of the flow.
+        entity: String;
+        /// Time since the end of the warm-up.
+        time_s: f64, "s";
+        /// Congestion window.
+        cwnd_pkts: u64 as Float, "packets";
+        /// Slow-start threshold; null before it is set.
+        ssthresh_pkts: Option<u64> as Float, "packets";
+        /// Smoothed RTT.
+        srtt_s: f64, "s";
+        /// Packets in flight.
+        in_flight_pkts: u64 as Float, "packets";
+        /// Payload delivered in order.
+        delivered_bytes: u64, "B";
+        /// Reordering degree that the sender assumes.
+        reordering_pkts: u64, "packets";
+        /// Segments with data or FIN sent, retransmissions included.
+        segments_sent: u64;
+        /// Segments sent again.
+        retransmits: u64;
+        /// Duplicate acknowledgments received (RFC 5681 §2).
+        duplicate_acks: u64;
+        /// Segments that the receiver reported as received twice (DSACK, RFC 2883).
+        spurious_retransmits: u64;
+        /// Entries into fast recovery.
+        fast_retransmits: u64;
+        /// Retransmission timeouts.
+        rtos: u64;
+        /// Reductions of the window that were undone.
+        undos: u64;
+    }
+}
+
+table! {
+    /// One row for each flow and sample (`series = ["goodput"]`).
+    pub(super) struct GoodputRow in "series/goodput" {
+        /// Name of the flow.
+        entity: String;
+        /// Time since the end of the warm-up.
+        time_s: f64, "s";
+        /// Payload delivered in order since the start.
+        delivered_bytes: u64, "B";
+    }
+}
+
+table! {
+    /// One row for each link direction and sample (`series = ["queue"]`). A queue of the router
+    /// before the link counts with the link.
+    pub(super) struct QueueRow in "series/queue" {
+        /// Name of the link direction, `<from>-<to>`.
+        entity: String;
+        /// Time since the end of the warm-up.
+        time_s: f64, "s";
+        /// Backlog.
+        queue_bytes: u64, "B";
+        /// Packets in the backlog.
+        queue_pkts: u64 as Float, "packets";
+    }
+}
 
 /// What to sample and when.
 #[derive(Default)]
@@ -24,9 +88,9 @@ pub(crate) struct Sampler {
     windows: Vec<(usize, String)>,
     flows: Vec<(usize, String)>,
     links: Vec<(LinkId, String)>,
-    cwnd: Table,
-    goodput: Table,
-    queue: Table,
+    cwnd: Rows<CwndRow>,
+    goodput: Rows<GoodputRow>,
+    queue: Rows<QueueRow>,
     radio: RadioSeries,
 }
 
@@ -72,7 +136,7 @@ impl Sampler {
         self.next.unwrap_or(SimTime::MAX)
     }
 
-    /// Looks at everything; times count from the end of the warm-up.
+    /// Takes a sample of everything; times count from the end of the warm-up.
     pub(crate) fn sample(
         &mut self,
         simulation: &mut Simulation<Flows>,
@@ -83,16 +147,16 @@ impl Sampler {
         let time_s = now.saturating_since(warm_up).as_secs_f64();
         for (index, name) in &self.flows {
             let flow = &simulation.application.flows()[*index];
-            // One sample after the end tells what it came to.
+            // One sample after the end has the final value.
             let ended = |at: SimTime| at.saturating_add(self.interval) <= now;
             if flow.start.is_none() || flow.finished.is_some_and(ended) {
                 continue;
             }
-            self.goodput.push([
-                ("entity", name.as_str().into()),
-                ("time_s", time_s.into()),
-                ("delivered_bytes", flow.delivered_bytes().into()),
-            ]);
+            self.goodput.push(GoodputRow {
+                entity: name.clone(),
+                time_s,
+                delivered_bytes: flow.delivered_bytes(),
+            });
         }
         for (index, name) in &self.windows {
             let flow = &simulation.application.flows()[*index];
@@ -105,32 +169,23 @@ impl Sampler {
             let readings = tcp.sender().readings();
             let statistics = tcp.sender().statistics();
             let ssthresh = readings.ssthresh_pkts;
-            self.cwnd.push([
-                ("entity", name.as_str().into()),
-                ("time_s", time_s.into()),
-                ("cwnd_pkts", u64::from(readings.cwnd_pkts).into()),
-                (
-                    "ssthresh_pkts",
-                    (ssthresh < 1 << 30).then_some(u64::from(ssthresh)).into(),
-                ),
-                ("srtt_s", readings.srtt.as_secs_f64().into()),
-                ("in_flight_pkts", u64::from(readings.in_flight_pkts).into()),
-                ("delivered_bytes", flow.delivered_bytes().into()),
-                (
-                    "reordering_pkts",
-                    u64::from(readings.reordering_pkts).into(),
-                ),
-                ("segments_sent", statistics.segments_sent.into()),
-                ("retransmits", statistics.retransmits.into()),
-                ("duplicate_acks", statistics.duplicate_acks.into()),
-                (
-                    "spurious_retransmits",
-                    statistics.spurious_retransmits.into(),
-                ),
-                ("fast_retransmits", statistics.fast_retransmits.into()),
-                ("rtos", statistics.rtos.into()),
-                ("undos", statistics.undos.into()),
-            ]);
+            self.cwnd.push(CwndRow {
+                entity: name.clone(),
+                time_s,
+                cwnd_pkts: u64::from(readings.cwnd_pkts),
+                ssthresh_pkts: (ssthresh < 1 << 30).then_some(u64::from(ssthresh)),
+                srtt_s: readings.srtt.as_secs_f64(),
+                in_flight_pkts: u64::from(readings.in_flight_pkts),
+                delivered_bytes: flow.delivered_bytes(),
+                reordering_pkts: u64::from(readings.reordering_pkts),
+                segments_sent: statistics.segments_sent,
+                retransmits: statistics.retransmits,
+                duplicate_acks: statistics.duplicate_acks,
+                spurious_retransmits: statistics.spurious_retransmits,
+                fast_retransmits: statistics.fast_retransmits,
+                rtos: statistics.rtos,
+                undos: statistics.undos,
+            });
         }
         self.radio.sample(simulation, time_s);
         for (link, name) in &self.links {
@@ -138,21 +193,21 @@ impl Sampler {
             let link = simulation.network.link_mut(*link);
             let queue_bytes = link.backlog_bytes(now) + own.backlog_bytes;
             let queue_pkts = link.backlog_pkts(now) as u64 + own.backlog_pkts;
-            self.queue.push([
-                ("entity", name.as_str().into()),
-                ("time_s", time_s.into()),
-                ("queue_bytes", queue_bytes.into()),
-                ("queue_pkts", queue_pkts.into()),
-            ]);
+            self.queue.push(QueueRow {
+                entity: name.clone(),
+                time_s,
+                queue_bytes,
+                queue_pkts,
+            });
         }
     }
 
-    /// How much a sample looks at.
+    /// The number of rows of a sample.
     pub(crate) fn entities(&self) -> u64 {
         (self.flows.len() + self.windows.len() + self.links.len() + self.radio.ues()) as u64
     }
 
-    /// Hands over the series that have at least so many rows.
+    /// Hands over the series that have at least `least_rows` rows.
     pub(crate) fn hand_over(
         &mut self,
         sink: &mut dyn Sink,
@@ -160,7 +215,7 @@ impl Sampler {
     ) -> Result<(), Interrupt> {
         for (probe, table) in self.tables() {
             if table.rows() >= least_rows {
-                sink.series(probe, std::mem::take(table))?;
+                sink.series(probe, table.take())?;
             }
         }
         Ok(())
@@ -170,16 +225,16 @@ impl Sampler {
     pub(crate) fn take(&mut self) -> Vec<(&'static str, Table)> {
         self.tables()
             .into_iter()
-            .map(|(probe, table)| (probe, std::mem::take(table)))
+            .map(|(probe, table)| (probe, table.take()))
             .filter(|(_, table)| table.rows() > 0)
             .collect()
     }
 
     fn tables(&mut self) -> [(&'static str, &mut Table); 4] {
         [
-            ("cwnd", &mut self.cwnd),
-            ("goodput", &mut self.goodput),
-            ("queue", &mut self.queue),
+            ("cwnd", self.cwnd.table_mut()),
+            ("goodput", self.goodput.table_mut()),
+            ("queue", self.queue.table_mut()),
             ("radio", self.radio.table()),
         ]
     }

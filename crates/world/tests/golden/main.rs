@@ -101,8 +101,9 @@ fn add_text(digest: &mut Digest, text: &str) {
 
 fn add_table(digest: &mut Digest, table: &Table) {
     digest.add(table.rows() as u64);
-    for (name, column) in table.columns() {
-        add_text(digest, name);
+    let columns = table.columns().iter().filter(|_| table.rows() > 0);
+    for (field, column) in columns {
+        add_text(digest, field.name);
         match column {
             Column::Text(values) => {
                 for value in values {
