@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane import native, tables
-from backlane.campaign.assemble import join_series, manifest_of, run_row
-from backlane.campaign.store import Sink, captures, series_parts
+from backlane.campaign.assemble import manifest_of, run_row
 from backlane.errors import BacklaneError, write_error
-from backlane.files import locked, make_folder, read_json, sweep, write_text
+from backlane.files import locked, read_json, sweep, write_text
 from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
 from backlane.results import Results
+from backlane.run_files import RunFiles, collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,9 +80,10 @@ def simulate(work: Work, progress: Progress | None = None) -> Results:
         RunError: when the run could not be carried out.
     """
     result = native.module().run(work.cell.resolved, work.run.seed, progress)
-    found = _tables(work, result)
-    for probe, table in result.series.items():
-        found[f"series/{probe}"] = tables.with_run_id(tables.frame(table), work.run.run_id)
+    found = {"runs": _runs(work, result)}
+    series = {f"series/{probe}": table for probe, table in result.series.items()}
+    for name, table in (result.tables | series).items():
+        found[name] = tables.with_run_id(tables.frame(table), work.run.run_id)
     manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
     return Results(manifest, tables=found, _captures=result.captures)
 
@@ -112,31 +113,23 @@ def carry_out(
         sweep(folder)
         with staging(folder) as parts, staging(folder) as staged:
             try:
-                result = native.module().run(
-                    work.cell.resolved, work.run.seed, progress, Sink(parts)
-                )
-                found = _tables(work, result)
-                for name, table in found.items():
-                    tables.write(staged / f"{name}.parquet", table)
+                files = RunFiles(parts)
+                result = native.module().run(work.cell.resolved, work.run.seed, progress, files)
+                files.write_tables(result)
+                runs = _runs(work, result)
+                tables.write(staged / "runs.parquet", runs)
                 write_text(staged / RESOLVED, work.cell.resolved)
-                join_series(staged, {work.run.run_id: series_parts(parts)})
-                for node, path in captures(parts).items():
-                    make_folder(staged / "capture")
-                    path.replace(staged / "capture" / f"{node}.pcapng")
+                collect(staged, {work.run.run_id: files}, of_one_run=True)
             except OSError as error:
                 raise write_error(error, folder) from error
-            manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
+            manifest = manifest_of("run", work.plan, runs.to_dicts())
             manifest["overrides"] = [f"{key}={value}" for key, value in overrides]
             return Results(publish(folder, staged, manifest), folder)
 
 
-def _tables(work: Work, result: RunResult) -> dict[str, pl.DataFrame]:
-    """The tables of a run that are not series."""
-    row = run_row(work.cell, work.run, result.summary)
-    found = {"runs": tables.frame_of_runs([row])}
-    for name, table in result.tables.items():
-        found[name] = tables.with_run_id(tables.frame(table), work.run.run_id)
-    return found
+def _runs(work: Work, result: RunResult) -> pl.DataFrame:
+    """The table `runs`: one row."""
+    return tables.frame_of_runs([run_row(work.cell, work.run, result.summary)])
 
 
 def _require_no_campaign(folder: Path) -> None:

@@ -67,7 +67,9 @@ def test_a_full_disk_is_called_a_full_disk(
     kept = [run.run_id for run in plan.runs if run.run_id in store]
     for run_id in kept:
         for name in ("flows", "links", "nodes"):
-            assert store.table(run_id, name).height > 0
+            table = store.files(run_id).table(name)
+            assert table is not None
+            assert table.height > 0
     assert not list(small_disk.rglob(f"{TEMPORARY_PREFIX}*"))
     assert not (small_disk / "r" / "manifest.json").exists()
     (small_disk / "ballast").unlink()

@@ -11,8 +11,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from backlane import __version__, native, tables
-from backlane.files import copy, make_folder, remove, write_text
+from backlane.files import make_folder, remove, write_text
 from backlane.folder import FORMAT, publish, staging
+from backlane.run_files import collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,8 +120,6 @@ def assemble(
     Returns:
         The manifest.
     """
-    import polars as pl
-
     finished = [run for run in plan.runs if run.run_id in store]
     records = {run.run_id: store.record(run.run_id) for run in finished}
     rows = [
@@ -136,19 +135,7 @@ def assemble(
     with staging(folder) as staged:
         if rows:
             tables.write(staged / "runs.parquet", tables.frame_of_runs(rows))
-        for name in tables.names()[1:]:
-            parts = [
-                tables.with_run_id(store.table(run.run_id, name), run.run_id)
-                for run in finished
-                if name in tables.ALWAYS or store.has_table(run.run_id, name)
-            ]
-            if parts:
-                tables.write(staged / f"{name}.parquet", pl.concat(parts, how="diagonal_relaxed"))
-        join_series(staged, {run.run_id: store.series(run.run_id) for run in finished})
-        for run in finished:
-            for node, path in store.captures(run.run_id).items():
-                target = staged / "capture" / run.run_id / f"{node}.pcapng"
-                copy(path, target)
+        collect(staged, {run.run_id: store.files(run.run_id) for run in finished}, of_one_run=False)
         manifest = manifest_of(
             "campaign",
             plan,
@@ -177,22 +164,3 @@ def write_cells(folder: Path, plan: Plan) -> None:
         path = cell_path(folder, cell.index)
         if not path.is_file() or path.read_bytes() != cell.resolved.encode():
             write_text(path, cell.resolved)
-
-
-def join_series(folder: Path, runs: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
-    """Join the samples of all runs, streaming: they may be larger than the memory.
-
-    Args:
-        folder: where ``series/`` is written.
-        runs: the files of each probe, by run id.
-    """
-    import polars as pl
-
-    for probe in dict.fromkeys(probe for parts in runs.values() for probe in parts):
-        make_folder(folder / "series")
-        scans = [
-            pl.scan_parquet(path).select(pl.lit(run_id, dtype=pl.String).alias("run_id"), pl.all())
-            for run_id, parts in runs.items()
-            for path in parts.get(probe, ())
-        ]
-        tables.join(folder / "series" / f"{probe}.parquet", scans)

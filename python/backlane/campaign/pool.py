@@ -138,7 +138,7 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
     try:
         with store.draft(run) as draft:
             resolved = plan.cells[run.cell].resolved
-            draft.finish(simulate(resolved, run.seed, on_progress, draft.sink))
+            draft.finish(simulate(resolved, run.seed, on_progress, draft.files))
         ended = work.outcome.finished
     except RunError as error:
         if not work.stop.is_set():

@@ -9,13 +9,12 @@ removed and carried out again.
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from backlane import files, tables
+from backlane import files
 from backlane.campaign import record
 from backlane.campaign.record import DamagedError
 from backlane.errors import BacklaneError, write_error
@@ -28,71 +27,29 @@ from backlane.files import (
     sync_folder,
     write_json,
 )
+from backlane.run_files import RunFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import polars as pl
-
-    from backlane._native import RunResult, Table
+    from backlane._native import RunResult
     from backlane.campaign.plan import Run
     from backlane.campaign.record import Record
 
-_PART = re.compile(r"series-(?P<probe>.+)-\d{6}\.parquet")
-
-
-class Sink:
-    """Takes series and captures of a run as they come, so that they need no memory.
-
-    A series is a file for each batch of rows, a capture one file that grows.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._parts: dict[str, int] = {}
-
-    def series(self, probe: str, table: Table) -> None:
-        """Keep the next samples of a probe."""
-        part = self._parts.get(probe, 0)
-        self._parts[probe] = part + 1
-        path = self._folder / f"series-{probe}-{part:06}.parquet"
-        tables.write_plain(path, tables.frame(table))
-
-    def capture(self, node: str, data: bytes) -> None:
-        """Keep the next bytes of what passes at a node."""
-        with (self._folder / f"capture-{node}.pcapng").open("ab") as file:
-            file.write(data)
-
-
-def series_parts(folder: Path) -> dict[str, list[Path]]:
-    """The files that a `Sink` made of each probe, in order."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob("series-*.parquet")):
-        if match := _PART.fullmatch(path.name):
-            found.setdefault(match["probe"], []).append(path)
-    return found
-
-
-def captures(folder: Path) -> dict[str, Path]:
-    """The captures that a `Sink` made, by the node's name."""
-    found = folder.glob("capture-*.pcapng")
-    return {path.stem.removeprefix("capture-"): path for path in sorted(found)}
-
 
 class Draft:
-    """A run that is being carried out."""
+    """The folder of a run that is not complete yet."""
 
     def __init__(self, folder: Path, run: Run) -> None:
         self._folder = folder
         self._run = run
-        self.sink = Sink(folder)
+        self.files = RunFiles(folder)
         self.complete = False
 
     def finish(self, result: RunResult) -> None:
         """Write tables and record; the run is then complete."""
-        for name, table in result.tables.items():
-            tables.write_plain(self._folder / f"{name}.parquet", tables.frame(table))
+        self.files.write_tables(result)
         record.write(self._folder, self._run, result.summary)
         for path in self._folder.iterdir():
             sync_file(path)
@@ -253,18 +210,6 @@ class Store:
                 "R010", f"damaged: {error}", self.runs / run_id, "remove it and run again"
             ) from error
 
-    def table(self, run_id: str, name: str) -> pl.DataFrame:
-        """One table of a finished run, such as ``flows``."""
-        return tables.read(self.runs / run_id / f"{name}.parquet")
-
-    def has_table(self, run_id: str, name: str) -> bool:
-        """Whether a finished run has a table."""
-        return (self.runs / run_id / f"{name}.parquet").is_file()
-
-    def captures(self, run_id: str) -> dict[str, Path]:
-        """The captures of a finished run, by the node's name."""
-        return captures(self.runs / run_id)
-
-    def series(self, run_id: str) -> dict[str, list[Path]]:
-        """The files of each probe that was recorded, in order."""
-        return series_parts(self.runs / run_id)
+    def files(self, run_id: str) -> RunFiles:
+        """The files of a finished run."""
+        return RunFiles(self.runs / run_id)
