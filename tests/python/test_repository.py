@@ -201,6 +201,26 @@ def test_each_crate_imports_only_what_its_row_allows() -> None:
             assert other in allowed, f"{crate} must not import {other}"
 
 
+def python_imports(text: str) -> set[str]:
+    """The modules that a Python file imports, also within functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_only_the_command_line_imports_its_modules() -> None:
+    assert "backlane.cli" in python_imports("def f():\n    from backlane import cli")
+    for name in tracked():
+        inside = name.startswith("python/backlane/") and name.endswith(".py")
+        if inside and not name.startswith(("python/backlane/cli/", "python/backlane/__main__")):
+            found = {m for m in python_imports(text_of(name)) if m.startswith("backlane.cli")}
+            assert not found, f"{name} imports {found}"
+
+
 def test_the_rules_for_imports_have_no_circle() -> None:
     done: set[str] = set()
     while ready := {c for c, needs in MAY_IMPORT.items() if c not in done and needs <= done}:
@@ -484,7 +504,8 @@ def test_every_test_that_a_page_names_exists() -> None:
     functions = set(re.findall(r"\b(?:fn|def) (\w+)", sources))
     named = 0
     for name in tracked():
-        if not name.startswith("docs/") or not name.endswith(".md"):
+        is_page = name.startswith("docs/") and name.endswith(".md")
+        if not is_page or name.startswith(WRITTEN_BY_PROGRAMS):
             continue
         # A test's name is a sentence; four words and more are no key of a file.
         for found in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){4,})`", text_of(name)):

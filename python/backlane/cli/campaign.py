@@ -143,13 +143,14 @@ def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
     judged: dict[str, Any] = {}
     if manifest["runs_finished"] and not outcome.interrupted and not no_report:
         from backlane import report
+        from backlane.cli.report import show
 
         with output.progress("report", report.figure_count([result.folder]), "figures") as bar:
             summary = report.write([result.folder], None, bar)
         report_path = summary.path
         judged = summary.as_dict()
         if not as_json:
-            report.show(summary)
+            show(summary)
     left = manifest["runs_planned"] - manifest["runs_finished"] - len(manifest["failed"])
     output.say(
         f"{manifest['runs_finished']} of {manifest['runs_planned']} runs finished "

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
+
+if TYPE_CHECKING:
+    from backlane.report import Summary
 
 
 @click.command(
@@ -32,5 +36,25 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     if as_json:
         output.emit({"ok": True, "report": str(summary.path), **summary.as_dict()})
         return
-    report.show(summary)
+    show(summary)
     output.tell(str(summary.path))
+
+
+def show(summary: Summary) -> None:
+    """Print the answer and the table of the best to stdout."""
+    from backlane.report.page import BEST_HEADER, best_rows, best_title
+
+    for remark in summary.remarks:
+        output.error(remark)
+    for sentence in summary.sentences:
+        output.tell(sentence)
+    output.tell("")
+    if summary.slotted:
+        from backlane.report.slots import HEADER
+
+        output.print_table(
+            "Means over seeds with 95 % intervals", HEADER, summary.slotted, text_columns=2
+        )
+        return
+    title = f"{best_title(summary.networks)}, mean over seeds with 95 % interval"
+    output.print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)

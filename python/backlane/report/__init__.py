@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backlane.report.judge import Verdict
     from backlane.results import Results
 
-__all__ = ["Summary", "show", "write"]
+__all__ = ["Summary", "figure_count", "write"]
 
 
 @dataclass
@@ -125,22 +125,3 @@ def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
         write_bytes(folder / f"{one.key}.png", one.png)
         write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
         write_text(folder / f"{one.key}.csv", one.csv)
-
-
-def show(summary: Summary) -> None:
-    """The answer and the table of the best on stdout."""
-    from backlane.cli.output import error, print_table, tell
-    from backlane.report.page import BEST_HEADER, best_rows, best_title
-
-    for remark in summary.remarks:
-        error(remark)
-    for sentence in summary.sentences:
-        tell(sentence)
-    tell("")
-    if summary.slotted:
-        from backlane.report.slots import HEADER
-
-        print_table("Means over seeds with 95 % intervals", HEADER, summary.slotted, text_columns=2)
-        return
-    title = f"{best_title(summary.networks)}, mean over seeds with 95 % interval"
-    print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)
