@@ -7,7 +7,7 @@ The functions here are what the command line is made of:
 * `campaign.run` a sweep over parameters and seeds,
 * `load` a results folder.
 
-`CongestionControl` is the class to derive congestion controls of one's own from.
+`CongestionControl` and `Router` are the classes to derive congestion controls and routers from.
 
 Example:
     >>> import backlane
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "RateSample",
-    "RttSample", "Window", "campaign", "check", "load", "plan", "report", "run",
-    "studies",
+    "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "Link", "Neighbour",
+    "NetworkMap", "Packet", "RateSample", "Router", "RouterContext", "RttSample", "Window",
+    "campaign", "check", "load", "plan", "report", "run", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -31,11 +31,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane import campaign, report, studies
-    from backlane._native import Ack, Arrival, RateSample, RttSample, Window
+    from backlane._native import (
+        Ack,
+        Arrival,
+        Link,
+        Neighbour,
+        NetworkMap,
+        Packet,
+        RateSample,
+        RouterContext,
+        RttSample,
+        Window,
+    )
     from backlane.campaign.plan import Plan
     from backlane.congestion import CongestionControl, CongestionState
     from backlane.errors import BacklaneError
     from backlane.results import Results
+    from backlane.routing import Router
+
+_NATIVE = (
+    "Ack", "Arrival", "Link", "Neighbour", "NetworkMap", "Packet", "RateSample", "RouterContext",
+    "RttSample", "Window",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -48,7 +65,9 @@ def __getattr__(name: str) -> Any:
         return import_module("backlane.errors").BacklaneError
     if name in ("CongestionControl", "CongestionState"):
         return getattr(import_module("backlane.congestion"), name)
-    if name in ("Ack", "Arrival", "RateSample", "RttSample", "Window"):
+    if name == "Router":
+        return import_module("backlane.routing").Router
+    if name in _NATIVE:
         return getattr(import_module("backlane.native").module(), name)
     raise AttributeError(f"module 'backlane' has no attribute {name!r}")
 
@@ -77,7 +96,7 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
 
     text = read_scenario(Path(file))
     warnings: list[dict[str, Any]] = native.module().check(text, str(file), list(overrides))
-    if any(form in text + str(overrides) for form in ("python:", "custom:")):
+    if any(form in text + str(overrides) for form in ("python", "custom:")):
         make_plan(Path(file), overrides)
     if may_have_radios(text + str(overrides)):
         first = make_plan(Path(file), overrides)

@@ -1,6 +1,6 @@
 """Types of the compiled simulator (crates/python)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from backlane.congestion import CongestionState
@@ -16,7 +16,7 @@ class RunError(Exception):
 
     code: str
     place: str
-    """Of R103: the file and line of the congestion control; other errors have none."""
+    """Of R103: the file and line of the Python class; other errors have none."""
 
 class Table:
     """A table with the Arrow PyCapsule interface: `polars.DataFrame(table)` shares its columns."""
@@ -239,6 +239,120 @@ class RttSample:
     @property
     def mss_bytes(self) -> int:
         """Payload of a full segment."""
+
+class RouterContext:
+    """A node as the hooks of its router see it. It can only be used during a hook."""
+
+    @property
+    def node(self) -> str:
+        """The name of the node."""
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+    @property
+    def neighbours(self) -> Mapping[str, Neighbour]:
+        """The neighbouring routers by name, in the order of the interfaces.
+
+        Of parallel links to one neighbour, only the first is used.
+        """
+    @property
+    def map(self) -> NetworkMap:
+        """All routers and links, as computed routes need them. A distributed protocol does without.
+
+        It shows no failures, and no packets.
+        """
+    def send(self, neighbour: str, message: bytes) -> None:
+        """Send a message to a neighbour, in a UDP datagram: 28 bytes more on the link.
+
+        Messages wait in the queues like packets and may be lost. One has 1472 bytes at most.
+        """
+    def broadcast(self, message: bytes) -> None:
+        """Send a message to all neighbours: one frame on each radio, a copy on each wire."""
+    def set_timer(self, after_s: float, name: str = "") -> None:
+        """Have `on_timer` called after this time. A timer that runs under this name is moved."""
+    def cancel_timer(self, name: str = "") -> None:
+        """Stop a timer, if it runs."""
+
+class Neighbour:
+    """A neighbouring router, and the interface that leads to it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+    @property
+    def rate_bps(self) -> int:
+        """The rate of the link towards it; over a radio the nominal one."""
+    @property
+    def delay_s(self) -> float:
+        """The propagation delay of the link; 0 over a radio."""
+    @property
+    def backlog_pkts(self) -> int:
+        """Packets in the queue of the interface; the one in transmission does not count.
+
+        Interfaces of one radio have one queue. The value is that at the beginning of the hook.
+        """
+    @property
+    def has_carrier(self) -> bool:
+        """Whether the wire is up; always true over a radio. As at the beginning of the hook."""
+
+class NetworkMap:
+    """All routers and links of the network."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The routers, in the order of the scenario."""
+    def links(self, node: str) -> tuple[Link, ...]:
+        """The links from a router, in the order of its interfaces."""
+
+class Link:
+    """A link to a neighbouring router."""
+
+    @property
+    def neighbour(self) -> str:
+        """The router at its end."""
+    @property
+    def rate_bps(self) -> int:
+        """Its rate; over a radio the nominal one."""
+    @property
+    def delay_s(self) -> float:
+        """Its propagation delay; 0 over a radio."""
+
+class Packet:
+    """A packet that is to be forwarded."""
+
+    @property
+    def source(self) -> str:
+        """The node that sent it."""
+    @property
+    def destination(self) -> str:
+        """The node that it is for."""
+    @property
+    def entry(self) -> str:
+        """The router where its source is attached."""
+    @property
+    def exit(self) -> str:
+        """The router where it leaves the network: its destination is attached there."""
+    @property
+    def previous(self) -> str:
+        """The node that it came from: a neighbour, or its source at the first router."""
+    @property
+    def flow(self) -> int:
+        """The number of its flow."""
+    @property
+    def reverse(self) -> bool:
+        """Whether it travels from the flow's destination to its source, as ACKs do."""
+    @property
+    def sequence(self) -> int:
+        """Its number among the packets of its flow and direction."""
+    @property
+    def size_bytes(self) -> int:
+        """Its size, headers included."""
+    @property
+    def hops(self) -> int:
+        """Routers that have forwarded it, this one included."""
+    @property
+    def ttl(self) -> int:
+        """Hops that are left before it is dropped."""
 
 def tables() -> dict[str, dict[str, str]]:
     """Name and type (`text`, `integer`, `float`) of the columns of each table.

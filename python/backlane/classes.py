@@ -7,7 +7,7 @@ that makes an object and its hooks; `crates/python` calls it for every run, and 
 `interrupt` ends a hook that does not end by itself. `backlane.outline` checks the text of a file
 without executing it.
 
-What a class derives from is a `Base`: `backlane.congestion.BASE`.
+What a class derives from is a `Base`: `backlane.congestion.BASE`, `backlane.routing.BASE`.
 """
 
 from __future__ import annotations

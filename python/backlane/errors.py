@@ -133,10 +133,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The folder holds no finished run. `backlane campaign status DIR` shows the state.",
     ),
     "R020": (
-        "congestion control cannot be used",
-        'The scenario names a congestion control of its own, "python:FILE:CLASS", and the file '
-        "is no Python, or the class does not derive from backlane.CongestionControl, lacks a hook, "
-        "or has one that takes other arguments. What the text of the file says is found by "
+        "Python class cannot be used",
+        'The scenario names a congestion control, "python:FILE:CLASS", or a router, "FILE:CLASS", '
+        "and the file is no Python, or the class does not derive from backlane.CongestionControl "
+        "or backlane.Router, lacks a hook, or has one that takes other arguments, or the scenario "
+        "sets a parameter that the class does not have. What the text of the file says is found by "
         "`backlane check` and every plan, which execute nothing. `backlane run` and `backlane "
         "campaign run` execute the file before the first run, and say the same when it raises, or "
         "when what it made cannot be used. It stands alone: what it imports must be installed.\n\n"
@@ -166,7 +167,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R025": (
         "Python of a stranger",
-        "The scenario names a congestion control in Python whose text stands in the scenario "
+        "The scenario names a class in Python whose text stands in the scenario "
         "itself, under [[python]], or in a file outside of the folder of the scenario. Whoever "
         "sent the scenario may have written it, and it can do whatever you can.\n\n"
         "Read it. `--allow-python`, or allow_python=True in Python, executes it. What is stored "
@@ -189,10 +190,11 @@ CODES: dict[str, tuple[str, str]] = {
         "version that wrote the folder, or another folder.",
     ),
     "R103": (
-        "congestion control raised an error",
-        "A hook of a Python congestion control raised, or returned what has no meaning there "
-        "(a text, a fraction of a packet, a negative number, NaN). The run has ended without a "
-        "result; the message has the simulated time and the traceback. In a campaign the other "
+        "Python class raised an error",
+        "A hook of a congestion control or a router in Python raised, or returned what has no "
+        "meaning there (a text, a fraction of a packet, a negative number, NaN, a node that is no "
+        "neighbour). The run has ended without a result; the message has the simulated time and "
+        "the traceback, and the node of a router. In a campaign the other "
         "runs go on, and the failed ones are tried again on the next start.",
     ),
 }

@@ -157,6 +157,9 @@ class _Names:
             for base in node.bases:
                 if self._is_root(base):
                     is_derived = True
+                elif self._origin_of(base).startswith("backlane."):
+                    # The root of another kind of class; its hooks are other ones.
+                    pass
                 elif (
                     isinstance(base, ast.Name)
                     and base.id in self.classes
@@ -169,15 +172,18 @@ class _Names:
         return classes, is_derived, is_all
 
     def _is_root(self, base: ast.expr) -> bool:
+        homes = ("backlane", self.base.root.__module__)
+        return self._origin_of(base) in [f"{home}.{self.base.name}" for home in homes]
+
+    def _origin_of(self, base: ast.expr) -> str:
+        """The name of an imported class with its module; empty for others."""
         parts = []
         while isinstance(base, ast.Attribute):
             parts.append(base.attr)
             base = base.value
         if not isinstance(base, ast.Name):
-            return False
-        first = self.imported.get(base.id, "")
-        homes = ("backlane", self.base.root.__module__)
-        return ".".join([first, *reversed(parts)]) in [f"{home}.{self.base.name}" for home in homes]
+            return ""
+        return ".".join([self.imported.get(base.id, ""), *reversed(parts)])
 
     def _require_bound(self, base: ast.expr) -> None:
         if not isinstance(base, ast.Name) or self.is_open:

@@ -27,7 +27,10 @@ pub use declare::{
     unbounded,
 };
 pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
-pub use types::{Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff, OrUnlimited};
+pub use types::{
+    Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff, OrUnlimited, PythonClass,
+    Settings,
+};
 pub use value::{Mismatch, Value, Values};
 
 /// Ranges that many keys share.

@@ -200,6 +200,10 @@ pub enum Kind {
         /// How a control of one's own is named.
         forms: &'static [&'static str],
     },
+    /// A class in a Python file, "FILE:CLASS".
+    PythonClass,
+    /// Numbers, texts and booleans by names that the file chooses.
+    Settings,
     /// One word, or else a value.
     OrWord(&'static str, &'static Kind),
     /// A quantity, or the law by which it is drawn for each flow.
@@ -341,6 +345,8 @@ impl Kind {
             Self::Buffer => "a limit such as \"750 packets\", \"375 kB\" or \"100 ms\"".to_owned(),
             Self::Words { words, .. } => either(words),
             Self::CongestionControl { words, forms } => either(&[*words, *forms].concat()),
+            Self::PythonClass => "a class in a Python file such as \"router.py:Own\"".to_owned(),
+            Self::Settings => "a table of numbers, texts and booleans".to_owned(),
             Self::OrWord(word, kind) => format!("{} or \"{word}\"", kind.describe()),
             Self::Drawn(Self::Bytes { .. }) => {
                 "a size such as \"10 MB\", \"uniform 50 kB 500 kB\" or \"exponential 500 kB\""

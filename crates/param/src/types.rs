@@ -269,6 +269,33 @@ scalar!(
     |value: &Self| value.0.to_value()
 );
 
+/// A class in a Python file, "FILE:CLASS".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PythonClass(pub String);
+
+scalar!(
+    PythonClass,
+    (),
+    |()| Kind::PythonClass,
+    |value: &Value| String::from_value(value).map(Self),
+    |value: &Self| value.0.to_value()
+);
+
+/// Numbers, texts and booleans by names that the file chooses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings(pub Values);
+
+scalar!(
+    Settings,
+    (),
+    |()| Kind::Settings,
+    |value: &Value| match value {
+        Value::Table(values) => Some(Self(values.clone())),
+        _ => None,
+    },
+    |value: &Self| Some(Value::Table(value.0.clone()))
+);
+
 /// What may be left out, which is `None`.
 impl<T: Param> Param for Option<T> {
     type Limits = T::Limits;

@@ -9,6 +9,7 @@ mod congestion;
 mod errors;
 mod failure;
 mod outcome;
+mod routing;
 mod run;
 mod scenario;
 mod table;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::ArrowTable>()?;
     module.add_function(wrap_pyfunction!(outcome::tables, module)?)?;
     congestion::register(module)?;
+    routing::register(module)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;

@@ -5,9 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use backlane_world::record::Table;
-use backlane_world::tcp::congestion::Custom;
 use backlane_world::units::SimTime;
-use backlane_world::{Described, Interrupt, Models, Outcome, Sink, World, slotted};
+use backlane_world::{Described, Interrupt, Models, Outcome, Sink, Supplied, World, slotted};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -17,6 +16,7 @@ use crate::congestion;
 use crate::errors::run_error;
 use crate::failure::{Failed, HookFailure};
 use crate::outcome::RunResult;
+use crate::routing;
 use crate::scenario::report_error;
 use crate::table::ArrowTable;
 
@@ -86,11 +86,16 @@ pub(crate) fn run(
         .map_err(|report| report_error(py, &report))?;
     let failed = Failed::default();
     let controls = congestion::controls(py, &scenario, &failed)?;
+    let router = routing::protocol(py, &scenario, &failed)?;
+    let supplied = Supplied {
+        controls: &controls,
+        router: router.as_ref(),
+    };
     let wall = Instant::now();
     let (outcome, cpu_s) = py.detach(|| {
         let cpu = ThreadTime::now();
         let (progress, sink) = (progress.as_ref(), sink.as_ref());
-        let outcome = carry_out(&scenario, seed, &controls, &failed, progress, sink);
+        let outcome = carry_out(&scenario, seed, supplied, &failed, progress, sink);
         (outcome, cpu.elapsed().as_secs_f64())
     });
     match outcome {
@@ -147,7 +152,7 @@ impl Sink for PythonSink<'_> {
 fn carry_out(
     scenario: &Described,
     seed: u64,
-    controls: &[Custom],
+    supplied: Supplied<'_>,
     failed: &Failed,
     progress: Option<&Py<PyAny>>,
     sink: Option<&Py<PyAny>>,
@@ -189,7 +194,7 @@ fn carry_out(
             Described::Network(scenario) => {
                 let mut watch = |now: SimTime, events| watch(now.as_secs_f64(), events);
                 let models = Models::standard();
-                World::watched(models, scenario, seed, None, controls, &mut watch)
+                World::watched(models, supplied, scenario, seed, None, &mut watch)
                     .map(|built| built.and_then(|world| world.run_into(&mut watch, sink)))
             }
             Described::Slotted(slotted) => {

@@ -1,5 +1,5 @@
-//! Congestion controls that the simulator does not have: how the file names them, and the text
-//! of those that are Python classes.
+//! Congestion controls and routers that the simulator does not have: how the file names them, and
+//! the text of those that are Python classes.
 //!
 //! The text becomes part of the resolved scenario. A run's name covers it, so that a changed
 //! class is another run, and a resolved scenario needs no file beside it.
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::files::Files;
-use crate::model::{CustomControl, PythonClass};
+use crate::model::{CustomControl, PythonClass, PythonRouter};
+use crate::plain;
 use crate::shown;
 use crate::tree::{Item, Table, Value};
 use crate::values::is_id;
@@ -36,12 +37,9 @@ impl<'a> Stated<'a> {
     /// error says what to write.
     pub(crate) fn of(text: &'a str) -> Option<Result<Self, &'static str>> {
         if let Some(rest) = text.strip_prefix(PYTHON_PREFIX) {
-            // A path may hold a colon, a class may not.
-            return Some(match rest.rsplit_once(':') {
-                Some((file, class)) if !file.is_empty() && is_identifier(class) => {
-                    Ok(Self::Python { text, file, class })
-                }
-                _ => Err("write \"python:FILE:CLASS\", such as \"python:aimd.py:Aimd\""),
+            return Some(match class_of(rest) {
+                Some((file, class)) => Ok(Self::Python { text, file, class }),
+                None => Err("write \"python:FILE:CLASS\", such as \"python:aimd.py:Aimd\""),
             });
         }
         let name = text.strip_prefix(CUSTOM_PREFIX)?;
@@ -61,8 +59,15 @@ impl<'a> Stated<'a> {
     }
 }
 
+/// File and class of "FILE:CLASS".
+pub(crate) fn class_of(text: &str) -> Option<(&str, &str)> {
+    // A path may hold a colon, a class may not.
+    let named = text.rsplit_once(':');
+    named.filter(|(file, class)| !file.is_empty() && is_identifier(class))
+}
+
 /// Whether Python takes it for a name.
-fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     let mut letters = name.chars();
     letters
         .next()
@@ -70,14 +75,24 @@ fn is_identifier(name: &str) -> bool {
         && letters.all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The controls of one's own that a normal tree names, in the order of their names. The texts of
-/// their files are read, unless the tree has them, and written into it.
-pub(crate) fn controls(
+/// What a normal tree names that the simulator does not have.
+pub(crate) struct Customs {
+    /// In the order of their names.
+    pub(crate) controls: Vec<CustomControl>,
+    pub(crate) router: Option<PythonRouter>,
+}
+
+/// The controls and the router of one's own that a normal tree names. The texts of their files are
+/// read, unless the tree has them, and written into it.
+pub(crate) fn customs(
     tree: &mut Table,
     files: &mut Files,
     problems: &mut Problems,
-) -> Option<Vec<CustomControl>> {
-    let given = given(tree, problems);
+) -> Option<Customs> {
+    let mut texts = Texts {
+        given: given(tree, problems),
+        used: BTreeMap::new(),
+    };
     let place = tree.place("python", Span::default());
     tree.remove("python");
     let flows = tree.get("flow").and_then(Item::as_array).unwrap_or(&[]);
@@ -88,47 +103,86 @@ pub(crate) fn controls(
         .filter_map(|table| table.get("congestion_control"))
         .filter_map(|item| Some((Stated::of(item.as_text()?)?.ok()?, item.span)));
     let mut controls = BTreeMap::new();
-    let mut sources: BTreeMap<&str, String> = BTreeMap::new();
     for (stated, span) in named {
         let python = match stated {
             Stated::Custom(_) => None,
             Stated::Python { file, class, .. } => {
-                let given = given.get(file);
-                let source = match given {
-                    Some(source) => source.clone(),
-                    None => files.text(file, span, problems)?.1.to_string(),
-                };
-                let path = files.path(file).filter(|_| given.is_none());
-                sources.insert(file, source.clone());
-                Some(PythonClass {
-                    file: file.to_owned(),
-                    class: class.to_owned(),
-                    source,
-                    embedded: given.is_some(),
-                    path: path.map(|path| path.to_string_lossy().into_owned()),
-                })
+                Some(texts.class(file, class, span, files, problems)?)
             }
         };
         let name = stated.name().to_owned();
         controls.insert(name.clone(), CustomControl { name, python });
     }
-    let rows: Vec<Item> = sources
-        .into_iter()
-        .map(|(file, source)| {
-            let mut row = Table::default();
-            row.set("file", place, Item::text(file, place));
-            row.set("source", place, Item::text(source, place));
-            Item {
-                value: Value::Table(row),
-                span: place,
-            }
-        })
-        .collect();
-    if !rows.is_empty() {
-        let value = Value::Array(rows);
-        tree.set("python", place, Item { value, span: place });
+    let routing = tree.table("routing");
+    let routing = routing.filter(|routing| routing.text("protocol") == Some("python"));
+    let mut router = None;
+    if let Some((routing, item)) = routing.and_then(|table| Some((table, table.get("router")?)))
+        && let Some((file, class)) = item.as_text().and_then(class_of)
+    {
+        let parameters = routing.table("parameters");
+        router = Some(PythonRouter {
+            class: texts.class(file, class, item.span, files, problems)?,
+            parameters: parameters.map(plain::values).unwrap_or_default(),
+        });
     }
-    Some(controls.into_values().collect())
+    texts.write(tree, place);
+    Some(Customs {
+        controls: controls.into_values().collect(),
+        router,
+    })
+}
+
+/// The texts of Python files.
+struct Texts {
+    /// Those that the scenario contains.
+    given: BTreeMap<String, String>,
+    /// Those of the classes that it names.
+    used: BTreeMap<String, String>,
+}
+
+impl Texts {
+    fn class(
+        &mut self,
+        file: &str,
+        class: &str,
+        span: Span,
+        files: &mut Files,
+        problems: &mut Problems,
+    ) -> Option<PythonClass> {
+        let given = self.given.get(file);
+        let source = match given {
+            Some(source) => source.clone(),
+            None => files.text(file, span, problems)?.1.to_string(),
+        };
+        let path = files.path(file).filter(|_| given.is_none());
+        self.used.insert(file.to_owned(), source.clone());
+        Some(PythonClass {
+            file: file.to_owned(),
+            class: class.to_owned(),
+            source,
+            embedded: given.is_some(),
+            path: path.map(|path| path.to_string_lossy().into_owned()),
+        })
+    }
+
+    /// Writes the texts in use under `[[python]]`.
+    fn write(self, tree: &mut Table, place: Span) {
+        let rows: Vec<Item> = (self.used.into_iter())
+            .map(|(file, source)| {
+                let mut row = Table::default();
+                row.set("file", place, Item::text(file, place));
+                row.set("source", place, Item::text(source, place));
+                Item {
+                    value: Value::Table(row),
+                    span: place,
+                }
+            })
+            .collect();
+        if !rows.is_empty() {
+            let value = Value::Array(rows);
+            tree.set("python", place, Item { value, span: place });
+        }
+    }
 }
 
 /// The texts that the file brings itself.

@@ -3,9 +3,10 @@
 //! Everything is explicit here: nodes and links are listed, ids are indices into those lists,
 //! quantities have their exact types. [`crate::Catalogue::from_resolved`] builds it.
 
-use backlane_param::Values;
+use backlane_param::{Value as Plain, Values};
 use backlane_units::{Duration, Rate};
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::{BufferLimit, Lte};
@@ -59,6 +60,14 @@ impl Described {
             Self::Slotted(_) => &[],
         }
     }
+
+    /// The routers, where they are a Python class.
+    pub fn python_router(&self) -> Option<&PythonRouter> {
+        match self {
+            Self::Network(scenario) => scenario.python_router.as_ref(),
+            Self::Slotted(_) => None,
+        }
+    }
 }
 
 /// A slotted model of backpressure.
@@ -110,6 +119,8 @@ pub struct Scenario {
     pub record: Record,
     /// The congestion controls above that the simulator does not have, each once, by name.
     pub custom_controls: Vec<CustomControl>,
+    /// The routers, where they are a Python class.
+    pub python_router: Option<PythonRouter>,
 }
 
 /// The assignment of channels, rates and flow rates, which stand with nodes and links.
@@ -130,6 +141,31 @@ pub struct CustomControl {
     pub name: String,
     /// The class, where it is one in Python; otherwise the program brings the control.
     pub python: Option<PythonClass>,
+}
+
+/// Routers that are a Python class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PythonRouter {
+    /// The class.
+    pub class: PythonClass,
+    /// The values that the scenario gives to attributes of the class.
+    #[serde(serialize_with = "as_json")]
+    pub parameters: Values,
+}
+
+/// Writes checked values that are no lists and no tables.
+fn as_json<S: Serializer>(values: &Values, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (name, value) in values.iter() {
+        match value {
+            Plain::Text(text) => map.serialize_entry(name, text)?,
+            Plain::Integer(integer) => map.serialize_entry(name, integer)?,
+            Plain::Number(number) => map.serialize_entry(name, number)?,
+            Plain::Boolean(boolean) => map.serialize_entry(name, boolean)?,
+            Plain::List(_) | Plain::Table(_) => {}
+        }
+    }
+    map.end()
 }
 
 /// A Python class with the text that it is in.

@@ -9,7 +9,7 @@ use backlane_units::{
 };
 
 use crate::codes::Code;
-use crate::custom::Stated;
+use crate::custom::{self, Stated};
 use crate::diagnostic::{Problems, Span};
 use crate::plain;
 use crate::shown::short;
@@ -352,6 +352,40 @@ fn list(kind: &Kind, noun: &str, items: &[Item], span: Span, problems: &mut Prob
     }
 }
 
+/// Values by names that the file chooses, in the order of the names.
+fn settings(item: &Item, noun: &str, problems: &mut Problems) -> Option<Item> {
+    let Some(table) = item.as_table() else {
+        wrong_type(item, noun, &Kind::Settings.describe(), problems);
+        return None;
+    };
+    let mut normal = table.clone();
+    normal.entries.sort_by(|a, b| a.key.cmp(&b.key));
+    for entry in &normal.entries {
+        let Entry { key, item, .. } = entry;
+        let noun = format!("{noun} {}", short(key));
+        if !custom::is_identifier(key) {
+            let label = "write letters, digits and _, such as period_s";
+            let message = format!("\"{}\" cannot be the name of a parameter", short(key));
+            problems.error(Code::BadName, entry.key_span, message, label);
+        }
+        match &item.value {
+            Value::Number(number) if !number.is_finite() => {
+                let message = format!("{noun} is not finite");
+                problems.error(Code::Range, item.span, message, "write a number");
+            }
+            Value::Text(text) => {
+                is_printable(text, Code::BadName, &noun, item.span, problems);
+            }
+            Value::Integer(_) | Value::Number(_) | Value::Boolean(_) => {}
+            _ => wrong_type(item, &noun, "a number, a text or a boolean", problems),
+        }
+    }
+    Some(Item {
+        value: Value::Table(normal),
+        span: item.span,
+    })
+}
+
 /// The canonical form of one value.
 fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Option<Item> {
     let span = item.span;
@@ -520,6 +554,20 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
             }
             None => word(item, words, &[], noun, problems).and_then(text),
         },
+        Kind::PythonClass => {
+            let Some(text) = item.as_text() else {
+                wrong_type(item, noun, &kind.describe(), problems);
+                return None;
+            };
+            if custom::class_of(text).is_none() {
+                let message = format!("\"{}\" names no class in a file", short(text));
+                let label = "write \"FILE:CLASS\", such as \"router.py:Own\"";
+                problems.error(Code::BadClass, span, message, label);
+                return None;
+            }
+            is_printable(text, Code::BadClass, noun, span, problems).then(|| item.clone())
+        }
+        Kind::Settings => settings(item, noun, problems),
         Kind::OrWord(word, _) if item.as_text() == Some(word) => Some(item.clone()),
         Kind::OrWord(word, inner) => {
             // A word that is neither is told about both.

@@ -10,7 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Problems, Report, Span, Watch};
 use crate::files::{Files, TableReader};
-use crate::model::CustomControl;
+use crate::model::{CustomControl, PythonRouter};
 use crate::print::{self, Style};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
@@ -61,6 +61,8 @@ pub struct Plan {
     pub runs: Vec<Run>,
     /// The congestion controls of all cells that the simulator does not have, by name and text.
     pub custom_controls: Vec<CustomControl>,
+    /// The Python classes of routers of all cells, by text and parameters.
+    pub python_routers: Vec<PythonRouter>,
     /// What the cells are warned of.
     pub warnings: Vec<Diagnostic>,
 }
@@ -204,6 +206,7 @@ fn plan_within(
     let mut cells: Vec<Cell> = Vec::new();
     let mut twins = Twins::default();
     let mut custom_controls = BTreeMap::new();
+    let mut python_routers = BTreeMap::new();
     let choices = (0..sweep.cells()).map(|cell| sweep.choice(cell));
     planning.each(&sweep, choices, |planning, choice, resolved| {
         let scenario = &resolved.scenario;
@@ -218,6 +221,10 @@ fn plan_within(
             custom_controls
                 .entry(key)
                 .or_insert_with(|| control.clone());
+        }
+        if let Some(router) = scenario.python_router() {
+            let key = serde_json::to_string(router).unwrap_or_default();
+            python_routers.entry(key).or_insert_with(|| router.clone());
         }
         let hash = content_hash(&resolved.tree, &mut planning.problems);
         let text = print::document(&resolved.tree, Style::Marked, &mut planning.problems);
@@ -268,6 +275,7 @@ fn plan_within(
         seeds,
         runs,
         custom_controls: custom_controls.into_values().collect(),
+        python_routers: python_routers.into_values().collect(),
         warnings: planning.finish()?,
     })
 }

@@ -90,7 +90,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let raw = with_profiles.as_ref().unwrap_or(raw);
     let mut tree = normal::section(problems.catalogue.file(), raw, Span::default(), problems);
     tree.remove("sweep");
-    let custom_controls = custom::controls(&mut tree, files, problems);
+    let customs = custom::customs(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);
     let mut network = topology::build(&tree, files, problems);
@@ -125,6 +125,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
         let channels = channels.unwrap_or_default();
+        let customs = customs?;
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
             duration: duration?,
@@ -144,7 +145,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
                 values: plain::values(routing),
             },
             warm_up: routing.quantity("warm_up")?,
-            custom_controls: custom_controls?,
+            custom_controls: customs.controls,
+            python_router: customs.router,
             tcp: Tcp {
                 congestion_control: congestion_control(tcp.text("congestion_control")?)?,
                 values: plain::values(tcp),

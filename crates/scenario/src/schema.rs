@@ -122,6 +122,12 @@ fn kind(kind: &Kind) -> Value {
             { "enum": words },
             { "type": "string", "pattern": "^(python:.+:.+|custom:.+)$" },
         ] }),
+        Kind::PythonClass => json!({ "type": "string", "pattern": "^.+:.+$" }),
+        Kind::Settings => json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+            "additionalProperties": { "type": ["number", "string", "boolean"] },
+        }),
         Kind::OrWord(word, inner) => json!({ "anyOf": [{ "const": word }, self::kind(inner)] }),
         Kind::Drawn(inner) => {
             let examples = match inner {

@@ -374,7 +374,7 @@ impl Place<'_> {
         }
         match &key.kind {
             Kind::Tables(inner) => self.descend_rows(table, word, inner, rest, problems),
-            Kind::Map(_) if rest.len() == 1 => {
+            Kind::Map(_) | Kind::Settings if rest.len() == 1 => {
                 if let Some(map) = self.table_at(table, word, None) {
                     map.set(rest[0], self.span, self.item.clone());
                 }

@@ -261,6 +261,10 @@ fn cases() -> Vec<(&'static str, String)> {
             graph(ab, &link("a", "b")) + "[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\"\n",
         ),
         (
+            "S083",
+            chain("[routing]\nprotocol = \"python\"\nrouter = \"hot_potato.py\"\n"),
+        ),
+        (
             "S100",
             chain(
                 "[access]\nkind = \"lte\"\n\

@@ -87,6 +87,15 @@ pub(crate) struct FlowInfo {
     pub congestion_control: Option<String>,
 }
 
+/// What a program supplies for one run, beside its models.
+#[derive(Clone, Copy, Default)]
+pub struct Supplied<'a> {
+    /// Congestion controls that the simulator does not have, by the names of the scenario.
+    pub controls: &'a [Custom],
+    /// The routing protocol, in place of the model of the same name.
+    pub router: Option<&'a Protocol>,
+}
+
 /// A world that is ready to run.
 pub struct World {
     /// Network, routers and flows.
@@ -129,8 +138,15 @@ impl World {
         seed: u64,
         trace: Option<Trace>,
     ) -> Result<Self, BuildError> {
-        Self::watched(models, scenario, seed, trace, &[], |_, _| Ok(()))?
-            .map_err(|interrupt| BuildError(interrupt.to_string()))
+        Self::watched(
+            models,
+            Supplied::default(),
+            scenario,
+            seed,
+            trace,
+            |_, _| Ok(()),
+        )?
+        .map_err(|interrupt| BuildError(interrupt.to_string()))
     }
 
     /// As [`World::new`], with congestion controls that the simulator does not have: the scenario
@@ -146,26 +162,31 @@ impl World {
         controls: &[Custom],
     ) -> Result<Self, BuildError> {
         let models = Models::standard();
-        Self::watched(models, scenario, seed, trace, controls, |_, _| Ok(()))?
+        let supplied = Supplied {
+            controls,
+            router: None,
+        };
+        Self::watched(models, supplied, scenario, seed, trace, |_, _| Ok(()))?
             .map_err(|interrupt| BuildError(interrupt.to_string()))
     }
 
-    /// As [`World::with_controls`]. A large world takes its time; `watch` is called now and then as
-    /// in [`World::run`], and may end it. The inner error is [`Interrupt`], if it did.
+    /// As [`World::new`], with what the program supplies. A large world takes its time; `watch` is
+    /// called now and then as in [`World::run`], and may end it. The inner error is [`Interrupt`],
+    /// if it did.
     ///
     /// # Errors
     /// If the scenario contradicts itself in a way that its checks should have found, or names a
-    /// congestion control that is not among `controls`.
+    /// congestion control or a router that is not supplied.
     pub fn watched(
         models: &Models,
+        supplied: Supplied<'_>,
         scenario: &Scenario,
         seed: u64,
         trace: Option<Trace>,
-        controls: &[Custom],
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
     ) -> Result<Result<Self, Interrupt>, BuildError> {
         let watch = &mut Watch::new(&mut watch);
-        match Self::build(models, scenario, seed, trace, controls, watch) {
+        match Self::build(models, supplied, scenario, seed, trace, watch) {
             Ok(world) => Ok(Ok(world)),
             Err(Unbuilt::Interrupted) => Ok(Err(Interrupt)),
             Err(Unbuilt::Error(error)) => Err(error),
@@ -174,10 +195,10 @@ impl World {
 
     fn build(
         models: &Models,
+        supplied: Supplied<'_>,
         scenario: &Scenario,
         seed: u64,
         trace: Option<Trace>,
-        controls: &[Custom],
         watch: &mut Watch<'_>,
     ) -> Result<Self, Unbuilt> {
         let mut streams = Streams::new(seed);
@@ -187,8 +208,10 @@ impl World {
         let mut builder = Builder {
             scenario,
             models,
-            protocol: models.routers.find(&scenario.routing.protocol)?,
-            controls,
+            protocol: models
+                .routers
+                .find(&scenario.routing.protocol, supplied.router)?,
+            controls: supplied.controls,
             streams,
             events: EventQueue::new(),
             network: Network::new(),

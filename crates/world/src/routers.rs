@@ -24,6 +24,7 @@ use backlane_traffic::FlowSpec;
 use crate::build::{BuildError, Builder, Unbuilt, while_watched};
 use crate::capture::MessagePort;
 use crate::guard::Guarded;
+use crate::python_router::PythonRouting;
 
 /// Nodes to which a search finds the way in the time of one step.
 const NODES_PER_STEP: u64 = 16;
@@ -73,6 +74,11 @@ impl<'a, 's, 'w> Site<'a, 's, 'w> {
     /// The nodes of core networks. They forward no packets of others.
     pub fn gateways(&self) -> Vec<NodeId> {
         self.builder.gateways()
+    }
+
+    /// The names of all nodes in the scenario, by number.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.builder.nodes.iter().map(|node| node.id.as_str())
     }
 
     /// The node of a name in the scenario.
@@ -196,6 +202,16 @@ impl Protocol {
         self
     }
 
+    /// A protocol whose routers the program supplies for each run.
+    fn supplied<C: Params>(name: &'static str) -> Self {
+        let mut protocol = Self::new(name, |_: C, _| Err(Interrupt));
+        protocol.make = Box::new(move |_, _| {
+            let message = format!("the routers of protocol \"{name}\" are not in this program");
+            Err(Unbuilt::Error(BuildError(message)))
+        });
+        protocol
+    }
+
     fn with_port(mut self, port: MessagePort) -> Self {
         self.port = port;
         self
@@ -219,6 +235,7 @@ impl Routers {
             bp_mr(),
             tcp_aware(),
             l2_5r(),
+            python(),
         ])
     }
 
@@ -230,8 +247,13 @@ impl Routers {
         self.0.iter().map(|protocol| protocol.declared.clone())
     }
 
-    pub(crate) fn find(&self, name: &str) -> Result<&Protocol, BuildError> {
-        let mut protocols = self.0.iter();
+    /// The protocol `name`: `supplied`, if it has this name.
+    pub(crate) fn find<'a>(
+        &'a self,
+        name: &str,
+        supplied: Option<&'a Protocol>,
+    ) -> Result<&'a Protocol, BuildError> {
+        let mut protocols = supplied.into_iter().chain(&self.0);
         let found = protocols.find(|protocol| protocol.name == name);
         found.ok_or_else(|| BuildError(format!("there is no routing protocol \"{name}\"")))
     }
@@ -369,6 +391,10 @@ fn tcp_aware() -> Protocol {
         }))
     })
     .with_device_queue(|_| Some(1))
+}
+
+fn python() -> Protocol {
+    Protocol::supplied::<PythonRouting>("python")
 }
 
 fn l2_5r() -> Protocol {

@@ -2,11 +2,12 @@
 //! as one that the simulator has.
 
 use backlane_net::{Context, DropCause, PacketId, Router};
-use backlane_param::{Params, params, words};
+use backlane_param::{Param, Params, params, words};
 use backlane_scenario::{CatalogueError, schema};
+use backlane_world::python_router::PythonRouting;
 use backlane_world::routers::Protocol;
 use backlane_world::units::Duration;
-use backlane_world::{Models, RunError, World};
+use backlane_world::{BuildError, Models, Outcome, RunError, Supplied, World};
 
 words! {
     /// How an interface is chosen.
@@ -242,4 +243,60 @@ fn a_panic_ends_its_run_with_name_place_and_time_and_other_runs_go_on() {
     // A packet of 1000 bytes each 8 ms.
     assert!((1.0..1.009).contains(&panic.at.as_secs_f64()), "{panic}");
     assert!(run(1).is_ok());
+}
+
+/// The keys of protocol "python".
+fn python(routing: &str) -> String {
+    let routing = format!("protocol = \"python\"\nrouter = \"walk.py:Walk\"\n{routing}");
+    text(&routing) + "[[python]]\nfile = \"walk.py\"\nsource = \"class Walk: pass\"\n"
+}
+
+fn supplied(router: Option<&Protocol>, scenario: &str) -> Result<Outcome, BuildError> {
+    let models = Models::standard();
+    let scenario = models.catalogue().from_resolved(scenario).unwrap();
+    let supplied = Supplied {
+        router,
+        ..Supplied::default()
+    };
+    let world = World::watched(models, supplied, &scenario, 1, None, |_, _| Ok(()))?;
+    Ok(world.unwrap().run(|_, _| Ok(())).unwrap())
+}
+
+#[test]
+fn routers_that_the_program_supplies_take_the_place_of_the_model() {
+    let walk = Protocol::new("python", |config: PythonRouting, site| {
+        assert_eq!(config.router.0, "walk.py:Walk");
+        assert_eq!(site.names().nth(3), Some("enb4"));
+        let patience = config.parameters.and_then(|own| {
+            let patience = own.0.get("patience")?.clone();
+            u32::from_value(&patience)
+        });
+        let config = Walk {
+            patience: patience.unwrap_or_default(),
+            ..Walk::default()
+        };
+        let stream = site.streams("walk");
+        Ok(Box::new(move |node| {
+            Box::new(Walker {
+                config,
+                stream: stream(node),
+                turn: 0,
+            })
+        }))
+    });
+    let delivered = |more: &str| {
+        let outcome = supplied(Some(&walk), &python(more)).unwrap();
+        outcome.summary.packets_delivered
+    };
+    let (few, many) = (delivered(""), delivered("parameters = { patience = 60 }"));
+    assert!(few < many, "{few} {many}");
+}
+
+#[test]
+fn a_scenario_without_the_routers_that_it_names_is_not_built() {
+    let error = supplied(None, &python("")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the routers of protocol \"python\" are not in this program"
+    );
 }

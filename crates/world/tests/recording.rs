@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use backlane_record::{Column, Table};
 use backlane_units::SimTime;
 use backlane_world::sink::{CAPTURE_BYTES, SERIES_ROWS, Sink};
-use backlane_world::{Interrupt, Models, Outcome, World};
+use backlane_world::{Interrupt, Models, Outcome, Supplied, World};
 use common::{grid, resolve, run};
 
 /// One row of a series, text for each value.
@@ -224,8 +224,15 @@ fn building_and_finishing_a_large_world_ends_when_it_is_asked_to() {
                     Ok(())
                 }
             };
-            let world =
-                World::watched(Models::standard(), &scenario, 1, None, &[], &mut watch).unwrap();
+            let world = World::watched(
+                Models::standard(),
+                Supplied::default(),
+                &scenario,
+                1,
+                None,
+                &mut watch,
+            )
+            .unwrap();
             let built = world.is_ok();
             let ended = world.and_then(|world| world.run(&mut watch));
             (asked, built, ended.err())

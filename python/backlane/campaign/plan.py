@@ -67,6 +67,8 @@ class Plan:
     runs: list[Run]
     custom_controls: list[dict[str, Any]] = field(default_factory=list, repr=False)
     """The congestion controls that the scenario brings; only of a plan that was just made."""
+    python_routers: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    """The Python classes of its routers, with their parameters; likewise."""
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Plan:
@@ -98,6 +100,7 @@ class Plan:
             seeds=[_of(seed, int) for seed in value["seeds"]],
             runs=runs,
             custom_controls=list(value.get("custom_controls", ())),
+            python_routers=list(value.get("python_routers", ())),
         )
         _ = list(plan.rows())
         return plan
@@ -114,11 +117,11 @@ class Plan:
 
     def classes(self) -> list[Named]:
         """The Python classes that the scenario names."""
-        if not self.custom_controls:
+        if not self.custom_controls and not self.python_routers:
             return []
-        from backlane import congestion
+        from backlane import congestion, routing
 
-        return congestion.named(self.custom_controls)
+        return congestion.named(self.custom_controls) + routing.named(self.python_routers)
 
     def shard(self, part: tuple[int, int] | None) -> list[Run]:
         """Every n-th run, beginning with the i-th (from 1); all runs for None."""
@@ -220,7 +223,7 @@ def make_plan(
     """
     text = read_scenario(file)
     plan = Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))
-    if plan.custom_controls:
+    if plan.custom_controls or plan.python_routers:
         from backlane import congestion, outline
 
         congestion.refuse_rust(plan.custom_controls, file)

@@ -484,6 +484,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Some("[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\""),
     ),
     entry(
+        Code::BadClass,
+        "S083",
+        "A Python class is not named rightly",
+        "A class in a Python file is \"FILE:CLASS\", the path counting from the folder of the \
+         scenario. See the guide to routers in Python.",
+        Some("[routing]\nprotocol = \"python\"\nrouter = \"hot_potato.py\""),
+    ),
+    entry(
         Code::TraceEmpty,
         "S090",
         "A trace is too short",

@@ -71,6 +71,7 @@ pub(crate) enum Code {
     BadControl,
     BadFailure,
     NoPosition,
+    BadClass,
     TraceEmpty,
     TraceOrder,
     TraceGap,

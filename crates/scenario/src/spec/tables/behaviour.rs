@@ -120,6 +120,7 @@ pub(crate) static ROUTING: Section = Section {
             Variant::slot("bp-mr"),
             Variant::slot("tcp-aware-bp"),
             Variant::slot("l2.5r"),
+            Variant::slot("python"),
         ],
     }),
 };
@@ -128,14 +129,14 @@ pub(crate) static ROUTING: Section = Section {
 pub(crate) static PYTHON: Section = Section {
     rules: None,
     noun: "python",
-    doc: "A Python file that holds congestion controls. Where it is missing, the file is read.",
+    doc: "A Python file with congestion controls or routers. Where it is missing, the file is read.",
     tag: None,
     keys: &[
         key(
             "file",
             Kind::Text,
             Required,
-            "The file, as `congestion_control` names it.",
+            "The file, as `congestion_control` or `router` names it.",
         ),
         key("source", Kind::Content, Required, "What the file holds."),
     ],
