@@ -38,7 +38,8 @@ pub enum Declared {
     Section(Section),
     /// A word of the tag of a section, such as a routing protocol.
     Word {
-        /// The noun of the section.
+        /// The noun of the section; with a dot and the key of the tag where several sections have
+        /// the noun.
         section: &'static str,
         /// The word and its keys.
         variant: Variant,
@@ -391,7 +392,7 @@ impl<'a> Builder<'a> {
         }
         section.keys = self.keys(section.keys);
         if let Some(tag) = section.tag {
-            let (variants, has_more) = self.variants(section.noun, tag.variants);
+            let (variants, has_more) = self.variants(section.noun, tag.key, tag.variants);
             is_touched |= has_more;
             section.tag = Some(Tag { variants, ..tag });
         }
@@ -408,16 +409,20 @@ impl<'a> Builder<'a> {
     fn variants(
         &mut self,
         noun: &'static str,
+        tag: &'static str,
         variants: &'static [Variant],
     ) -> (&'static [Variant], bool) {
         let mut all: Vec<Variant> = Vec::new();
         let mut more: Vec<Variant> = Vec::new();
         for (at, declared) in self.declared.iter().enumerate() {
             if let Declared::Word { section, variant } = declared
-                && *section == noun
+                && (*section == noun || *section == format!("{noun}.{tag}"))
             {
                 self.used[at] = true;
-                more.push(*variant);
+                more.push(Variant {
+                    keys: [tables::shared_keys(section), variant.keys].concat().leak(),
+                    ..*variant
+                });
             }
         }
         let has_more = !more.is_empty();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use backlane_units::{Bytes, Duration};
 
+use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
 use crate::model::{
@@ -11,6 +12,7 @@ use crate::model::{
     Udp, Utility,
 };
 use crate::phrases;
+use crate::plain;
 use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
 use crate::shown::short;
@@ -52,7 +54,7 @@ pub(crate) fn read(
         let (Some(from), Some(to)) = (from, to) else {
             continue;
         };
-        let Some(group) = group(table, from, to) else {
+        let Some(group) = group(table, from, to, problems.catalogue) else {
             continue;
         };
         let Some(pairs) = pairs(&group, table, span, names, problems) else {
@@ -90,15 +92,17 @@ pub(crate) fn read(
 }
 
 /// The plain values of a group.
-fn group(table: &Table, from: Endpoints, to: Endpoints) -> Option<FlowGroup> {
+fn group(table: &Table, from: Endpoints, to: Endpoints, catalogue: Catalogue) -> Option<FlowGroup> {
     let kind = match table.text("kind")? {
         "download" => FlowKind::Download,
         "upload" => FlowKind::Upload,
         "transfer" => FlowKind::Transfer,
         "udp" => FlowKind::Udp,
-        _ => FlowKind::OnOff,
+        "on-off" => FlowKind::OnOff,
+        other => FlowKind::Source(catalogue.of(&tables::FLOW).variant(other)?.name),
     };
-    let udp = if kind.is_tcp() {
+    let is_declared = matches!(kind, FlowKind::Source(_));
+    let udp = if kind.is_tcp() || is_declared {
         None
     } else {
         let on_off = match kind {
@@ -144,6 +148,7 @@ fn group(table: &Table, from: Endpoints, to: Endpoints) -> Option<FlowGroup> {
             .text("congestion_control")
             .and_then(congestion_control),
         udp,
+        source: is_declared.then(|| plain::values(table)),
     })
 }
 

@@ -456,8 +456,10 @@ pub struct FlowGroup {
     pub stop: Option<Duration>,
     /// The congestion control where it is not that of [`Scenario::tcp`].
     pub congestion_control: Option<CongestionControl>,
-    /// The load of UDP kinds; `None` for TCP.
+    /// The load of the kinds "udp" and "on-off".
     pub udp: Option<Udp>,
+    /// The checked values of a kind that the running program declares.
+    pub source: Option<Values>,
 }
 
 /// What a flow does.
@@ -473,6 +475,8 @@ pub enum FlowKind {
     Udp,
     /// UDP that alternates between a constant rate and silence.
     OnOff,
+    /// UDP from a source that the running program declares, by its name.
+    Source(&'static str),
 }
 
 impl FlowKind {
@@ -484,6 +488,7 @@ impl FlowKind {
             Self::Transfer => "transfer",
             Self::Udp => "udp",
             Self::OnOff => "on-off",
+            Self::Source(name) => name,
         }
     }
 

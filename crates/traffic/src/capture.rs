@@ -1,5 +1,6 @@
-//! TransportHeader headers as bytes, for captures.
+//! Transport headers as bytes, for captures.
 
+use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{Packet, PacketId, TransportHeader};
 use backlane_tcp::{Flags, Segment};
 
@@ -33,7 +34,14 @@ impl Flows {
             TransportSpec::Udp(config) => {
                 return TransportHeader {
                     protocol: UDP,
-                    header: udp_header(ports, config.packet_bytes + 8),
+                    header: udp_header(ports, config.packet_bytes + UDP_HEADER_BYTES),
+                };
+            }
+            // Below the mesh a packet may carry more than its source sent.
+            TransportSpec::Source(_) => {
+                return TransportHeader {
+                    protocol: UDP,
+                    header: udp_header(ports, packet.size_bytes - IPV4_HEADER_BYTES),
                 };
             }
             TransportSpec::Tcp(config) => (config, self.segments().plain(id, false)),

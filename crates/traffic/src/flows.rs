@@ -268,15 +268,26 @@ impl Application for Flows {
                 }
                 TransportSpec::Udp(config) => {
                     let periods = self.streams.stream(&format!("flow{id}"), "on-off");
-                    let mut udp = Box::new(UdpFlow::new(*config, spec.size_bytes, periods));
+                    let source = config.source(periods);
+                    let udp = UdpFlow::new(source, config.packet_bytes, spec.size_bytes);
+                    let mut udp = Box::new(udp);
                     match grant {
                         Some(grant) => {
                             udp.emit_slot(context, flow.timers[0], (id, spec), grant);
                         }
-                        None => udp.emit(context, flow.timers[0], id, spec),
+                        None => udp.start(context, flow.timers[0], id, spec),
                     }
                     flow.transport = Some(Transport::Udp(udp));
                     false
+                }
+                TransportSpec::Source(factory) => {
+                    let stream = self.streams.stream(&format!("flow{id}"), "source");
+                    let source = factory.build(FlowId(id), stream);
+                    let mut udp = Box::new(UdpFlow::new(source, 0, spec.size_bytes));
+                    udp.start(context, flow.timers[0], id, spec);
+                    let is_cut_short = udp.is_cut_short();
+                    flow.transport = Some(Transport::Udp(udp));
+                    is_cut_short
                 }
             },
             (STOP, Some(Transport::Tcp(tcp))) => {
@@ -297,7 +308,7 @@ impl Application for Flows {
                     }
                     None => udp.emit(context, flow.timers[0], id, spec),
                 }
-                false
+                udp.is_cut_short()
             }
             (_, None) => false,
         };

@@ -2,15 +2,16 @@
 //!
 //! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
 //! A flow is a transfer over TCP ([`tcp_flow`]), perhaps with network coding below it
-//! ([`coded`]), or a load over UDP ([`udp`]), which may be controlled by what waits at its source
-//! ([`Utility`]); [`delivery`] is what its sink measures on the packets that arrive, and [`reordering`]
-//! what it measures of their order when asked.
+//! ([`coded`]), or a flow over UDP ([`udp`]) whose packets a [`Source`] times, or flow control
+//! ([`Utility`]). [`delivery`] measures the packets that arrive at the sink, and [`reordering`] their
+//! order.
 
 mod capture;
 pub mod coded;
 pub mod delivery;
 mod flows;
 pub mod reordering;
+mod source;
 mod spec;
 pub mod tcp_flow;
 pub mod udp;
@@ -20,5 +21,6 @@ pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use flows::{Flow, Flows, Transport};
 pub use reordering::{Reordering, ReorderingReadings};
+pub use source::{Emission, Source, SourceFactory};
 pub use spec::{FlowSpec, Start, TransportSpec, UdpConfig};
 pub use utility::Utility;

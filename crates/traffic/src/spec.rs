@@ -1,9 +1,13 @@
 //! What a flow is asked to do.
 
+use std::rc::Rc;
+
+use backlane_engine::Stream;
 use backlane_net::NodeId;
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::coded::CodingConfig;
+use crate::source::{Constant, Emission, Source, SourceFactory};
 use crate::utility::{Demand, Utility};
 
 /// A flow before it runs.
@@ -41,8 +45,10 @@ pub enum TransportSpec {
     Tcp(backlane_tcp::Config),
     /// TCP over network coding, from the first router of the source on.
     CodedTcp(backlane_tcp::Config, CodingConfig),
-    /// UDP.
+    /// UDP at a constant rate, on and off, or controlled.
     Udp(UdpConfig),
+    /// UDP from a source that the program brings.
+    Source(Rc<dyn SourceFactory>),
 }
 
 /// A load over UDP.
@@ -60,6 +66,19 @@ pub struct UdpConfig {
 }
 
 impl UdpConfig {
+    /// Its source; `periods` draws the times on and off.
+    pub(crate) fn source(&self, periods: Stream) -> Box<dyn Source> {
+        let after = self.rate.transmission_time(u64::from(self.packet_bytes));
+        Box::new(Constant {
+            emission: Emission {
+                after,
+                payload_bytes: self.packet_bytes,
+            },
+            on_off: self.on_off.map(|means| (means, periods)),
+            on_left: None,
+        })
+    }
+
     /// What it asks for in its source's choice, while so much of it waits.
     pub(crate) fn demand(&self, backlog_pkts: u32) -> Option<Demand> {
         let control = self.control?;

@@ -1,50 +1,55 @@
-//! Loads over UDP: constant rate, on/off, and controlled by what waits at the source.
+//! Flows over UDP: a source, or what flow control grants.
 
-use backlane_engine::{Stream, TimerId};
+use backlane_engine::TimerId;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{FlowId, HostContext, Packet};
 use backlane_units::{Duration, SimTime};
 
-use crate::spec::{FlowSpec, UdpConfig};
+use crate::source::{Emission, Source};
+use crate::spec::FlowSpec;
 
-/// A UDP source that runs.
+/// A UDP flow that runs.
 #[derive(Debug)]
 pub struct UdpFlow {
-    config: UdpConfig,
+    source: Box<dyn Source>,
+    /// Payload of a packet that flow control grants, in bytes.
+    granted_bytes: u32,
+    /// The packet that the timer is set for; `None` before the start and when the source has ended.
+    pending: Option<Emission>,
     /// Packets sent.
     pub packets_sent: u64,
     bytes_left: Option<u64>,
-    gap: Duration,
-    periods: Stream,
-    on_until: SimTime,
+    has_ended: bool,
     /// Packets, and parts of one, that flow control has granted and that were not sent yet.
     credit_pkts: f64,
 }
 
 impl UdpFlow {
-    /// A source that starts when [`UdpFlow::emit`] is first called; `periods` draws the times
-    /// on and off.
-    pub fn new(config: UdpConfig, size_bytes: Option<u64>, periods: Stream) -> Self {
-        let gap = config
-            .rate
-            .transmission_time(u64::from(config.packet_bytes));
+    /// A flow that starts when [`UdpFlow::start`] is called. `granted_bytes` is the payload of a
+    /// packet under flow control.
+    pub fn new(source: Box<dyn Source>, granted_bytes: u32, size_bytes: Option<u64>) -> Self {
         Self {
-            config,
+            source,
+            granted_bytes,
+            pending: None,
             packets_sent: 0,
             bytes_left: size_bytes,
-            gap,
-            periods,
-            on_until: SimTime::ZERO,
+            has_ended: false,
             credit_pkts: 0.0,
         }
     }
 
     /// Whether everything was sent.
     pub fn exhausted(&self) -> bool {
-        self.bytes_left == Some(0)
+        self.has_ended || self.bytes_left == Some(0)
     }
 
-    /// Whether it has sent everything, or was told to fall silent by now.
+    /// Whether its source has ended before the flow's bytes.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.has_ended && self.bytes_left.is_some_and(|bytes| bytes > 0)
+    }
+
+    /// Whether it has sent everything, or has to be silent by now.
     pub(crate) fn is_over(&self, now: SimTime, spec: &FlowSpec) -> bool {
         self.exhausted() || spec.stop.is_some_and(|stop| now >= stop)
     }
@@ -61,14 +66,29 @@ impl UdpFlow {
         self.credit_pkts += pkts;
         while self.credit_pkts >= 1.0 && !self.is_over(context.now(), spec) {
             self.credit_pkts -= 1.0;
-            self.send(context, id, spec);
+            self.send(context, id, spec, self.granted_bytes);
         }
         if !self.is_over(context.now(), spec) {
             context.set_timer(timer, context.now() + slot);
         }
     }
 
-    /// The timer fired: sends one packet and arms the timer for the next.
+    /// The flow starts: sends the first packet, or arms the timer for it.
+    pub fn start(
+        &mut self,
+        context: &mut HostContext<'_>,
+        timer: TimerId,
+        id: u32,
+        spec: &FlowSpec,
+    ) {
+        self.ask(context.now());
+        match self.pending {
+            Some(first) if first.after > Duration::ZERO => self.arm(context, timer),
+            _ => self.emit(context, timer, id, spec),
+        }
+    }
+
+    /// The timer fired: sends a packet and arms the timer for the next.
     pub fn emit(
         &mut self,
         context: &mut HostContext<'_>,
@@ -76,28 +96,37 @@ impl UdpFlow {
         id: u32,
         spec: &FlowSpec,
     ) {
-        let now = context.now();
-        if self.is_over(now, spec) {
+        if self.is_over(context.now(), spec) {
             return;
         }
-        if let Some((on, _)) = self.config.on_off
-            && self.packets_sent == 0
-        {
-            self.on_until = now + self.period(on);
+        if let Some(emission) = self.pending {
+            self.send(context, id, spec, emission.payload_bytes);
+            self.ask(context.now());
+            self.arm(context, timer);
         }
-        self.send(context, id, spec);
-        let mut next = now + self.gap;
-        if let Some((on, off)) = self.config.on_off
-            && next >= self.on_until
-        {
-            next = self.on_until.max(now) + self.period(off);
-            self.on_until = next + self.period(on);
-        }
-        context.set_timer(timer, next);
     }
 
-    fn send(&mut self, context: &mut HostContext<'_>, id: u32, spec: &FlowSpec) {
-        let payload = u64::from(self.config.packet_bytes).min(self.bytes_left.unwrap_or(u64::MAX));
+    /// Asks the source for the next packet.
+    fn ask(&mut self, now: SimTime) {
+        self.pending = self.source.next(now);
+        self.has_ended = self.pending.is_none();
+    }
+
+    /// Arms the timer for the next packet.
+    fn arm(&mut self, context: &mut HostContext<'_>, timer: TimerId) {
+        if let Some(next) = self.pending {
+            context.set_timer(timer, context.now().saturating_add(next.after));
+        }
+    }
+
+    fn send(
+        &mut self,
+        context: &mut HostContext<'_>,
+        id: u32,
+        spec: &FlowSpec,
+        payload_bytes: u32,
+    ) {
+        let payload = u64::from(payload_bytes).min(self.bytes_left.unwrap_or(u64::MAX));
         if let Some(left) = &mut self.bytes_left {
             *left -= payload;
         }
@@ -107,9 +136,5 @@ impl UdpFlow {
             ..Packet::new(FlowId(id), spec.source, spec.destination, size_bytes)
         });
         self.packets_sent += 1;
-    }
-
-    fn period(&mut self, mean: Duration) -> Duration {
-        Duration::from_secs_f64(self.periods.exponential(mean.as_secs_f64()))
     }
 }

@@ -537,6 +537,10 @@ impl Builder<'_> {
 
     /// The transport of the flows of a group, and the name of their congestion control.
     fn transport(&self, group: &FlowGroup) -> Result<(TransportSpec, Option<String>), BuildError> {
+        if let (FlowKind::Source(name), Some(values)) = (group.kind, &group.source) {
+            let factory = self.models.sources.factory(name, values)?;
+            return Ok((TransportSpec::Source(factory), None));
+        }
         Ok(match &group.udp {
             Some(udp) => {
                 let config = UdpConfig {

@@ -9,6 +9,7 @@ use backlane_net::{
     Context, FlowId, NodeId, PacketId, PacketStore, QueueDiscipline, Router, RouterQueue,
 };
 use backlane_scenario::Scenario;
+use backlane_traffic::{Emission, Source};
 use backlane_units::{Rate, SimTime};
 
 use crate::build::{BuildError, World};
@@ -88,6 +89,7 @@ impl Models {
 }
 
 /// A model whose panics carry its name and the simulated time.
+#[derive(Debug)]
 pub(crate) struct Guarded<T> {
     model: T,
     name: &'static str,
@@ -214,5 +216,11 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
 
     fn backlog_pkts(&self) -> usize {
         self.model.backlog_pkts()
+    }
+}
+
+impl Source for Guarded<Box<dyn Source>> {
+    fn next(&mut self, now: SimTime) -> Option<Emission> {
+        self.call(now, |source| source.next(now))
     }
 }

@@ -62,6 +62,7 @@ pub mod routers;
 mod run;
 pub mod sink;
 pub mod slotted;
+pub mod sources;
 mod starts;
 mod wifi;
 
@@ -72,6 +73,7 @@ pub use backlane_record as record;
 pub use backlane_routing as routing;
 pub use backlane_scenario::{Described, Scenario};
 pub use backlane_tcp as tcp;
+pub use backlane_traffic as traffic;
 pub use backlane_units as units;
 pub use build::{BuildError, Supplied, World};
 pub use estimate::{Estimate, Part, estimate};

@@ -12,11 +12,13 @@ use backlane_traffic::CodingConfig;
 use crate::controls::Controls;
 use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
+use crate::sources::{Sources, Traffic};
 
 /// The models that a scenario may name, with their keys.
 pub struct Models {
     pub(crate) routers: Routers,
     pub(crate) queues: Queues,
+    pub(crate) sources: Sources,
     pub(crate) controls: Controls,
     catalogue: Catalogue,
 }
@@ -25,6 +27,7 @@ pub struct Models {
 pub struct ModelsBuilder {
     routers: Routers,
     queues: Queues,
+    sources: Sources,
     controls: Controls,
 }
 
@@ -44,6 +47,7 @@ impl Models {
         ModelsBuilder {
             routers: Routers::standard(),
             queues: Queues::standard(),
+            sources: Sources::default(),
             controls: Controls::standard(),
         }
     }
@@ -69,6 +73,13 @@ impl ModelsBuilder {
         self
     }
 
+    /// Adds a kind of flow over UDP.
+    #[must_use]
+    pub fn traffic(mut self, traffic: Traffic) -> Self {
+        self.sources.push(traffic);
+        self
+    }
+
     /// The models and their catalogue. It is made once and lives as long as the program.
     ///
     /// # Errors
@@ -76,12 +87,14 @@ impl ModelsBuilder {
     /// A name or a key that is taken, or a default that its own key refuses.
     pub fn build(self) -> Result<Models, CatalogueError> {
         let declared = self.routers.declared().chain(self.queues.declared());
+        let declared = declared.chain(self.sources.declared());
         let declared = declared.chain(self.controls.declared());
         let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
             catalogue: Catalogue::new(&declared)?,
             routers: self.routers,
             queues: self.queues,
+            sources: self.sources,
             controls: self.controls,
         })
     }

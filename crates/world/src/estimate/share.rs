@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use backlane_param::Params;
 use backlane_scenario::model::{FlowGroup, Law, Scenario, Start};
 use backlane_tcp::Config;
-use backlane_units::Duration;
+use backlane_units::{Duration, Rate};
 
 use super::paths::{Paths, TCP_HEADER_BYTES, UDP_HEADER_BYTES, Way};
 use super::routing::Routing;
@@ -25,6 +25,8 @@ const LEAST_SHARE: f64 = 0.01;
 const HANDSHAKE_PKTS: f64 = 1.0;
 /// Segments that are acknowledged one by one at the beginning.
 const QUICK_ACKS: f64 = 16.0;
+/// Load of a source of another crate that has no key `rate`, in bits per second.
+const UNKNOWN_LOAD_BPS: f64 = 1e6;
 /// The window at the beginning (RFC 6928).
 const INITIAL_WINDOW_PKTS: f64 = 10.0;
 /// Slow start doubles the window no more often.
@@ -398,7 +400,7 @@ fn add_group(
             started: flows_of_pair * (started / counted).min(1.0),
             there,
             back,
-            is_tcp: group.udp.is_none(),
+            is_tcp: group.kind.is_tcp(),
             group: index,
             uses: Vec::new(),
             data_pkts: 0.0,
@@ -423,6 +425,11 @@ fn add_group(
             });
             bundle.payload_bytes = f64::from(udp.packet_bytes).max(1.0);
             bundle.load_bps = Some(udp.rate.as_bps() as f64 * on);
+            bundle.size_bits = None;
+        } else if let Some(values) = &group.source {
+            // What a source of another crate sends is known where it has a key `rate`.
+            let rate: Option<Rate> = values.quantity("rate");
+            bundle.load_bps = Some(rate.map_or(UNKNOWN_LOAD_BPS, |rate| rate.as_bps() as f64));
             bundle.size_bits = None;
         } else {
             bundle.bound_by_window(tcp);

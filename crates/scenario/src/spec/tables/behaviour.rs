@@ -188,6 +188,9 @@ const UDP_PACKET: Key = key(
 const FROM: Key = key("from", ENDS, Required, FROM_DOC);
 const TO: Key = key("to", ENDS, Required, TO_DOC);
 
+/// The keys of a kind of flow that the running program declares, beside its own.
+pub(super) const DECLARED_FLOW: &[Key] = &[FROM, TO, UDP_SIZE];
+
 /// A group of flows.
 pub(crate) static FLOW: Section = Section {
     rules: None,

@@ -17,6 +17,15 @@ pub(crate) use wifi::WIFI;
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
 
+/// The keys that a section gives to every word that the running program declares.
+pub(crate) fn shared_keys(section: &str) -> &'static [Key] {
+    if section == "flow.kind" {
+        behaviour::DECLARED_FLOW
+    } else {
+        &[]
+    }
+}
+
 const PS_PER_S: u64 = 1_000_000_000_000;
 const HOUR_PS: u64 = 3_600 * PS_PER_S;
 /// The longest run; leaves room for sums in 64 bits.

@@ -1,0 +1,97 @@
+//! Traffic sources by name: what `kind` of a flow may say beside TCP, "udp" and "on-off".
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use backlane_engine::Stream;
+use backlane_net::FlowId;
+use backlane_param::{Mismatch, Params, Values};
+use backlane_scenario::Declared;
+use backlane_traffic::{Source, SourceFactory};
+
+use crate::build::BuildError;
+use crate::guard::Guarded;
+
+type Make = dyn Fn(&Values) -> Result<Rc<dyn SourceFactory>, Mismatch> + Send + Sync;
+
+/// A kind of flow over UDP: its name, its keys and its sources.
+pub struct Traffic {
+    declared: Declared,
+    name: &'static str,
+    make: Box<Make>,
+}
+
+/// Makes sources from their parameters; a panic of one names the kind and the simulated time.
+struct Factory<C, F> {
+    name: &'static str,
+    config: C,
+    make: Arc<F>,
+}
+
+impl<C, F> fmt::Debug for Factory<C, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<C, F> SourceFactory for Factory<C, F>
+where
+    F: Fn(&C, Stream) -> Box<dyn Source>,
+{
+    fn build(&self, flow: FlowId, stream: Stream) -> Box<dyn Source> {
+        let source = (self.make)(&self.config, stream);
+        let place = format!("source of flow {}", flow.0);
+        Box::new(Guarded::new(source, self.name, place))
+    }
+}
+
+impl Traffic {
+    /// The kind `name`, whose keys are those of `C` beside `from`, `to`, `size` and the keys of
+    /// every flow. `make` is called once for each flow, with a random stream of its own.
+    pub fn new<C: Params + 'static>(
+        name: &'static str,
+        make: impl Fn(&C, Stream) -> Box<dyn Source> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Arc::new(make);
+        Self {
+            declared: Declared::Word {
+                section: "flow.kind",
+                variant: C::spec().variant(name),
+            },
+            name,
+            make: Box::new(move |values| {
+                Ok(Rc::new(Factory {
+                    name,
+                    config: C::read(values)?,
+                    make: make.clone(),
+                }))
+            }),
+        }
+    }
+}
+
+/// The kinds that the program adds.
+#[derive(Default)]
+pub(crate) struct Sources(Vec<Traffic>);
+
+impl Sources {
+    pub(crate) fn push(&mut self, traffic: Traffic) {
+        self.0.push(traffic);
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
+        self.0.iter().map(|traffic| traffic.declared.clone())
+    }
+
+    /// What makes the sources of a group of flows.
+    pub(crate) fn factory(
+        &self,
+        name: &str,
+        values: &Values,
+    ) -> Result<Rc<dyn SourceFactory>, BuildError> {
+        let found = self.0.iter().find(|traffic| traffic.name == name);
+        let found = found.ok_or_else(|| BuildError(format!("there is no traffic \"{name}\"")))?;
+        (found.make)(values).map_err(|mismatch| BuildError(mismatch.to_string()))
+    }
+}
