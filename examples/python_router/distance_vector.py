@@ -1,4 +1,4 @@
-"""Two routers: distance vectors (RIP, RFC 2453), and a hot potato that avoids long queues."""
+"""Distance vectors (RIP, RFC 2453): messages, timers, and a way around failures."""
 
 import json
 
@@ -6,7 +6,7 @@ from backlane import Packet, Router, RouterContext
 
 
 class DistanceVector(Router):
-    """Every node tells its neighbours its distances, and goes by the nearest neighbour."""
+    """Every node sends its distances to its neighbours, and forwards to the nearest one."""
 
     period_s = 1.0
     infinity = 16  # RFC 2453 §3.6

@@ -1,4 +1,4 @@
-"""Shortest paths, and a hot potato that passes packets on where they wait least."""
+"""Shortest paths, and a hot potato: packets avoid long queues."""
 
 from backlane import NetworkMap, Packet, Router, RouterContext
 
@@ -51,5 +51,6 @@ class HotPotato(Router):
             queue_s = (link.backlog_pkts + 1) * packet.size_bytes * 8 / link.rate_bps
             return queue_s + link.delay_s + hops[name] * self.hop_s
 
-        onward = [name for name in context.neighbours if name in hops and name != packet.previous]
-        return min(onward or [packet.previous], key=expected_s)
+        up = [name for name, link in context.neighbours.items() if link.has_carrier]
+        onward = [name for name in up if name in hops and name != packet.previous]
+        return min(onward or up, key=expected_s, default=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import signal
 import threading
@@ -586,3 +587,51 @@ def test_the_type_stubs_list_what_hooks_can_use() -> None:
 def test_the_native_module_calls_every_hook() -> None:
     source = (ROOT / "crates/python/src/routing/router.rs").read_text()
     assert set(re.findall(r'hook\("(\w+)"\)\?', source)) == set(ROUTER.hooks)
+
+
+GUIDE = ROOT / "docs/guides/python_router.md"
+
+
+def blocks(page: str) -> dict[str, str]:
+    """The files of the guide."""
+    found = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return dict(found)
+
+
+def test_the_files_of_the_guide_are_those_of_the_examples() -> None:
+    files = blocks(GUIDE.read_text(encoding="utf-8"))
+    assert set(files) == {path.name for path in EXAMPLES.iterdir() if path.is_file()}
+    for name, text in files.items():
+        example = (EXAMPLES / name).read_text(encoding="utf-8")
+        assert example.endswith(text), name
+        assert example.count("\n") <= 60, name
+
+
+def test_the_guide_shows_what_its_commands_print(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cli: Cli,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = GUIDE.read_text(encoding="utf-8")
+    for name, text in blocks(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^backlane (.*)$", page, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        done = cli(*command.split())
+        assert done.code == 0, done.err
+    (snippet,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    capsys.readouterr()
+    exec(compile(snippet, str(GUIDE), "exec"), {})
+    printed = capsys.readouterr().out
+    ((begin, shown, end),) = re.findall(r"(^```text\n)(.*?)(^```$)", page, re.DOTALL | re.MULTILINE)
+    if os.environ.get("UPDATE_GOLDEN") and printed != shown:
+        GUIDE.write_text(page.replace(begin + shown + end, begin + printed + end), encoding="utf-8")
+    else:
+        assert shown == printed, "UPDATE_GOLDEN=1 writes the page"
+    (sweep,) = re.findall(r"^\[sweep\]\n\"routing.*?(?=^```$)", page, re.DOTALL | re.MULTILINE)
+    scenario = (tmp_path / "grid.toml").read_text().partition("[sweep]")[0]
+    (tmp_path / "grid.toml").write_text(scenario + sweep)
+    assert backlane.plan("grid.toml").parameters == ["routing.parameters.period_s"]
