@@ -1,4 +1,4 @@
-//! Tells the module which commit it was built from, and which sources of the models.
+//! Passes the commit and a hash of the sources of the models to the module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-/// The crates whose sources decide what a resolved scenario gives.
+/// The crates whose sources determine the results of a resolved scenario.
 const MODELS: [&str; 14] = [
     "assignment",
     "coding",

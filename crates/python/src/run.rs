@@ -1,4 +1,4 @@
-//! Carrying out one run without the interpreter's lock.
+//! The execution of one run without the interpreter's lock.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,10 +116,10 @@ pub(crate) fn run(
     }
 }
 
-/// What a Python object takes over.
+/// A sink that is a Python object.
 struct PythonSink<'a> {
     object: &'a Py<PyAny>,
-    /// What it raised.
+    /// The exception that it raised.
     stopped: &'a RefCell<Option<PyErr>>,
 }
 

@@ -1,4 +1,4 @@
-//! Checking, planning and describing scenario files.
+//! Checks, plans and descriptions of scenario files.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors::ScenarioError;
 
-/// Wall time between two looks at signals.
+/// Wall time between two checks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -31,7 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(template_names, module)?)
 }
 
-/// Checks a scenario; gives its warnings. What a signal raises ends the check.
+/// Checks a scenario and returns its warnings. An exception of a signal handler ends the check.
 #[pyfunction]
 #[pyo3(signature = (text, path, overrides = Vec::new()))]
 fn check<'py>(
@@ -46,8 +46,8 @@ fn check<'py>(
     diagnostics(py, &warnings)
 }
 
-/// Warnings that only the network can give that a resolved scenario makes; none if it cannot be
-/// built here, which a run says better.
+/// Warnings that need the network of a resolved scenario; none if it cannot be built, which a run
+/// reports.
 #[pyfunction]
 fn remarks<'py>(
     py: Python<'py>,
@@ -93,7 +93,8 @@ fn estimate<'py>(py: Python<'py>, resolved: &str) -> PyResult<Bound<'py, PyDict>
     Ok(dict)
 }
 
-/// Resolves every cell of a scenario; gives the plan as JSON. What a signal raises ends it.
+/// Resolves every cell of a scenario and returns the plan as JSON. An exception of a signal handler
+/// ends it.
 #[pyfunction]
 #[pyo3(signature = (text, path, overrides = Vec::new(), seed = None))]
 fn plan(
@@ -110,8 +111,8 @@ fn plan(
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Reads a scenario file without the interpreter's lock, taking it now and then to carry out what
-/// signals ask for, and for tables in Parquet.
+/// Reads a scenario file without the interpreter's lock, which is taken at intervals for signal
+/// handlers, and for tables in Parquet.
 fn watched<T: Send>(
     py: Python<'_>,
     overrides: &[(String, String)],
@@ -138,10 +139,10 @@ fn watched<T: Send>(
     })
 }
 
-/// What ended the reading.
+/// The exception that ended the reading.
 type Raised = Rc<RefCell<Option<PyErr>>>;
 
-/// Carries out the handlers of signals; what they raise ends the reading.
+/// Calls the signal handlers; an exception ends the reading.
 fn signals(raised: Raised) -> Watch {
     let mut last = Instant::now();
     Box::new(move || {
@@ -157,7 +158,7 @@ fn signals(raised: Raised) -> Watch {
     })
 }
 
-/// Gives a table in Parquet as CSV, read by `backlane.traces`, which brings the library for it.
+/// Reads a table in Parquet as CSV, by `backlane.traces`.
 fn table(raised: Raised) -> TableReader {
     Box::new(move |path: &Path| {
         Python::attach(|py| {
@@ -166,7 +167,7 @@ fn table(raised: Raised) -> TableReader {
                 traces.call_method1("csv_of", (path,))?.extract()
             };
             read().map_err(|error: PyErr| {
-                // What is no exception of a program, such as an interrupt, is not its failure.
+                // An interrupt is no failure of the reader.
                 if error.is_instance_of::<PyException>(py) {
                     TableError::Unreadable(error.value(py).to_string())
                 } else {

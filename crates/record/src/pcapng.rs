@@ -16,7 +16,7 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const NAMES: u32 = 4;
 const PACKET: u32 = 6;
-/// Read back to front it tells the byte order.
+/// The order in which its bytes appear is the byte order of the file.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
 const OPT_END: u16 = 0;
@@ -28,8 +28,7 @@ const IF_FCSLEN: u16 = 13;
 const EPB_FLAGS: u16 = 2;
 const NRB_IPV4: u16 = 1;
 
-/// A capture of one node. Packets are kept as far as they were given; their size on the link is
-/// told beside.
+/// A capture of one node. A packet has the bytes that were given, and its size on the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pcapng {
     bytes: Vec<u8>,
@@ -37,7 +36,7 @@ pub struct Pcapng {
 }
 
 impl Pcapng {
-    /// A file that says who wrote it, and what is to be said of it.
+    /// A file with the name of the application that writes it, and a comment.
     pub fn new(application: &str, comment: &str) -> Self {
         let mut file = Self {
             bytes: Vec::new(),
@@ -47,7 +46,7 @@ impl Pcapng {
             put32(out, BYTE_ORDER);
             put16(out, 1);
             put16(out, 0);
-            // The section's length is not told.
+            // The length of the section is not specified.
             out.extend_from_slice(&u64::MAX.to_le_bytes());
             option(out, OPT_COMMENT, comment.as_bytes());
             option(out, SHB_USERAPPL, application.as_bytes());
@@ -56,7 +55,7 @@ impl Pcapng {
         file
     }
 
-    /// Tells the names of IPv4 addresses.
+    /// Adds the names of IPv4 addresses.
     pub fn names<'a>(&mut self, names: impl IntoIterator<Item = (u32, &'a str)>) {
         self.block(NAMES, |out| {
             for (address, name) in names {
@@ -69,7 +68,7 @@ impl Pcapng {
         });
     }
 
-    /// Adds an interface, and gives its number.
+    /// Adds an interface and returns its number.
     pub fn interface(&mut self, name: &str, link: LinkType) -> u32 {
         self.block(INTERFACE, |out| {
             put16(out, link.0);
@@ -88,8 +87,8 @@ impl Pcapng {
         self.interfaces - 1
     }
 
-    /// Adds a packet that an interface sent or received at `nanoseconds`: its first bytes, and
-    /// how many there were on the link.
+    /// Adds a packet that an interface sent or received at `nanoseconds`: its first bytes, and its
+    /// size on the link.
     pub fn packet(&mut self, interface: u32, nanoseconds: u64, sent: bool, kept: &[u8], size: u32) {
         self.block(PACKET, |out| {
             put32(out, interface);
@@ -104,12 +103,12 @@ impl Pcapng {
         });
     }
 
-    /// What was written since this was asked last; one after another the answers are the file.
+    /// The bytes written since the last call; the results of all calls, in order, are the file.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// The number of bytes that [`Pcapng::take`] would give.
+    /// The number of bytes that [`Pcapng::take`] would return.
     pub fn held_bytes(&self) -> usize {
         self.bytes.len()
     }
