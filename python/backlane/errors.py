@@ -189,6 +189,15 @@ CODES: dict[str, tuple[str, str]] = {
         "The layout of results folders has changed since this version of Backlane. Use the "
         "version that wrote the folder, or another folder.",
     ),
+    "R028": (
+        "a package cannot be used",
+        "Another package announces a metric, a form of figure or an importer by an entry point "
+        "(backlane.metrics, backlane.figures, backlane.importers). Its name is taken, it cannot be "
+        "imported, it is of another type, or it raised an error. The message names the package."
+        "\n\n"
+        "Upgrade or uninstall the package. When a package raises an error in the middle of a study, "
+        "the finished runs are kept and used by the next start.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

@@ -10,6 +10,7 @@ import math
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from backlane import plugins
 from backlane.errors import BacklaneError
 from backlane.report import map as maps
 from backlane.report import mesh
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
 
+    Form = Callable[[FigureSpec, Runs], list[Drawn]]
+
 _NEEDS = {
     "load": ("by", "x"),
     "lines": ("by", "x"),
@@ -63,11 +66,12 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
     """Check before the first run that a figure can be drawn from these cells.
 
     Raises:
-        BacklaneError: R022 when a key or metric of the figure is missing or does not exist.
+        BacklaneError: R022 when a key or metric of the figure is missing or does not exist, R028
+            when its form is that of another package, which cannot be used.
     """
     place = f"figure {spec.id}"
-    if spec.kind not in FORMS:
-        known = f"known: {', '.join(FORMS)}"
+    if _form(spec.kind) is None:
+        known = f"known: {', '.join([*FORMS, *plugins.names(plugins.FIGURES)])}"
         raise BacklaneError("R022", f'"{spec.kind}" is not a form', place, known)
     for key in _NEEDS.get(spec.kind, ("by",)):
         take(spec.options, key, str, place)
@@ -89,8 +93,30 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
 
 
 def figure(spec: FigureSpec, runs: Runs) -> list[Drawn]:
-    """Draw a figure of a study that was checked; several when it has several panels."""
-    return FORMS[spec.kind](spec, runs)
+    """Draw a figure of a study that was checked; several when it has several panels.
+
+    Raises:
+        BacklaneError: R028 when the form of another package fails.
+    """
+    form = _form(spec.kind)
+    if form is None:
+        raise KeyError(spec.kind)
+    return form(spec, runs)
+
+
+def _form(kind: str) -> Form | None:
+    """The form of a name; None when there is none."""
+    plugin = plugins.load_function(plugins.FIGURES, kind, FORMS)
+    if plugin is None:
+        return FORMS.get(kind)
+
+    def form(spec: FigureSpec, runs: Runs) -> list[Drawn]:
+        drawn = plugin.call(lambda: plugin.value(spec, runs))
+        if not isinstance(drawn, list) or not all(isinstance(one, Drawn) for one in drawn):
+            raise plugin.wrong("gave no list of figures")
+        return drawn
+
+    return form
 
 
 def _named(spec: FigureSpec, known: Sequence[str]) -> list[str]:
@@ -313,7 +339,7 @@ def _numbered(spec: FigureSpec, drawn: Sequence[Drawn]) -> list[Drawn]:
     ]
 
 
-FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {
+FORMS: dict[str, Form] = {
     "candlesticks": _candlesticks,
     "load": _load,
     "bars": _bars,

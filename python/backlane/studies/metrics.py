@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from backlane import plugins
 from backlane.errors import BacklaneError
 from backlane.stats import percentile
 from backlane.studies import mesh, reordering, shares, slots, timed
@@ -174,13 +175,21 @@ METRICS: dict[str, Metric] = {
 OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | mesh.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
 """Metrics that take the number of a flow, or a displacement."""
 
+_BUILT_IN = {*METRICS, *OF_A_NUMBER, *timed.OVER_TIME, "reach", "filled"}
+
 WITH_NUMBERS = [*timed.OVER_TIME, "reach@", "filled@", *(f"{n}@" for n in OF_A_NUMBER)]
 """Names that take numbers after an ``@``, optional for those of `timed.OVER_TIME`."""
 
 
 @cache
 def find(name: str) -> Metric | None:
-    """The metric of a name; None when there is none."""
+    """The metric of a name; None when there is none.
+
+    Raises:
+        BacklaneError: R028 when the metric of another package cannot be used.
+    """
+    if (plugin := plugins.load(plugins.METRICS, name, Metric, _BUILT_IN)) is not None:
+        return _of_package(plugin)
     if name in METRICS:
         return METRICS[name]
     match = re.fullmatch(r"(\w+)(?:@(-?[0-9.]+)(?:-([0-9.]+))?)?", name)
@@ -206,6 +215,15 @@ def find(name: str) -> Metric | None:
     return None
 
 
+def _of_package(plugin: plugins.Plugin[Metric]) -> Metric:
+    """A metric whose exceptions name the package."""
+
+    def of(view: RunView) -> float:
+        return plugin.call(lambda: float(plugin.value.of(view)))
+
+    return replace(plugin.value, of=of)
+
+
 def get(name: str) -> Metric:
     """The metric of a name that was checked."""
     found = find(name)
@@ -218,11 +236,11 @@ def require(name: str, place: str) -> Metric:
     """The metric of a name.
 
     Raises:
-        BacklaneError: R022 when there is none.
+        BacklaneError: R022 when there is none, R028 when that of another package cannot be used.
     """
     found = find(name)
     if found is None:
-        known = ", ".join([*METRICS, *WITH_NUMBERS])
+        known = ", ".join([*METRICS, *WITH_NUMBERS, *plugins.names(plugins.METRICS)])
         raise BacklaneError("R022", f'there is no metric "{name}"', place, f"known: {known}")
     return found
 
