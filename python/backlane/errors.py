@@ -195,8 +195,8 @@ CODES: dict[str, tuple[str, str]] = {
         "(backlane.metrics, backlane.figures, backlane.importers). Its name is taken, it cannot be "
         "imported, it is of another type, or it raised an error. The message names the package."
         "\n\n"
-        "Upgrade or uninstall the package. When a package raises an error in the middle of a study, "
-        "the finished runs are kept and used by the next start.",
+        "Upgrade or uninstall the package. If it raises an error in the middle of a study, the "
+        "finished runs are kept and used by the next start.",
     ),
     "R103": (
         "Python class raised an error",
