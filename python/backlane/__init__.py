@@ -1,13 +1,13 @@
 """Backlane: which backhaul routing, with which TCP congestion control, serves a network best.
 
-The functions here are what the command line is made of:
+The functions of the command line:
 
 * `check` a scenario file, `plan` its runs,
 * `run` a single scenario and get its tables,
 * `campaign.run` a sweep over parameters and seeds,
 * `load` a results folder.
 
-`CongestionControl` and `Router` are the classes to derive congestion controls and routers from.
+`CongestionControl` and `Router` are the base classes of congestion controls and routers in Python.
 
 Example:
     >>> import backlane
@@ -56,7 +56,7 @@ _NATIVE = (
 
 
 def __getattr__(name: str) -> Any:
-    """Load the larger parts when they are first asked for."""
+    """Load the larger parts at the first use."""
     from importlib import import_module
 
     if name in ("campaign", "report", "studies"):
@@ -80,8 +80,8 @@ def check(file: str | Path, overrides: Sequence[tuple[str, str]] = ()) -> list[d
         overrides: (key, value) pairs put in place before the check.
 
     Returns:
-        The warnings, each with code, message, line and help. Those about the reach of a radio
-        network are about the first run.
+        The warnings, each with code, message, line and help. Those about the range of radios hold
+        for the first run.
 
     Raises:
         ScenarioError: when it cannot be run as written; `.diagnostics` lists the problems.
@@ -137,8 +137,8 @@ def run(
         seed: in place of the seed in the file.
         overrides: (key, value) pairs put in place before the run.
         out: write a results folder here; default: keep the tables in memory only.
-        allow_python: execute Python that stands in the scenario itself or outside of its folder.
-        ignore_memory: run what by the estimate takes more memory or disk than there is.
+        allow_python: execute Python that is in the scenario itself or outside of its folder.
+        ignore_memory: run even if the estimate exceeds the free memory or disk space.
 
     Raises:
         ScenarioError: when the scenario is wrong.

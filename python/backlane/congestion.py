@@ -33,8 +33,8 @@ class CongestionControl(ABC):
     the `on_state_change` and `ssthresh` that loss detection brings, then `on_ack` unless the
     state is "cwr" or "recovery", where the endpoint itself shrinks the window to the threshold.
 
-    The same scenario and seed give the same run as long as a class decides by nothing but what
-    its hooks are told, its own attributes and `self.random`. Clocks, files, other sources of
+    The same scenario and seed give the same run as long as a class decides by nothing but the
+    arguments of its hooks, its own attributes and `self.random`. Clocks, files, other sources of
     randomness and the order of a set of texts differ between two executions.
 
     Each end of a connection has an object of its own; only that of the sender gets

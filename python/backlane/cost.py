@@ -1,7 +1,7 @@
-"""What runs will cost, before they run: CPU time, memory, disk.
+"""The estimated cost of runs: CPU time, memory, disk.
 
-The estimate itself is the compiled module's (``docs/concepts/cost.md``); here it is summed over a
-campaign, put beside what the machine has, and said in words.
+The estimate itself is the compiled module's (``docs/concepts/cost.md``); this module sums it
+over a campaign, compares it with the resources of the machine, and describes it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from backlane.campaign.plan import Cell, Plan, Run
 
 PROCESS_BYTES = 150_000_000
-"""What the process holds beside its runs: the interpreter, Polars, the plan."""
+"""Memory of the process beside its runs: the interpreter, Polars, the plan."""
 MOST_CELLS = 200
-"""Cells of a campaign that are estimated; beyond, evenly chosen ones stand for all."""
+"""Largest number of cells that are estimated; of more cells, an even selection is."""
 SAID_CPU_S = 10.0
-"""Cheaper work begins without a remark, as far as memory and disk agree."""
+"""Work below this CPU time starts without a message, unless memory or disk need one."""
 SAID_BYTES = 500_000_000
-"""Likewise, of memory and of disk."""
+"""The same for memory and disk."""
 REFUSED_DISK = 4.0
-"""A campaign is refused when its results are so many times what the disk has free."""
+"""A campaign is refused when its results exceed the free disk space by this factor."""
 UNLIMITED = 1 << 60
-"""Limits above this are none."""
+"""A limit above this counts as none."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Part:
     """A share of a cost."""
 
     name: str
-    """What it is for, such as "flows" or "capture at epc"."""
+    """Its name, such as "flows" or "capture at epc"."""
     count: float
     """How many of them."""
     cpu_s: float
@@ -52,17 +52,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one run costs."""
+    """The cost of one run."""
 
     cpu_s: float
     """CPU time, on the machine of the calibration."""
     memory_bytes: int
-    """The most that the run holds at once, beyond what the process held before."""
+    """Largest memory of the run, beyond what the process held before."""
     disk_bytes: int
-    """What its results take."""
+    """Size of its results."""
     events: int
     simulated_s: float
-    """Where the clock stops."""
+    """Simulated time of the end."""
     parts: tuple[Part, ...]
 
     def largest(self, of: str = "memory_bytes") -> Part:
@@ -72,25 +72,25 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Total:
-    """What a campaign costs."""
+    """The cost of a campaign."""
 
     runs: int
-    """Runs that are to be carried out."""
+    """Number of runs to be executed."""
     cpu_s: float
     """Of all runs."""
     disk_bytes: int
     """Of all runs."""
     wall_s: float
-    """With the workers side by side."""
+    """With the workers in parallel."""
     largest: Estimate
-    """The run that takes most memory."""
+    """The run with the largest memory."""
     workers: int
     is_sampled: bool
-    """Whether only some of the cells were looked at."""
+    """Whether only some of the cells were estimated."""
 
     @property
     def memory_bytes(self) -> int:
-        """What the process holds if every worker has the largest run."""
+        """Memory of the process if every worker has the largest run."""
         return PROCESS_BYTES + self.workers * self.largest.memory_bytes
 
 
@@ -119,7 +119,7 @@ def total(plan: Plan, workers: int = 1, runs: Sequence[Run] | None = None) -> To
 
     Args:
         plan: the plan.
-        workers: how many runs are carried out side by side.
+        workers: number of runs in parallel.
         runs: those that are to be carried out, such as those of a shard that are not stored yet;
             None is all.
     """
@@ -152,7 +152,7 @@ def total(plan: Plan, workers: int = 1, runs: Sequence[Run] | None = None) -> To
 
 
 def size(count: float) -> str:
-    """A number of bytes to read."""
+    """A number of bytes as text."""
     for scale, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= scale:
             return f"{count / scale:.3g} {unit}"
@@ -160,7 +160,7 @@ def size(count: float) -> str:
 
 
 def time(seconds: float) -> str:
-    """A time to read, up to days."""
+    """A time as text, up to days."""
     if seconds < 3600 * 72:
         return span(seconds)
     return f"{seconds / 86400:.0f} days"
@@ -175,10 +175,10 @@ def _number_in(path: Path) -> int | None:
 
 
 def _group_folders(root: Path, groups: str) -> list[tuple[Path, str, str]]:
-    """For each control group of this process with memory, and those above it: where its files are.
+    """The folders of this process's control groups for memory, and of those above them.
 
     Args:
-        root: where the kernel shows control groups.
+        root: where the control groups are mounted.
         groups: the text of /proc/self/cgroup.
     """
     found = []
@@ -195,7 +195,7 @@ def _group_folders(root: Path, groups: str) -> list[tuple[Path, str, str]]:
         else:
             continue
         inner = base / path.lstrip("/")
-        # In a container the path may be that outside; the folder itself is then the group.
+        # In a container the path may be that of the host; the folder itself is then the group.
         for folder in (inner, *inner.parents):
             if folder == base or base in folder.parents:
                 found.append((folder, limit, used))
@@ -203,7 +203,7 @@ def _group_folders(root: Path, groups: str) -> list[tuple[Path, str, str]]:
 
 
 def _left_in_groups(root: Path, groups: str) -> list[int]:
-    """What each control group still allows."""
+    """Memory that each control group still allows."""
     left = []
     for folder, limit, used in _group_folders(root, groups):
         most = _number_in(folder / limit)
@@ -228,7 +228,7 @@ def _physical_bytes() -> int | None:
 
 
 def _held_bytes() -> tuple[int, int]:
-    """What this process has of address space and of memory."""
+    """Address space and memory of this process."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
         return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
@@ -237,10 +237,10 @@ def _held_bytes() -> tuple[int, int]:
 
 
 def available_memory() -> int:
-    """Bytes that this process may hold in all.
+    """Bytes that this process may hold in total.
 
-    The least of what the machine has free, of what its control groups (cgroup v1 and v2) still
-    allow, and of what RLIMIT_AS leaves, each with what the process holds already.
+    The minimum of the machine's free memory, of what its control groups (cgroup v1 and v2) still
+    allow, and of what RLIMIT_AS leaves, each plus the present memory of the process.
     """
     space, held = _held_bytes()
     limits = [UNLIMITED]
@@ -259,7 +259,7 @@ def available_memory() -> int:
 
 
 def free_disk(folder: str | Path) -> int:
-    """Bytes that are free where a folder is, or will be."""
+    """Free bytes on the disk of a folder, which may not exist yet."""
     path = Path(folder).absolute()
     while not path.exists() and path != path.parent:
         path = path.parent
@@ -272,12 +272,12 @@ def remark(
     runs: Sequence[Run] | None = None,
     folder: str | Path | None = None,
 ) -> list[str]:
-    """What the work will cost, in a line or two; none when that is little.
+    """The cost of the work in one or two lines; none if it is small.
 
     Args:
         plan: what is to be run.
-        workers: how many runs are carried out side by side.
-        runs: those that are to be carried out; None is all.
+        workers: number of runs in parallel.
+        runs: those to be executed; None for all.
         folder: where the results go, to be compared with what is free there.
     """
     all_runs = total(plan, workers, runs)
@@ -317,15 +317,17 @@ def refuse(
     file: str | Path | None = None,
     available_bytes: int | None = None,
 ) -> None:
-    """Refuse work that does not fit into the machine. Not to be called when told to ignore it.
+    """Refuse work that exceeds the resources of the machine.
+
+    Not called with ``--ignore-memory``.
 
     Args:
         plan: what is to be run.
-        workers: how many runs are carried out side by side.
-        runs: those that are to be carried out; None is all.
+        workers: number of runs in parallel.
+        runs: those to be executed; None for all.
         folder: where the results go.
         file: the scenario, for the message.
-        available_bytes: the memory that there is; None looks.
+        available_bytes: the available memory; None reads it from the system.
 
     Raises:
         BacklaneError: R026.
@@ -334,7 +336,7 @@ def refuse(
     if all_runs.runs == 0:
         return
     _refuse_memory(all_runs, file, available_bytes)
-    # A small result that finds no room is told of when it is written.
+    # For a small result, a full disk is reported when it is written.
     if folder is not None and all_runs.disk_bytes > SAID_BYTES:
         free = free_disk(folder)
         if all_runs.disk_bytes > REFUSED_DISK * free:

@@ -1,4 +1,4 @@
-"""Errors of the Python side: each has a code, the place, the cause and the mend.
+"""Errors of the Python side: each has a code, the place, the cause and the fix.
 
 Problems inside a scenario file carry ``S`` codes and come from the compiled module;
 the ``R`` codes here are about files, folders and results.
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXIT_OK = 0
-"""Everything went well."""
+"""Success."""
 EXIT_PROBLEM = 1
 """A run or a check found a problem."""
 EXIT_USAGE = 2
@@ -210,7 +210,7 @@ CODES: dict[str, tuple[str, str]] = {
 
 
 class BacklaneError(Exception):
-    """A problem with files, folders or results that the user can mend.
+    """A problem with files, folders or results that the user can fix.
 
     Args:
         code: a key of `CODES`.
@@ -250,7 +250,7 @@ class BacklaneError(Exception):
 
 
 def write_error(error: OSError, path: str | Path) -> BacklaneError:
-    """Name what an `OSError` during writing means and how to mend it."""
+    """The coded error for an `OSError` during writing."""
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BacklaneError(
@@ -270,7 +270,7 @@ def write_error(error: OSError, path: str | Path) -> BacklaneError:
 
 
 def read_error(error: OSError, path: str | Path) -> BacklaneError:
-    """Name what an `OSError` during reading means."""
+    """The coded error for an `OSError` during reading."""
     reason = error.strerror or str(error)
     return BacklaneError(
         "R003", f"cannot read: {reason}", path, "check the name and the permissions"

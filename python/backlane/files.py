@@ -1,8 +1,8 @@
-"""Writing that is either complete or absent.
+"""Atomic writing of files.
 
 A file gets its name only after its bytes have reached the disk: write to a temporary name,
-``fsync``, rename, ``fsync`` the folder. A reader, or a process started after ``kill -9``,
-therefore never meets half a result.
+``fsync``, rename, ``fsync`` the folder. A reader, or a process started after ``kill -9``, never
+finds a partial file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEMPORARY_PREFIX = ".tmp-"
-"""Names that begin so are leftovers of a process that was killed."""
+"""Names with this prefix are leftovers of a killed process."""
 _LOCK_ATTEMPTS = 10
 
 
@@ -44,9 +44,9 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes off a folder.
+    """Lock a folder.
 
-    The lock is the kernel's (`flock`) and dies with its process, however that ends.
+    The lock is the kernel's (`flock`) and ends with its process.
 
     Raises:
         BacklaneError: R005 when another process works here, R001, R002 or R017 when the folder
@@ -91,7 +91,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it; what is not there is fine.
+    """Remove a file or a folder with its contents, if it exists.
 
     Raises:
         BacklaneError: R001 or R017.
@@ -108,7 +108,7 @@ def remove(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left in a folder; only called while its lock is held."""
+    """Remove the leftovers of killed processes; only called while the lock is held."""
     for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
         with suppress(BacklaneError):
             remove(leftover)
@@ -146,7 +146,7 @@ def sync_folder(path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Bring the bytes of a file to the disk."""
+    """Flush a file to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -208,7 +208,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 MOST_SCENARIO_BYTES = 64 << 20
-"""No scenario is larger."""
+"""The size limit of a scenario."""
 
 
 def read_scenario(path: Path) -> str:
@@ -225,7 +225,7 @@ def read_scenario(path: Path) -> str:
             "R003", "cannot read: the name is not UTF-8", path, "rename the file"
         ) from error
     try:
-        # Without waiting, should it be a pipe that nobody writes to.
+        # Opening a pipe without a writer would block.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             data = _read_regular(file, path)
@@ -254,7 +254,7 @@ def _read_regular(file: BinaryIO, path: Path) -> bytes:
         raise BacklaneError(
             "R003", "cannot read: this is no regular file", path, "write the scenario to a file"
         )
-    # It may grow while it is read.
+    # The file may grow while it is read.
     data = b"" if status.st_size > MOST_SCENARIO_BYTES else file.read(MOST_SCENARIO_BYTES + 1)
     if max(status.st_size, len(data)) > MOST_SCENARIO_BYTES:
         raise BacklaneError(

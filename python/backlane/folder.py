@@ -1,8 +1,8 @@
-"""A results folder: what it may hold, and how new results take the place of old ones.
+"""A results folder: its contents, and the replacement of old results by new ones.
 
 New results are written to a staging folder inside the results folder. Only when they are complete
-does `publish` remove what an earlier result left and move the new files into place. The manifest
-goes first and comes last: while it is missing, the folder is not taken for results. Files that
+does `publish` remove the earlier results and move the new files into place. The manifest is removed
+first and written last: a folder without it holds no results. Files that
 Backlane did not write are never touched.
 """
 
@@ -40,12 +40,12 @@ RESOLVED = "scenario.resolved.toml"
 _RESULTS = (RESOLVED, "series/*.parquet", "capture/*.pcapng", "capture/*/*.pcapng")
 _DRAWN = ("report.html", "figures/*.png", "figures/*.svg", "figures/*.csv")
 _DECIDES = ("kind", "scenario_hash", "model_version", "digest", "runs_finished", "cells")
-"""Entries of a manifest that decide what a report over the results shows."""
+"""Entries of a manifest that determine the report of the results."""
 
 
 @contextmanager
 def staging(folder: Path) -> Iterator[Path]:
-    """A folder for results that are not complete yet; removed at the end, whatever happens."""
+    """A folder for incomplete results, which is removed at the end, also after an error."""
     path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}"
     make_folder(path)
     try:
@@ -55,7 +55,7 @@ def staging(folder: Path) -> Iterator[Path]:
 
 
 def publish(folder: Path, staged: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Put complete results in the place of those in `folder`.
+    """Replace the results in `folder` by complete new ones.
 
     Args:
         folder: the results folder.
@@ -110,7 +110,7 @@ def unpublish(folder: Path, keep_drawn: bool = False) -> None:
 
 
 def _draws_the_same(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether a report over the old results says what one over the new results would."""
+    """Whether the reports of the old and the new results are equal."""
     try:
         old = read_json(folder / MANIFEST)
     except BacklaneError:

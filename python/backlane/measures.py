@@ -1,10 +1,10 @@
-"""What is measured of a run: the statistics over its flows.
+"""The measures of a run: statistics over its flows.
 
-**Unfinished flows.** A flow with a size that has not finished when the run ends has no finish
-time. It is counted and named wherever finish times are shown, and the mean, percentiles and
-extremes are those of the finished flows. For *ranking*, where leaving it out would reward a
-routing that starves a flow, it enters with the time from its start to the end of the run: the
-least its finish time can be. A mean that contains such a bound is marked "≥".
+**Unfinished flows.** A flow with a size that has not finished when the run ends has no finish time.
+It is counted and named wherever finish times are shown, and the mean, percentiles and extremes are
+those of the finished flows. For *ranking*, where leaving it out would reward a routing that starves
+a flow, it counts with the time from its start to the end of the run, a lower bound of its finish
+time. A mean that contains such a bound is marked "≥".
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class FlowMeasures:
         rtt_s: over the mean RTT of each flow that has samples.
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
             that are active at different times may exceed the rate of a link that they share.
-        delivered_bps: what all flows delivered together, over the time of the run: never more
+        delivered_bps: sum over flows of the bytes delivered, over the time of the run: never more
             than the network carries.
         jain: Jain's index of goodput over the finite flows, or over all when none is finite.
         retransmits: segments sent again, all flows.
         fast_retransmits: entries of fast recovery, all flows.
         rtos: retransmission timeouts, all flows.
-        spurious_retransmits: retransmissions that were not needed, all flows.
+        spurious_retransmits: needless retransmissions, all flows.
         segments_sent: all flows.
         reordered_ratio: mean over flows.
         hops_mean: mean over flows.
@@ -99,7 +99,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
 
 
 def goodput_bps(flow: Mapping[str, Any], traffic_s: float) -> float:
-    """Application bits per second of one flow; of an unfinished one over the time it had."""
+    """Application bits per second of one flow; of an unfinished one over its active time."""
     value = flow.get("goodput_bps")
     if value is not None:
         return float(value)

@@ -1,6 +1,6 @@
-"""The door to the compiled simulator.
+"""Access to the compiled simulator.
 
-It is loaded on first use, so that ``import backlane`` stays cheap and a missing module is a
+It is loaded on first use, so that ``import backlane`` is quick and a missing module is a
 coded error instead of a traceback.
 """
 
@@ -18,7 +18,7 @@ def module() -> ModuleType:
     """The module `backlane._native`.
 
     Raises:
-        BacklaneError: R013 when it is missing or does not fit this interpreter.
+        BacklaneError: R013 when it is missing or not for this interpreter.
     """
     try:
         from backlane import _native

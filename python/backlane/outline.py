@@ -100,7 +100,7 @@ class _Names:
                     whole = alias.asname is not None or isinstance(statement, ast.ImportFrom)
                     self.imported[here] = origin + alias.name if whole else here
             case _:
-                # Whatever it does, these names may be bound by it.
+                # These names may be bound by it.
                 self.others |= _bound_in(statement)
                 if isinstance(statement, _BLOCKS):
                     for inner in _inside(statement):

@@ -1,9 +1,7 @@
 """A results folder as tables.
 
-Columns carry their units in their names; `docs` of the folder: one row of `runs` is a run,
-of `flows` a flow in a run, of `links` a link direction in a run, of `nodes` a node in a run. Runs
-with LTE access have `radio`, a UE in a run, and `mcs`, a UE, direction and MCS in a run. Slotted
-models have `slotted`, a flow in a run or all of them; a slot counts as a second in all tables.
+A row of `runs` is a run, of `flows` a flow in a run, of `links` a link direction in a run, of
+`nodes` a node in a run. ``docs/reference/tables.md`` describes all tables and columns.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ class Results:
     """The tables of one run or campaign; read from disk when first used.
 
     Attributes:
-        manifest: what was computed, by which version, from which scenario.
-        folder: where it lies, or None when it is in memory only.
+        manifest: of the results: version, scenario, cells, seeds, files.
+        folder: of the results, or None if they are in memory only.
     """
 
     manifest: dict[str, Any]
@@ -65,7 +63,7 @@ class Results:
         return cls(manifest, folder)
 
     def _require_unchanged(self, name: str) -> Path:
-        """The file of a table, after it was compared with the manifest.
+        """The file of a table, compared with the manifest.
 
         Raises:
             BacklaneError: R008 when it is missing, R010 when it was changed.
@@ -90,7 +88,7 @@ class Results:
 
     @property
     def remark(self) -> str | None:
-        """That another model version made the results, if one did."""
+        """A warning if another model version made the results."""
         made, here = self.manifest["model_version"], native.module().model_version()
         if made == here:
             return None
@@ -112,7 +110,7 @@ class Results:
         return self.tables[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table of which only a part is wanted; for series, which can be large.
+        """A table of which only a part is read; for series, which can be large.
 
         Raises:
             BacklaneError: R008 when it is missing, R010 when it is damaged.
@@ -165,7 +163,7 @@ class Results:
 
     @property
     def radio(self) -> pl.DataFrame:
-        """One row per UE behind a radio access network and run."""
+        """One row per UE of a radio access network and run."""
         return self.table("radio")
 
     @property
@@ -180,7 +178,7 @@ class Results:
 
     @property
     def routing(self) -> pl.DataFrame:
-        """One row per router and run; empty where protocols send nothing and count nothing."""
+        """One row per router and run; empty where protocols send and count nothing."""
         return self._optional("routing")
 
     @property
@@ -196,7 +194,7 @@ class Results:
 
     @property
     def captures(self) -> dict[str, bytes]:
-        """What passed at a node of a single run, as pcapng files by the node's name."""
+        """The captures of a single run, as pcapng files by the node's name."""
         if self.folder is None:
             return self._captures
         found = sorted((self.folder / "capture").glob("*.pcapng"))
@@ -216,11 +214,11 @@ _ENTRIES: dict[str, type[Any]] = {
     "name": str, "scenario_hash": str, "model_version": str, "parameters": list, "cells": list,
     "seeds": list, "runs_planned": int, "runs_finished": int, "digest": str,
 }  # fmt: skip
-"""What readers of a manifest rely on."""
+"""Required entries of a manifest."""
 
 
 def _require_sound(manifest: dict[str, Any], path: Path) -> None:
-    """Make sure that a manifest has the entries that readers rely on, in the right types.
+    """Make sure that a manifest has the required entries in the right types.
 
     Raises:
         BacklaneError: R010.

@@ -51,14 +51,14 @@ def only_run(plan: Plan, file: str | Path) -> Work:
 
 
 def may_have_radios(text: str) -> bool:
-    """Whether the text of a scenario speaks of radios; a network without any has no remarks."""
+    """Whether the text of a scenario mentions radios; a network without radios has no remarks."""
     return "lte" in text or "wifi" in text
 
 
 def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
-    """Warnings that only the network of the run can give.
+    """Warnings that need the network of the run.
 
-    UEs and links out of reach, networks in pieces, extrapolated laws.
+    UEs and links out of range, partitioned networks, extrapolated path-loss models.
     """
     if not may_have_radios(work.cell.resolved):
         return []
@@ -69,15 +69,15 @@ def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
 
 
 def simulate(work: Work, progress: Progress | None = None) -> Results:
-    """Carry out the run and keep everything in memory.
+    """Execute the run and keep everything in memory.
 
     Args:
         work: what to run.
         progress: called about five times per second with simulated seconds, duration and
-            events; what it raises stops the run.
+            events; an exception stops the run.
 
     Raises:
-        RunError: when the run could not be carried out.
+        RunError: when the run failed.
     """
     result = native.module().run(work.cell.resolved, work.run.seed, progress)
     found = {"runs": _runs(work, result)}
@@ -94,14 +94,14 @@ def carry_out(
     overrides: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
 ) -> Results:
-    """Carry out the run and write a results folder; series and captures go to the disk at once.
+    """Execute the run and write a results folder; series and captures are written during the run.
 
-    An earlier run in the folder is replaced when this one is complete, and stays otherwise.
+    An earlier run in the folder is replaced when this one is complete, and kept otherwise.
 
     Args:
         work: what to run.
         folder: the results folder.
-        overrides: what was put in place of values of the file.
+        overrides: (key, value) pairs that replaced values of the file.
         progress: as for `simulate`.
 
     Raises:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Confidence level of every interval."""
 ENOUGH_SEEDS = 10
-"""From here on intervals are bootstrapped; below, Student's t is used and "few seeds" is said."""
+"""From this number on, intervals are bootstrapped; below, by Student's t, with "few seeds"."""
 RESAMPLES = 9999
 """Bootstrap resamples; odd, so that percentiles fall on a resample."""
 _BOOTSTRAP_SEED = 20170601
@@ -52,7 +52,7 @@ class Interval:
 
     @property
     def has_zero(self) -> bool:
-        """Whether the interval contains zero; true as well when there is no interval."""
+        """Whether the interval contains zero; also true without an interval."""
         return not self.known or self.low <= 0.0 <= self.high
 
 
@@ -112,7 +112,7 @@ def paired_difference(mine: Mapping[int, float], other: Mapping[int, float]) -> 
 
 
 def jain(values: Sequence[float]) -> float:
-    """Jain's fairness index (Σx)² / (n Σx²): 1 when all are equal, 1/n when one has all.
+    """Jain's fairness index (Σx)² / (n Σx²): 1 when all are equal, 1/n when only one is not zero.
 
     NaN for no values or all zero.
     """
@@ -183,7 +183,7 @@ class Standing:
         name: the contender.
         value: its mean over seeds with interval.
         behind: mean − best, paired by seed; None for the best itself.
-        tie: whether it cannot be told from the best.
+        tie: whether its difference from the best is not significant.
     """
 
     name: str
@@ -199,7 +199,7 @@ def rank(contenders: Mapping[str, Mapping[int, float]]) -> list[Standing]:
         contenders: for each name the statistic of each seed.
 
     A contender ties with the best when the paired 95 % interval of its difference contains
-    zero, or when they share fewer than two seeds, so that nothing can be said.
+    zero, or when they share fewer than two seeds.
     """
     intervals = {
         name: mean_interval([by_seed[seed] for seed in sorted(by_seed)])

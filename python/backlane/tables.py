@@ -1,6 +1,6 @@
 """Tables of a run as frames, and their files.
 
-polars is imported inside the functions: commands that write no table do not pay for it.
+polars is imported inside the functions, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def with_run_id(table: pl.DataFrame, run_id: str) -> pl.DataFrame:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What Polars raises while it writes `path`, as an `OSError`.
+    """Convert exceptions of Polars while it writes `path` to `OSError`.
 
-    Polars reports failures of the system as errors of its own. A full disk is called a full disk,
-    also where Polars says only that the last bytes were not taken.
+    Polars reports system errors as exceptions of its own. A full disk is recognised also where
+    Polars reports only that the last bytes were not written.
     """
     import polars as pl
 
@@ -89,12 +89,12 @@ def _errno(text: str, path: Path) -> int:
 
 
 NO_ROOM = 1 << 16
-"""A disk with fewer free bytes, after a write that failed, was full."""
+"""After a failed write, a disk with fewer free bytes counts as full."""
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What Polars raises while it reads `path`, as a coded error.
+    """Convert exceptions of Polars while it reads `path` to a coded error.
 
     Raises:
         BacklaneError: R010.
@@ -150,7 +150,7 @@ def join(path: Path, parts: Sequence[pl.LazyFrame]) -> None:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """Read a Parquet file that we wrote.
+    """Read a Parquet file of results.
 
     Raises:
         BacklaneError: R008 when it is missing, R010 when it is damaged.

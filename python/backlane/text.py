@@ -1,4 +1,4 @@
-"""Numbers, names and long texts for people and file systems to read."""
+"""Formatting of numbers, names and long texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_BYTES_IN_A_NAME = 160
 
 
 def span(seconds: float) -> str:
-    """A time to read: ``12 s``, ``3 min``, ``2 h 10 min``."""
+    """A time as text: ``12 s``, ``3 min``, ``2 h 10 min``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -21,13 +21,13 @@ def span(seconds: float) -> str:
 
 
 def number(value: float | None, digits: int = 3, like: float | None = None) -> str:
-    """A number with so many significant digits; a dash when there is none.
+    """A number with some significant digits; a dash for NaN.
 
     Args:
         value: what to write.
         digits: significant digits.
-        like: take the decimal places that this number would get, so that the ends of an
-            interval line up with its middle.
+        like: use the decimal places of this number, so that the ends of an interval have those of
+            its middle.
     """
     if value is None or not math.isfinite(value):
         return "–"
@@ -58,7 +58,7 @@ def rate(value_bps: float | None) -> str:
 def slug(name: str) -> str:
     """A name as a part of a path: one that stays in its folder, is not hidden, and is not long.
 
-    Letters, digits, ``.``, ``_`` and ``-`` stay; whatever else there is becomes ``-``.
+    Letters, digits, ``.``, ``_`` and ``-`` are kept; others become ``-``.
     """
     kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
     kept = kept[:_MOST_IN_A_NAME].encode()[:_MOST_BYTES_IN_A_NAME].decode(errors="ignore")

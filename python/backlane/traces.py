@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COLUMNS = ("run_id", "entity", "time_s", "rate_bps", "sinr_db", "cqi")
-"""What a trace may be made of; other columns are left where they are."""
+"""The columns of a trace; others are ignored."""
 
 MOST_ROWS = 20_000_000
-"""As many as the core takes from CSV: a small file may unpack to much more."""
+"""The limit of the core for CSV: a small file may unpack to many more."""
 
 
 def csv_of(path: str | Path) -> str:
-    """The columns of a Parquet file that a trace may be made of, as CSV.
+    """The trace columns of a Parquet file as CSV.
 
     Args:
         path: the file.
 
     Returns:
-        A header and a line for each row, in the order of the file; what is missing is empty.
+        A header and a line for each row, in the order of the file; missing values are empty.
 
     Raises:
         ValueError: when the file cannot be read as Parquet, has none of the columns, or has more

@@ -1,7 +1,7 @@
-"""Campaigns: the runs of a sweep, carried out once each, whatever interrupts them.
+"""Campaigns: the runs of a sweep, executed once each, also after interruptions.
 
-`plan` lists the runs, `pool` carries them out, `store` keeps them, `assemble` joins them into
-tables, `merge` unites the parts of a campaign that was split over machines.
+`plan` lists the runs, `pool` executes them, `store` keeps them, `assemble` joins them into
+tables, `merge` joins the parts of a campaign that was split over machines.
 
 Example:
     >>> import backlane
@@ -33,7 +33,7 @@ __all__ = ["CampaignResult", "Outcome", "merge", "run", "status"]
 
 @dataclass
 class CampaignResult:
-    """What a call of `run` or `merge` left behind."""
+    """The result of a call of `run` or `merge`."""
 
     folder: Path
     outcome: Outcome
@@ -51,7 +51,7 @@ def run(
     allow_python: bool = False,
     ignore_memory: bool = False,
 ) -> CampaignResult:
-    """Carry out all runs of a scenario file that are not finished yet, then write the tables.
+    """Execute all runs of a scenario file that are not finished yet, then write the tables.
 
     Args:
         file: the scenario.
@@ -59,14 +59,13 @@ def run(
         workers: threads; default all cores this process may use.
         shard: (i, n): only every n-th run, beginning with the i-th.
         overrides: (key, value) pairs put in place before the sweep.
-        progress: is told how far the work is.
-        allow_python: execute Python that the scenario brings along or that lies outside of its
-            folder.
-        ignore_memory: run what by the estimate takes more memory or disk than there is.
+        progress: receives the progress.
+        allow_python: execute Python that is in the scenario itself or outside of its folder.
+        ignore_memory: run even if the estimate exceeds the free memory or disk space.
 
     Raises:
-        BacklaneError: on problems with files; finished runs stay usable; R025 when Python of a
-            stranger was not allowed, R026 when the machine does not have the memory.
+        BacklaneError: on problems with files; finished runs stay usable; R025 when Python
+            from elsewhere was not allowed, R026 when the memory does not suffice.
         ScenarioError: when the scenario is wrong.
     """
     plan = make_plan(Path(file), overrides)
@@ -80,7 +79,7 @@ def run(
 
 
 def default_folder(plan: Plan) -> Path:
-    """Where a campaign goes when nothing else is said."""
+    """The default folder of a campaign."""
     return Path("results") / slug(plan.name)
 
 
@@ -107,8 +106,8 @@ def claim(folder: Path, plan: Plan) -> None:
     """Write the plan into the folder.
 
     A folder may be used again when the campaign of that name has changed (more seeds, another
-    value in the sweep): runs that are still asked for keep their ids and are not repeated. The
-    tables of the earlier plan go.
+    value in the sweep): runs that are part of both keep their ids and are not repeated. The tables
+    of the earlier plan are removed.
 
     Raises:
         BacklaneError: R007 when the folder belongs to something else, R027 when a newer version
@@ -190,7 +189,7 @@ def _resolved(path: Path, sha256: str) -> str:
 
 
 def status(folder: str | Path) -> dict[str, Any]:
-    """How far a campaign is, in all and per cell."""
+    """The progress of a campaign, in total and per cell."""
     folder = Path(folder)
     plan = open_plan(folder)
     store = Store(folder)
@@ -223,7 +222,7 @@ def status(folder: str | Path) -> dict[str, Any]:
 
 
 def merge(out: str | Path, parts: Sequence[str | Path]) -> CampaignResult:
-    """Unite the runs of several campaign folders in `out`.
+    """Join the runs of several campaign folders in `out`.
 
     Raises:
         BacklaneError: R009 when the parts come from different scenarios or model versions,

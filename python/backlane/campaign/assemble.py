@@ -76,7 +76,7 @@ def manifest_of(
 
     Args:
         kind: "run" or "campaign".
-        plan: what was asked for.
+        plan: the plan of the runs.
         rows: cells and seeds with a finished run, as in ``runs.parquet``.
         more: further entries.
     """
@@ -154,7 +154,7 @@ def cell_path(folder: Path, index: int) -> Path:
 
 
 def write_cells(folder: Path, plan: Plan) -> None:
-    """Keep the resolved scenario of every cell; what is there already is not written again."""
+    """Write the resolved scenario of every cell; unchanged files are not written again."""
     make_folder(folder / "cells")
     wanted = {cell_path(folder, cell.index) for cell in plan.cells}
     for path in (folder / "cells").glob("*.scenario.resolved.toml"):

@@ -1,4 +1,4 @@
-"""What a scenario file asks for: cells, seeds and runs."""
+"""The plan of a scenario file: cells, seeds and runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Run:
 class Plan:
     """All runs of a scenario file, in the order in which tables list them.
 
-    Each run stands once. Cells that resolve to the same scenario share their runs: `rows` lists
+    Each run is listed once. Cells that resolve to the same scenario share their runs: `rows` lists
     every cell with every seed, and the run that serves it.
     """
 
@@ -202,7 +202,7 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
     """
     if text is None:
         return None
-    # What `int` takes besides, such as digits of other scripts, nobody means.
+    # `int` also accepts digits of other scripts.
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     index, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= count:

@@ -1,7 +1,7 @@
-"""Carrying out the runs of a campaign on all cores.
+"""The execution of a campaign's runs on all cores.
 
-Threads are enough: the compiled module releases the interpreter lock while it simulates, and
-each run is a world of its own.
+Threads are enough: the compiled module releases the interpreter lock while it simulates, and runs
+share no state.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 5.0
-"""After so long, workers whose Python cannot be interrupted are abandoned."""
+"""After this time, workers whose Python cannot be interrupted are abandoned."""
 
 
 class Progress(Protocol):
-    """Who is told how far the work is."""
+    """A receiver of progress."""
 
     def update(self, done: float, message: str) -> None:
         """`done` runs are finished; runs in flight count with the simulated fraction."""
 
     def say(self, text: str) -> None:
-        """Something that the user must know before the work goes on."""
+        """A message that the user must see before the work continues."""
 
 
 class Stopped(Exception):
@@ -49,15 +49,15 @@ def core_count() -> int:
 
 @dataclass
 class Outcome:
-    """What became of the runs of this call.
+    """The outcome of the runs of this call.
 
     Attributes:
-        finished: runs that were carried out.
+        finished: runs that were executed.
         failed: runs that ended with an error.
-        damaged: why each run that was there before was removed, by run id.
-        other_sources: how many of the runs that were there before come from other sources of the
-            models than this build, by commit.
-        reused: how many runs were there before.
+        damaged: why stored runs were removed, by run id.
+        other_sources: number of stored runs from other sources of the models than this build's, by
+            commit.
+        reused: number of runs that were stored before.
         interrupted: whether Ctrl-C or a signal ended the work.
     """
 
@@ -83,7 +83,7 @@ class _Work:
         self.outcome = outcome
 
     def next(self) -> Run | None:
-        """The next run to carry out, or None."""
+        """The next run to execute, or None."""
         with self.lock:
             if self.stop.is_set() or not self.waiting:
                 return None
@@ -111,8 +111,8 @@ def _worker(work: _Work, plan: Plan, store: Store) -> None:
         while (run := work.next()) is not None:
             _carry_out(work, plan, store, run)
     except KeyboardInterrupt:
-        # Polars takes Ctrl-C to itself while it writes a table, whatever the thread; a hook that
-        # hangs is interrupted.
+        # Polars handles Ctrl-C itself while it writes a table, in any thread; a hook that hangs
+        # is interrupted.
         work.outcome.interrupted = True
         work.stop.set()
     except BaseException as error:
@@ -153,7 +153,7 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
 
 
 def _is_usable(run: Run, store: Store, outcome: Outcome) -> bool:
-    """Whether a run is in the store as it was stored; what is not is removed."""
+    """Whether a run is in the store, undamaged; a damaged one is removed."""
     if run.run_id not in store:
         return False
     try:
@@ -168,7 +168,7 @@ def _is_usable(run: Run, store: Store, outcome: Outcome) -> bool:
 
 
 def remarks(outcome: Outcome) -> list[str]:
-    """What is to be said of the runs that were there before."""
+    """A message about the runs that were stored before."""
     lines = [
         f"warning: stored run {run_id} is damaged ({why}) and is carried out again"
         for run_id, why in outcome.damaged.items()
@@ -186,7 +186,7 @@ def remarks(outcome: Outcome) -> list[str]:
 def run_all(
     plan: Plan, runs: Sequence[Run], store: Store, workers: int, progress: Progress | None
 ) -> Outcome:
-    """Carry out every run that is not in the store yet, or not as it was stored.
+    """Execute every run that is not in the store, or damaged there.
 
     Ctrl-C stops the runs in flight, keeps the finished ones and returns with `interrupted`.
 
@@ -228,10 +228,10 @@ def run_all(
 
 
 def _join(threads: Sequence[threading.Thread]) -> None:
-    """Wait for workers that were told to stop.
+    """Wait for workers that are stopping.
 
-    A hook of a congestion control that goes on is interrupted. One that cannot be, since it waits
-    in the system, is abandoned after a while: its run has no result.
+    A hook of a congestion control that continues is interrupted. One that waits in the system
+    cannot be interrupted and is abandoned after `PATIENCE_S`: its run has no result.
     """
     until_s = time.monotonic() + PATIENCE_S
     left = list(threads)

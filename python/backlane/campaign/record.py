@@ -1,8 +1,8 @@
-"""The record of a stored run: what was run, by which build, and a checksum of every file.
+"""The record of a stored run: the run, the build, and a checksum of every file.
 
-``run.json`` names the run, the seed, the build that carried it out, and size and SHA-256 of each
-file beside it; its last entry, the seal, is a SHA-256 over all of this. A run counts as stored
-only while all of it fits.
+``run.json`` names the run, the seed, the build that executed it, and size and SHA-256 of each file
+beside it; its last entry, the seal, is a SHA-256 over all of this. A run counts as stored only if
+all of it matches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAME = "run.json"
 
 @dataclass(frozen=True)
 class Build:
-    """Which build carried out a run.
+    """The build that executed a run.
 
     Attributes:
         version: of the package.
@@ -53,7 +53,7 @@ class Record:
     Attributes:
         run_id: the name of its folder.
         seed: of the run.
-        build: which carried it out.
+        build: that executed it.
         files: size in bytes and SHA-256 of each file, by name.
         summary: counters and digest.
     """
@@ -66,12 +66,12 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """The digest of everything that happened in the run."""
+        """The digest of all events of the run."""
         return str(self.summary["digest"])
 
 
 class DamagedError(ValueError):
-    """A stored run is not what was stored; the text says how."""
+    """A stored run was changed; the text describes how."""
 
 
 def write(folder: Path, run: Run, summary: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ def read(folder: Path) -> Record:
     found = value.pop("seal", None)
     if found != seal(value):
         raise DamagedError(f"{NAME} was changed")
-    # The seal fits, so the entries are of the types that `write` gave them.
+    # The seal matches, so the entries have the types that `write` gave them.
     record = Record(
         value["run_id"],
         value["seed"],

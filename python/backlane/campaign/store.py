@@ -1,10 +1,9 @@
 """Finished runs, addressed by their run id.
 
-``DIR/store/<run_id>/`` appears by one rename when the run is complete, so a run is either
-there or not. The id is a hash of resolved scenario, seed and model version: a run that is
-there never needs to be carried out again, and cannot be counted twice. Its record
-(`backlane.campaign.record`) has a checksum of every file; a run that is not what was stored is
-removed and carried out again.
+``DIR/store/<run_id>/`` appears by one rename when the run is complete, so there is no partial run.
+The id is a hash of resolved scenario, seed and model version: a stored run is never executed again,
+and cannot be counted twice. Its record (`backlane.campaign.record`) has a checksum of every file; a
+damaged run is removed and executed again.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes off this folder; sweep what a killed one left behind.
+        """Lock this folder; remove the leftovers of killed processes.
 
         Raises:
             BacklaneError: R005 when another process works here.
@@ -84,7 +83,7 @@ class Store:
         return files.is_locked(self.folder)
 
     def __contains__(self, run_id: str) -> bool:
-        """Whether there is a run of this name; `verify` finds whether it is what was stored."""
+        """Whether there is a run of this name; `verify` checks that it is undamaged."""
         return (self.runs / run_id / record.NAME).is_file()
 
     @contextmanager
@@ -109,7 +108,7 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def _publish(self, temporary: Path, run_id: str) -> None:
-        """Give a complete folder its final name; what bears it and is no run goes."""
+        """Give a complete folder its final name; anything else of that name is removed."""
         final = self.runs / run_id
         if run_id not in self:
             remove(final)
@@ -161,12 +160,12 @@ class Store:
         """The record of a run, after every file of it was compared.
 
         Raises:
-            DamagedError: when the run is not what was stored.
+            DamagedError: when the run was changed.
         """
         return record.verify(self.runs / run_id)
 
     def discard(self, run_id: str) -> None:
-        """Remove a run, and whatever else bears its name.
+        """Remove a run, or anything else of its name.
 
         Raises:
             BacklaneError: R001 or R017.
@@ -174,7 +173,7 @@ class Store:
         remove(self.runs / run_id)
 
     def fail(self, run: Run, code: str, message: str) -> None:
-        """Record that a run could not be carried out; it is tried again on the next start."""
+        """Record that a run failed; it is tried again on the next start."""
         make_folder(self.failures)
         write_json(
             self.failures / f"{run.run_id}.json",

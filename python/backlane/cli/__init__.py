@@ -1,6 +1,6 @@
 """The command line: one module per verb, data on stdout, messages on stderr.
 
-Exit codes: 0 fine, 1 a run or a check found a problem, 2 bad usage, bad file or I/O,
+Exit codes: 0 success, 1 a run or a check found a problem, 2 bad usage, bad file or I/O,
 101 a defect of Backlane, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def execute(words: list[str]) -> int:
-    """Carry out a command line and return its exit code."""
+    """Execute a command line and return its exit code."""
     import click
 
     from backlane.cli import output
@@ -101,7 +101,7 @@ def _file_in(words: list[str]) -> str | None:
 
 
 def _exit_of_click(error: SystemExit) -> int:
-    """The exit code of click's own `SystemExit`; anybody else's is a defect."""
+    """The exit code of click's own `SystemExit`; any other is a defect."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -109,7 +109,7 @@ def _exit_of_click(error: SystemExit) -> int:
         return _internal(error)
     if "completion" in last.tb_frame.f_code.co_name:
         return error.code if isinstance(error.code, int) else EXIT_OK
-    # The reader has gone (`| head`): nobody is left to tell.
+    # The reader has closed the pipe (`| head`).
     _silence_stdout()
     return EXIT_OK
 
@@ -145,7 +145,7 @@ def _run_error(error: RunError) -> int:
         known.mend = "mend the hook; see `backlane explain R103`"
     first, *traceback = known.rendered.split("\n")
     if place is not None:
-        # The place stands below the first line, where it is looked for.
+        # The place is below the first line, where readers look for it.
         at = traceback.index(f"  --> {place}")
         traceback.insert(0, traceback.pop(at))
     return _report("\n".join([first, *traceback]), [known.as_dict()], EXIT_PROBLEM)

@@ -1,4 +1,4 @@
-"""The command `backlane` and the looks of its verbs."""
+"""The command `backlane` and the format of its verbs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Verbs(click.Group, _ExampleFirst):
 
 
 class _Backlane(Verbs):
-    """The program; loads a verb when it is asked for."""
+    """The program; loads a verb when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -188,10 +188,10 @@ def afford(
     workers: int = 1,
     runs: Sequence[Run] | None = None,
 ) -> None:
-    """Say what the work will cost, unless that is little.
+    """Print what the work will cost, unless that is little.
 
     Raises:
-        BacklaneError: R026 when the machine does not have it.
+        BacklaneError: R026 when the memory does not suffice.
     """
     from backlane import cost
 

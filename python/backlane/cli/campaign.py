@@ -64,7 +64,7 @@ def run(
     ignore_memory: bool,
     as_json: bool,
 ) -> int:
-    """Carry out a campaign."""
+    """Execute a campaign."""
     part = parse_shard(shard)
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides)
@@ -132,7 +132,7 @@ def status(folder: Path, as_json: bool) -> int:
 @click.option("--no-report", is_flag=True, help="Write the tables, do not draw the report.")
 @json_option
 def merge(out: Path, folders: tuple[Path, ...], no_report: bool, as_json: bool) -> int:
-    """Unite shards."""
+    """Join shards."""
     result = campaign.merge(out, folders)
     return _finish(result, as_json, no_report)
 

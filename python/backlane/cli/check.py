@@ -1,4 +1,4 @@
-"""`backlane check`: find problems before anything runs."""
+"""`backlane check`: find problems before a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backlane doctor`: is everything there that Backlane needs?"""
+"""`backlane doctor`: check the installation."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _fonts() -> tuple[bool, str]:
 )
 @json_option
 def command(as_json: bool) -> int:
-    """Look at everything, then tell."""
+    """Check everything, then print the findings."""
     checks: list[tuple[str, tuple[bool, str]]] = [
         ("Python", _python()),
         ("compiled module", _native()),

@@ -1,4 +1,4 @@
-"""`backlane init`: a scenario to begin with."""
+"""`backlane init`: a scenario to start from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What goes to the terminal: data to stdout, everything else to stderr.
+"""Output on the terminal: data on stdout, everything else on stderr.
 
-Names come from files of anybody: all text goes through `clean`, and none of it is markup.
+Names come from files of any origin: all text passes `clean`, and none of it is markup.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _State:
 
 
 state = _State()
-"""Choices of the command line that hold everywhere."""
+"""Options of the command line that hold for all verbs."""
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows its progress."""
@@ -41,14 +41,14 @@ LINE_EVERY_S = 10.0
 
 
 def prepare(words: Sequence[str]) -> None:
-    """Start anew; note the options that matter even when the command line is wrong."""
+    """Reset the state; read the options that also hold for a wrong command line."""
     state.color = "auto"
     state.json = "--json" in words
     state.debug = "--debug" in words
 
 
 def colored(stream: Any) -> bool:
-    """Whether to colour what goes to `stream`."""
+    """Whether output on `stream` is coloured."""
     if state.color != "auto":
         return state.color == "always"
     return not os.environ.get("NO_COLOR") and bool(stream.isatty())
@@ -62,23 +62,23 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str) -> str:
-    r"""Text that a terminal shows and does not obey: what it might obey becomes ``\x1b``.
+    r"""Text without control sequences: a control character becomes ``\x1b``.
 
-    Lines that nobody reads to the end are cut.
+    Very long lines are cut.
     """
     shown = _UNSAFE.sub(_escaped, text)
     return "\n".join(map(brief_line, shown.split("\n")))
 
 
 def clean_line(text: str) -> str:
-    """`clean` for what stands within a line."""
+    """`clean` for a part of a line."""
     return clean(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     if 0xDC80 <= code <= 0xDCFF:
-        # How Python holds a byte that is not UTF-8.
+        # Python's representation of a byte that is not UTF-8.
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
@@ -98,7 +98,7 @@ def _write(text: str) -> None:
 
 
 def error(text: str) -> None:
-    """An error on stderr, coloured where wanted."""
+    """An error on stderr, coloured if enabled."""
     text = clean(text)
     if colored(sys.stderr):
         text = re.sub(r"(?m)^(error|internal error)(\[\w+\])?:", "\033[1;31m\\g<0>\033[0m", text)
@@ -108,7 +108,7 @@ def error(text: str) -> None:
 
 
 def emit(value: Any) -> None:
-    """One JSON object on stdout; numbers that JSON does not have become null."""
+    """One JSON object on stdout; NaN and infinities become null."""
     text = json.dumps(_plain(value), ensure_ascii=False, indent=2)
     print(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
@@ -160,7 +160,7 @@ def print_table(
 
 
 class Bar:
-    """Progress of long work: a bar on a terminal, else a line now and then.
+    """Progress of long work: a bar on a terminal, else a line every `LINE_EVERY_S`.
 
     Nothing is shown, and nothing imported, before `PATIENCE_S` have passed.
     """
@@ -188,7 +188,7 @@ class Bar:
             say(self._line(done, message, now_s))
 
     def say(self, text: str) -> None:
-        """Write a message before the work goes on."""
+        """Write a message before the work continues."""
         error(text)
 
     def _line(self, done: float, message: str, now_s: float) -> str:
@@ -225,7 +225,7 @@ class Bar:
         bar.update(task, completed=round(done, 2), message=message)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._rich is not None:
             self._rich[0].stop()
             self._rich = None
@@ -233,7 +233,7 @@ class Bar:
 
 @contextmanager
 def progress(what: str, total: float, unit: str) -> Iterator[Bar]:
-    """A `Bar` that is taken away at the end, whatever happens."""
+    """A `Bar` that is removed at the end, also after an error."""
     bar = Bar(what, total, unit)
     try:
         yield bar

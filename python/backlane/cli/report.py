@@ -1,4 +1,4 @@
-"""`backlane report`: the answer, from results that are there."""
+"""`backlane report`: the report of existing results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """SIGTERM and SIGHUP end the work as Ctrl-C does; only the exit code differs.
 
-Batch systems and shells that close send them. Work that is finished is kept, tables are written,
-temporary files are removed.
+Batch systems and closing shells send them. Finished work is kept, tables are written, temporary
+files are removed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def as_interrupts() -> Iterator[list[int]]:
-    """While this lasts, the signals raise `KeyboardInterrupt` in the main thread.
+    """Within this context, the signals raise `KeyboardInterrupt` in the main thread.
 
     A signal that is ignored (`nohup`) stays ignored. Outside of the main thread nothing changes.
 
     Yields:
-        The numbers of the signals that came.
+        The numbers of the signals received.
     """
     came: list[int] = []
 

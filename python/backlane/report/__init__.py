@@ -1,4 +1,4 @@
-"""Reports: the answer first, then the figures, then how it was made."""
+"""Reports: the answer, the figures, and the method."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Summary", "figure_count", "write"]
 
 @dataclass
 class Summary:
-    """What a report says.
+    """The content of a report.
 
     Attributes:
         path: the page.
@@ -31,7 +31,7 @@ class Summary:
         verdicts: a ranking per network and condition.
         sentences: the answer, one per network.
         slotted: the table of slotted models.
-        remarks: what must be known of the results, such as that an older model made them.
+        remarks: about the results, such as that an older model version made them.
     """
 
     path: Path
@@ -61,7 +61,7 @@ def write(
         folders: of runs or campaigns; each is a network.
         out: the page; default ``report.html`` in the first folder. Figures go to ``figures/``
             next to it.
-        progress: is told how many figures are drawn.
+        progress: receives the number of figures drawn.
 
     Raises:
         BacklaneError: when results are missing or damaged, or the page cannot be written.

@@ -1,8 +1,8 @@
 """Results folders arranged for judging: networks, conditions, contenders.
 
-The swept parameters are of two kinds. What one chooses (the sections `routing`, `tcp` and
-`assignment`) makes a *contender*; what one is given (load, topology, traffic) makes a
-*condition*. Contenders are compared under the same condition, conditions are not compared.
+The swept parameters are of two kinds. Choices (the sections `routing`, `tcp` and `assignment`) make
+a *contender*; the rest (load, topology, traffic) makes a *condition*. Contenders are compared under
+the same condition, conditions are not compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from backlane.campaign.plan import Label
 
 CHOICES = ("routing", "tcp", "assignment")
-"""Sections of the scenario file that are a choice of whoever builds the network."""
+"""Sections of the scenario file that are choices of the network's designer."""
 
 _WORDS = {
     "access.ues": "UEs",
@@ -35,7 +35,7 @@ class CellData:
 
     Attributes:
         contender: name, such as ``bp-mr/flow``.
-        condition: name, such as ``100 UEs``; empty when nothing else was swept.
+        condition: name, such as ``100 UEs``; empty when no other key was swept.
         by_seed: the measures of each run.
         run_ids: the run of each seed.
         results: where the tables are.
@@ -67,7 +67,7 @@ class Network:
     """All cells of one scenario.
 
     Attributes:
-        name: of the scenario; with the folder when two folders bear the same name.
+        name: of the scenario; with the folder when two folders have the same name.
         choices: the swept keys that make a contender.
         givens: the swept keys that make a condition.
         cells: in the order of the plan.
@@ -92,7 +92,7 @@ class Network:
 
     @property
     def seed_count(self) -> int:
-        """The fewest seeds of any cell."""
+        """The smallest number of seeds of a cell."""
         return min((len(cell.by_seed) for cell in self.cells), default=0)
 
     def at(self, condition: str) -> list[CellData]:

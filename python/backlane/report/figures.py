@@ -2,7 +2,7 @@
 
 Every figure is a `Drawn`: SVG, PNG and the numbers as CSV. The colours of text, lines and
 series are taken from a small set, so that the page can exchange them for its dark scheme.
-Series colours are those of Okabe and Ito (2008), told apart with any colour vision.
+Series colours are those of Okabe and Ito (2008), which are distinct for any colour vision.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEIGHT_IN = 3.3
 _CANDLES_PER_FIGURE = 18
 _LINES_PER_FIGURE = 7
 _FORMULAE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""How a cell begins that spreadsheets carry out (OWASP, "CSV Injection")."""
+"""First characters of cells that spreadsheets execute (OWASP, "CSV Injection")."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Drawn:
     Attributes:
         key: name of its files.
         title: what it shows.
-        reading: one sentence: what one sees.
+        reading: one sentence on what it shows.
         svg: without XML declaration and metadata.
         png: at 200 dots per inch.
         csv: the numbers in it.
@@ -90,7 +90,7 @@ def _settings() -> dict[str, Any]:
         "figure.facecolor": PAPER,
         "axes.facecolor": "none",
         "savefig.facecolor": PAPER,
-        # Labels and names are anybody's text, and no formulae.
+        # Labels and names are arbitrary text, and no formulae.
         "text.parse_math": False,
         "svg.fonttype": "path",
         "svg.hashsalt": "backlane",
@@ -171,7 +171,7 @@ def _clean(svg: str, title: str) -> str:
 def to_csv(rows: Iterable[Sequence[Any]]) -> str:
     """Rows as CSV text; numbers in full precision.
 
-    A text that a spreadsheet would take for a formula has a quotation mark before it.
+    A text that a spreadsheet would read as a formula gets a leading quotation mark.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -197,7 +197,7 @@ def color_of(network: Network, contender: str) -> str:
     """The colour of a contender, the same in every figure.
 
     When there are more contenders than colours, those with the same first choice, such as the
-    routing, share one; the axis then tells them apart.
+    routing, share one; the axis then distinguishes them.
     """
     names = network.contenders
     if len(names) > len(PALETTE):
@@ -263,7 +263,7 @@ def positions(network: Network) -> list[tuple[str, list[str]]]:
 
 
 def chunks(network: Network) -> list[list[tuple[str, list[str]]]]:
-    """`positions`, split so that no figure holds more candlesticks than can be read."""
+    """`positions`, split so that each figure remains readable."""
     groups: list[tuple[str, list[str]]] = []
     for condition, names in positions(network):
         step = _LINES_PER_FIGURE if len(names) > _LINES_PER_FIGURE else len(names)
@@ -433,7 +433,7 @@ def _fairness_part(
             around = mean_interval(values)
             rows.append([condition, name, len(values), around.mean, around.low, around.high])
 
-    # A line between points says that what lies between means something.
+    # A line between points implies values between them.
     joined = grouped and len(network.givens) == 1
 
     def paint(figure: Figure, axes: Axes) -> None:

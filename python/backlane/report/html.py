@@ -1,4 +1,4 @@
-"""One page that stands alone: no network, no other file, readable on a phone."""
+"""A self-contained page: no network access, no other file, readable on a phone."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Page:
         self.parts.append(f"{opening}{_words(text)}</p>\n")
 
     def answer(self, sentences: Sequence[str]) -> None:
-        """The answer, set off."""
+        """The answer, emphasised."""
         inner = "".join(f"<p>{_words(sentence)}</p>" for sentence in sentences)
         self.parts.append(f'<div class="answer">{inner}</div>\n')
 
@@ -155,8 +155,8 @@ class Page:
         """Figures side by side, as many as fit.
 
         Returns:
-            The figures under the keys that they have on this page: names that differ only in what
-            a key leaves out get one each.
+            The figures under the keys that they have on this page: names that map to the same key
+            get different ones.
         """
         keyed = [self._keyed(one) for one in drawn]
         if keyed:

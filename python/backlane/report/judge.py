@@ -1,4 +1,4 @@
-"""Which contender is best, and what cannot be told apart."""
+"""Which contender is best, and which differences are not significant."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Verdict:
         metric: "finish time" (lowest is best) or "goodput" (highest is best).
         standings: best first; of goodput, `value.mean` is negative.
         unfinished: unfinished flows of each contender, over all seeds.
-        seeds: the fewest seeds of any contender.
+        seeds: the smallest number of seeds of a contender.
     """
 
     network: str
@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def ties(self) -> list[str]:
-        """Who cannot be told from the best, the best included; empty when it stands alone."""
+        """The contenders that tie with the best, itself included; empty if none does."""
         tied = [standing.name for standing in self.standings if standing.tie]
         return [self.best.name, *tied] if tied else []
 
@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def behind(self) -> str:
-        """How far the first contender that does not tie is behind."""
+        """The difference of the first contender that does not tie."""
         other = next((s for s in self.standings[1:] if not s.tie), None)
         if other is None or other.behind is None:
             return "–"

@@ -1,4 +1,4 @@
-"""Where the traffic went: utilisation of the links on the map of the network."""
+"""Utilisation of the links on the map of the network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEGEND_ROW_IN = 0.19
 _MOST_NAMED = 30
 _MOST_MAPS = 9
 _TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
-"""Upper ends of the colour scale; the maps of one network share the least that suffices."""
+"""Upper ends of the colour scale; the maps of one network share the smallest that suffices."""
 
 _Link = tuple[str, str, float, float, int | None]
 """(a, b, utilisation a→b, utilisation b→a, channel of a link over radios)."""
@@ -85,7 +85,7 @@ def _mean_utilisation(cell: CellData, names: set[str]) -> list[_Link]:
 def places(cell: CellData) -> dict[str, Place]:
     """Where each node of the backhaul is drawn.
 
-    Nodes without a position of their own are put aside: the EPC to the right of the network, at
+    Nodes without a position are placed beside the others: the EPC to the right of the network, at
     the height of its neighbours, a server beyond it; if no node has a position, on a circle.
     """
     import polars as pl

@@ -1,4 +1,4 @@
-"""Links over radios as a graph: the colour tells the channel, the width what was carried."""
+"""Links over radios as a graph: the colour is the channel, the width the bytes carried."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEGEND_ROW_IN = 0.19
 
 @dataclass(frozen=True)
 class Load:
-    """What a link over radios carried, mean over runs.
+    """The load of a link over radios, mean over runs.
 
     Attributes:
         a: one end.
@@ -47,7 +47,7 @@ class Load:
 
 
 def loads(results: Results, run_ids: Sequence[str]) -> list[Load]:
-    """The links over radios of some runs, with the mean of what each direction carried."""
+    """The links over radios of some runs, with the mean load of each direction."""
     import polars as pl
 
     links = results.links
@@ -76,15 +76,14 @@ def paint_mesh(
 ) -> None:
     """Draw links and nodes on axes of equal scale.
 
-    Each direction is a line beside the other one, on the right of whoever goes that way. A link
-    that carried nothing is a thin one.
+    Each direction is a line on the right in its direction. A link without load is a thin line.
 
     Args:
         axes: where to draw.
         where: the place of each node.
         links: what to draw.
-        scale: what places are multiplied by.
-        top_bytes: the load that is as wide as a line gets; the largest of `links` if left out.
+        scale: factor of the places.
+        top_bytes: the load of the widest line; the largest of `links` if left out.
     """
     top = top_bytes or _most_bytes(links)
     channels = sorted({one.channel for one in links})
@@ -107,7 +106,7 @@ def paint_mesh(
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": PAPER, "edgecolor": color, "lw": 0.8},
         )
     shown = {end: where[end] for one in links for end in (one.a, one.b)}
-    # Lines beside their places do not tell the axes how far they go.
+    # The limits of the axes do not include lines beside their places.
     axes.update_datalim([(place.x_m * scale, place.y_m * scale) for place in shown.values()])
     axes.autoscale_view()
     named = len(shown) <= _MOST_NAMED
@@ -154,7 +153,7 @@ def channel_color(channels: Sequence[int], channel: int) -> str:
 
 
 def _most_bytes(links: Sequence[Load]) -> float:
-    """The largest load of a direction; 1 where nothing was carried."""
+    """The largest load of a direction; 1 without load."""
     return max((max(one.forth_bytes, one.back_bytes) for one in links), default=0.0) or 1.0
 
 
@@ -195,7 +194,7 @@ def legend_rows(links: Sequence[Load]) -> int:
 
 
 def graphs(network: Network, condition: str) -> list[Drawn]:
-    """A graph for each contender under a condition; none where no link leads over radios."""
+    """A graph for each contender under a condition; none without links over radios."""
     cells = [cell for cell in network.at(condition) if cell.run_ids][:_MOST_GRAPHS]
     found = [loads(cell.results, list(cell.run_ids.values())) for cell in cells]
     most = _most_bytes([one for links in found for one in links])

@@ -1,4 +1,4 @@
-"""What the page of a report holds."""
+"""The content of the page of a report."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GRAPH_NOTE = (
 
 
 class Steps:
-    """Tells a progress bar how many figures are drawn."""
+    """Passes the number of figures drawn to a progress bar."""
 
     def __init__(self, progress: Progress | None, done: int) -> None:
         self._progress = progress
@@ -54,7 +54,7 @@ class Steps:
 
 
 def best_title(networks: Sequence[Network]) -> str:
-    """The heading of that table, after what was chosen from."""
+    """The heading of that table."""
     sections = {key.split(".", 1)[0] for network in networks for key in network.choices}
     return f"Best {'routing' if sections == {'routing'} else 'choice'} per network"
 
@@ -162,7 +162,7 @@ def _network(
 
 
 def _frozen(cell: CellData) -> bool:
-    """Whether several seeds gave one and the same ranking value."""
+    """Whether several seeds have the same ranking value."""
     values = {measures.ranking_s for measures in cell.by_seed.values()}
     return len(cell.by_seed) > 1 and len(values) == 1 and not math.isnan(values.pop())
 

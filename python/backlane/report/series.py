@@ -76,7 +76,7 @@ def _figures(
 
 
 def rates(times: list[float], values: list[float]) -> tuple[list[float], list[float]]:
-    """How fast bytes grew up to each sample but the first, in Mbit/s."""
+    """The goodput up to each sample but the first, in Mbit/s."""
     steps = list(pairwise(zip(times, values, strict=True)))
     return times[1:], [(v - u) * 8e-6 / (t - s) for (s, u), (t, v) in steps]
 
@@ -124,7 +124,7 @@ def _read(
 def thin(times: list[float], values: list[float]) -> tuple[list[float], list[float]]:
     """At most two samples per step of the time axis: its lowest and its highest.
 
-    Extremes, which are what one looks for in a window or a queue, stay.
+    Extremes of windows and queues are kept.
     """
     if len(times) <= 2 * _BUCKETS:
         return times, values

@@ -1,4 +1,4 @@
-"""The report of slotted models: what each flow gets and what waits, and the sampled paths."""
+"""The report of slotted models: throughput and backlog of each flow, and the sampled paths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEADER = (
 """Columns of the table; means over seeds, with 95 % intervals where there are several."""
 
 PATHS = ("window_pkts", "queue_pkts")
-"""What is drawn over the slots."""
+"""The columns drawn over the slots."""
 
 _MOST_CELLS = 6
 
@@ -61,7 +61,7 @@ def rows(results: Results) -> list[list[str]]:
 
 
 def name_of(results: Results, cell: int) -> str:
-    """What a cell is called: its swept values."""
+    """The label of a cell: its swept values."""
     named = [f"{key.rsplit('.', 1)[-1]} = {value}" for key, value in results.cells[cell].items()]
     return ", ".join(named) or "all"
 
@@ -78,7 +78,7 @@ def _mean(part: Any, column: str, scale: float = 1.0, unit: str = "") -> str:
 
 
 def sentence(results: Results) -> str:
-    """How many cells keep their backlog and how many let it grow."""
+    """The numbers of cells with a stable and with a growing backlog."""
     import polars as pl
 
     every = results.table("slotted").filter(pl.col("flow") == "all")
