@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyMappingProxy, PyString, PyTuple};
 /// UDP, since nothing is fragmented.
 const MOST_MESSAGE_BYTES: usize = 1500 - 20 - 8;
 
-/// So many neighbours are named in a message.
+/// The largest number of neighbours named in a message.
 const MOST_NAMED: usize = 10;
 
 /// The names of all nodes, by their numbers.
