@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "net": {"units", "param", "engine"},
     "radio": {"units", "param", "engine"},
     "lte": {"units", "engine", "radio", "net"},
-    "wifi": {"units", "engine", "radio", "net"},
+    "wifi": {"units", "param", "engine", "radio", "net"},
     "routing": {"units", "param", "engine", "net"},
     "traffic": {"units", "param", "engine", "net", "tcp", "coding"},
     "slotted": {"param", "engine"},

@@ -227,6 +227,9 @@ pub enum Kind {
 }
 
 impl Section {
+    /// The place of the table of a queue, which `scenario` knows.
+    pub(crate) const QUEUE: Self = Self::slot("queue");
+
     /// The place of a section that a catalogue fills in.
     pub const fn slot(noun: &'static str) -> Self {
         Self {

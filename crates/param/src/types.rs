@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use backlane_units::{Angle, Bytes, Decibels, Duration, Frequency, Length, Power, Rate, Speed};
 
-use crate::{Given, Key, Kind, Mismatch, Param, Presence, Value, Values};
+use crate::{Given, Key, Kind, Mismatch, Param, Presence, Section, Value, Values};
 
 /// Implements [`Param`] for the type of a single value: its kind, how it is read and written.
 #[macro_export]
@@ -255,7 +255,27 @@ or_word!(OrOff, Off, "off");
 or_word!(OrAuto, Auto, "auto");
 or_word!(OrNone, None, "none");
 or_word!(OrInfinite, Infinite, "infinite");
+or_word!(OrStandard, Standard, "standard");
 or_word!(OrUnlimited, Unlimited, "unlimited");
+
+/// A queue: its limit alone, or a table. Its keys are those of the queues of links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue(pub Value);
+
+impl Queue {
+    /// A drop-tail queue of this many packets.
+    pub fn packets(packets: u32) -> Self {
+        Self(Value::Text(format!("{packets} packets")))
+    }
+}
+
+scalar!(
+    Queue,
+    (),
+    |()| Kind::Queue(&Section::QUEUE),
+    |value: &Value| Some(Self(value.clone())),
+    |value: &Self| Some(value.0.clone())
+);
 
 /// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

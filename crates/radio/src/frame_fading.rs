@@ -6,20 +6,27 @@
 //! between frames ([`crate::Fading`] has it).
 
 use backlane_engine::Stream;
+use backlane_param::choice;
 
-/// The law of a frame's received power around its mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum FrameFading {
-    /// The mean itself.
-    #[default]
-    None,
-    /// Exponential: no line of sight.
-    Rayleigh,
-    /// Gamma with shape `m` and mean one; 1 is Rayleigh (Nakagami 1960).
-    Nakagami {
-        /// The shape, at least a half.
-        m: f64,
-    },
+choice! {
+    /// Fading of the received power, drawn anew for each frame and receiver.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum FrameFading as "fading" {
+        /// The distribution.
+        model = None;
+
+        /// No fading.
+        None = "none";
+        /// No path is stronger than the others: the power is exponential.
+        Rayleigh = "rayleigh";
+        /// The power has a gamma distribution.
+        ///
+        /// Its mean is one (Nakagami 1960).
+        Nakagami = "nakagami" {
+            /// Its shape: 1 is Rayleigh, more is less fading.
+            m: f64, in 0.5..=100.0;
+        }
+    }
 }
 
 impl FrameFading {

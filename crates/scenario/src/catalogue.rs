@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
-use backlane_param::{ChangedDefaults, Key, Kind, Presence, Section, Tag, Variant};
+use backlane_param::{ChangedDefaults, Key, Kind, Presence, Section, Tag, Values, Variant};
 
 use crate::diagnostic::{Diagnostic, Report};
 use crate::files::Files;
-use crate::model::{Described, Scenario};
+use crate::model::{Described, Rates, Scenario};
 use crate::normal;
 use crate::plan::{self, Options, Plan, Stopped};
 use crate::profile::{self, Profile};
@@ -29,6 +29,7 @@ struct Sections {
     /// By the address of the section of this crate that they take the place of.
     by_origin: BTreeMap<usize, &'static Section>,
     profiles: Vec<Profile>,
+    rates: Option<fn(&Values) -> Option<Rates>>,
 }
 
 /// What a model adds to the keys of a scenario file.
@@ -53,6 +54,8 @@ pub enum Declared {
         /// The word and the defaults.
         changed: ChangedDefaults,
     },
+    /// The rates of the radios that checked values of `[wifi]` describe.
+    Rates(fn(&Values) -> Option<Rates>),
     /// A congestion control: a word of the keys `congestion_control`, and the table `[tcp.NAME]`.
     Control {
         /// The word.
@@ -172,6 +175,11 @@ impl Catalogue {
     pub(crate) fn of(self, section: &'static Section) -> &'static Section {
         let known = self.sections.by_origin.get(&address(section));
         known.copied().unwrap_or(section)
+    }
+
+    /// The rates of the radios of a checked `[wifi]`; `None` if it has a value that was refused.
+    pub(crate) fn rates(self, wifi: &Values) -> Option<Rates> {
+        self.sections.rates?(wifi)
     }
 
     /// The profiles that change defaults.
@@ -324,7 +332,19 @@ impl<'a> Builder<'a> {
             slotted,
             by_origin: self.by_origin.clone(),
             profiles: self.profiles(),
+            rates: self.rates(),
         }
+    }
+
+    fn rates(&mut self) -> Option<fn(&Values) -> Option<Rates>> {
+        let mut declared = self.declared.iter().enumerate();
+        declared.find_map(|(at, declared)| match declared {
+            Declared::Rates(rates) => {
+                self.used[at] = true;
+                Some(*rates)
+            }
+            _ => None,
+        })
     }
 
     /// The profiles declared, and those of this crate.
@@ -346,16 +366,11 @@ impl<'a> Builder<'a> {
                 });
             }
         }
-        for (name, kind, changed) in [
-            ("access", "lte", tables::lte::lena()),
-            ("wifi", "", tables::wifi::ns2()),
-        ] {
-            profiles.push(Profile {
-                name,
-                kind,
-                changed,
-            });
-        }
+        profiles.push(Profile {
+            name: "access",
+            kind: "lte",
+            changed: tables::lte::lena(),
+        });
         profiles
     }
 
@@ -366,6 +381,7 @@ impl<'a> Builder<'a> {
             Declared::Section(section) => section.noun,
             Declared::Word { section, .. } | Declared::Profile { section, .. } => section,
             Declared::Control { table, .. } => table.noun,
+            Declared::Rates(_) => "wifi",
         })
     }
 
@@ -486,6 +502,8 @@ impl<'a> Builder<'a> {
             Kind::Table(section) => Kind::Table(self.section(section)),
             Kind::TableOrTag(section) => Kind::TableOrTag(self.section(section)),
             Kind::Tables(section) => Kind::Tables(self.section(section)),
+            // A queue of a declaration is one of this crate.
+            Kind::Queue(section) if is_slot(section) => Kind::Queue(self.section(&tables::QUEUE)),
             Kind::Queue(section) => Kind::Queue(self.section(section)),
             Kind::CongestionControl { forms, .. } => Kind::CongestionControl {
                 words: self.controls,

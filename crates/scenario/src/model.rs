@@ -10,8 +10,6 @@ use serde::{Serialize, Serializer};
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::{BufferLimit, Lte};
-pub use crate::protocols::wifi;
-pub use crate::protocols::wifi::Wifi;
 pub use crate::protocols::{
     CongestionControl, Discipline, QueueConfig, QueueDiscipline, QueueLimit, Routing, Tcp,
 };
@@ -68,6 +66,28 @@ impl Described {
             Self::Slotted(_) => None,
         }
     }
+}
+
+/// The 802.11 radios of the backhaul.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wifi {
+    /// The checked values of `[wifi]`.
+    pub values: Values,
+    /// Their rates.
+    pub rates: Rates,
+    /// The queue before each radio.
+    pub queue: QueueConfig,
+    /// The links that may be lossy, by their index; `None`: all links over 802.11.
+    pub lossy_links: Option<Vec<usize>>,
+}
+
+/// The rates of 802.11 radios.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// That of data frames to one station.
+    pub data: Rate,
+    /// Those of the standard, in rising order.
+    pub all: Vec<Rate>,
 }
 
 /// A slotted model of backpressure.

@@ -82,6 +82,7 @@ pub(crate) fn report_issues(rules: &Rules, noun: &str, table: &Table, problems: 
 fn code(noun: &str) -> Code {
     match noun {
         "access" => Code::BeyondLte,
+        "wifi" => Code::BadRadio,
         _ => Code::Range,
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backlane_units::{Decibels, Power, Rate};
+use backlane_units::Rate;
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::{Link, Node, NodeKind, RadioLink, Wifi};
+use crate::model::{Link, Node, NodeKind, RadioLink, Rates, Wifi};
+use crate::plain;
 use crate::profile;
-use crate::protocols::wifi::{self, Standard};
 use crate::resolve::Names;
 use crate::shown::short;
 use crate::spec::nearest;
@@ -22,10 +22,13 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
         return None;
     };
     profile::mark_defaults("wifi", table, problems.catalogue);
-    rates(table, span, names, problems);
-    bounds(table, span, problems);
+    let values = plain::values(table);
+    let rates = problems.catalogue.rates(&values);
+    if let Some(rates) = &rates {
+        check_rates(table, span, rates, names, problems);
+    }
     let Some(queue) = topology::queue_without_rate(table) else {
-        // A queue that could not be read was told of before.
+        // A queue that could not be read was reported before.
         if topology::queue(table).is_some() {
             let message = "a bandwidth-delay product needs a wire";
             let label = "write a size or a number of packets, such as \"100 packets\"";
@@ -33,47 +36,14 @@ pub(crate) fn read(tree: &mut Table, names: &Names<'_>, problems: &mut Problems)
         }
         return None;
     };
-    let lossy = lossy_links(table, names, problems);
+    let lossy_links = lossy_links(table, names, problems);
     stations(table, span, names, problems);
-    wifi::read(table, queue, lossy)
-}
-
-/// Bounds must be in their order.
-fn bounds(table: &Table, span: Span, problems: &mut Problems) {
-    let standard = wifi::standard(table).unwrap_or(Standard::A);
-    let (usual_min, usual_max) = standard.contention_windows();
-    let min = table.integer::<u16>("cw_min").unwrap_or(usual_min);
-    let max = table.integer::<u16>("cw_max").unwrap_or(usual_max);
-    if min > max {
-        let message = format!("wifi cw_min is {min}, more than cw_max, {max}");
-        let label = "the first contention window is not above the largest";
-        let key = if table.integer::<u16>("cw_min").is_some() {
-            "cw_min"
-        } else {
-            "cw_max"
-        };
-        problems.error(Code::BadRadio, table.place(key, span), message, label);
-    }
-    let reception = table.table("reception");
-    let is_pairwise = reception.and_then(|table| table.text("model")) == Some("pairwise");
-    if is_pairwise && table.quantity::<Decibels>("recapture").is_some() {
-        let message = "a receiver by ns-2's rule never turns to a later frame";
-        let label = "remove it, or write reception = { model = \"threshold\", … }";
-        let place = table.place("recapture", span);
-        problems.error(Code::BadRadio, place, message, label);
-    }
-    let sensitivity: Option<Power> = reception.and_then(|table| table.quantity("sensitivity"));
-    let sensed: Option<Power> = table.quantity("carrier_sense");
-    if let (Some(sensitivity), Some(sensed)) = (sensitivity, sensed)
-        && sensed.as_mdbm() > sensitivity.as_mdbm()
-    {
-        let message = format!(
-            "a frame could be decoded from {sensitivity} on and sensed only from {sensed} on"
-        );
-        let label = format!("write at most \"{sensitivity}\", or raise the sensitivity");
-        let place = table.place("carrier_sense", span);
-        problems.error(Code::BadRadio, place, message, label);
-    }
+    Some(Wifi {
+        values,
+        rates: rates?,
+        queue,
+        lossy_links,
+    })
 }
 
 /// Refuses what needs radios, where there are none.
@@ -95,13 +65,17 @@ pub(crate) fn refuse_without(names: &Names<'_>, problems: &mut Problems) {
 }
 
 /// Every rate must be one of the standard's.
-fn rates(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) {
-    let Some(standard) = wifi::standard(table) else {
-        return;
-    };
+fn check_rates(
+    table: &Table,
+    span: Span,
+    rates: &Rates,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) {
+    let standard = table.text("standard").unwrap_or_default();
     for key in ["rate", "basic_rate", "control_rate"] {
         if let Some(rate) = table.quantity(key) {
-            check_rate(rate, standard, table.place(key, span), problems);
+            check_rate(rate, standard, rates, table.place(key, span), problems);
         }
     }
     let mut last = None;
@@ -110,25 +84,20 @@ fn rates(table: &Table, span: Span, names: &Names<'_>, problems: &mut Problems) 
         if let Some(rate) = link.radio().and_then(|radio| radio.rate)
             && last.replace(*span) != Some(*span)
         {
-            check_rate(rate, standard, *span, problems);
+            check_rate(rate, standard, rates, *span, problems);
         }
     }
 }
 
-fn check_rate(rate: Rate, standard: Standard, place: Span, problems: &mut Problems) {
-    let rates = standard.rates_bps();
-    if rates.contains(&rate.as_bps()) {
+fn check_rate(rate: Rate, standard: &str, rates: &Rates, place: Span, problems: &mut Problems) {
+    if rates.all.contains(&rate) {
         return;
     }
-    let nearest = rates
-        .iter()
-        .min_by_key(|known| known.abs_diff(rate.as_bps()));
-    let nearest = Rate::from_bps(nearest.copied().unwrap_or_default());
-    let message = format!("{} has no rate of {rate}", standard.name());
-    let all: Vec<String> = rates
-        .iter()
-        .map(|bps| Rate::from_bps(*bps).to_string())
-        .collect();
+    let distance = |known: &&Rate| known.as_bps().abs_diff(rate.as_bps());
+    let nearest = rates.all.iter().min_by_key(distance).copied();
+    let nearest = nearest.unwrap_or(rate);
+    let message = format!("{standard} has no rate of {rate}");
+    let all: Vec<String> = rates.all.iter().map(Rate::to_string).collect();
     let label = format!("the nearest is \"{nearest}\" of {}", all.join(", "));
     problems.error(Code::BadRate, place, message, label);
 }

@@ -1,14 +1,15 @@
 //! From a configuration to a network: who hears whom how loud, and by which links.
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Watch};
-use backlane_net::{Event, LinkId, MediumId, Network, QueueLimit, QueuePlace};
+use backlane_net::{Event, LinkId, MediumId, Network, QueueConfig, QueueLimit, QueuePlace};
 use backlane_radio::level::ratio;
 use backlane_radio::path_loss::Sight;
-use backlane_radio::{FrameFading, Position};
+use backlane_radio::{FrameFading, PathLoss, Position};
 use backlane_units::{Duration, SimTime};
 
 use crate::agenda::Agenda;
-use crate::config::{StationConfig, WifiConfig, WifiError, WifiLinkConfig};
+use crate::config::{StationConfig, WifiConfig, WifiLinkConfig};
+use crate::error::WifiError;
 use crate::frame::{Frame, NONE};
 use crate::medium::{Hearer, Wifi};
 use crate::queues::Queues;
@@ -22,12 +23,13 @@ const NEGLIGIBLE: f64 = 0.1;
 const NEGLIGIBLE_FADING: f64 = 0.01;
 
 impl Wifi {
-    /// A network of these stations and links.
+    /// A network of these stations and links, with such a queue before each radio.
     ///
     /// # Errors
     /// If the configuration cannot be, or `watch` says so, see [`WifiError`].
     pub fn new(
         config: &WifiConfig,
+        queue: &QueueConfig,
         stations: &[StationConfig],
         links: &[WifiLinkConfig],
         streams: &Streams,
@@ -39,7 +41,7 @@ impl Wifi {
         {
             return Err(WifiError::NakagamiShape(m));
         }
-        if matches!(config.queue.limit(), QueueLimit::BandwidthDelayProduct(_)) {
+        if matches!(queue.limit(), QueueLimit::BandwidthDelayProduct(_)) {
             return Err(WifiError::QueueByDelay);
         }
         let mut radios = Vec::new();
@@ -64,7 +66,7 @@ impl Wifi {
                     fading: stream("frame fading"),
                 };
                 let place = QueuePlace::Radio(station.node, number as u8);
-                let queue = || config.queue.build(config.data_rate, Duration::ZERO, place);
+                let queue = || queue.build(config.data_rate(), Duration::ZERO, place);
                 let queues = Queues::new(config.routing_first.then(queue), queue());
                 radios.push(Radio::new(
                     station.node,
@@ -198,6 +200,7 @@ fn reach(
     for (link, direction) in directions.iter().enumerate() {
         links_from[direction.from as usize].push((direction.to, link as u32));
     }
+    let law = config.propagation();
     let mut reach = Vec::with_capacity(owners.len());
     for (from, &(sender, channel)) in owners.iter().enumerate() {
         watch.tick(1 + owners.len() as u64 / 64)?;
@@ -214,7 +217,7 @@ fn reach(
                 .get(link as usize)
                 .is_some_and(|direction| direction.loss.is_some());
             let [a, b] = [sender, station].map(|station| stations[station].position);
-            let mut power_mw = mean_mw(config, a, b);
+            let mut power_mw = mean_mw(config, &law, a, b);
             if given {
                 power_mw = power_mw.max(least_mw);
             }
@@ -249,9 +252,9 @@ fn floor_mw(rules: &Rules) -> f64 {
 }
 
 /// The mean power at `b` of what is sent at `a`, in milliwatts.
-fn mean_mw(config: &WifiConfig, a: Position, b: Position) -> f64 {
+fn mean_mw(config: &WifiConfig, law: &PathLoss, a: Position, b: Position) -> f64 {
     let gains_db = 2.0 * config.antenna_gain.as_db_f64();
-    let loss_db = config.path_loss.loss_db(a, b, Sight::Clear);
+    let loss_db = law.loss_db(a, b, Sight::Clear);
     ratio(config.power.as_dbm_f64() + gains_db - loss_db)
 }
 
@@ -269,6 +272,7 @@ pub fn links_in_range(
 ) -> Result<Vec<(usize, usize)>, WifiError> {
     let rules = Rules::new(config)?;
     let gains = gains(config.fading);
+    let law = config.propagation();
     let mut pairs = Vec::new();
     for (a, first) in stations.iter().enumerate() {
         watch.tick(1 + stations.len() as u64 / 64)?;
@@ -282,8 +286,8 @@ pub fn links_in_range(
             // Fading is looked at in as many shares as it has gains.
             watch.tick(1 + gains.len() as u64 / 20)?;
             let (there, back) = (
-                mean_mw(config, first.position, second.position),
-                mean_mw(config, second.position, first.position),
+                mean_mw(config, &law, first.position, second.position),
+                mean_mw(config, &law, second.position, first.position),
             );
             if decoded_share(&rules, &gains, there.min(back)) >= 0.01 {
                 pairs.push((a, b));

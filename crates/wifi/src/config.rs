@@ -1,118 +1,339 @@
-//! What an 802.11 network is built from: one value for the network, one for each station and each
-//! link.
+//! The parameters of an 802.11 network, of its stations and of its links.
 //!
-//! [`WifiConfig::new`] is a network as the standard has it; [`WifiConfig::ns2`] has the ways of
-//! ns-2's `Mac/802_11`, each as the switch that it is here.
+//! The defaults are those of the standard; [`ns2`] lists what ns-2's `Mac/802_11` has otherwise.
 
-use std::fmt;
+use std::ops::RangeInclusive;
 
-use backlane_engine::Interrupt;
-use backlane_net::{NodeId, QueueConfig, QueueLimit};
-use backlane_radio::path_loss::{LogDistance, TwoRay};
+use backlane_net::NodeId;
+use backlane_param::{
+    Issue, OneOrMany, OrOff, OrStandard, Queue, changed_defaults, choice, or_word, params, words,
+};
+use backlane_radio::path_loss::MeshPathLoss;
 use backlane_radio::{FrameFading, PathLoss, Position};
-use backlane_units::{Decibels, Duration, Frequency, Power, Rate};
+use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate};
 
 use crate::phy::{Preamble, Standard};
 
-/// Bytes of a data frame beyond the IP packet: MAC header 24 and frame check sequence 4
-/// (IEEE 802.11), LLC and SNAP 8 (RFC 1042).
-pub const DATA_OVERHEAD_BYTES: u32 = 36;
-/// An RTS threshold that no frame exceeds.
-pub const RTS_NEVER: u32 = u32::MAX;
+const POWER: RangeInclusive<Power> = Power::from_mdbm(-150_000)..=Power::from_mdbm(100_000);
+const GAIN: RangeInclusive<Decibels> = Decibels::from_mdb(-50_000)..=Decibels::from_mdb(100_000);
+const RATIO: RangeInclusive<Decibels> = Decibels::from_mdb(0)..=Decibels::from_mdb(100_000);
+const NOISE_FIGURE: RangeInclusive<Decibels> = Decibels::from_mdb(0)..=Decibels::from_mdb(40_000);
+const PROBABILITY: RangeInclusive<f64> = 0.0..=1.0;
+const MAX_TIME: Duration = Duration::from_millis(1);
+const TIME: RangeInclusive<Duration> = Duration::from_micros(1)..=MAX_TIME;
+const WINDOW: RangeInclusive<u16> = 0..=32_767;
+const ATTEMPTS: RangeInclusive<u8> = 1..=255;
+/// Channel numbers of 802.11 in all bands up to 5 GHz.
+const CHANNELS: RangeInclusive<u8> = 1..=196;
+const FREQUENCY: RangeInclusive<Frequency> =
+    Frequency::from_hz(100_000_000)..=Frequency::from_hz(100_000_000_000);
 
-/// An 802.11 network: what all its stations have in common.
-#[derive(Clone, Debug)]
-pub struct WifiConfig {
-    /// Times and rates.
-    pub standard: Standard,
-    /// The preamble of DSSS and CCK frames.
-    pub preamble: Preamble,
-    /// Unicast data, where the link says nothing else.
-    pub data_rate: Rate,
-    /// Broadcasts.
-    pub basic_rate: Rate,
-    /// RTS, CTS and ACK; [`None`] is the standard's rule: the highest mandatory rate that is not
-    /// above the data rate.
-    pub control_rate: Option<Rate>,
-    /// Bytes of a data frame beyond the IP packet.
-    pub overhead_bytes: u32,
-    /// Data frames above so many bytes (headers included) are sent with RTS and CTS: 0 all,
-    /// [`RTS_NEVER`] none.
-    pub rts_threshold_bytes: u32,
-    /// Attempts of an RTS, and of a data frame not above the RTS threshold; at least 1.
-    pub short_retry: u8,
-    /// Attempts of a data frame above the RTS threshold; at least 1.
-    pub long_retry: u8,
-    /// In place of the standard's slot.
-    pub slot: Option<Duration>,
-    /// In place of the standard's SIFS.
-    pub sifs: Option<Duration>,
-    /// In place of the standard's least contention window (15, 31, …).
-    pub cw_min: Option<u16>,
-    /// In place of the standard's greatest contention window (1023).
-    pub cw_max: Option<u16>,
-    /// After a frame that could not be decoded a station waits EIFS in place of DIFS.
-    pub eifs: bool,
-    /// How long after the beginning of a frame another station can still begin one since it has
-    /// not sensed the first; [`None`] is the standard's time to sense and to turn around.
-    pub sensing_delay: Option<Duration>,
-    /// The carrier, for the laws that need it.
-    pub frequency: Frequency,
-    /// Transmit power.
-    pub power: Power,
-    /// Gain of each antenna, at the sender and at the receiver.
-    pub antenna_gain: Decibels,
-    /// Loss over distance.
-    pub path_loss: PathLoss,
-    /// Fading, drawn for each frame and receiver.
-    pub fading: FrameFading,
-    /// A station senses whatever is at least so strong: the channel is busy.
-    pub carrier_sense: Power,
-    /// Which frames are decoded.
-    pub reception: Reception,
-    /// A receiver leaves the frame that it receives for a later one that is so much stronger than
-    /// all else on the channel; [`None`]: never.
-    pub recapture: Option<Decibels>,
-    /// The given loss of a link ([`WifiLinkConfig::loss`]) is drawn for RTS, CTS and ACK also.
-    pub control_loss: bool,
-    /// Neighbours read the routing messages that ride on frames meant for others.
-    pub promiscuous: bool,
-    /// The queue before each radio; the frame in service does not count. A bandwidth-delay
-    /// product has no meaning here.
-    pub queue: QueueConfig,
-    /// Routing messages have a queue of their own before each radio, of the same kind, and it is
-    /// served first.
-    pub routing_first: bool,
+params! {
+    /// The 802.11 radios of the backhaul. Routers and eNodeBs have one radio for each of their
+    /// channels; links with `medium = "wifi"` lead over them.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WifiConfig {
+        /// Whose behaviour the defaults are: that of the standard, or that of ns-2's Mac/802_11
+        /// with its 250 m and 550 m.
+        profile: Profile = Profile::Standard;
+        /// Rates and times: OFDM at 5 GHz, CCK and DSSS at 2.4 GHz, OFDM at 2.4 GHz without 802.11b
+        /// beside it, or 802.11b as ns-2 has it, with all control frames at 1 Mbit/s.
+        standard: Standard = Standard::A;
+        /// Rate of data frames to one station.
+        rate: DataRate = DataRate::Highest;
+        /// Rate of broadcasts; "lowest" is 6 Mbit/s with OFDM and 1 Mbit/s without.
+        basic_rate: BasicRate = BasicRate::Lowest;
+        /// Rate of RTS, CTS and ACK; "standard" is the highest mandatory rate that is not above
+        /// that of the frame that they answer or announce.
+        control_rate: OrStandard<Rate> = OrStandard::Standard;
+        /// What a data frame has beyond the IP packet: MAC header and checksum of 28 bytes (IEEE
+        /// 802.11), LLC and SNAP of 8 (RFC 1042).
+        overhead: Bytes = Bytes::new(36), in Bytes::new(0)..=Bytes::new(1000);
+        /// Frames to one station that are larger, headers included, are announced by RTS and CTS;
+        /// "0 B" announces all.
+        rts_threshold: OrOff<Bytes> = OrOff::Off, in Bytes::new(0)..=Bytes::new(65_535);
+        /// Attempts of a frame within the RTS threshold, and of an RTS (dot11ShortRetryLimit).
+        short_retry: u8 = 7, in ATTEMPTS;
+        /// Attempts of a frame above the RTS threshold (dot11LongRetryLimit).
+        long_retry: u8 = 4, in ATTEMPTS;
+        /// Length of a slot: 9 µs with 802.11a, 20 µs with 802.11b.
+        slot: OrStandard<Duration> = OrStandard::Standard, in TIME;
+        /// Short interframe space: 16 µs with 802.11a, 10 µs with 802.11b.
+        sifs: OrStandard<Duration> = OrStandard::Standard, in TIME;
+        /// How long after the beginning of a frame another station may still begin one, since it
+        /// has not sensed the first.
+        ///
+        /// The standard's time for CCA and for the turnaround from receiving to sending.
+        sensing_delay: OrStandard<Duration> = OrStandard::Standard, in Duration::ZERO..=MAX_TIME;
+        /// First contention window, in slots: 15 with OFDM, 31 with 802.11b.
+        cw_min: OrStandard<u16> = OrStandard::Standard, in WINDOW;
+        /// Largest contention window, in slots: 1023.
+        cw_max: OrStandard<u16> = OrStandard::Standard, in WINDOW;
+        /// Preamble and header of DSSS and CCK: 192 µs or 96 µs; frames at 1 Mbit/s are always
+        /// long.
+        preamble: Preamble = Preamble::Long;
+        /// Whether a frame that could not be decoded is followed by the extended interframe space.
+        eifs: bool = true;
+        /// The queue before each radio.
+        ///
+        /// The frame in service does not count.
+        queue: Queue = Queue::packets(100);
+        /// Whether routing messages have a queue of their own before each radio, served first.
+        routing_first: bool = false;
+        /// Whether messages that ride on data frames for others are heard.
+        promiscuous: bool = true;
+        /// Transmit power of a radio: 40 mW.
+        power: Power = Power::from_mdbm(16_000), in POWER;
+        /// Gain of each antenna, in all directions.
+        antenna_gain: Decibels = Decibels::from_mdb(0), in GAIN;
+        /// Height of the antennas.
+        antenna_height: Length = Length::from_um(1_500_000), in Length::from_um(1)..;
+        /// Carrier frequency for path loss; "standard" is 5.18 GHz with 802.11a and 2.437 GHz else.
+        frequency: OrStandard<Frequency> = OrStandard::Standard, in FREQUENCY;
+        /// Loss over distance.
+        path_loss: MeshPathLoss = MeshPathLoss::default();
+        /// Fading, drawn for each frame and receiver.
+        fading: FrameFading = FrameFading::default();
+        /// When a frame is decoded.
+        reception: Reception = Reception::default();
+        /// A receiver leaves the frame that it receives for a later one that is so much stronger
+        /// than all else on the channel; not with reception "pairwise".
+        recapture: OrOff<Decibels> = OrOff::Off, in RATIO;
+        /// What is received with at least so much makes the channel busy.
+        ///
+        /// The CCA threshold.
+        carrier_sense: Power = Power::from_mdbm(-82_000), in POWER;
+        /// The channels of every node that has none of its own, with a radio on each. Different
+        /// channels do not hear each other.
+        channels: Vec<u8> = vec![1], in CHANNELS;
+        /// Who is linked: the links of the topology with `medium = "wifi"`, or besides them all
+        /// pairs on a common channel that decode each other's frames at least once in a hundred
+        /// without interference.
+        neighbours: Neighbours = Neighbours::Listed;
+        /// Probability that an attempt on a lossy link is lost. Given, all listed links work
+        /// whatever their length, and those that are not lossy lose nothing but by collisions.
+        loss: Option<f64> = None, in PROBABILITY;
+        /// Which listed links are lossy: "all", or links "a-b".
+        lossy_links: OneOrMany<String> = OneOrMany(vec!["all".to_owned()]);
+        /// So many of them are, drawn in every run.
+        lossy_share: f64 = 1.0, in PROBABILITY;
+        /// Whether RTS, CTS and ACK of a lossy link are lost as its data is.
+        control_loss: bool = false;
+    }
+    rules WifiConfig::contradictions;
 }
 
-/// Which frames a station decodes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reception {
-    /// Frames of at least a given power, if they are `capture` stronger than all else on the
-    /// channel together, throughout; [`None`]: if nothing else can be sensed.
-    Threshold {
-        /// The least power.
-        sensitivity: Power,
-        /// The least ratio to the sum of all others.
-        capture: Option<Decibels>,
-    },
-    /// ns-2's rule: a station takes up the first frame that it senses, and loses it if another
-    /// comes that is not `capture` weaker; the later one is lost in any case. Powers are compared
-    /// in pairs and not added up. A frame taken up is good if it has the least power.
-    Pairwise {
-        /// The least power.
-        sensitivity: Power,
-        /// The least ratio to each later one.
-        capture: Decibels,
-    },
-    /// Errors drawn by the ratio of signal to interference and noise, over all parts of the
-    /// frame between which the interference changes.
-    ErrorRate {
-        /// The least power at which a preamble is found.
-        sensitivity: Power,
-        /// Noise figure of the receiver.
-        noise_figure: Decibels,
-    },
+words! {
+    /// The simulator whose behaviour the defaults are.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Profile {
+        /// The standard.
+        Standard = "standard",
+        /// ns-2.
+        Ns2 = "ns2",
+    }
+}
+
+words! {
+    /// Which stations are linked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Neighbours {
+        /// Those that the topology links.
+        Listed = "listed",
+        /// Besides them, all pairs in range.
+        InRange = "in-range",
+    }
+}
+
+or_word! {
+    /// The rate of unicast data frames.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DataRate {
+        /// The highest rate of the standard.
+        Highest = "highest",
+        /// This rate.
+        Fixed(Rate),
+    }
+}
+
+or_word! {
+    /// The rate of broadcasts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BasicRate {
+        /// The lowest rate of the standard's own modulation.
+        Lowest = "lowest",
+        /// This rate.
+        Fixed(Rate),
+    }
+}
+
+choice! {
+    /// When a frame is decoded.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Reception as "reception" {
+        /// What decides.
+        model = ErrorRate;
+
+        /// The error probability at the frame's rate and its ratio of signal to interference and
+        /// noise.
+        ///
+        /// Errors are drawn over all parts of the frame between which the interference changes.
+        ErrorRate = "error-rate" {
+            /// The least power at which a preamble is found.
+            sensitivity: Power = Power::from_mdbm(-82_000), in POWER;
+            /// Noise figure of the receivers.
+            noise_figure: Decibels = Decibels::from_mdb(7_000), in NOISE_FIGURE;
+        }
+        /// The frame's power, at all rates alike.
+        ///
+        /// A frame is decoded if it is `capture` stronger than the sum of all others, throughout.
+        Threshold = "threshold" {
+            /// The least power.
+            sensitivity: Power, in POWER;
+            /// A frame that is so much stronger than all else on the channel together is decoded;
+            /// "off": only one that has the channel for itself.
+            capture: OrOff<Decibels> = OrOff::Off, in RATIO;
+        }
+        /// ns-2's rule: a station takes up the first frame that it senses and loses it if another
+        /// comes that is not so much weaker; the later one is lost in any case.
+        ///
+        /// Powers are compared in pairs and not added up.
+        Pairwise = "pairwise" {
+            /// The least power.
+            sensitivity: Power, in POWER;
+            /// How much.
+            capture: Decibels = Decibels::from_mdb(10_000), in RATIO;
+        }
+    }
+}
+
+changed_defaults! {
+    /// What ns-2.35's `Mac/802_11` and `Phy/WirelessPhy` have otherwise (its
+    /// `tcl/lib/ns-default.tcl`): RTS before every unicast frame, two-ray ground at 914 MHz, frames
+    /// decoded to 250 m and sensed to 550 m, capture at 10 dB, no LLC header, control frames and
+    /// broadcasts at 1 Mbit/s; and the queue of its wireless scripts.
+    pub fn ns2() = "ns2" {
+        standard = Standard::Dsss;
+        // The radio that these thresholds are of, WaveLAN at 914 MHz, sends 2 Mbit/s.
+        rate = DataRate::Fixed(Rate::from_bps(2_000_000));
+        overhead = Bytes::new(28);
+        rts_threshold = OrOff::Value(Bytes::new(0));
+        // 0.28183815 W.
+        power = Power::from_mdbm(24_500);
+        frequency = OrStandard::Value(Frequency::from_hz(914_000_000));
+        path_loss.model = "two-ray".to_owned();
+        // 3.652e-10 W: 250 m, and 1.559e-11 W: 550 m.
+        reception.model = "pairwise".to_owned();
+        reception.sensitivity = Power::from_mdbm(-64_375);
+        carrier_sense = Power::from_mdbm(-78_072);
+        queue = Queue::packets(50);
+        // Queue/DropTail/PriQueue with Prefer_Routing_Protocols, as its wireless scripts have it.
+        routing_first = true;
+    }
+}
+
+impl WifiConfig {
+    /// A network of this standard at this data rate.
+    pub fn new(standard: Standard, rate: Rate) -> Self {
+        Self {
+            standard,
+            rate: DataRate::Fixed(rate),
+            ..Self::default()
+        }
+    }
+
+    /// A network as [`ns2`] has it, at this data rate.
+    ///
+    /// # Panics
+    ///
+    /// If a value of [`ns2`] is none of its key; a test reads them.
+    pub fn ns2(rate: Rate) -> Self {
+        let config = ns2().apply(&Self::default());
+        let config = config.unwrap_or_else(|mismatch| panic!("{mismatch}"));
+        Self {
+            profile: Profile::Ns2,
+            rate: DataRate::Fixed(rate),
+            ..config
+        }
+    }
+
+    /// The rate of unicast data frames.
+    pub fn data_rate(&self) -> Rate {
+        match self.rate {
+            DataRate::Fixed(rate) => rate,
+            DataRate::Highest => self.standard.highest_rate(),
+        }
+    }
+
+    /// The rate of broadcasts.
+    pub fn broadcast_rate(&self) -> Rate {
+        match self.basic_rate {
+            BasicRate::Fixed(rate) => rate,
+            BasicRate::Lowest => self.standard.broadcast_rate(),
+        }
+    }
+
+    /// The first contention window and the largest.
+    pub(crate) fn contention_windows(&self) -> [u32; 2] {
+        let own = [self.cw_min, self.cw_max].map(|window| window.value().map(u32::from));
+        let standard = [self.standard.cw_min(), self.standard.cw_max()];
+        [own[0].unwrap_or(standard[0]), own[1].unwrap_or(standard[1])]
+    }
+
+    /// The path loss at the carrier.
+    pub fn propagation(&self) -> PathLoss {
+        let frequency = self.frequency.value();
+        let frequency = frequency.unwrap_or(self.standard.frequency());
+        self.path_loss.at(frequency, self.antenna_height)
+    }
+
+    /// Bounds in the wrong order, and keys that exclude each other.
+    fn contradictions(&self) -> Vec<Issue> {
+        let mut issues = Vec::new();
+        let [min, max] = self.contention_windows();
+        if min > max {
+            let keys: &[&str] = match self.cw_min {
+                OrStandard::Value(_) => &["cw_min"],
+                OrStandard::Standard => &["cw_max"],
+            };
+            issues.push(Issue::new(
+                keys,
+                format!("cw_min is {min}, more than cw_max, {max}"),
+                "the first contention window is not above the largest",
+            ));
+        }
+        let is_pairwise = matches!(self.reception, Reception::Pairwise { .. });
+        if is_pairwise && self.recapture != OrOff::Off {
+            issues.push(Issue::sentence(
+                &["recapture"],
+                "a receiver by ns-2's rule never turns to a later frame",
+                "remove it, or write reception = { model = \"threshold\", … }",
+            ));
+        }
+        let (sensitivity, sensed) = (self.reception.sensitivity(), self.carrier_sense);
+        if sensed > sensitivity {
+            issues.push(Issue::sentence(
+                &["carrier_sense"],
+                format!(
+                    "a frame could be decoded from {sensitivity} on and sensed only from {sensed} \
+                     on"
+                ),
+                format!("write at most \"{sensitivity}\", or raise the sensitivity"),
+            ));
+        }
+        issues
+    }
+}
+
+impl Reception {
+    /// The minimum power of a frame that is decoded.
+    pub const fn sensitivity(&self) -> Power {
+        match *self {
+            Self::Threshold { sensitivity, .. }
+            | Self::Pairwise { sensitivity, .. }
+            | Self::ErrorRate { sensitivity, .. } => sensitivity,
+        }
+    }
 }
 
 /// A station: a node with a radio for each of its channels.
@@ -144,182 +365,3 @@ pub struct WifiLinkConfig {
     /// In place of the network's rate of data frames.
     pub rate: Option<Rate>,
 }
-
-impl WifiConfig {
-    /// A network of this standard at this data rate. Path loss is a power of the distance with
-    /// exponent 3 and free space over the first metre.
-    pub fn new(standard: Standard, data_rate: Rate) -> Self {
-        let (frequency_hz, reference_loss_db, basic_bps) = match standard {
-            Standard::A => (5_180_000_000, 46.73, 6_000_000),
-            Standard::G => (2_437_000_000, 40.18, 6_000_000),
-            Standard::B | Standard::Dsss => (2_437_000_000, 40.18, 1_000_000),
-        };
-        Self {
-            standard,
-            preamble: Preamble::Long,
-            data_rate,
-            basic_rate: Rate::from_bps(basic_bps),
-            control_rate: None,
-            overhead_bytes: DATA_OVERHEAD_BYTES,
-            rts_threshold_bytes: RTS_NEVER,
-            short_retry: 7,
-            long_retry: 4,
-            slot: None,
-            sifs: None,
-            cw_min: None,
-            cw_max: None,
-            eifs: true,
-            sensing_delay: None,
-            frequency: Frequency::from_hz(frequency_hz),
-            power: Power::from_mdbm(16_000),
-            antenna_gain: Decibels::from_mdb(0),
-            path_loss: PathLoss::LogDistance(LogDistance {
-                exponent: 3.0,
-                reference_m: 1.0,
-                reference_loss_db,
-            }),
-            fading: FrameFading::None,
-            carrier_sense: Power::from_mdbm(-82_000),
-            reception: Reception::ErrorRate {
-                sensitivity: Power::from_mdbm(-82_000),
-                noise_figure: Decibels::from_mdb(7_000),
-            },
-            recapture: None,
-            control_loss: false,
-            promiscuous: true,
-            queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
-            routing_first: false,
-        }
-    }
-    /// A network as ns-2.35's `Mac/802_11` and `Phy/WirelessPhy` have it by default, but for the
-    /// data rate (`tcl/lib/ns-default.tcl`): RTS before every unicast frame, two-ray ground at
-    /// 914 MHz with antennas of 1.5 m and 0.28183815 W, frames decoded to 250 m and sensed to
-    /// 550 m, capture at 10 dB, no LLC header, control frames and broadcasts at 1 Mbit/s; and with
-    /// the queue that its wireless scripts use, `PriQueue` with `Prefer_Routing_Protocols`.
-    pub fn ns2(data_rate: Rate) -> Self {
-        let frequency = Frequency::from_hz(914_000_000);
-        Self {
-            overhead_bytes: 28,
-            rts_threshold_bytes: 0,
-            frequency,
-            power: Power::from_mdbm(24_500),
-            path_loss: PathLoss::TwoRay(TwoRay {
-                frequency,
-                antenna_height_m: 1.5,
-            }),
-            carrier_sense: Power::from_mdbm(-78_072),
-            reception: Reception::Pairwise {
-                sensitivity: Power::from_mdbm(-64_375),
-                capture: Decibels::from_mdb(10_000),
-            },
-            queue: QueueConfig::DropTail(QueueLimit::Packets(50)),
-            routing_first: true,
-            ..Self::new(Standard::Dsss, data_rate)
-        }
-    }
-}
-
-/// Why a network cannot be built.
-#[derive(Clone, Debug, PartialEq)]
-pub enum WifiError {
-    /// The standard has no such rate.
-    Rate {
-        /// The standard.
-        standard: Standard,
-        /// The rate.
-        rate: Rate,
-    },
-    /// A retry limit is zero.
-    NoAttempt,
-    /// The slot is zero.
-    NoSlot,
-    /// The least contention window is greater than the greatest.
-    Windows {
-        /// The least.
-        cw_min: u32,
-        /// The greatest.
-        cw_max: u32,
-    },
-    /// A frame could be decoded and not sensed.
-    DeafCarrierSense,
-    /// A queue limited by a bandwidth-delay product.
-    QueueByDelay,
-    /// A loss that is no probability.
-    Loss(f64),
-    /// A shape of Nakagami fading below a half.
-    NakagamiShape(f64),
-    /// A station has two radios on one channel.
-    ChannelTwice {
-        /// The station.
-        station: String,
-        /// The channel.
-        channel: u8,
-    },
-    /// A link between stations that do not both have its channel.
-    NoRadio {
-        /// The station without it.
-        station: String,
-        /// The channel.
-        channel: u8,
-    },
-    /// A link to a station that there is not, or from a station to itself.
-    Ends {
-        /// Index of one end.
-        a: usize,
-        /// Index of the other.
-        b: usize,
-    },
-    /// The caller wanted it to end before the network was built.
-    Interrupted(Interrupt),
-}
-
-impl From<Interrupt> for WifiError {
-    fn from(interrupt: Interrupt) -> Self {
-        Self::Interrupted(interrupt)
-    }
-}
-
-impl fmt::Display for WifiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rate { standard, rate } => {
-                write!(f, "802.11 {standard:?} has no rate of {rate}; it has")?;
-                for (index, mode) in standard.modes().iter().enumerate() {
-                    write!(f, "{} {}", if index == 0 { "" } else { "," }, mode.rate())?;
-                }
-                Ok(())
-            }
-            Self::NoAttempt => write!(f, "a retry limit counts attempts and is at least 1"),
-            Self::NoSlot => write!(f, "the slot must be longer than zero"),
-            Self::Windows { cw_min, cw_max } => write!(
-                f,
-                "the least contention window, {cw_min}, is above the greatest, {cw_max}"
-            ),
-            Self::DeafCarrierSense => write!(
-                f,
-                "the carrier-sense level is above the sensitivity: frames would be decoded and not \
-                 sensed; lower it"
-            ),
-            Self::QueueByDelay => write!(
-                f,
-                "the queue of a radio has no bandwidth-delay product; give bytes or packets"
-            ),
-            Self::Loss(loss) => write!(f, "a loss of {loss} is not between 0 and 1"),
-            Self::NakagamiShape(m) => {
-                write!(f, "the shape of Nakagami fading, {m}, must be at least 0.5")
-            }
-            Self::ChannelTwice { station, channel } => {
-                write!(f, "{station} has two radios on channel {channel}")
-            }
-            Self::NoRadio { station, channel } => {
-                write!(f, "{station} has no radio on channel {channel}")
-            }
-            Self::Ends { a, b } => {
-                write!(f, "a link between stations {a} and {b} cannot be")
-            }
-            Self::Interrupted(interrupt) => write!(f, "{interrupt}"),
-        }
-    }
-}
-
-impl std::error::Error for WifiError {}

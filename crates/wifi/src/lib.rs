@@ -11,6 +11,7 @@ mod agenda;
 mod build;
 mod capture;
 pub mod config;
+mod error;
 mod frame;
 mod medium;
 pub mod phy;
@@ -20,6 +21,9 @@ pub mod readings;
 mod rules;
 
 pub use build::links_in_range;
-pub use config::{Reception, StationConfig, WifiConfig, WifiError, WifiLinkConfig};
+pub use config::{
+    BasicRate, DataRate, Neighbours, Profile, Reception, StationConfig, WifiConfig, WifiLinkConfig,
+};
+pub use error::WifiError;
 pub use medium::Wifi;
 pub use readings::{LinkReadings, RadioReadings};

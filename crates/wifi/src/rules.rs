@@ -2,9 +2,10 @@
 
 use backlane_radio::FrameFading;
 use backlane_radio::level::{ratio, thermal_noise_dbm};
-use backlane_units::{Duration, Rate};
+use backlane_units::{Bytes, Duration, Rate};
 
-use crate::config::{Reception, WifiConfig, WifiError};
+use crate::config::{Reception, WifiConfig};
+use crate::error::WifiError;
 use crate::phy::airtime::{ACK_BYTES, RTS_BYTES, preamble_airtime};
 use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, frame_airtime};
 
@@ -72,22 +73,21 @@ impl Rules {
     pub(crate) fn new(config: &WifiConfig) -> Result<Self, WifiError> {
         let standard = config.standard;
         let mode = |rate| mode_of(standard, rate);
-        let data_mode = mode(config.data_rate)?;
-        let broadcast_mode = mode(config.basic_rate)?;
-        let control_mode = config.control_rate.map(mode).transpose()?;
+        let data_mode = mode(config.data_rate())?;
+        let broadcast_mode = mode(config.broadcast_rate())?;
+        let control_mode = config.control_rate.value().map(mode).transpose()?;
         if config.short_retry == 0 || config.long_retry == 0 {
             return Err(WifiError::NoAttempt);
         }
-        let cw_min = config.cw_min.map_or(standard.cw_min(), u32::from);
-        let cw_max = config.cw_max.map_or(standard.cw_max(), u32::from);
+        let [cw_min, cw_max] = config.contention_windows();
         if cw_min > cw_max {
             return Err(WifiError::Windows { cw_min, cw_max });
         }
-        let slot = config.slot.unwrap_or(standard.slot());
+        let slot = config.slot.value().unwrap_or(standard.slot());
         if slot == Duration::from_ps(0) {
             return Err(WifiError::NoSlot);
         }
-        let sifs = config.sifs.unwrap_or(standard.sifs());
+        let sifs = config.sifs.value().unwrap_or(standard.sifs());
         let difs = sifs.saturating_add(slot.saturating_mul(2));
         // EIFS less SIFS and DIFS: an acknowledgment at the lowest rate.
         let slowest_answer = eifs(standard)
@@ -100,11 +100,7 @@ impl Rules {
             None => slowest_answer,
         };
         let answer_timeout = sifs.saturating_add(slowest_answer);
-        let sensitivity = match config.reception {
-            Reception::Threshold { sensitivity, .. }
-            | Reception::Pairwise { sensitivity, .. }
-            | Reception::ErrorRate { sensitivity, .. } => sensitivity,
-        };
+        let sensitivity = config.reception.sensitivity();
         if sensitivity < config.carrier_sense {
             return Err(WifiError::DeafCarrierSense);
         }
@@ -112,7 +108,7 @@ impl Rules {
         let hearing = match config.reception {
             Reception::Threshold { capture, .. } => Hearing::Threshold {
                 sensitivity_mw,
-                capture: capture.map(|capture| ratio(capture.as_db_f64())),
+                capture: (capture.value()).map(|capture| ratio(capture.as_db_f64())),
             },
             Reception::Pairwise { capture, .. } => Hearing::Pairwise {
                 sensitivity_mw,
@@ -135,8 +131,8 @@ impl Rules {
             control_mode,
             answers: Mode::ALL
                 .map(|mode| frame_airtime(standard, mode, config.preamble, ACK_BYTES)),
-            overhead_bytes: config.overhead_bytes,
-            rts_threshold_bytes: config.rts_threshold_bytes,
+            overhead_bytes: whole(config.overhead),
+            rts_threshold_bytes: config.rts_threshold.value().map_or(u32::MAX, whole),
             short_retry: config.short_retry,
             long_retry: config.long_retry,
             slot,
@@ -150,10 +146,10 @@ impl Rules {
             answer_timeout,
             cw_min,
             cw_max,
-            sensing_delay: config.sensing_delay.unwrap_or(sensing_delay(standard)),
+            sensing_delay: (config.sensing_delay.value()).unwrap_or(sensing_delay(standard)),
             carrier_sense_mw: ratio(config.carrier_sense.as_dbm_f64()),
             hearing,
-            recapture: config.recapture.map(|more| ratio(more.as_db_f64())),
+            recapture: config.recapture.value().map(|more| ratio(more.as_db_f64())),
             fading: config.fading,
             control_loss: config.control_loss,
             promiscuous: config.promiscuous,
@@ -225,6 +221,10 @@ impl Rules {
 
     pub(crate) const RTS_BYTES: u32 = RTS_BYTES;
     pub(crate) const ANSWER_BYTES: u32 = ACK_BYTES;
+}
+
+fn whole(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.get()).unwrap_or(u32::MAX)
 }
 
 fn mode_of(standard: Standard, rate: Rate) -> Result<Mode, WifiError> {

@@ -3,11 +3,12 @@
 mod common;
 
 use backlane_net::NodeId;
+use backlane_param::OrOff;
 use backlane_radio::{FrameFading, Position};
 use backlane_units::Decibels;
 use backlane_wifi::phy::Standard;
 use backlane_wifi::{Reception, WifiConfig, WifiLinkConfig};
-use common::{Setting, Source, link, mbps};
+use common::{Setting, Source, link, mbps, rts_above};
 use proptest::prelude::*;
 
 fn config(standard: u8, reception: u8, fading: u8, rts: u32) -> WifiConfig {
@@ -23,7 +24,7 @@ fn config(standard: u8, reception: u8, fading: u8, rts: u32) -> WifiConfig {
         0 => {
             config.reception = Reception::Threshold {
                 sensitivity,
-                capture: Some(capture),
+                capture: OrOff::Value(capture),
             };
         }
         1 => {
@@ -32,7 +33,7 @@ fn config(standard: u8, reception: u8, fading: u8, rts: u32) -> WifiConfig {
                 capture,
             };
         }
-        2 => config.recapture = Some(capture),
+        2 => config.recapture = OrOff::Value(capture),
         _ => {}
     }
     config.fading = match fading {
@@ -40,7 +41,7 @@ fn config(standard: u8, reception: u8, fading: u8, rts: u32) -> WifiConfig {
         1 => FrameFading::Nakagami { m: 0.5 },
         _ => FrameFading::None,
     };
-    config.rts_threshold_bytes = rts;
+    config.rts_threshold = rts_above(rts);
     config
 }
 

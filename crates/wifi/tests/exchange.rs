@@ -4,12 +4,12 @@ mod common;
 
 use backlane_engine::{Streams, Watch};
 use backlane_net::{DropCause, NodeId, QueueConfig, QueueLimit};
+use backlane_param::OrStandard;
 use backlane_radio::FrameFading;
 use backlane_units::Power;
-use backlane_wifi::config::RTS_NEVER;
 use backlane_wifi::phy::Standard;
-use backlane_wifi::{Wifi, WifiConfig, WifiLinkConfig};
-use common::{Setting, Source, Told, link, mbps};
+use backlane_wifi::{DataRate, Wifi, WifiConfig, WifiLinkConfig};
+use common::{RTS_NEVER, Setting, Source, Told, link, mbps, rts_above};
 
 /// 1028 bytes of IP and 36 of headers at 2 Mbit/s: 192 + 4256 µs; ACK at 2 Mbit/s: 192 + 56.
 const DATA_US: u64 = 4448;
@@ -42,7 +42,7 @@ fn the_first_packet_over_an_idle_channel_is_sent_at_once() {
 fn the_next_packet_waits_difs_and_a_whole_number_of_slots_up_to_31() {
     let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
     setting.sources = vec![Source::at(0, 1, &[0; 200])];
-    setting.config.queue = QueueConfig::DropTail(QueueLimit::Packets(300));
+    setting.queue = QueueConfig::DropTail(QueueLimit::Packets(300));
     let mut world = setting.build();
     world.run_until(3_000_000);
     let arrivals = world.arrivals_us();
@@ -61,7 +61,7 @@ fn the_next_packet_waits_difs_and_a_whole_number_of_slots_up_to_31() {
 /// frames are decoded to 250 m and sensed to 550 m.
 fn ns2_without_rts() -> WifiConfig {
     WifiConfig {
-        rts_threshold_bytes: RTS_NEVER,
+        rts_threshold: rts_above(RTS_NEVER),
         ..WifiConfig::ns2(mbps(2.0))
     }
 }
@@ -78,7 +78,7 @@ fn a_frame_that_is_sensed_and_not_decoded_is_followed_by_eifs() {
     let begin_us = |eifs| {
         let mut setting = Setting::line(ns2_without_rts(), &[0.0, -200.0, 400.0, 600.0]);
         setting.config.eifs = eifs;
-        setting.config.cw_min = Some(0);
+        setting.config.cw_min = OrStandard::Value(0);
         setting.sources = vec![Source::at(0, 1, &[1000]), Source::at(2, 3, &[2000])];
         let mut world = setting.build();
         let arrivals = world.run_until(100_000).arrivals_us();
@@ -96,7 +96,7 @@ fn a_decoded_frame_reserves_the_channel_for_its_acknowledgment_even_if_that_is_n
     // Node 2 decodes node 0, 200 m away, and does not sense node 1, 600 m away, whose link has no
     // loss whatever the distance.
     let mut setting = Setting::line(ns2_without_rts(), &[0.0, -400.0, 200.0, 400.0]);
-    setting.config.cw_min = Some(0);
+    setting.config.cw_min = OrStandard::Value(0);
     setting.links.push(WifiLinkConfig {
         loss: Some(0.0),
         ..link(0, 1)
@@ -114,7 +114,7 @@ fn a_decoded_frame_reserves_the_channel_for_its_acknowledgment_even_if_that_is_n
 fn rts_and_cts_come_before_data_above_the_threshold() {
     for (threshold, before_us) in [(1055, NS2_RTS_US + NS2_ACK_US + 2 * SIFS_US), (1056, 0)] {
         let mut setting = Setting::line(WifiConfig::ns2(mbps(2.0)), &[0.0, 200.0]);
-        setting.config.rts_threshold_bytes = threshold;
+        setting.config.rts_threshold = rts_above(threshold);
         setting.sources = vec![Source::at(0, 1, &[1000])];
         let mut world = setting.build();
         let arrivals = world.run_until(100_000).arrivals_us();
@@ -130,7 +130,7 @@ fn rts_and_cts_come_before_data_above_the_threshold() {
 fn an_rts_without_an_answer_reserves_the_channel_only_until_a_cts_would_be_heard() {
     // Node 1 never hears node 0; node 2 does, and sends to node 3.
     let mut setting = Setting::line(WifiConfig::ns2(mbps(2.0)), &[0.0, -100.0, 200.0, 300.0]);
-    setting.config.cw_min = Some(0);
+    setting.config.cw_min = OrStandard::Value(0);
     setting.config.short_retry = 1;
     setting.config.control_loss = true;
     setting.links = vec![
@@ -184,7 +184,7 @@ fn a_frame_is_given_up_after_seven_attempts_or_four_behind_an_rts() {
     let packets = 20_000;
     for (rts, limit) in [(RTS_NEVER, 7), (0, 4)] {
         let config = WifiConfig {
-            rts_threshold_bytes: rts,
+            rts_threshold: rts_above(rts),
             ..b_at_2()
         };
         let attempts = attempts_over_loss(config, 0.5, packets);
@@ -204,7 +204,7 @@ fn a_frame_is_given_up_after_seven_attempts_or_four_behind_an_rts() {
 #[test]
 fn an_rts_without_an_answer_is_repeated_six_times() {
     let config = WifiConfig {
-        rts_threshold_bytes: 0,
+        rts_threshold: rts_above(0),
         control_loss: true,
         ..b_at_2()
     };
@@ -306,7 +306,7 @@ fn a_message_on_a_packet_is_overheard_by_neighbours_of_its_sender() {
 #[test]
 fn what_the_queue_does_not_hold_is_dropped() {
     let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
-    setting.config.queue = QueueConfig::DropTail(QueueLimit::Packets(5));
+    setting.queue = QueueConfig::DropTail(QueueLimit::Packets(5));
     setting.sources = vec![Source::at(0, 1, &[0; 20])];
     let mut world = setting.build();
     world.run_until(1_000_000);
@@ -324,7 +324,7 @@ fn routing_messages_go_before_packets_that_wait_where_they_have_a_queue_of_their
     for (routing_first, before) in [(true, 1), (false, 6)] {
         let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
         setting.config.routing_first = routing_first;
-        setting.config.queue = QueueConfig::DropTail(QueueLimit::Packets(6));
+        setting.queue = QueueConfig::DropTail(QueueLimit::Packets(6));
         setting.sources = vec![Source::at(0, 1, &[0; 6])];
         setting.broadcasts = vec![(0, 10, 40)];
         let mut world = setting.build();
@@ -431,6 +431,7 @@ fn a_network_that_cannot_be_is_refused() {
         let stations = stations(&setting);
         Wifi::new(
             &setting.config,
+            &setting.queue,
             &stations,
             &setting.links,
             &Streams::new(1),
@@ -441,7 +442,7 @@ fn a_network_that_cannot_be_is_refused() {
         .to_string()
     };
     assert_eq!(
-        refused(&|setting| setting.config.data_rate = mbps(54.0)),
+        refused(&|setting| setting.config.rate = DataRate::Fixed(mbps(54.0))),
         "802.11 B has no rate of 54 Mbit/s; it has 1 Mbit/s, 2 Mbit/s, 5500 kbit/s, 11 Mbit/s"
     );
     assert_eq!(
@@ -462,11 +463,11 @@ fn a_network_that_cannot_be_is_refused() {
     );
     for change in [
         (|setting: &mut Setting| setting.config.short_retry = 0) as fn(&mut Setting),
-        |setting| setting.config.cw_min = Some(2000),
+        |setting| setting.config.cw_min = OrStandard::Value(2000),
         |setting| setting.config.carrier_sense = Power::from_mdbm(-60_000),
         |setting| setting.config.fading = FrameFading::Nakagami { m: 0.2 },
         |setting| {
-            setting.config.queue = QueueConfig::DropTail(QueueLimit::BandwidthDelayProduct(1.0));
+            setting.queue = QueueConfig::DropTail(QueueLimit::BandwidthDelayProduct(1.0));
         },
     ] {
         assert!(!refused(&change).is_empty());

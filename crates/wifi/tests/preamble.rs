@@ -2,6 +2,7 @@
 
 mod common;
 
+use backlane_param::OrStandard;
 use backlane_units::Duration;
 use backlane_wifi::WifiConfig;
 use backlane_wifi::phy::Standard;
@@ -11,7 +12,7 @@ use common::{Setting, Source, mbps};
 fn delivered(sensing_delay: Duration, eifs: bool) -> u64 {
     let config = WifiConfig {
         eifs,
-        sensing_delay: Some(sensing_delay),
+        sensing_delay: OrStandard::Value(sensing_delay),
         ..WifiConfig::new(Standard::A, mbps(54.0))
     };
     let mut setting = Setting::line(config, &[0.0; 6]);

@@ -7,10 +7,11 @@
 mod common;
 
 use backlane_engine::Streams;
+use backlane_param::OrOff;
 use backlane_wifi::phy::Standard;
 use backlane_wifi::{Reception, WifiConfig};
 use common::bianchi::{Outcome, Times, Windows, bianchi, played, standard};
-use common::{PACKET_BYTES, Setting, Source, mbps};
+use common::{PACKET_BYTES, Setting, Source, mbps, rts_above};
 
 const ATTEMPTS: i32 = 7;
 
@@ -90,10 +91,10 @@ impl Case {
     /// The medium with so many senders and one receiver, until there were so many attempts.
     fn simulated(self, stations: usize, attempts: u64) -> Outcome {
         let mut config = WifiConfig::new(self.standard, mbps(self.rate));
-        config.rts_threshold_bytes = if self.rts { 0 } else { u32::MAX };
+        config.rts_threshold = rts_above(if self.rts { 0 } else { u32::MAX });
         config.reception = Reception::Threshold {
             sensitivity: config.carrier_sense,
-            capture: None,
+            capture: OrOff::Off,
         };
         let metres: Vec<f64> = (0..=stations).map(|at| at as f64 * 0.1).collect();
         let mut setting = Setting::line(config, &metres);

@@ -3,12 +3,12 @@
 mod common;
 
 use backlane_engine::Streams;
+use backlane_param::OrOff;
 use backlane_radio::{FrameFading, Position, Sight};
 use backlane_units::{Decibels, Power};
-use backlane_wifi::config::RTS_NEVER;
 use backlane_wifi::phy::{ErrorRate, Mode, Standard};
-use backlane_wifi::{Reception, WifiConfig, WifiLinkConfig};
-use common::{PACKET_BYTES, Setting, Source, World, link, mbps};
+use backlane_wifi::{BasicRate, Reception, WifiConfig, WifiLinkConfig};
+use common::{PACKET_BYTES, RTS_NEVER, Setting, Source, World, link, mbps, rts_above};
 
 const DATA_US: u64 = 192 + 4224;
 const RTS_US: u64 = 352;
@@ -20,7 +20,7 @@ fn near_sighted(rts_threshold_bytes: u32) -> WifiConfig {
         unreachable!("ns-2's rule")
     };
     config.carrier_sense = sensitivity;
-    config.rts_threshold_bytes = rts_threshold_bytes;
+    config.rts_threshold = rts_above(rts_threshold_bytes);
     config
 }
 
@@ -132,7 +132,7 @@ fn exposed_stations_take_turns() {
 fn of_two_frames_at_once_the_one_that_is_strong_enough_is_decoded() {
     let failures = |capture_db: i64, reception: fn(&WifiConfig, Decibels) -> Reception| {
         let mut config = WifiConfig::ns2(mbps(2.0));
-        config.rts_threshold_bytes = RTS_NEVER;
+        config.rts_threshold = rts_above(RTS_NEVER);
         config.reception = reception(&config, Decibels::from_mdb(1000 * capture_db));
         let mut setting = Setting::line(config, &[0.0, 100.0, -200.0]);
         setting.sources = vec![Source::endless(1, 0), Source::endless(2, 0)];
@@ -155,7 +155,7 @@ fn of_two_frames_at_once_the_one_that_is_strong_enough_is_decoded() {
         };
         Reception::Threshold {
             sensitivity,
-            capture: Some(capture),
+            capture: OrOff::Value(capture),
         }
     };
     for rule in [pairwise, threshold] {
@@ -181,7 +181,7 @@ fn interference_adds_up_but_not_by_the_rule_of_ns2() {
         {
             config.reception = Reception::Threshold {
                 sensitivity,
-                capture: Some(capture),
+                capture: OrOff::Value(capture),
             };
         }
         let mut setting = Setting::line(config, &[0.0, 150.0, 438.0, 438.0, 438.0]);
@@ -210,7 +210,7 @@ fn a_chain_within_one_carrier_sense_range_carries_its_share_of_one_hop() {
     let carried = |hops: usize| {
         let metres: Vec<f64> = (0..=hops).map(|hop| 120.0 * hop as f64).collect();
         let mut config = WifiConfig::ns2(mbps(2.0));
-        config.rts_threshold_bytes = RTS_NEVER;
+        config.rts_threshold = rts_above(RTS_NEVER);
         let mut setting = Setting::line(config, &metres);
         setting.links = (0..hops).map(|hop| link(hop, hop + 1)).collect();
         setting.sources = vec![Source::endless(0, hops)];
@@ -291,9 +291,10 @@ fn a_later_and_stronger_frame_is_taken_up_only_where_receivers_do_that() {
         let mut config = near_sighted(RTS_NEVER);
         config.reception = Reception::Threshold {
             sensitivity: config.carrier_sense,
-            capture: Some(Decibels::from_mdb(10_000)),
+            capture: OrOff::Value(Decibels::from_mdb(10_000)),
         };
-        config.recapture = recapture.map(|db| Decibels::from_mdb(1000 * db));
+        config.recapture =
+            recapture.map_or(OrOff::Off, |db| OrOff::Value(Decibels::from_mdb(1000 * db)));
         // Nodes 0 and 2 do not hear each other; node 1 is near to node 2.
         let mut setting = Setting::line(config, &[0.0, 200.0, 280.0]);
         setting.broadcasts = vec![(0, 1000, 200), (2, 1500, 20)];
@@ -331,14 +332,16 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 #[test]
 fn a_lone_frame_is_lost_as_often_as_the_noise_of_the_receiver_says() {
     let mut config = WifiConfig::new(Standard::A, mbps(54.0));
-    config.basic_rate = mbps(54.0);
+    config.basic_rate = BasicRate::Fixed(mbps(54.0));
     let noise_dbm = -174.0 + 10.0 * 20e6_f64.log10() + 7.0;
     let places = [0.0, 50.0].map(|x_m| Position::new(x_m, 0.0, 0.0));
-    let loss_db = config.path_loss.loss_db(places[0], places[1], Sight::Clear);
+    let loss_db = config
+        .propagation()
+        .loss_db(places[0], places[1], Sight::Clear);
     let gains_db = 2.0 * config.antenna_gain.as_db_f64();
     let power_dbm = noise_dbm + 22.0 - gains_db + loss_db;
     config.power = Power::from_mdbm((power_dbm * 1e3).round() as i64);
-    let frame_bits = 8.0 * f64::from(1000 + 28 + config.overhead_bytes);
+    let frame_bits = 8.0 * (1000 + 28 + config.overhead.get()) as f64;
     let mut setting = Setting::line(config, &[0.0, 50.0]);
     setting.links = vec![link(0, 1)];
     setting.broadcasts = (0..5000).map(|n| (0, n * 2000, 1000)).collect();

@@ -64,7 +64,7 @@ impl Builder<'_> {
             };
             let [there, back] = link.flow_rates_bps.unwrap_or_default();
             let rate = link.radio().and_then(|radio| radio.rate);
-            let rate = rate.unwrap_or(radios.config.data_rate);
+            let rate = rate.unwrap_or(radios.config.data_rate());
             for (from, to, flow_rate_bps) in [(link.a, link.b, there), (link.b, link.a, back)] {
                 rows.push(AssignedRow {
                     from: id(from),

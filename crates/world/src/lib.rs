@@ -47,7 +47,6 @@ mod capture;
 mod controls;
 mod convert;
 mod convert_lte;
-mod convert_wifi;
 mod estimate;
 mod failures;
 mod guard;

@@ -3,11 +3,14 @@
 use std::sync::OnceLock;
 
 use backlane_assignment as assignment;
-use backlane_param::Params;
+use backlane_param::{Params, Values};
+use backlane_scenario::model::Rates;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
 use backlane_slotted as slotted;
 use backlane_tcp as tcp;
 use backlane_traffic::CodingConfig;
+use backlane_wifi::WifiConfig;
+use backlane_wifi::config::ns2;
 
 use crate::controls::Controls;
 use crate::queues::{Queue, Queues};
@@ -101,14 +104,31 @@ impl ModelsBuilder {
 }
 
 /// The sections that models declare as a whole.
-fn sections() -> [Declared; 4] {
-    [
+fn sections() -> Vec<Declared> {
+    let sections = [
         tcp::Config::section(),
         assignment::Config::spec().section("assignment"),
         CodingConfig::spec().section("coding"),
         slotted::Config::spec().section("slotted"),
-    ]
-    .map(Declared::Section)
+        WifiConfig::spec().section("wifi"),
+    ];
+    let ns2 = Declared::Profile {
+        section: "wifi",
+        kind: "",
+        changed: ns2(),
+    };
+    let sections = sections.map(Declared::Section).into_iter();
+    sections.chain([ns2, Declared::Rates(rates)]).collect()
+}
+
+/// The rates of 802.11 radios.
+fn rates(wifi: &Values) -> Option<Rates> {
+    let config = WifiConfig::read(wifi).ok()?;
+    let modes = config.standard.modes().iter();
+    Some(Rates {
+        data: config.data_rate(),
+        all: modes.map(|mode| mode.rate()).collect(),
+    })
 }
 
 /// The keys of a scenario file with the models of Backlane.

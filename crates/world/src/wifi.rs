@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 
 use backlane_engine::{Interrupt, Watch};
 use backlane_net::{LinkId, MediumId, NodeId, Simulation};
+use backlane_param::Params;
 use backlane_radio::Position;
 use backlane_scenario::model::{RadioLink, Wifi as Model};
 use backlane_traffic::Flows;
-use backlane_wifi::{StationConfig, Wifi, WifiConfig, WifiError, WifiLinkConfig, links_in_range};
+use backlane_wifi::{
+    Neighbours, StationConfig, Wifi, WifiConfig, WifiError, WifiLinkConfig, links_in_range,
+};
 
 use crate::build::{BuildError, Builder, LinkInfo, Unbuilt, World};
-use crate::convert_wifi;
 
 /// The 802.11 radios of a world.
 pub(crate) struct Radios {
@@ -29,7 +31,8 @@ impl Builder<'_> {
         let Some(wifi) = &self.scenario.wifi else {
             return Ok(());
         };
-        let config = convert_wifi::wifi(wifi, self.queue(&wifi.queue)?);
+        let config = WifiConfig::read(&wifi.values).map_err(BuildError::from)?;
+        let queue = self.queue(&wifi.queue)?;
         let stations: Vec<StationConfig> = (self.scenario.nodes.iter().enumerate())
             .filter(|(_, node)| !node.channels.is_empty())
             .map(|(index, node)| {
@@ -43,7 +46,7 @@ impl Builder<'_> {
             })
             .collect();
         let links = self.radio_links(wifi, &config, &stations, watch)?;
-        let medium = Wifi::new(&config, &stations, &links, &self.streams, watch)?;
+        let medium = Wifi::new(&config, &queue, &stations, &links, &self.streams, watch)?;
         let first_link = LinkId(self.links.len() as u32);
         let id = MediumId(self.media.len() as u32);
         let medium = medium.connect(&mut self.network, &mut self.events, id);
@@ -73,7 +76,7 @@ impl Builder<'_> {
         stations: &[StationConfig],
         watch: &mut Watch<'_>,
     ) -> Result<Vec<WifiLinkConfig>, Unbuilt> {
-        let losses = self.given_losses(wifi);
+        let losses = self.given_losses(wifi, config);
         let station = |node: usize| {
             let node = NodeId(node as u32);
             stations.iter().position(|station| station.node == node)
@@ -101,7 +104,7 @@ impl Builder<'_> {
                 rate: radio.rate,
             });
         }
-        if wifi.in_range {
+        if config.neighbours == Neighbours::InRange {
             let listed: BTreeSet<_> = links.iter().map(pair).collect();
             for channel in channels(stations) {
                 let pairs = links_in_range(config, stations, channel, watch)?;
@@ -120,16 +123,16 @@ impl Builder<'_> {
 
     /// What each link of the file loses where the radios have a given loss. Which of them are
     /// lossy, where it is a share, is drawn: those with the smallest draw.
-    fn given_losses(&self, wifi: &Model) -> Vec<Option<f64>> {
+    fn given_losses(&self, wifi: &Model, config: &WifiConfig) -> Vec<Option<f64>> {
         let links = &self.scenario.links;
-        let Some(given) = &wifi.loss else {
+        let Some(loss) = config.loss else {
             return vec![None; links.len()];
         };
         let mut losses: Vec<Option<f64>> =
             links.iter().map(|link| link.radio().map(|_| 0.0)).collect();
         let is_laid = |link: &usize| links[*link].radio().is_some_and(|radio| !radio.is_left_out);
         let all = || (0..links.len()).collect();
-        let mut candidates = given.links.clone().unwrap_or_else(all);
+        let mut candidates = wifi.lossy_links.clone().unwrap_or_else(all);
         candidates.retain(is_laid);
         let name = |link: usize| {
             let [a, b] = [links[link].a, links[link].b].map(|node| &self.scenario.nodes[node].id);
@@ -139,9 +142,9 @@ impl Builder<'_> {
         let mut drawn: Vec<(f64, usize)> =
             candidates.iter().map(|&link| (draw(link), link)).collect();
         drawn.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let lossy = (given.share * drawn.len() as f64).round() as usize;
+        let lossy = (config.lossy_share * drawn.len() as f64).round() as usize;
         for (_, link) in &drawn[..lossy] {
-            losses[*link] = Some(given.loss);
+            losses[*link] = Some(loss);
         }
         losses
     }

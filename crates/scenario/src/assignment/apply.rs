@@ -20,7 +20,7 @@ pub(super) fn write(
     network: &mut Network,
     scenario: &mut Scenario,
 ) {
-    let Some(usual) = scenario.wifi.as_ref().map(|wifi| wifi.rate) else {
+    let Some(usual) = scenario.wifi.as_ref().map(|wifi| wifi.rates.data) else {
         return;
     };
     let mut utilisation = vec![None; scenario.links.len()];

@@ -192,7 +192,7 @@ impl Asked<'_> {
             let label = "write the channels that may be used, such as [36, 40, 44]";
             problems.error(Code::Empty, place("available"), message, label);
         }
-        if self.wifi.in_range {
+        if self.wifi.values.text("neighbours") == Some("in-range") {
             let message = "an assignment is for links that are listed, not for all in range";
             let label = "write neighbours = \"listed\" in [wifi]";
             problems.error(Code::BadAssignment, self.span, message, label);
@@ -207,7 +207,7 @@ impl Asked<'_> {
             let message = format!(
                 "which ratio of signal to interference {} of {} needs is not known",
                 Rate::from_bps(unknown),
-                self.wifi.standard.name()
+                self.wifi.values.text("standard").unwrap_or_default()
             );
             let label = "write model = \"hops\" or \"all\", or give links a rate of OFDM";
             problems.error(Code::BadAssignment, place("interference"), message, label);
@@ -352,7 +352,7 @@ impl Asked<'_> {
 
     fn rate_bps(&self, link: &Link) -> u64 {
         let own = link.radio().and_then(|radio| radio.rate);
-        own.unwrap_or(self.wifi.rate).as_bps()
+        own.unwrap_or(self.wifi.rates.data).as_bps()
     }
 
     /// The links over radios as a mesh of all nodes.
@@ -383,7 +383,7 @@ impl Asked<'_> {
         let mut rates_bps: Vec<u64> = links.clone().map(|link| self.rate_bps(link)).collect();
         if self.config.rates == fcra::RateRule::Adjusted {
             let is_sinr = self.is_sinr();
-            let all = self.wifi.standard.rates_bps().iter().copied();
+            let all = self.wifi.rates.all.iter().map(|rate| rate.as_bps());
             rates_bps.extend(all.filter(|bps| !is_sinr || threshold_db(*bps).is_some()));
         }
         rates_bps.sort_unstable_by_key(|bps| Reverse(*bps));

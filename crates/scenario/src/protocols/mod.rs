@@ -2,7 +2,6 @@
 
 pub mod lte;
 pub(crate) mod tcp;
-pub mod wifi;
 
 use std::sync::Arc;
 

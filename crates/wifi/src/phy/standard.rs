@@ -4,31 +4,36 @@
 //! (802.11b), which ns-2's and ns-3's sources restate alike; [`Standard::Dsss`] is the one radio
 //! that ns-2's `Mac/802_11` knows.
 
-use backlane_units::{Duration, Power, Rate};
+use backlane_param::words;
+use backlane_units::{Duration, Frequency, Power, Rate};
 
-/// Which radio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standard {
-    /// ns-2's `Mac/802_11`: 802.11b's rates with the long preamble; every control frame at the
-    /// basic rate.
-    Dsss,
-    /// 802.11b: DSSS and CCK at 2.4 GHz, 1 to 11 Mb/s.
-    B,
-    /// 802.11a: OFDM at 5 GHz, 6 to 54 Mb/s.
-    A,
-    /// 802.11g without 802.11b neighbours: OFDM at 2.4 GHz with the short slot and no protection;
-    /// the rates of 802.11b are there for broadcasts and control.
-    G,
+words! {
+    /// The standard of a radio.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Standard {
+        /// 802.11a: OFDM at 5 GHz, 6 to 54 Mb/s.
+        A = "802.11a",
+        /// 802.11b: DSSS and CCK at 2.4 GHz, 1 to 11 Mb/s.
+        B = "802.11b",
+        /// 802.11g without 802.11b neighbours: OFDM at 2.4 GHz with the short slot and no
+        /// protection; the rates of 802.11b are there for broadcasts and control.
+        G = "802.11g",
+        /// ns-2's `Mac/802_11`: 802.11b's rates with the long preamble; every control frame at
+        /// the basic rate.
+        Dsss = "802.11-dsss",
+    }
 }
 
-/// How long the DSSS preamble is. OFDM has one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Preamble {
-    /// 144 bits and a header of 48, both at 1 Mb/s: 192 µs. All receivers know it.
-    #[default]
-    Long,
-    /// 72 bits at 1 Mb/s and a header of 48 at 2 Mb/s: 96 µs. Not for frames at 1 Mb/s.
-    Short,
+words! {
+    /// The DSSS preamble. OFDM has one.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Preamble {
+        /// 144 bits and a header of 48, both at 1 Mb/s: 192 µs. All receivers know it.
+        #[default]
+        Long = "long",
+        /// 72 bits at 1 Mb/s and a header of 48 at 2 Mb/s: 96 µs. Not for frames at 1 Mb/s.
+        Short = "short",
+    }
 }
 
 /// A modulation and coding at one rate.
@@ -174,6 +179,28 @@ impl Standard {
     /// 802.11a.
     pub const fn lowest_mode(self) -> Mode {
         self.modes()[0]
+    }
+
+    /// The highest rate.
+    pub const fn highest_rate(self) -> Rate {
+        let modes = self.modes();
+        modes[modes.len() - 1].rate()
+    }
+
+    /// The lowest rate of its own modulation: that of broadcasts.
+    pub const fn broadcast_rate(self) -> Rate {
+        match self {
+            Self::A | Self::G => Mode::Ofdm6.rate(),
+            Self::B | Self::Dsss => Mode::Dsss1.rate(),
+        }
+    }
+
+    /// The carrier frequency: channel 36 at 5 GHz, channel 6 at 2.4 GHz.
+    pub const fn frequency(self) -> Frequency {
+        Frequency::from_hz(match self {
+            Self::A => 5_180_000_000,
+            Self::B | Self::G | Self::Dsss => 2_437_000_000,
+        })
     }
 
     /// The mode of an acknowledgment or CTS that answers a frame in `mode`, and of an RTS before

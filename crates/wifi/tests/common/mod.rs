@@ -12,11 +12,23 @@ use std::sync::Arc;
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::{
     Application, Context, DropCause, Event, FlowId, HostContext, Network, NodeId, Packet, PacketId,
-    Router, Simulation,
+    QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_param::OrOff;
 use backlane_radio::Position;
-use backlane_units::{Duration, Rate, SimTime};
-use backlane_wifi::{StationConfig, Wifi, WifiConfig, WifiLinkConfig};
+use backlane_units::{Bytes, Duration, Rate, SimTime};
+use backlane_wifi::{Profile, StationConfig, Wifi, WifiConfig, WifiLinkConfig};
+
+/// An RTS threshold that no frame exceeds.
+pub const RTS_NEVER: u32 = u32::MAX;
+
+/// RTS and CTS before unicast frames of more bytes.
+pub fn rts_above(bytes: u32) -> OrOff<Bytes> {
+    match bytes {
+        RTS_NEVER => OrOff::Off,
+        bytes => OrOff::Value(Bytes::new(u64::from(bytes))),
+    }
+}
 
 /// IP packets of 1000 bytes of payload under UDP.
 pub const PACKET_BYTES: u32 = 1028;
@@ -192,6 +204,7 @@ impl Application for Ends {
 /// What a test builds its world from.
 pub struct Setting {
     pub config: WifiConfig,
+    pub queue: QueueConfig,
     pub positions: Vec<Position>,
     pub channels: Vec<Vec<u8>>,
     pub links: Vec<WifiLinkConfig>,
@@ -212,6 +225,10 @@ impl Setting {
             .map(|&x_m| Position::new(x_m, 0.0, 0.0))
             .collect();
         let mut setting = Self {
+            queue: QueueConfig::DropTail(QueueLimit::Packets(match config.profile {
+                Profile::Standard => 100,
+                Profile::Ns2 => 50,
+            })),
             config,
             channels: vec![vec![1]; positions.len()],
             positions,
@@ -255,6 +272,7 @@ impl Setting {
         let streams = Streams::new(self.seed);
         let wifi = Wifi::new(
             &self.config,
+            &self.queue,
             &self.stations(),
             &self.links,
             &streams,

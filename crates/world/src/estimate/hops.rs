@@ -1,8 +1,9 @@
 //! What one hop takes: a wire, a link over radios, a cell.
 
 use backlane_radio::{PathLoss, Position, Sight};
-use backlane_scenario::model::wifi::Standard;
-use backlane_scenario::model::{Capacity, Lte, QueueConfig, QueueLimit, RadioLink, Wifi};
+use backlane_scenario::model::{Capacity, Lte, QueueConfig, QueueLimit, RadioLink};
+use backlane_wifi::WifiConfig;
+use backlane_wifi::phy::Standard;
 
 /// Bytes of a packet where nothing says how long it is.
 const USUAL_BYTES: f64 = 1500.0;
@@ -52,45 +53,37 @@ pub(super) fn loss_db(law: &PathLoss, site: Position, user: Position) -> f64 {
     law.loss_db(site, user, Sight::Clear)
 }
 
-/// The least power of a frame that is decoded.
-pub(super) fn least_dbm(reception: &backlane_wifi::Reception) -> f64 {
-    use backlane_wifi::Reception::{ErrorRate, Pairwise, Threshold};
-    match reception {
-        Threshold { sensitivity, .. }
-        | Pairwise { sensitivity, .. }
-        | ErrorRate { sensitivity, .. } => sensitivity.as_dbm_f64(),
-    }
-}
-
 /// A hop over radios. A frame is the wait before it (DIFS, half of the least contention window),
 /// the preamble, the bits, SIFS and an acknowledgment; RTS and CTS go before long ones.
-pub(super) fn air(wifi: &Wifi, radio: &RadioLink, channel: u8, from: u32) -> Hop {
+pub(super) fn air(
+    wifi: &WifiConfig,
+    queue_bytes: f64,
+    radio: &RadioLink,
+    channel: u8,
+    from: u32,
+) -> Hop {
     // DIFS, 7.5 or 15.5 slots, preamble, SIFS, ACK (IEEE 802.11-2020 §17, §15; ACK of 14 bytes at
     // 24 and at 2 Mbit/s); RTS, CTS and two SIFS.
     let (overhead_us, rts_us) = match wifi.standard {
         Standard::A | Standard::G => (34.0 + 67.5 + 20.0 + 16.0 + 28.0, 28.0 + 28.0 + 32.0),
         Standard::B | Standard::Dsss => (50.0 + 310.0 + 192.0 + 10.0 + 248.0, 272.0 + 248.0 + 20.0),
     };
-    let uses_rts = wifi
-        .rts_threshold_bytes
-        .is_some_and(|threshold| threshold < 1000);
-    let bps = radio.rate.unwrap_or(wifi.rate).as_bps() as f64;
+    let threshold = wifi.rts_threshold.value();
+    let uses_rts = threshold.is_some_and(|threshold| threshold.get() < 1000);
+    let bps = radio.rate.unwrap_or(wifi.data_rate()).as_bps() as f64;
     let s_per_bit = 1.0 / bps.max(1.0);
-    let given = wifi
-        .loss
-        .as_ref()
-        .map_or(0.0, |given| given.loss * given.share);
+    let given = wifi.loss.map_or(0.0, |loss| loss * wifi.lossy_share);
     let loss = radio.loss.unwrap_or(given).clamp(0.0, 0.9);
     let us = overhead_us + if uses_rts { rts_us } else { 0.0 };
     Hop {
         from,
         over: Over::Air,
         s_per_bit,
-        s_per_pkt: us * 1e-6 + f64::from(wifi.overhead_bytes) * 8.0 * s_per_bit,
+        s_per_pkt: us * 1e-6 + wifi.overhead.get() as f64 * 8.0 * s_per_bit,
         attempts: 1.0 / (1.0 - loss),
         loss: 0.0,
         delay_s: us * 1e-6 + 12_000.0 * s_per_bit,
-        queue_bytes: queue_bytes(&wifi.queue),
+        queue_bytes,
         channel,
     }
 }

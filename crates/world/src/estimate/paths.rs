@@ -4,21 +4,20 @@
 //! wire, a cell, the air around a station. A flow uses a resource for so many seconds a bit.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
-use backlane_net::{QueueConfig, QueueLimit};
+use backlane_param::Params;
 use backlane_radio::Position;
 use backlane_scenario::model::lte::LteUe;
 use backlane_scenario::model::{
-    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario, Wifi,
+    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario,
 };
 use backlane_units::Duration;
+use backlane_wifi::{Neighbours, WifiConfig};
 
-use super::hops::{
-    Hop, MOST_S_PER_BIT, Over, air, least_dbm, loss_db, lte_bps, mean_bps, queue_bytes,
-};
+use super::hops::{Hop, MOST_S_PER_BIT, Over, air, loss_db, lte_bps, mean_bps, queue_bytes};
 use super::routing::Routing;
 use crate::convert_lte;
-use crate::convert_wifi;
 
 /// Bytes of an IP packet of data beside its payload: IP, TCP, timestamps.
 pub(super) const TCP_HEADER_BYTES: f64 = 52.0;
@@ -64,6 +63,7 @@ impl Way {
 /// The network as far as flows see it.
 pub(super) struct Paths<'a> {
     scenario: &'a Scenario,
+    wifi: Option<Rc<WifiConfig>>,
     routing: Routing,
     hops: Vec<Hop>,
     /// For the first directions: the link of the file, and whether it is its way back.
@@ -85,6 +85,10 @@ impl<'a> Paths<'a> {
     pub fn new(scenario: &'a Scenario) -> Self {
         let mut paths = Self {
             scenario,
+            // Checked values are a configuration.
+            wifi: (scenario.wifi.as_ref())
+                .and_then(|wifi| WifiConfig::read(&wifi.values).ok())
+                .map(Rc::new),
             routing: Routing::of(scenario),
             hops: Vec::new(),
             of_link: Vec::new(),
@@ -104,8 +108,8 @@ impl<'a> Paths<'a> {
                 paths.of_link.extend([(index, false), (index, true)]);
             }
         }
-        if let Some(wifi) = &scenario.wifi {
-            paths.add_radios(wifi);
+        if let Some(wifi) = paths.wifi.clone() {
+            paths.add_radios(&wifi);
         }
         paths.add_cells();
         paths
@@ -166,7 +170,7 @@ impl<'a> Paths<'a> {
                 channel: 0,
             }
         } else {
-            let Some((radio, wifi)) = link.radio().zip(self.scenario.wifi.as_ref()) else {
+            let Some((radio, wifi)) = link.radio().zip(self.wifi.as_ref()) else {
                 return;
             };
             if radio.is_left_out {
@@ -179,7 +183,7 @@ impl<'a> Paths<'a> {
             let Some(channel) = radio.channel.or(common.copied()) else {
                 return;
             };
-            air(wifi, radio, channel, a)
+            air(wifi, self.radio_queue_bytes(), radio, channel, a)
         };
         self.join(a, b, hop);
     }
@@ -193,10 +197,9 @@ impl<'a> Paths<'a> {
     }
 
     /// Who hears whom, and the links that the file leaves to distance.
-    fn add_radios(&mut self, wifi: &Wifi) {
-        // Who hears whom does not depend on the queue.
-        let queue = QueueConfig::DropTail(QueueLimit::Packets(1));
-        let config = convert_wifi::wifi(wifi, queue);
+    fn add_radios(&mut self, config: &WifiConfig) {
+        let law = config.propagation();
+        let is_in_range = config.neighbours == Neighbours::InRange;
         let gain_db = 2.0 * config.antenna_gain.as_db_f64();
         let left_db = config.power.as_dbm_f64() + gain_db;
         let sensed_db = left_db - config.carrier_sense.as_dbm_f64();
@@ -216,7 +219,7 @@ impl<'a> Paths<'a> {
         let mut first = 0;
         for (&channel, stations) in &by_channel {
             // Where distance makes links, all pairs count, as they do when the network is built.
-            let stride = if wifi.in_range {
+            let stride = if is_in_range {
                 1
             } else {
                 stations.len().div_ceil(MOST_LISTENERS)
@@ -228,7 +231,7 @@ impl<'a> Paths<'a> {
                         continue;
                     }
                     let (here, there) = (position(station), position(other));
-                    let loss_db = loss_db(&config.path_loss, here, there);
+                    let loss_db = loss_db(&law, here, there);
                     if loss_db <= sensed_db {
                         hearing.push(first + other_number as u32);
                         if station < other {
@@ -244,14 +247,24 @@ impl<'a> Paths<'a> {
             }
             first += stations.len() as u32;
         }
-        if wifi.in_range {
-            let least_db = left_db - least_dbm(&config.reception);
+        if is_in_range {
+            let queue_bytes = self.radio_queue_bytes();
+            let least_db = left_db - config.reception.sensitivity().as_dbm_f64();
             for (a, b, channel, loss_db) in near {
                 if loss_db <= least_db && !self.neighbours[a as usize].iter().any(|n| n.0 == b) {
-                    self.join(a, b, air(wifi, &RadioLink::default(), channel, a));
+                    self.join(
+                        a,
+                        b,
+                        air(config, queue_bytes, &RadioLink::default(), channel, a),
+                    );
                 }
             }
         }
+    }
+
+    fn radio_queue_bytes(&self) -> f64 {
+        let wifi = self.scenario.wifi.as_ref();
+        wifi.map_or(0.0, |wifi| queue_bytes(&wifi.queue))
     }
 
     fn add_cells(&mut self) {

@@ -7,12 +7,10 @@ pub(crate) mod lte;
 mod network;
 mod radios;
 mod traces;
-pub(crate) mod wifi;
 
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 pub(crate) use traces::{CHANNEL, TRACE};
-pub(crate) use wifi::WIFI;
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
@@ -114,6 +112,7 @@ const SWEEP: Key = key(
 static ASSIGNMENT: Section = Section::slot("assignment");
 static CODING: Section = Section::slot("coding");
 static SLOTTED: Section = Section::slot("slotted");
+static WIFI: Section = Section::slot("wifi");
 
 /// The whole file of a slotted model.
 pub(crate) static SLOTTED_FILE: Section = Section {
