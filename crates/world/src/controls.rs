@@ -1,16 +1,69 @@
 //! Congestion controls by name: what `congestion_control` may say, and the keys of `[tcp.NAME]`.
 
-use backlane_param::Values;
+use std::sync::Arc;
+
+use backlane_param::{Mismatch, Params, Section, Spec, Values};
 use backlane_scenario::{Declared, model};
 use backlane_tcp::CongestionControlConfig;
-use backlane_tcp::congestion::Custom;
+use backlane_tcp::congestion::{CongestionControl, Custom};
 
 use crate::build::BuildError;
+use crate::guard::GuardedControl;
 
-/// A congestion control with its standard parameters.
-struct Control {
+type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;
+
+/// A congestion control: its name, its keys and how it is made.
+pub struct Control {
     declared: Declared,
-    config: CongestionControlConfig,
+    name: &'static str,
+    read: Box<Read>,
+}
+
+/// The table of a control.
+fn table(name: &str, spec: &Spec) -> Section {
+    spec.section(format!("tcp.{name}").leak())
+}
+
+impl Control {
+    /// The control `name`, whose keys in `[tcp.NAME]` are those of `C`. `make` is called for each
+    /// end of a connection, with the seed of its draws. A panic of its hooks names the control and
+    /// the simulated time.
+    pub fn new<C: Params + Send + Sync>(
+        name: &'static str,
+        make: impl Fn(&C, u64) -> Box<dyn CongestionControl> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Arc::new(make);
+        Self {
+            declared: Declared::Control {
+                name,
+                table: table(name, C::spec()),
+                profiles: &[],
+            },
+            name,
+            read: Box::new(move |values| {
+                let (config, make) = (C::read(values)?, make.clone());
+                let control = Custom::new(name, move |random_seed| {
+                    Box::new(GuardedControl::new(make(&config, random_seed), name))
+                });
+                Ok(CongestionControlConfig::Custom(control))
+            }),
+        }
+    }
+
+    /// A control of `backlane_tcp`.
+    fn known(name: &'static str) -> Option<Self> {
+        let config: CongestionControlConfig = name.parse().ok()?;
+        let ns3 = table(name, &config.clone().ns3().spec()?);
+        Some(Self {
+            declared: Declared::Control {
+                name,
+                table: table(name, &config.spec()?),
+                profiles: vec![("ns3", ns3)].leak(),
+            },
+            name,
+            read: Box::new(move |values| config.read(values)),
+        })
+    }
 }
 
 /// The congestion controls that a scenario may name.
@@ -19,19 +72,12 @@ pub(crate) struct Controls(Vec<Control>);
 impl Controls {
     /// Those of this program.
     pub(crate) fn standard() -> Self {
-        let controls = CongestionControlConfig::NAMES.iter().filter_map(|name| {
-            let config: CongestionControlConfig = name.parse().ok()?;
-            let noun = format!("tcp.{name}").leak();
-            let table = config.spec()?.section(noun);
-            let ns3 = config.clone().ns3().spec()?.section(noun);
-            let declared = Declared::Control {
-                name,
-                table,
-                profiles: vec![("ns3", ns3)].leak(),
-            };
-            Some(Control { declared, config })
-        });
-        Self(controls.collect())
+        let names = CongestionControlConfig::NAMES.iter();
+        Self(names.filter_map(|name| Control::known(name)).collect())
+    }
+
+    pub(crate) fn push(&mut self, control: Control) {
+        self.0.push(control);
     }
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
@@ -50,10 +96,11 @@ impl Controls {
             model::CongestionControl::Known(name) => {
                 let mut controls = self.0.iter();
                 controls
-                    .find(|control| control.config.name() == &**name)
+                    .find(|control| control.name == &**name)
                     .map(|control| {
+                        // Without keys it has no table.
                         let none = Values::default();
-                        control.config.read(tcp.table(name).unwrap_or(&none))
+                        (control.read)(tcp.table(name).unwrap_or(&none))
                     })
             }
             model::CongestionControl::Custom(name) => {
@@ -74,7 +121,6 @@ impl Controls {
 
 #[cfg(test)]
 mod tests {
-    use backlane_param::Params;
     use backlane_tcp::Config;
 
     use super::*;

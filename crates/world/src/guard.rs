@@ -9,8 +9,10 @@ use backlane_net::{
     Context, FlowId, NodeId, PacketId, PacketStore, QueueDiscipline, Router, RouterQueue,
 };
 use backlane_scenario::Scenario;
+use backlane_tcp::CongestionState;
+use backlane_tcp::congestion::{Ack, Arrival, CongestionControl, LostPacket, RttSample, Window};
 use backlane_traffic::{Emission, Source};
-use backlane_units::{Rate, SimTime};
+use backlane_units::{Duration, Rate, SimTime};
 
 use crate::build::{BuildError, World};
 use crate::models::Models;
@@ -117,6 +119,115 @@ impl<T> Guarded<T> {
                 message: message(&*panic),
             }))
         })
+    }
+}
+
+/// A congestion control whose panics carry its name and the simulated time.
+#[derive(Debug)]
+pub(crate) struct GuardedControl {
+    control: Guarded<Box<dyn CongestionControl>>,
+    /// The time of the latest hook that gets it.
+    now: SimTime,
+}
+
+impl GuardedControl {
+    pub(crate) fn new(control: Box<dyn CongestionControl>, name: &'static str) -> Self {
+        Self {
+            control: Guarded::new(control, name, "congestion control".to_owned()),
+            now: SimTime::ZERO,
+        }
+    }
+
+    fn call<R>(
+        &mut self,
+        now: SimTime,
+        call: impl FnOnce(&mut Box<dyn CongestionControl>) -> R,
+    ) -> R {
+        self.now = now;
+        self.control.call(now, call)
+    }
+}
+
+/// The hooks that may change the control are guarded; those that only read it are not.
+impl CongestionControl for GuardedControl {
+    fn on_established(&mut self, now: SimTime, srtt_us: u32, mss_bytes: u32, window: &mut Window) {
+        self.call(now, |control| {
+            control.on_established(now, srtt_us, mss_bytes, window);
+        });
+    }
+
+    fn on_rtt_sample(&mut self, now: SimTime, sample: &RttSample, window: &mut Window) {
+        self.call(now, |control| control.on_rtt_sample(now, sample, window));
+    }
+
+    fn on_arrival(&mut self, now: SimTime, arrival: &Arrival, window: &mut Window) {
+        self.call(now, |control| control.on_arrival(now, arrival, window));
+    }
+
+    fn on_ack(&mut self, now: SimTime, ack: &Ack, window: &mut Window) {
+        self.call(now, |control| control.on_ack(now, ack, window));
+    }
+
+    fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32 {
+        self.call(now, |control| control.ssthresh(now, window, in_flight_pkts))
+    }
+
+    fn on_loss(&mut self, now: SimTime, window: &mut Window) {
+        self.call(now, |control| control.on_loss(now, window));
+    }
+
+    fn undo_cwnd(&mut self, window: &Window, prior_cwnd_pkts: u32) -> u32 {
+        self.call(self.now, |control| {
+            control.undo_cwnd(window, prior_cwnd_pkts)
+        })
+    }
+
+    fn take_reduction(&mut self) -> bool {
+        self.call(self.now, |control| control.take_reduction())
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.control.model.pacing_rate()
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        self.control.model.needs_rate_samples()
+    }
+
+    fn owns_window(&self) -> bool {
+        self.control.model.owns_window()
+    }
+
+    fn on_state_change(&mut self, now: SimTime, state: CongestionState, snd_nxt: u64) {
+        self.call(now, |control| control.on_state_change(now, state, snd_nxt));
+    }
+
+    fn on_packet_lost(&mut self, now: SimTime, lost: &LostPacket, window: &Window) {
+        self.call(now, |control| control.on_packet_lost(now, lost, window));
+    }
+
+    fn on_timeout(&mut self, now: SimTime, lost_pkts: u64) {
+        self.call(now, |control| control.on_timeout(now, lost_pkts));
+    }
+
+    fn on_recovery_exit(&mut self, now: SimTime, window: &mut Window) {
+        self.call(now, |control| control.on_recovery_exit(now, window));
+    }
+
+    fn on_idle_restart(&mut self, now: SimTime, snd_nxt: u64, window: &Window) {
+        self.call(now, |control| control.on_idle_restart(now, snd_nxt, window));
+    }
+
+    fn on_transmit_start(&mut self, now: SimTime, idle: Duration, snd_nxt: u64) {
+        self.call(now, |control| control.on_transmit_start(now, idle, snd_nxt));
+    }
+
+    fn on_restart(&mut self, now: SimTime, window: &mut Window) {
+        self.call(now, |control| control.on_restart(now, window));
+    }
+
+    fn holds_back(&self) -> bool {
+        self.control.model.holds_back()
     }
 }
 

@@ -2,38 +2,45 @@
 //!
 //! `build` wires nodes, links, routers and flows together; [`World::run`] moves time;
 //! `outcome` is what came of it. This is also the door for Rust programs that run scenarios:
-//! [`backlane_scenario::Catalogue::parse`] reads one, and [`World::with_controls`] takes congestion
-//! controls that the simulator does not have.
+//! [`Models`] has the catalogue that reads a file, and takes congestion controls, routing protocols
+//! and queue disciplines that the simulator does not have.
 //!
 //! ```
-//! use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
+//! use backlane_world::Models;
+//! use backlane_world::controls::Control;
+//! use backlane_world::param::params;
+//! use backlane_world::tcp::congestion::{Ack, CongestionControl, Window};
 //! use backlane_world::units::SimTime;
-//! use backlane_world::{Scenario, World};
 //!
-//! /// Ten packets, whatever happens.
-//! #[derive(Debug)]
-//! struct Ten;
-//!
-//! impl CongestionControl for Ten {
-//!     fn on_ack(&mut self, _now: SimTime, _ack: &Ack, window: &mut Window) {
-//!         window.cwnd_pkts = 10;
-//!     }
-//!
-//!     fn ssthresh(&mut self, _now: SimTime, _window: &Window, _in_flight_pkts: u32) -> u32 {
-//!         10
+//! params! {
+//!     /// A constant window.
+//!     #[derive(Clone, Copy, Debug)]
+//!     pub struct Constant {
+//!         /// The window.
+//!         window_pkts: u32 = 10, in 2..=1000;
 //!     }
 //! }
 //!
+//! impl CongestionControl for Constant {
+//!     fn on_ack(&mut self, _now: SimTime, _ack: &Ack, window: &mut Window) {
+//!         window.cwnd_pkts = self.window_pkts;
+//!     }
+//!
+//!     fn ssthresh(&mut self, _now: SimTime, _window: &Window, _in_flight_pkts: u32) -> u32 {
+//!         self.window_pkts
+//!     }
+//! }
+//!
+//! let constant = Control::new("constant", |constant: &Constant, _seed| Box::new(*constant));
+//! let models = Models::builder().congestion_control(constant).build()?;
 //! let scenario = r#"
 //! duration = "10 s"
 //! topology = { kind = "chain", nodes = 2, link = { rate = "10 Mbit/s", delay = "50 ms" } }
-//! tcp = { congestion_control = "custom:ten" }
+//! tcp = { congestion_control = "constant" }
 //! flow = [{ kind = "transfer", from = "enb1", to = "enb2", size = "endless" }]
 //! "#;
-//! let scenario = backlane_world::catalogue().parse(scenario, "ten.toml")?;
-//! let ten = Custom::new("ten", |_random_seed| Box::new(Ten));
-//! let world = World::with_controls(&scenario, 1, None, &[ten])?;
-//! let outcome = world.run(|_now, _events| Ok(()))?;
+//! let scenario = models.catalogue().parse(scenario, "constant.toml")?;
+//! let outcome = models.run(&scenario, 1)?;
 //! // Ten packets of 1448 bytes in a round trip of about 100 ms.
 //! let goodput_bps = outcome.flows.floats("goodput_bps").unwrap()[0].unwrap();
 //! assert!((1.0e6..1.2e6).contains(&goodput_bps), "{goodput_bps}");
@@ -44,7 +51,7 @@ mod access;
 mod assignment;
 pub mod build;
 mod capture;
-mod controls;
+pub mod controls;
 mod convert;
 mod convert_lte;
 mod estimate;

@@ -12,7 +12,7 @@ use backlane_traffic::CodingConfig;
 use backlane_wifi::WifiConfig;
 use backlane_wifi::config::ns2;
 
-use crate::controls::Controls;
+use crate::controls::{Control, Controls};
 use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
 use crate::sources::{Sources, Traffic};
@@ -80,6 +80,13 @@ impl ModelsBuilder {
     #[must_use]
     pub fn traffic(mut self, traffic: Traffic) -> Self {
         self.sources.push(traffic);
+        self
+    }
+
+    /// Adds a congestion control.
+    #[must_use]
+    pub fn congestion_control(mut self, control: Control) -> Self {
+        self.controls.push(control);
         self
     }
 

@@ -2,10 +2,12 @@
 
 mod common;
 
+use backlane_param::params;
 use backlane_record::Table;
-use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
+use backlane_world::controls::Control;
+use backlane_world::tcp::congestion::{Ack, CongestionControl, Window};
 use backlane_world::units::SimTime;
-use backlane_world::{Ended, Outcome, World, remarks};
+use backlane_world::{Ended, Models, Outcome, remarks};
 use common::{floats, integers, resolve, run, texts};
 
 /// A chain of routers 100 m apart that all hear each other, up to three of them, under ns-2's radio.
@@ -128,9 +130,11 @@ fn mean_wait_slots(hops: usize) -> f64 {
     waited as f64 / f64::from(frames)
 }
 
-/// One packet in flight, whatever happens.
-#[derive(Debug)]
-struct OnePacket;
+params! {
+    /// One packet in flight.
+    #[derive(Clone, Copy, Debug)]
+    pub struct OnePacket {}
+}
 
 impl CongestionControl for OnePacket {
     fn on_ack(&mut self, _now: SimTime, _ack: &Ack, window: &mut Window) {
@@ -152,16 +156,19 @@ fn the_air_allows_what_its_times_say() {
 
 #[test]
 fn one_segment_at_a_time_takes_exactly_the_air_of_its_frames() {
-    let control = Custom::new("one", |_seed| Box::new(OnePacket));
+    let control = Control::new("one", |one: &OnePacket, _seed| Box::new(*one));
+    let models = Models::builder()
+        .congestion_control(control)
+        .build()
+        .unwrap();
     for hops in [1, 2] {
         let wait_slots = mean_wait_slots(hops);
         for way in WAYS {
             let flow = endless("enb1", &format!("enb{}", hops + 1));
-            let tcp =
-                format!("{TCP}congestion_control = \"custom:one\"\ninitial_window_pkts = 1\n");
-            let scenario = resolve(&chain(hops + 1, way.wifi, &(tcp + &flow)));
-            let world = World::with_controls(&scenario, 1, None, std::slice::from_ref(&control));
-            let outcome = world.unwrap().run(|_, _| Ok(())).unwrap();
+            let tcp = format!("{TCP}congestion_control = \"one\"\ninitial_window_pkts = 1\n");
+            let text = chain(hops + 1, way.wifi, &(tcp + &flow));
+            let scenario = models.catalogue().from_resolved(&text).unwrap();
+            let outcome = models.run(&scenario, 1).unwrap();
             let ratio = goodput_bps(&outcome) / 1e3 / way.kbps_with(wait_slots, hops);
             // Five standard deviations of the back-offs in 60 s.
             assert!((ratio - 1.0).abs() < 1e-3, "{} {hops}: {ratio}", way.wifi);

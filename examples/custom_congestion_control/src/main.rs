@@ -1,4 +1,5 @@
-//! A user-defined congestion control, AIMD(a, b), against CUBIC at one bottleneck.
+//! A congestion control of one's own, AIMD(a, b), with keys of its own and a sweep over one of them,
+//! against CUBIC at one bottleneck.
 //!
 //! Additive increase by `a` packets per round trip, multiplicative decrease by the fraction `b`
 //! at a loss; AIMD(1, 1/2) is Reno. Between two losses of a lone flow the window is a sawtooth
@@ -8,28 +9,30 @@
 
 use std::error::Error;
 
-use backlane_world::tcp::congestion::{Ack, CongestionControl, Custom, Window};
+use backlane_world::controls::Control;
+use backlane_world::param::params;
+use backlane_world::tcp::congestion::{Ack, CongestionControl, Window};
 use backlane_world::units::SimTime;
-use backlane_world::{Outcome, Scenario, World};
+use backlane_world::{Models, Outcome};
+
+params! {
+    /// Additive increase, multiplicative decrease.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Config {
+        /// Share of the window that a loss takes.
+        decrease: f64 = 0.5, in 0.01..=0.99;
+        /// Packets per round trip that the window gains; if left out, as fast as Reno at the same
+        /// loss probability.
+        increase_pkts: f64 => 3.0 * decrease / (2.0 - decrease), in 0.001..=100.0;
+    }
+}
 
 /// AIMD(a, b).
 #[derive(Debug)]
 struct Aimd {
-    increase_pkts: f64,
-    decrease: f64,
+    config: Config,
     /// Growth that is not yet a whole packet.
     fraction_pkts: f64,
-}
-
-impl Aimd {
-    /// As fast as Reno at the same loss probability.
-    fn as_fast_as_reno(decrease: f64) -> Self {
-        Self {
-            increase_pkts: 3.0 * decrease / (2.0 - decrease),
-            decrease,
-            fraction_pkts: 0.0,
-        }
-    }
 }
 
 impl CongestionControl for Aimd {
@@ -42,34 +45,41 @@ impl CongestionControl for Aimd {
             acked_pkts = window.slow_start(acked_pkts);
         }
         // A window of acknowledged packets is a round trip.
-        let growth_pkts = self.increase_pkts * f64::from(acked_pkts) / f64::from(window.cwnd_pkts);
+        let growth_pkts =
+            self.config.increase_pkts * f64::from(acked_pkts) / f64::from(window.cwnd_pkts);
         self.fraction_pkts += growth_pkts;
         window.cwnd_pkts += self.fraction_pkts as u32;
         self.fraction_pkts = self.fraction_pkts.fract();
     }
 
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
-        ((f64::from(window.cwnd_pkts) * (1.0 - self.decrease)) as u32).max(2)
+        ((f64::from(window.cwnd_pkts) * (1.0 - self.config.decrease)) as u32).max(2)
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let scenario = backlane_world::catalogue().parse(include_str!("../race.toml"), "race.toml")?;
-    println!("b      flow         control  goodput      RTT  retransmits");
-    for decrease in [0.5, 0.125] {
-        // The scenario says "custom:aimd"; every connection gets its own object.
-        let aimd = Custom::new("aimd", move |_random_seed| {
-            Box::new(Aimd::as_fast_as_reno(decrease))
-        });
-        let world = World::with_controls(&scenario, scenario.seed, None, &[aimd])?;
-        let outcome = world.run(|_now, _events| Ok(()))?;
-        print(decrease, &outcome).ok_or("a column is missing")?;
+    // Each end of a connection gets a control of its own.
+    let aimd = Control::new("aimd", |config: &Config, _random_seed| {
+        Box::new(Aimd {
+            config: *config,
+            fraction_pkts: 0.0,
+        })
+    });
+    let models = Models::builder().congestion_control(aimd).build()?;
+    let catalogue = models.catalogue();
+    let plan = catalogue.plan(include_str!("../race.toml"), "race.toml", &[], None)?;
+    println!("decrease  flow         control  goodput      RTT  retransmits");
+    for cell in &plan.cells {
+        let scenario = catalogue.from_resolved(&cell.resolved)?;
+        let outcome = models.run(&scenario, scenario.seed)?;
+        let decrease = cell.parameters["tcp.aimd.decrease"].to_string();
+        print(&decrease, &outcome).ok_or("a column is missing")?;
     }
     Ok(())
 }
 
 /// The flows of a run; the columns are those of flows.parquet.
-fn print(decrease: f64, outcome: &Outcome) -> Option<()> {
+fn print(decrease: &str, outcome: &Outcome) -> Option<()> {
     let flows = &outcome.flows;
     let names = flows.texts("flow")?;
     let controls = flows.texts("congestion_control")?;
@@ -78,7 +88,7 @@ fn print(decrease: f64, outcome: &Outcome) -> Option<()> {
     let retransmits = flows.integers("retransmits")?;
     for row in 0..flows.rows() {
         println!(
-            "{decrease:<6} {:<12} {:<7} {:>5.1} Mbit/s {:>5.1} ms {:>8}",
+            "{decrease:<9} {:<12} {:<7} {:>5.1} Mbit/s {:>5.1} ms {:>8}",
             names[row].as_deref()?,
             controls[row].as_deref()?,
             goodputs_bps[row]? / 1e6,

@@ -35,11 +35,11 @@ impl Config {
         if self.min_threshold < self.max_threshold {
             return Vec::new();
         }
-        vec![Issue {
-            keys: &["min_threshold", "max_threshold"],
-            message: "min_threshold is not below max_threshold".to_owned(),
-            mend: "lower min_threshold".to_owned(),
-        }]
+        vec![Issue::new(
+            &["min_threshold", "max_threshold"],
+            "min_threshold is not below max_threshold",
+            "lower min_threshold",
+        )]
     }
 }
 
