@@ -1,8 +1,7 @@
-//! Where a run puts what it records.
+//! The receiver of series and captures.
 //!
-//! Series and captures grow as long as a run lasts. Whoever carries it out may take them over
-//! piece by piece; then a run never holds more of them than fits the limits below, and what was
-//! made in one instant.
+//! Series and captures grow during a run. The caller may receive them in pieces; a run then holds at
+//! most the amounts below, and the records of one instant.
 
 use backlane_engine::Interrupt;
 use backlane_record::Table;
@@ -14,7 +13,7 @@ pub const CAPTURE_BYTES: usize = 4 << 20;
 /// Bytes of all captures of a run; many captures are handed over in smaller pieces.
 pub const CAPTURES_BYTES: usize = 64 << 20;
 
-/// Takes over what a run records while it goes on.
+/// Receives series and captures during a run.
 pub trait Sink {
     /// Further rows of a series. All pieces of a probe have the same columns; one after another
     /// they are the series.

@@ -31,16 +31,16 @@ const PROBE: &str = "slotted";
 /// The row of `slotted` with the sums over all flows.
 pub const ALL: &str = "all";
 
-/// Runs a slotted model to its end. `watch` is called now and then with the number of slots so
-/// far, and may end the run. Series go to `sink` while it goes on, and the outcome has none;
-/// without a sink they are kept until the end.
+/// Runs a slotted model to its end. `watch` is called at intervals with the number of slots so far,
+/// and may end the run. Series go to `sink` during the run, and the outcome has none; without a sink
+/// they are part of the outcome.
 ///
 /// # Errors
 /// If the model contradicts itself in a way that its checks should have found. The inner error is
 /// [`Interrupt`], if `watch` or `sink` returned it.
 ///
 /// # Panics
-/// If packets were lost track of: that is a bug, and no result may come of it.
+/// If the conservation of packets does not hold, which is a bug.
 pub fn run(
     slotted: &Slotted,
     seed: u64,
@@ -120,7 +120,7 @@ fn carried_out(
     Ok(outcome)
 }
 
-/// Runs so many slots, at most to the end of the model; `before` were over before it began.
+/// Runs `slots` slots, at most to the end of the model; `before` is the number of earlier slots.
 fn pass(
     model: &mut Model,
     slots: u64,
