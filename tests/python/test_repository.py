@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "coding": {"units", "param"},
     "net": {"units", "param", "engine"},
     "radio": {"units", "param", "engine"},
-    "lte": {"units", "engine", "radio", "net"},
+    "lte": {"units", "param", "engine", "radio", "net"},
     "wifi": {"units", "param", "engine", "radio", "net"},
     "routing": {"units", "param", "engine", "net"},
     "traffic": {"units", "param", "engine", "net", "tcp", "coding"},

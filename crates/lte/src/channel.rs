@@ -16,7 +16,7 @@ use backlane_engine::Streams;
 use backlane_radio::fading::{group_offsets_hz, inter_carrier_interference};
 use backlane_radio::level::{doppler_hz, ratio, thermal_noise_dbm, wavelength_m};
 use backlane_radio::{Fading, FrequencyResponse, LargeScaleLoss, Mobility, Position};
-use backlane_units::{Frequency, SimTime};
+use backlane_units::{Decibels, Frequency, SimTime};
 
 use crate::config::{CellConfig, Interference, RanConfig, UeChannel, UeConfig};
 use crate::mac::scheduler::MAX_GROUPS;
@@ -140,25 +140,26 @@ impl Channel {
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
-        let per_block = |noise_figure_db| thermal_noise_dbm(RESOURCE_BLOCK_HZ, noise_figure_db);
+        let per_block =
+            |noise_figure: Decibels| thermal_noise_dbm(RESOURCE_BLOCK_HZ, noise_figure.as_db_f64());
         let carriers: Vec<Carrier> = config
-            .carriers
+            .carrier
             .iter()
             .map(|carrier| {
-                let groups = usize::from(rbg_count(carrier.n_rb));
-                let block_dbm =
-                    config.enodeb_power.as_dbm_f64() - 10.0 * libm::log10(f64::from(carrier.n_rb));
+                let groups = usize::from(rbg_count(carrier.n_rb()));
+                let block_dbm = config.enodeb_power.as_dbm_f64()
+                    - 10.0 * libm::log10(f64::from(carrier.n_rb()));
                 Carrier {
                     groups,
                     all_groups: (1 << groups) - 1,
-                    downlink: carrier.downlink,
-                    uplink: carrier.uplink,
-                    snr: ratio(block_dbm - per_block(config.ue_noise_figure_db)) as f32,
+                    downlink: carrier.frequency,
+                    uplink: carrier.uplink(),
+                    snr: ratio(block_dbm - per_block(config.ue_noise_figure)) as f32,
                     element_dbm: block_dbm - 10.0 * libm::log10(12.0),
-                    response: config.fading.map(|profile| {
-                        let size = rbg_size(carrier.n_rb);
+                    response: config.fading.value().map(|profile| {
+                        let size = rbg_size(carrier.n_rb());
                         let offsets =
-                            group_offsets_hz(carrier.n_rb.into(), size.into(), RESOURCE_BLOCK_HZ);
+                            group_offsets_hz(carrier.n_rb().into(), size.into(), RESOURCE_BLOCK_HZ);
                         Arc::new(FrequencyResponse::new(profile, &offsets))
                     }),
                 }
@@ -169,12 +170,13 @@ impl Channel {
             .map(|cell| {
                 let name = format!("enb{}", cell.node.0);
                 let losses = config
-                    .carriers
+                    .carrier
                     .iter()
                     .map(|carrier| {
                         // One landscape for all carriers of a site.
                         let mut stream = streams.stream(&name, "large-scale loss");
-                        LargeScaleLoss::new(carrier.path_loss, config.shadowing, &mut stream)
+                        let path_loss = config.path_loss.at(carrier.frequency);
+                        LargeScaleLoss::new(path_loss, config.shadowing, &mut stream)
                     })
                     .collect();
                 Site {
@@ -196,16 +198,16 @@ impl Channel {
                 others: (u64::MAX, 0),
                 fading_cell: usize::MAX,
                 fading: Vec::new(),
-                uplink_snr: ratio(-per_block(config.enodeb_noise_figure_db)) as f32,
+                uplink_snr: ratio(-per_block(config.enodeb_noise_figure)) as f32,
             })
             .collect();
         let reports = |ue: &UeConfig| matches!(ue.channel, UeChannel::Cqi(_));
         let sinr_of_cqi = ues.iter().any(reports).then(|| SinrOfCqi::new(config));
-        let history = config.cqi.period_ttis + config.cqi.delay_ttis + 8;
+        let history = config.cqi.period.0 + config.cqi.delay.0 + 8;
         Self {
             interference: config.interference,
-            layers: f32::from(config.layers),
-            kept: ratio(-config.implementation_loss_db) as f32,
+            layers: f32::from(config.layers()),
+            kept: ratio(-config.implementation_loss.as_db_f64()) as f32,
             activity: Activity::new(
                 history.next_power_of_two() as usize,
                 carriers.len(),

@@ -1,279 +1,516 @@
 //! What a radio access network is built from: one value for the network, one for each cell and
 //! each UE.
 //!
-//! [`RanConfig::default`] is a network as the standard and operators have it; [`RanConfig::lena`]
-//! has the artefacts of ns-3's LENA, each as the switch that it is here.
+//! The defaults are a network as the standard and operators have it; [`lena`] lists those that
+//! ns-3's LENA has otherwise, each as the switch that it is here.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use backlane_net::NodeId;
-use backlane_radio::path_loss::Kun2600;
-use backlane_radio::{FadingProfile, Mobility, PathLoss, Position, Shadowing};
-use backlane_units::{Frequency, Power};
+use backlane_param::{
+    BufferLimit, Int, Issue, Milliseconds, Mismatch, OrAuto, OrInfinite, OrNone, changed_defaults,
+    choice, params, words,
+};
+use backlane_radio::path_loss::CellPathLoss;
+use backlane_radio::{FadingProfile, Mobility, Position, Shadowing};
+use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
 
 use crate::pdcp::PdcpConfig;
 use crate::phy::error_model::{CodeRate, Combining};
 use crate::phy::link_adaptation::Adaptation;
-use crate::rlc::{BufferConfig, RlcConfig};
+use crate::rlc::{PollRetransmission, RlcConfig};
 use crate::rrc::RrcConfig;
 use crate::trace::ChannelTrace;
 
-/// The most component carriers that a UE can use (TS 36.331: `maxServCell-r10` is 5).
-pub const MAX_CARRIERS: usize = 5;
 /// TTIs from a downlink transport block to its feedback, from an uplink grant to its PUSCH, and
 /// from a PUSCH to its feedback, in FDD (TS 36.213 §7.3, §8.0, §9.1.2).
 pub const FEEDBACK_TTIS: u32 = 4;
 
-/// The centre of band 7's downlink (TS 36.101 table 5.5-1: 2620 to 2690 MHz).
-const BAND_7_DOWNLINK: Frequency = Frequency::from_hz(2_655_000_000);
+const POWER: RangeInclusive<Power> = Power::from_mdbm(-150_000)..=Power::from_mdbm(100_000);
+const FREQUENCY: RangeInclusive<Frequency> =
+    Frequency::from_hz(100_000_000)..=Frequency::from_hz(100_000_000_000);
+const GROUND: Length = Length::from_um(0);
 
-/// A radio access network: what all its cells and UEs have in common.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RanConfig {
-    /// Component carriers, the primary one first. The uplink uses the primary one.
-    pub carriers: Vec<CarrierConfig>,
-    /// Spatial layers of the downlink: 1, 2 or 4.
-    pub layers: u8,
-    /// Ports of cell-specific reference signals: 1, 2 or 4, not fewer than layers.
-    pub ports: u8,
-    /// Downlink with 256QAM, by the second tables of CQI and MCS.
-    pub qam256: bool,
-    /// Symbols of the control region.
-    pub cfi: Cfi,
-    /// The code rate that a transport block is judged by.
-    pub code_rate: CodeRate,
-    /// Highest code rate of a transport block that is sent; [`None`] sends any (LENA).
-    pub code_rate_limit: Option<f64>,
-    /// A subframe holds no more assignments and grants than its control channel elements (LENA:
-    /// any number).
-    pub cce_limit: bool,
-    /// UEs miss assignments and grants at low SINR, as LENA has it. Otherwise aggregation of
-    /// control channel elements is taken to be enough.
-    pub control_errors: bool,
-    /// Transmit power of an eNodeB, on each carrier.
-    pub enodeb_power: Power,
-    /// Highest transmit power of a UE.
-    pub ue_power: Power,
-    /// Noise figure of an eNodeB's receiver.
-    pub enodeb_noise_figure_db: f64,
-    /// Noise figure of a UE's receiver.
-    pub ue_noise_figure_db: f64,
-    /// What a real receiver loses against the link curves, on every SINR.
-    pub implementation_loss_db: f64,
-    /// Correlated log-normal shadowing.
-    pub shadowing: Shadowing,
-    /// Fast fading of the serving link.
-    pub fading: Option<FadingProfile>,
-    /// Who disturbs whom.
-    pub interference: Interference,
-    /// Who is served next in the downlink.
-    pub scheduler: SchedulerConfig,
-    /// TTIs from a scheduler's decision to its transmission on the air: 1 to 3.
-    pub decision_to_air_ttis: u32,
-    /// TTIs from the end of a transport block to its data in the layer above; at most 3, since
-    /// the feedback needs the decoder's result.
-    pub decoding_ttis: u32,
-    /// Bytes of MAC headers and control elements are sent (LENA has none).
-    pub mac_headers: bool,
-    /// What UEs report of the downlink.
-    pub cqi: CqiConfig,
-    /// How an MCS follows from the reports.
-    pub adaptation: AdaptationConfig,
-    /// Retransmissions in the MAC.
-    pub harq: HarqConfig,
-    /// Requests and grants.
-    pub uplink: UplinkConfig,
-    /// The radio bearer's RLC, both directions.
-    pub rlc: RlcConfig,
-    /// The transmission buffer of each bearer and direction.
-    pub buffer: BufferConfig,
-    /// PDCP, both directions.
-    pub pdcp: PdcpConfig,
-    /// Attaching, handover and radio link failure.
-    pub rrc: RrcConfig,
+/// Up to `db` decibels.
+const fn up_to(db: i64) -> RangeInclusive<Decibels> {
+    Decibels::from_mdb(0)..=Decibels::from_mdb(1000 * db)
 }
 
-/// One component carrier, downlink and uplink of one width.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CarrierConfig {
-    /// Resource blocks: 6, 15, 25, 50, 75 or 100.
-    pub n_rb: u16,
-    /// Centre of the downlink.
-    pub downlink: Frequency,
-    /// Centre of the uplink.
-    pub uplink: Frequency,
-    /// Loss over distance, in both directions.
-    pub path_loss: PathLoss,
+params! {
+    /// An LTE radio access network: each eNodeB has a cell on each carrier.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RanConfig {
+        /// Whose behaviour the defaults are: that of the standard and of operators, or that of
+        /// ns-3's LENA with its artefacts.
+        profile: Profile = Profile::Standard;
+        /// Component carriers of every cell, the primary one first; the uplink uses the primary
+        /// one.
+        carrier: Vec<CarrierConfig> = vec![CarrierConfig::band_7()];
+        /// Spatial layers of the downlink.
+        layers: Int = Int(1), in &[1, 2, 4];
+        /// Ports of cell-specific reference signals, which take resource elements from the data;
+        /// "auto" is 2, or the number of layers if that is more.
+        antenna_ports: OrAuto<Int> = OrAuto::Auto, in &[1, 2, 4];
+        /// 256QAM in the downlink, by the second tables of CQI and MCS (TS 36.213 §7.1.7, §7.2.3).
+        qam256: bool = false;
+        /// Symbols of the control region; "auto" takes as few as the assignments and grants of the
+        /// subframe need.
+        control_symbols: OrAuto<Int> = OrAuto::Auto, in &[1, 2, 3];
+        /// The code rate that a transport block is judged by: what its allocation leaves, or one
+        /// number for each MCS.
+        code_rate: CodeRate = CodeRate::Real;
+        /// Highest code rate of a transport block (TS 36.213 §7.1.7: a UE may skip what is above
+        /// 0.931).
+        code_rate_limit: OrNone<f64> = OrNone::Value(0.931), in 0.5..=1.0;
+        /// Whether a subframe holds no more assignments and grants than it has control channel
+        /// elements.
+        cce_limit: bool = true;
+        /// Whether UEs miss assignments and grants at low SINR.
+        ///
+        /// If not, the aggregation of control channel elements is enough for every UE.
+        control_errors: bool = false;
+        /// Transmit power of an eNodeB on each carrier: a small cell; a macro cell has 43 to 46
+        /// dBm.
+        enodeb_power: Power = Power::from_mdbm(30_000), in POWER;
+        /// Highest transmit power of a UE (power class 3).
+        ue_power: Power = Power::from_mdbm(23_000), in POWER;
+        /// Noise figure of an eNodeB's receiver.
+        enodeb_noise_figure: Decibels = Decibels::from_mdb(5_000), in up_to(40);
+        /// Noise figure of a UE's receiver.
+        ue_noise_figure: Decibels = Decibels::from_mdb(9_000), in up_to(40);
+        /// What a real receiver loses against the link curves.
+        ///
+        /// It is taken off every SINR.
+        implementation_loss: Decibels = Decibels::from_mdb(1_000), in up_to(20);
+        /// Height of the eNodeBs' antennas.
+        enodeb_height: Length = Length::from_um(30_000_000), in GROUND..;
+        /// Height of the UEs.
+        ue_height: Length = Length::from_um(1_500_000), in GROUND..;
+        /// Loss over distance.
+        path_loss: CellPathLoss = CellPathLoss::Kun2600;
+        /// Correlated log-normal shadowing.
+        shadowing: Shadowing = Shadowing::Off;
+        /// Fast fading of a serving link (TS 36.104 annex B.2), at the Doppler frequency of the
+        /// UE's speed.
+        fading: OrNone<FadingProfile> = OrNone::None;
+        /// From other cells: none, from what they really send, or from all of their resource
+        /// blocks at all times.
+        interference: Interference = Interference::LoadCoupled;
+        /// The downlink scheduler.
+        scheduler: SchedulerConfig = SchedulerConfig::default();
+        /// From a scheduler's decision to its transmission.
+        decision_to_air: Milliseconds = Milliseconds(1), in 1..=3;
+        /// From the end of a transport block to its data in the layer above.
+        ///
+        /// At most 3 TTIs, since the feedback needs the decoder's result.
+        decoding: Milliseconds = Milliseconds(1), in 0..=3;
+        /// Whether MAC headers and control elements take bytes.
+        mac_headers: bool = true;
+        /// What GTP-U adds to a packet of a UE in the backhaul: 8 bytes, with UDP and IPv4.
+        tunnel: Bytes = Bytes::new(36), in Bytes::new(0)..=Bytes::new(1000);
+        /// Channel quality reports.
+        cqi: CqiConfig = CqiConfig::default();
+        /// Link adaptation.
+        adaptation: AdaptationConfig = AdaptationConfig::default();
+        /// Hybrid ARQ.
+        harq: HarqConfig = HarqConfig::default();
+        /// Requests, grants and power of the uplink.
+        uplink: UplinkConfig = UplinkConfig::default();
+        /// Radio link control of each UE's bearer, the same in both directions.
+        rlc: RlcConfig = RlcConfig::default();
+        /// Packet data convergence.
+        pdcp: PdcpConfig = PdcpConfig::default();
+        /// Attaching, handover and radio link failure.
+        rrc: RrcConfig = RrcConfig::default();
+    }
+    rules RanConfig::beyond_the_standard;
 }
 
-/// Symbols of the control region in each subframe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cfi {
-    /// As few as the assignments and grants of the subframe need.
-    Auto,
-    /// Always so many: 1, 2 or 3.
-    Fixed(u8),
+words! {
+    /// Whose behaviour the defaults are.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Profile {
+        /// That of the standard and of operators.
+        Standard = "standard",
+        /// That of ns-3's LENA.
+        Lena = "lena",
+    }
 }
 
-/// Interference between cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interference {
-    /// None.
-    Off,
-    /// From the resource block groups that other cells really use in the subframe.
-    LoadCoupled,
-    /// From all other cells on all downlink resource blocks at all times; the uplink as with
-    /// [`Interference::LoadCoupled`].
-    Full,
+params! {
+    /// A component carrier, downlink and uplink of one width.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CarrierConfig as "carrier" {
+        /// Width: 6, 15, 25, 50, 75 or 100 resource blocks.
+        bandwidth: Bandwidth = Bandwidth::Mhz20;
+        /// Centre of the downlink.
+        frequency: Frequency, in FREQUENCY;
+        /// Centre of the uplink; left out, it is that of the downlink.
+        uplink_frequency: Option<Frequency> = None, in FREQUENCY;
+    }
 }
 
-/// The downlink scheduler.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SchedulerConfig {
-    /// The rule.
-    pub kind: SchedulerKind,
-    /// Most UEs that one subframe serves with new data in one cell and carrier; what the control
-    /// region holds limits them further.
-    pub max_ues: u8,
-    /// What the throughput averages of proportional fair and blind equal throughput count:
-    /// what arrived, or what was sent (LENA).
-    pub counts: Counts,
-    /// With sub-band reports, the MCS of a block follows from the mean information over its
-    /// resource block groups, or from the worst of them (LENA, whose round robin goes by the
-    /// wideband report instead).
-    pub worst_rbg_mcs: bool,
+words! {
+    /// The width of a carrier (TS 36.101 table 5.6-1).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Bandwidth {
+        /// 6 resource blocks.
+        Mhz1_4 = "1.4 MHz",
+        /// 15 resource blocks.
+        Mhz3 = "3 MHz",
+        /// 25 resource blocks.
+        Mhz5 = "5 MHz",
+        /// 50 resource blocks.
+        Mhz10 = "10 MHz",
+        /// 75 resource blocks.
+        Mhz15 = "15 MHz",
+        /// 100 resource blocks.
+        Mhz20 = "20 MHz",
+    }
 }
 
-/// The rule of a downlink scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchedulerKind {
-    /// Equal shares in turn.
-    RoundRobin,
-    /// Highest ratio of possible rate to average throughput, for each resource block group.
-    ProportionalFair,
-    /// Highest possible rate.
-    MaxCqi,
-    /// Lowest average throughput.
-    BlindEqualThroughput,
+words! {
+    /// Interference between cells.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Interference {
+        /// None.
+        Off = "off",
+        /// From the resource block groups that other cells use in the subframe.
+        LoadCoupled = "load-coupled",
+        /// From all other cells on all downlink resource blocks at all times; the uplink as with
+        /// [`Interference::LoadCoupled`].
+        Full = "full",
+    }
 }
 
-/// What a throughput average counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
-    /// Bytes whose reception was acknowledged.
-    Acknowledged,
-    /// Bytes of first transmissions.
-    Sent,
+params! {
+    /// The downlink scheduler.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SchedulerConfig as "scheduler" or rule {
+        /// The rule.
+        rule: SchedulerRule = SchedulerRule::ProportionalFair;
+        /// Most UEs with new data in one subframe, cell and carrier; the control region limits
+        /// them further.
+        max_ues: u8 = 10, in 1..=255;
+        /// What the averages of proportional fair and blind equal throughput count.
+        counts: Counts = Counts::Acknowledged;
+        /// With sub-band reports, whether the MCS follows from the worst resource block group
+        /// (round robin then goes by the wideband report), or else from the mean information.
+        worst_rbg_mcs: bool = false;
+    }
 }
 
-/// Channel quality reports. They reach the eNodeB without error and take no uplink capacity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CqiConfig {
-    /// TTIs between two reports of one UE.
-    pub period_ttis: u32,
-    /// TTIs from the subframe that is measured until the scheduler knows.
-    pub delay_ttis: u32,
-    /// Reports for each resource block group beside the wideband one.
-    pub sub_band: bool,
+choice! {
+    /// The rule of a downlink scheduler.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SchedulerRule {
+        /// Who is served next.
+        rule = ProportionalFair;
+
+        /// The highest ratio of possible rate to average throughput.
+        ///
+        /// For each resource block group.
+        ProportionalFair = "proportional-fair";
+        /// Equal shares in turn.
+        RoundRobin = "round-robin";
+        /// The highest possible rate.
+        MaxCqi = "max-cqi";
+        /// The lowest average throughput.
+        BlindEqualThroughput = "blind-equal-throughput";
+    }
 }
 
-/// Link adaptation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdaptationConfig {
-    /// How a UE finds the CQI that it reports.
-    pub rule: Adaptation,
-    /// Block error rate of first transmissions that is aimed at.
-    pub target_bler: f64,
-    /// Correction of the reports by the feedback; [`None`] is LENA.
-    pub outer_loop: Option<OuterLoopConfig>,
+words! {
+    /// What a throughput average counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Counts {
+        /// Bytes whose reception was acknowledged.
+        Acknowledged = "acknowledged",
+        /// Bytes of first transmissions.
+        Sent = "sent",
+    }
 }
 
-/// Outer-loop link adaptation: the offset on the reported quality rises by `step_up_db` with
-/// each acknowledged first transmission and falls by `step_up_db · (1 − target) / target` with
-/// each lost one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OuterLoopConfig {
-    /// Rise with each acknowledged first transmission.
-    pub step_up_db: f64,
-    /// Largest offset, up and down.
-    pub limit_db: f64,
+params! {
+    /// Channel quality reports.
+    ///
+    /// They reach the eNodeB without error and take no uplink capacity.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CqiConfig as "cqi" {
+        /// Time between two reports of a UE.
+        period: Milliseconds = Milliseconds(5), in 1..=160;
+        /// From the subframe that is measured until the scheduler knows.
+        delay: Milliseconds = Milliseconds(6), in 1..=100;
+        /// Reports for each resource block group beside the wideband one.
+        sub_band: bool = false;
+    }
 }
 
-/// Hybrid ARQ.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HarqConfig {
-    /// TTIs from a transmission to the earliest retransmission: 8 in FDD, 7 in LENA.
-    pub round_trip_ttis: u32,
-    /// Transmissions of one transport block, the first included: 1 to 4.
-    pub max_transmissions: u8,
-    /// How the receiver uses earlier transmissions.
-    pub combining: Combining,
-    /// Probability that a negative acknowledgement of a downlink block is read as a positive one.
-    pub nack_to_ack: f64,
+params! {
+    /// How an MCS follows from the channel.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct AdaptationConfig as "adaptation" {
+        /// How a UE finds the CQI that it reports: from the mean mutual information over all
+        /// resource blocks (TS 36.213 §7.2.3), or as LENA's MiErrorModel or PiroEW2010.
+        rule: Adaptation = Adaptation::EffectiveInformation;
+        /// Block error rate of first transmissions that is aimed at.
+        target_bler: f64 = 0.1, in 0.001..=0.5;
+        /// Whether the reports are corrected by what was acknowledged.
+        outer_loop: bool = true;
+        /// Rise with each acknowledged first transmission; the fall with a lost one follows from
+        /// the target.
+        ///
+        /// It is `step · (1 − target) / target`.
+        outer_loop_step: Decibels = Decibels::from_mdb(50),
+            in Decibels::from_mdb(1)..=Decibels::from_mdb(5_000);
+        /// Largest correction, up and down.
+        outer_loop_limit: Decibels = Decibels::from_mdb(6_000), in up_to(30);
+    }
 }
 
-/// How UEs ask for the uplink and what they are given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UplinkConfig {
+params! {
+    /// Retransmissions in the MAC: eight processes for each UE, carrier and direction.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct HarqConfig as "harq" {
+        /// From a transmission to the earliest retransmission.
+        round_trip: Milliseconds = Milliseconds(8), in 5..=40;
+        /// Transmissions of a transport block, the first included.
+        max_transmissions: u8 = 4, in 1..=4;
+        /// How the receiver uses earlier transmissions: other coded bits each time, the same ones,
+        /// as LENA, or as LENA with its sums of 16 bits.
+        combining: Combining = Combining::IncrementalRedundancy;
+        /// Probability that a negative acknowledgement is read as a positive one.
+        ///
+        /// That of a downlink transport block.
+        nack_to_ack: f64 = 0.001, in 0.0..=0.5;
+    }
+}
+
+params! {
+    /// The uplink.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct UplinkConfig as "uplink" {
+        /// How the eNodeB learns what UEs have to send.
+        requests: UplinkRequests = UplinkRequests::default();
+        /// Open-loop power control (TS 36.213 §5.1.1), or else full power.
+        ///
+        /// A resource block is sent with `p0 + alpha · path loss`, as far as the UE's power goes.
+        power_control: bool = true;
+        /// Target level of a resource block at the eNodeB.
+        ///
+        /// With an `alpha` of one. LENA has the same defaults.
+        p0: Power = Power::from_mdbm(-80_000), in POWER;
+        /// Share of the path loss that is made up for.
+        alpha: f64 = 1.0, in 0.0..=1.0;
+        /// Time between two sounding signals of a UE.
+        sounding_period: Milliseconds = Milliseconds(10), in 1..=320;
+        /// Fewest resource blocks of a grant.
+        min_prb: u16 = 1, in 1..=100;
+        /// Whether UEs send 64QAM; many categories do not (TS 36.306).
+        qam64: bool = false;
+    }
+}
+
+choice! {
     /// How the eNodeB learns what UEs have to send.
-    pub requests: UplinkRequests,
-    /// Open-loop power control; [`None`] sends at full power (LENA's default is `P0` −80 dBm per
-    /// resource block and a factor of 1, which is ours as well).
-    pub power_control: Option<PowerControlConfig>,
-    /// TTIs between two sounding signals of one UE.
-    pub sounding_period_ttis: u32,
-    /// Fewest resource blocks of a grant (LENA: 3).
-    pub min_prb: u16,
-    /// UEs send 64QAM; many categories do not (TS 36.306 table 4.1-2).
-    pub qam64: bool,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum UplinkRequests {
+        /// How the eNodeB learns what UEs have to send.
+        requests = Scheduled;
+
+        /// Scheduling requests and buffer status reports (TS 36.321 §5.4.4, §5.4.5).
+        Scheduled = "scheduled" (keys: ScheduledUplink = ScheduledUplink::default());
+        /// A buffer status report in each subframe that costs nothing.
+        ///
+        /// As in LENA it reaches the eNodeB after four TTIs, one as soon as something comes to the
+        /// buffer; grants are in turn.
+        Ideal = "ideal";
+    }
 }
 
-/// The rule of an uplink scheduler. A UE gets no more resource blocks than its data needs and its
-/// power reaches for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UplinkScheduler {
-    /// Equal shares in turn; what some do not need goes to the others.
-    RoundRobin,
-    /// As much as it needs to the UE with the highest ratio of possible rate to average throughput,
-    /// then to the next.
-    ProportionalFair,
+params! {
+    /// Scheduling requests and buffer status reports (TS 36.321 §5.4.4, §5.4.5).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ScheduledUplink {
+        /// Time between a UE's chances to send a scheduling request.
+        ///
+        /// Each UE has an offset of its own.
+        sr_period: Milliseconds = Milliseconds(10), in 1..=80;
+        /// From a scheduling request to its grant on the air.
+        sr_to_grant: Milliseconds = Milliseconds(4), in 1..=20;
+        /// Who is granted what: equal shares in turn, what some do not need to the others; or all
+        /// that it needs to the UE with the highest ratio of possible rate to average throughput,
+        /// then to the next.
+        scheduler: UplinkScheduler = UplinkScheduler::RoundRobin;
+        /// Granted to a UE of which no more than its request is known: a TCP acknowledgement with
+        /// its headers.
+        ///
+        /// 52 bytes with timestamps, under PDCP, RLC and MAC headers, and a short buffer status
+        /// report.
+        first_grant: Bytes = Bytes::new(64), in Bytes::new(8)..=Bytes::new(100_000);
+        /// periodicBSR-Timer.
+        ///
+        /// Shorter than the 8 TTIs from a report to the PUSCH that it is granted, so that each
+        /// PUSCH reports what has arrived since.
+        periodic_bsr: Milliseconds = Milliseconds(5), in 5..=2560;
+        /// retxBSR-Timer.
+        retransmit_bsr: Milliseconds = Milliseconds(320), in 320..=10_240;
+    }
 }
 
-/// How the eNodeB learns what UEs have to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UplinkRequests {
-    /// Scheduling requests and buffer status reports, as the standard has them.
-    Scheduled(ScheduledUplink),
-    /// Buffer status reports that cost nothing and reach the eNodeB after four TTIs, one as soon as
-    /// something comes to the buffer; grants in turn (LENA).
-    Ideal,
+words! {
+    /// The rule of an uplink scheduler. A UE gets no more resource blocks than its data needs and
+    /// its power reaches for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum UplinkScheduler {
+        /// Equal shares in turn; what some do not need goes to the others.
+        RoundRobin = "round-robin",
+        /// As much as it needs to the UE with the highest ratio of possible rate to average
+        /// throughput, then to the next.
+        ProportionalFair = "proportional-fair",
+    }
 }
 
-/// Scheduling requests and buffer status reports (TS 36.321 §5.4.4, §5.4.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScheduledUplink {
-    /// TTIs between a UE's chances to send a scheduling request; each UE has an offset of its own.
-    pub sr_period_ttis: u32,
-    /// TTIs from a scheduling request to its grant on the air.
-    pub sr_to_grant_ttis: u32,
-    /// Who is served next.
-    pub scheduler: UplinkScheduler,
-    /// Bytes granted to a UE of which no more than its request is known.
-    pub first_grant_bytes: u32,
-    /// `periodicBSR-Timer`.
-    pub periodic_bsr_ttis: u32,
-    /// `retxBSR-Timer`.
-    pub retransmit_bsr_ttis: u32,
+changed_defaults! {
+    /// The network that ns-3's LENA would build: one layer, three control symbols, its link
+    /// adaptation, error model, HARQ, uplink and RLC.
+    pub fn lena() = "lena" {
+        antenna_ports = OrAuto::Value(Int(1));
+        control_symbols = OrAuto::Value(Int(3));
+        code_rate = CodeRate::Nominal;
+        code_rate_limit = OrNone::<f64>::None;
+        cce_limit = false;
+        control_errors = true;
+        implementation_loss = Decibels::from_mdb(0);
+        decision_to_air = Milliseconds(2);
+        decoding = Milliseconds(0);
+        mac_headers = false;
+        tunnel = Bytes::new(40);
+        scheduler.max_ues = u8::MAX;
+        scheduler.counts = Counts::Sent;
+        scheduler.worst_rbg_mcs = true;
+        cqi.period = Milliseconds(1);
+        cqi.delay = Milliseconds(5);
+        cqi.sub_band = true;
+        adaptation.rule = Adaptation::LenaErrorModel;
+        adaptation.outer_loop = false;
+        harq.round_trip = Milliseconds(7);
+        harq.combining = Combining::Lena;
+        harq.nack_to_ack = 0.0;
+        handover.event = "none".to_owned();
+        uplink.requests = "ideal".to_owned();
+        uplink.sounding_period = Milliseconds(40);
+        uplink.min_prb = 3_u16;
+        uplink.qam64 = true;
+        // Less than an initial window of TCP.
+        rlc.buffer = BufferLimit::Bytes(Bytes::new(10_240));
+        rlc.one_pdu_per_block = true;
+        rlc["um"].t_reordering = Duration::from_millis(100);
+        // Every PDU polls, PDUs are reported as missing before HARQ has had its chance, nothing is
+        // segmented in retransmission, and retransmissions have no limit.
+        rlc["am"].poll_pdus = 1_u32;
+        rlc["am"].poll_bytes = Bytes::new(50);
+        rlc["am"].t_poll_retransmit = Duration::from_millis(20);
+        rlc["am"].poll_retransmission = PollRetransmission::All;
+        rlc["am"].t_reordering = Duration::from_millis(10);
+        rlc["am"].t_status_prohibit = Duration::from_millis(10);
+        rlc["am"].max_retransmissions = OrInfinite::<u32>::Infinite;
+        rlc["am"].resegmentation = false;
+    }
 }
 
-/// Open-loop uplink power control (TS 36.213 §5.1.1): a resource block is sent with
-/// `p0 + alpha · path loss`, as far as the UE's power goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PowerControlConfig {
-    /// Target level of one resource block at the eNodeB when `alpha` is one.
-    pub p0: Power,
-    /// Share of the path loss that is made up for, 0 to 1.
-    pub alpha: f64,
+impl CarrierConfig {
+    /// 20 MHz at the centres of band 7 (TS 36.101 table 5.5-1: 2620 to 2690 and 2500 to 2570 MHz).
+    pub const fn band_7() -> Self {
+        Self {
+            bandwidth: Bandwidth::Mhz20,
+            frequency: Frequency::from_hz(2_655_000_000),
+            uplink_frequency: Some(Frequency::from_hz(2_535_000_000)),
+        }
+    }
+
+    /// Resource blocks.
+    pub const fn n_rb(&self) -> u16 {
+        self.bandwidth.n_rb()
+    }
+
+    /// Centre of the uplink.
+    pub fn uplink(&self) -> Frequency {
+        self.uplink_frequency.unwrap_or(self.frequency)
+    }
+}
+
+impl Bandwidth {
+    /// All widths, the narrowest first.
+    pub const ALL: [Self; 6] = [
+        Self::Mhz1_4,
+        Self::Mhz3,
+        Self::Mhz5,
+        Self::Mhz10,
+        Self::Mhz15,
+        Self::Mhz20,
+    ];
+
+    /// Resource blocks (TS 36.101 table 5.6-1).
+    pub const fn n_rb(self) -> u16 {
+        match self {
+            Self::Mhz1_4 => 6,
+            Self::Mhz3 => 15,
+            Self::Mhz5 => 25,
+            Self::Mhz10 => 50,
+            Self::Mhz15 => 75,
+            Self::Mhz20 => 100,
+        }
+    }
+}
+
+impl RanConfig {
+    /// The network with the defaults of LENA in place of these values.
+    ///
+    /// # Errors
+    ///
+    /// A default of the profile is no value of its key.
+    pub fn as_lena(&self) -> Result<Self, Mismatch> {
+        lena().apply(self)
+    }
+
+    /// Spatial layers of the downlink.
+    pub fn layers(&self) -> u8 {
+        self.layers.0 as u8
+    }
+
+    /// Ports of cell-specific reference signals.
+    pub fn ports(&self) -> u8 {
+        let ports = self.antenna_ports.value();
+        ports.map_or(self.layers().max(2), |ports| ports.0 as u8)
+    }
+
+    /// Symbols of the control region; `None` takes as few as needed.
+    pub fn cfi(&self) -> Option<u8> {
+        self.control_symbols.value().map(|symbols| symbols.0 as u8)
+    }
+
+    /// What the standard does not allow.
+    fn beyond_the_standard(&self) -> Vec<Issue> {
+        let mut issues = Vec::new();
+        let (layers, ports) = (self.layers(), self.ports());
+        if ports < layers {
+            issues.push(Issue::sentence(
+                &["antenna_ports"],
+                format!("{layers} layers need as many antenna ports, not {ports}"),
+                format!("write {layers}, or fewer layers"),
+            ));
+        }
+        if self.rrc.radio_link.in_sync < self.rrc.radio_link.out_of_sync {
+            issues.push(Issue::sentence(
+                &["radio_link"],
+                "a link would be in sync and out of sync at once",
+                "in_sync must not be below out_of_sync",
+            ));
+        }
+        issues
+    }
 }
 
 /// An eNodeB with one cell on each carrier.
@@ -311,153 +548,4 @@ pub enum UeChannel {
     Sinr(Arc<ChannelTrace>),
     /// The CQI that it would report.
     Cqi(Arc<ChannelTrace>),
-}
-
-impl Default for RanConfig {
-    /// One carrier of 20 MHz in band 7, one layer, a small cell of 30 dBm.
-    fn default() -> Self {
-        Self {
-            carriers: vec![CarrierConfig {
-                n_rb: 100,
-                downlink: BAND_7_DOWNLINK,
-                uplink: Frequency::from_hz(2_535_000_000),
-                path_loss: PathLoss::Kun2600(Kun2600 {
-                    frequency: BAND_7_DOWNLINK,
-                }),
-            }],
-            layers: 1,
-            ports: 2,
-            qam256: false,
-            cfi: Cfi::Auto,
-            code_rate: CodeRate::Real,
-            code_rate_limit: Some(0.931),
-            cce_limit: true,
-            control_errors: false,
-            enodeb_power: Power::from_mdbm(30_000),
-            ue_power: Power::from_mdbm(23_000),
-            enodeb_noise_figure_db: 5.0,
-            ue_noise_figure_db: 9.0,
-            implementation_loss_db: 1.0,
-            shadowing: Shadowing::Off,
-            fading: None,
-            interference: Interference::LoadCoupled,
-            scheduler: SchedulerConfig {
-                kind: SchedulerKind::ProportionalFair,
-                max_ues: 10,
-                counts: Counts::Acknowledged,
-                worst_rbg_mcs: false,
-            },
-            decision_to_air_ttis: 1,
-            decoding_ttis: 1,
-            mac_headers: true,
-            cqi: CqiConfig {
-                period_ttis: 5,
-                delay_ttis: 6,
-                sub_band: false,
-            },
-            adaptation: AdaptationConfig {
-                rule: Adaptation::EffectiveInformation,
-                target_bler: 0.1,
-                outer_loop: Some(OuterLoopConfig {
-                    step_up_db: 0.05,
-                    limit_db: 6.0,
-                }),
-            },
-            harq: HarqConfig {
-                round_trip_ttis: 8,
-                max_transmissions: 4,
-                combining: Combining::IncrementalRedundancy,
-                nack_to_ack: 1e-3,
-            },
-            uplink: UplinkConfig {
-                requests: UplinkRequests::Scheduled(ScheduledUplink::default()),
-                power_control: Some(PowerControlConfig {
-                    p0: Power::from_mdbm(-80_000),
-                    alpha: 1.0,
-                }),
-                sounding_period_ttis: 10,
-                min_prb: 1,
-                qam64: false,
-            },
-            rlc: RlcConfig::default(),
-            buffer: BufferConfig::default(),
-            pdcp: PdcpConfig::default(),
-            rrc: RrcConfig::default(),
-        }
-    }
-}
-
-impl Default for ScheduledUplink {
-    fn default() -> Self {
-        Self {
-            sr_period_ttis: 10,
-            sr_to_grant_ttis: 4,
-            scheduler: UplinkScheduler::RoundRobin,
-            // One TCP acknowledgement with timestamps (52 bytes) under PDCP, RLC and MAC headers,
-            // and a short buffer status report.
-            first_grant_bytes: 64,
-            // Shorter than the 8 TTIs from a report to the PUSCH that it is granted, so that each
-            // PUSCH tells what has come since.
-            periodic_bsr_ttis: 5,
-            retransmit_bsr_ttis: 320,
-        }
-    }
-}
-
-impl RanConfig {
-    /// The network that ns-3's LENA would build: one layer, three control symbols, its link
-    /// adaptation, error model, HARQ, uplink and RLC.
-    pub fn lena() -> Self {
-        let standard = Self::default();
-        Self {
-            ports: 1,
-            cfi: Cfi::Fixed(3),
-            code_rate: CodeRate::Nominal,
-            code_rate_limit: None,
-            cce_limit: false,
-            control_errors: true,
-            implementation_loss_db: 0.0,
-            scheduler: SchedulerConfig {
-                counts: Counts::Sent,
-                worst_rbg_mcs: true,
-                max_ues: u8::MAX,
-                ..standard.scheduler
-            },
-            decision_to_air_ttis: 2,
-            decoding_ttis: 0,
-            mac_headers: false,
-            cqi: CqiConfig {
-                period_ttis: 1,
-                delay_ttis: 5,
-                sub_band: true,
-            },
-            adaptation: AdaptationConfig {
-                rule: Adaptation::LenaErrorModel,
-                outer_loop: None,
-                ..standard.adaptation
-            },
-            harq: HarqConfig {
-                round_trip_ttis: 7,
-                combining: Combining::Lena {
-                    sixteen_bits: false,
-                },
-                nack_to_ack: 0.0,
-                ..standard.harq
-            },
-            uplink: UplinkConfig {
-                requests: UplinkRequests::Ideal,
-                sounding_period_ttis: 40,
-                min_prb: 3,
-                qam64: true,
-                ..standard.uplink
-            },
-            rlc: RlcConfig::lena(),
-            buffer: BufferConfig::lena(),
-            rrc: RrcConfig {
-                handover: None,
-                ..standard.rrc
-            },
-            ..standard
-        }
-    }
 }

@@ -4,32 +4,33 @@
 //! Left out: ciphering, header compression (ROHC), and the sequence numbers themselves, since
 //! RLC delivers in order.
 
+use backlane_param::{OrInfinite, params, words};
 use backlane_units::Duration;
 
-/// The length of the PDCP sequence number of a data radio bearer, which sets the header's length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PdcpSequenceNumber {
-    /// 7 bits: a header of one byte.
-    Bits7,
-    /// 12 bits: a header of two bytes.
-    Bits12,
+use crate::rlc::TIMER;
+
+params! {
+    /// Packet data convergence (TS 36.323).
+    ///
+    /// That of a bearer, the same in both directions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PdcpConfig as "pdcp" {
+        /// Its length: a header of one byte or of two.
+        sequence_number: PdcpSequenceNumber = PdcpSequenceNumber::Bits12;
+        /// A packet of which nothing was sent after this time is discarded.
+        discard_timer: OrInfinite<Duration> = OrInfinite::Infinite, in TIMER;
+    }
 }
 
-/// PDCP of a bearer, the same in both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PdcpConfig {
-    /// The length of the sequence number.
-    pub sequence_number: PdcpSequenceNumber,
-    /// A packet no byte of which was sent after this time is discarded; `None`: it waits for ever.
-    pub discard_timer: Option<Duration>,
-}
-
-impl Default for PdcpConfig {
-    fn default() -> Self {
-        Self {
-            sequence_number: PdcpSequenceNumber::Bits12,
-            discard_timer: None,
-        }
+words! {
+    /// The length of the PDCP sequence number of a data radio bearer, which sets the header's
+    /// length.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PdcpSequenceNumber {
+        /// A header of one byte.
+        Bits7 = "7 bits",
+        /// A header of two bytes.
+        Bits12 = "12 bits",
     }
 }
 

@@ -224,7 +224,7 @@ impl Ran {
             self.receive(context, tti);
         }
         self.look_at_touched(tti);
-        let decision = u64::from(self.config.decision_to_air_ttis);
+        let decision = u64::from(self.config.decision_to_air.0);
         for cell in &self.cells {
             let (ues, channel) = (&mut self.ues, &mut self.channel);
             if !cell.down.is_empty() {
@@ -290,7 +290,7 @@ impl Ran {
     /// What reaches a receiver at the begin of a TTI.
     fn receive(&mut self, context: &mut MediumContext<'_>, tti: u64) {
         let air = tti - 1;
-        let decoding = u64::from(self.config.decoding_ttis);
+        let decoding = u64::from(self.config.decoding.0);
         self.downlink
             .judge(&self.config, &mut self.channel, &mut self.ues, air);
         let repeats = self
@@ -310,7 +310,7 @@ impl Ran {
             );
         }
         // Not later than the decision on its feedback, which may fill its process anew.
-        let room = u64::from(FEEDBACK_TTIS - 1 - self.config.decision_to_air_ttis);
+        let room = u64::from(FEEDBACK_TTIS - 1 - self.config.decision_to_air.0);
         if let Some(air) = air.checked_sub(decoding.min(room)) {
             self.held -= self.uplink.deliver(
                 context,

@@ -1,6 +1,6 @@
 //! The SINR for a recorded CQI.
 
-use crate::config::RanConfig;
+use crate::config::{CarrierConfig, RanConfig};
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::tables::CqiTable;
 
@@ -15,13 +15,13 @@ impl SinrOfCqi {
         } else {
             CqiTable::Qam64
         };
-        let n_rb = config.carriers.first().map_or(100, |carrier| carrier.n_rb);
+        let n_rb = config.carrier.first().map_or(100, CarrierConfig::n_rb);
         let adaptation = LinkAdaptation::new(
             config.adaptation.rule,
             table,
             n_rb,
-            config.ports,
-            if config.layers == 4 { 2 } else { 1 },
+            config.ports(),
+            if config.layers() == 4 { 2 } else { 1 },
             config.adaptation.target_bler,
         );
         let asks = |cqi: u8| adaptation.sinr(cqi);
@@ -54,8 +54,8 @@ mod tests {
             let adaptation = LinkAdaptation::new(
                 config.adaptation.rule,
                 table,
-                config.carriers[0].n_rb,
-                config.ports,
+                config.carrier[0].n_rb(),
+                config.ports(),
                 1,
                 config.adaptation.target_bler,
             );

@@ -49,11 +49,12 @@ pub(crate) struct UeCarrier {
 
 impl Ue {
     pub(crate) fn new(config: &RanConfig, ue: &UeConfig, streams: &Streams) -> Self {
-        let outer_loop = config.adaptation.outer_loop.map(|outer| {
+        let adaptation = &config.adaptation;
+        let outer_loop = adaptation.outer_loop.then(|| {
             OuterLoop::new(
-                outer.step_up_db,
-                outer.limit_db,
-                config.adaptation.target_bler,
+                adaptation.outer_loop_step.as_db_f64(),
+                adaptation.outer_loop_limit.as_db_f64(),
+                adaptation.target_bler,
             )
         });
         let carrier = |_: &_| UeCarrier {
@@ -67,8 +68,8 @@ impl Ue {
             node: ue.node,
             cell: 0,
             is_connected: true,
-            bearer: Bearer::new(&config.rlc, &config.buffer, &config.pdcp),
-            carriers: config.carriers.iter().map(carrier).collect(),
+            bearer: Bearer::new(&config.rlc, &config.pdcp),
+            carriers: config.carrier.iter().map(carrier).collect(),
             next_report: 0,
             down_active: false,
             uplink: UplinkState::new(config, outer_loop, streams.stream(&ue.name, "uplink")),
@@ -102,7 +103,7 @@ impl Ue {
     pub(crate) fn enter(&mut self, config: &RanConfig, index: usize, tti: u64) {
         self.forget_blocks();
         self.is_connected = true;
-        let period = u64::from(config.cqi.period_ttis);
+        let period = u64::from(config.cqi.period.0);
         let offset = index as u64 % period;
         self.next_report = (tti + period - 1 - offset) / period * period + offset;
     }

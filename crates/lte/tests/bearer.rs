@@ -4,9 +4,8 @@ mod common;
 
 use backlane_lte::config::{HarqConfig, RanConfig};
 use backlane_lte::pdcp::PdcpConfig;
-use backlane_lte::rlc::{
-    BufferConfig, BufferLimit, CoDelTargets, Counters, Direction, RlcConfig, UmConfig,
-};
+use backlane_lte::rlc::{Aqm, Counters, Direction, RlcConfig, UmConfig};
+use backlane_param::{BufferLimit, OrInfinite, OrNone};
 use backlane_radio::FadingProfile;
 use backlane_units::Duration;
 
@@ -15,7 +14,7 @@ use common::{Cells, Load, at, saturating};
 const SITE: &[(f64, f64)] = &[(0.0, 0.0)];
 
 fn um() -> RlcConfig {
-    RlcConfig::Um(UmConfig::default())
+    RlcConfig::from(UmConfig::default())
 }
 
 fn run(config: RanConfig, distance_m: f64, load: Load, s: f64) -> Cells {
@@ -78,7 +77,7 @@ fn acknowledged_mode_brings_in_order_what_harq_lost_and_unacknowledged_mode_does
             max_transmissions: 1,
             ..RanConfig::default().harq
         },
-        fading: Some(FadingProfile::Eva),
+        fading: OrNone::Value(FadingProfile::Eva),
         ..RanConfig::default()
     };
     let load = saturating(0, 1, 4);
@@ -113,10 +112,9 @@ fn overload() -> Load {
     }
 }
 
-fn overloaded(buffer: BufferConfig, discard_timer: Option<Duration>) -> Cells {
+fn overloaded(rlc: RlcConfig, discard_timer: OrInfinite<Duration>) -> Cells {
     let config = RanConfig {
-        rlc: um(),
-        buffer,
+        rlc,
         pdcp: PdcpConfig {
             discard_timer,
             ..PdcpConfig::default()
@@ -128,12 +126,13 @@ fn overloaded(buffer: BufferConfig, discard_timer: Option<Duration>) -> Cells {
 
 #[test]
 fn codel_keeps_the_buffer_of_an_overloaded_bearer_short() {
-    let [drop_tail, codel] = [None, Some(CoDelTargets::default())].map(|codel| {
-        let buffer = BufferConfig {
-            codel,
-            ..BufferConfig::default()
-        };
-        mean(&later_delays_ms(&overloaded(buffer, None)))
+    let codel = Aqm::CoDel {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+    };
+    let [drop_tail, codel] = [Aqm::Off, codel].map(|aqm| {
+        let rlc = RlcConfig { aqm, ..um() };
+        mean(&later_delays_ms(&overloaded(rlc, OrInfinite::Infinite)))
     });
     // 3 % of 740 packets a second have piled up for 9.5 to 18.9 s.
     assert!((400.0..600.0).contains(&drop_tail), "{drop_tail}");
@@ -143,7 +142,7 @@ fn codel_keeps_the_buffer_of_an_overloaded_bearer_short() {
 
 #[test]
 fn packets_wait_no_longer_than_their_discard_timer() {
-    let cells = overloaded(BufferConfig::default(), Some(Duration::from_millis(100)));
+    let cells = overloaded(um(), OrInfinite::Value(Duration::from_millis(100)));
     let mean_ms = mean(&later_delays_ms(&cells));
     assert!((100.0..107.0).contains(&mean_ms), "{mean_ms}");
     assert!(down(&cells).drops > 100);
@@ -153,11 +152,11 @@ fn packets_wait_no_longer_than_their_discard_timer() {
 /// below its limit.
 #[test]
 fn a_buffer_of_time_bounds_the_delay() {
-    let buffer = BufferConfig {
-        limit: BufferLimit::Delay(Duration::from_millis(100)),
-        codel: None,
+    let rlc = RlcConfig {
+        buffer: BufferLimit::Time(Duration::from_millis(100)),
+        ..um()
     };
-    let delays_ms = later_delays_ms(&overloaded(buffer, None));
+    let delays_ms = later_delays_ms(&overloaded(rlc, OrInfinite::Infinite));
     let most_ms = delays_ms.iter().copied().fold(0.0, f64::max);
     assert!((100.0..140.0).contains(&most_ms), "{most_ms}");
     let mean_ms = mean(&delays_ms);

@@ -2,17 +2,18 @@
 
 mod common;
 
-use backlane_lte::config::{Cfi, RanConfig, SchedulerKind};
-use backlane_lte::rlc::{BufferConfig, RlcConfig, UmConfig};
+use backlane_lte::config::{RanConfig, SchedulerRule};
+use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_param::{Int, OrAuto};
 use backlane_units::Duration;
 
-use common::{Cells, at, saturating, single};
+use common::{Cells, at, lena, saturating, single};
 
 const SITE: &[(f64, f64)] = &[(0.0, 0.0)];
 
 fn um(config: RanConfig) -> RanConfig {
     RanConfig {
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..config
     }
 }
@@ -41,7 +42,7 @@ fn the_peak_rate_is_that_of_the_largest_block() {
 #[test]
 fn a_long_control_region_costs_the_highest_mcs() {
     let config = RanConfig {
-        cfi: Cfi::Fixed(3),
+        control_symbols: OrAuto::Value(Int(3)),
         ..RanConfig::default()
     };
     let expected = (63_776.0 / 8.0 - 3.0) * 1500.0 / 1503.5 * 8e-3 * (2000.0 - 3.0) / 2000.0;
@@ -77,10 +78,7 @@ fn the_first_packet_after_rest_waits_for_its_grant() {
 /// LENA's free reports: 4 ms to the eNodeB, 2 to the grant, 4 to the PUSCH, 1 on the air.
 #[test]
 fn an_ideal_uplink_takes_the_same_time_always() {
-    let config = um(RanConfig {
-        buffer: BufferConfig::default(),
-        ..RanConfig::lena()
-    });
+    let config = um(lena());
     let every = Duration::from_micros(103_000);
     let first = |n| Duration::from_micros(100_300) + every.saturating_mul(n);
     let loads: Vec<_> = (0..20).map(|n| single(0, true, 52, first(n))).collect();
@@ -110,9 +108,8 @@ fn a_cell_at_rest_fires_no_events() {
 #[test]
 fn a_lone_ue_gets_the_mcs_of_lena_by_either_scheduler() {
     let mcs = |kind, distance_m: f64| {
-        let mut config = um(RanConfig::lena());
-        config.scheduler.kind = kind;
-        config.buffer = BufferConfig::default();
+        let mut config = um(lena());
+        config.scheduler.rule = kind;
         // The site is 30 m high and the UE 1.5 m.
         let ground_m = (distance_m * distance_m - 28.5 * 28.5).sqrt();
         let ues = [(at(ground_m, 0.0), None)];
@@ -120,7 +117,7 @@ fn a_lone_ue_gets_the_mcs_of_lena_by_either_scheduler() {
         cells.run(0.5).ran().ue_readings(0).mcs
     };
     let by = |distance_m| {
-        [SchedulerKind::ProportionalFair, SchedulerKind::RoundRobin].map(|k| mcs(k, distance_m))
+        [SchedulerRule::ProportionalFair, SchedulerRule::RoundRobin].map(|k| mcs(k, distance_m))
     };
     assert_eq!(by(850.0), [16, 16]);
     assert_eq!(by(868.0), [14, 16]);

@@ -3,11 +3,12 @@
 mod common;
 
 use backlane_lte::config::{Interference, RanConfig};
-use backlane_lte::rlc::{AmConfig, BufferConfig, BufferLimit, Direction, RlcConfig, UmConfig};
-use backlane_lte::rrc::AttachConfig;
+use backlane_lte::rlc::{AmConfig, Direction, RlcConfig, UmConfig};
+use backlane_lte::rrc::{Attach, AttachConfig, Handover};
+use backlane_param::BufferLimit;
 use backlane_radio::mobility::Waypoints;
 use backlane_radio::{Mobility, Position};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Decibels, Duration, SimTime};
 
 use common::{Cells, Load, at, single};
 
@@ -45,10 +46,9 @@ fn loads() -> [Load; 2] {
 fn config(rlc: RlcConfig) -> RanConfig {
     RanConfig {
         interference: Interference::LoadCoupled,
-        rlc,
-        buffer: BufferConfig {
-            limit: BufferLimit::Packets(1000),
-            codel: None,
+        rlc: RlcConfig {
+            buffer: BufferLimit::Packets(1000),
+            ..rlc
         },
         ..RanConfig::default()
     }
@@ -86,7 +86,7 @@ fn assert_all_in_order(cells: &Cells) {
 
 #[test]
 fn in_acknowledged_mode_a_handover_loses_nothing_and_keeps_the_order() {
-    let cells = cross(config(RlcConfig::Am(AmConfig::default())));
+    let cells = cross(config(RlcConfig::from(AmConfig::default())));
     let readings = cells.ran().ue_readings(0);
     assert_eq!((readings.handovers, readings.radio_link_failures), (1, 0));
     assert_eq!(cells.ran().serving_cell(0), 1);
@@ -128,7 +128,7 @@ fn a_full_buffer_is_forwarded_through_the_mesh() {
 #[test]
 fn what_was_forwarded_goes_before_what_came_directly() {
     let ues = [(crossing(), None)];
-    let config = config(RlcConfig::Am(AmConfig::default()));
+    let config = config(RlcConfig::from(AmConfig::default()));
     let mut cells = Cells::with_servers(config, SITES, &ues, &loads(), 1, |_| 1);
     cells.run(22.0);
     assert_eq!(cells.ran().ue_readings(0).handovers, 1);
@@ -139,7 +139,7 @@ fn what_was_forwarded_goes_before_what_came_directly() {
 /// millisecond, and no more than 8 ms of them are on the air.
 #[test]
 fn in_unacknowledged_mode_a_handover_loses_what_was_on_the_air() {
-    let cells = cross(config(RlcConfig::Um(UmConfig::default())));
+    let cells = cross(config(RlcConfig::from(UmConfig::default())));
     assert_eq!(cells.ran().ue_readings(0).handovers, 1);
     let lost = 19_000 - arrived(&cells, 0);
     assert!((1..=8).contains(&lost), "{lost}");
@@ -179,26 +179,26 @@ fn hysteresis_keeps_a_ue_between_two_cells_where_it_is() {
         let places: Vec<_> = places.collect();
         Mobility::Waypoints(Waypoints::new(&places).expect("in order"))
     };
-    let handovers = |hysteresis_db| {
+    let handovers = |hysteresis_mdb| {
         let mut config = config(RlcConfig::default());
-        if let Some(handover) = &mut config.rrc.handover {
-            handover.event.hysteresis_db = hysteresis_db;
+        if let Handover::A3(handover) = &mut config.rrc.handover {
+            handover.event.hysteresis = Decibels::from_mdb(hysteresis_mdb);
         }
         let mut cells = Cells::new(config, SITES, &[(walk(), Some(0))], &[], 1);
         cells.run(38.0);
         cells.ran().ue_readings(0).handovers
     };
-    assert_eq!(handovers(3.0), 0);
-    assert!(handovers(0.5) > 10);
+    assert_eq!(handovers(3_000), 0);
+    assert!(handovers(500) > 10);
 }
 
 #[test]
 fn without_handover_the_link_fails_and_is_made_anew_in_the_other_cell() {
     let mut config = config(RlcConfig::default());
-    config.rrc.handover = None;
+    config.rrc.handover = Handover::Off;
     // The other cell is idle, and would not disturb.
     config.interference = Interference::Full;
-    config.buffer.limit = BufferLimit::Packets(10_000);
+    config.rlc.buffer = BufferLimit::Packets(10_000);
     let cells = cross(config);
     let readings = cells.ran().ue_readings(0);
     assert_eq!(readings.handovers, 0);
@@ -231,7 +231,7 @@ fn a_ue_out_of_reach_gets_nothing_and_the_network_says_so() {
 fn attaching_delays_the_first_packet() {
     let delay_ms = |period: Duration, seed| {
         let mut config = config(RlcConfig::default());
-        config.rrc.attach = Some(AttachConfig {
+        config.rrc.attach = Attach::Standard(AttachConfig {
             system_information_period: period,
             ..AttachConfig::default()
         });

@@ -4,6 +4,7 @@ mod common;
 
 use backlane_lte::config::{Interference, RanConfig};
 use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_param::OrNone;
 use backlane_radio::FadingProfile;
 use backlane_units::Duration;
 
@@ -14,7 +15,7 @@ const TWO: &[(f64, f64)] = &[(0.0, 0.0), (500.0, 0.0)];
 fn config(interference: Interference) -> RanConfig {
     RanConfig {
         interference,
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..RanConfig::default()
     }
 }
@@ -68,7 +69,7 @@ fn arrivals(config: RanConfig, cells: &[(f64, f64)], more_ues: usize) -> (Vec<Ve
 #[test]
 fn two_runs_of_one_seed_are_alike() {
     let config = RanConfig {
-        fading: Some(FadingProfile::Eva),
+        fading: OrNone::Value(FadingProfile::Eva),
         ..RanConfig::default()
     };
     let (first, second) = (arrivals(config.clone(), TWO, 2), arrivals(config, TWO, 2));
@@ -79,7 +80,7 @@ fn two_runs_of_one_seed_are_alike() {
 #[test]
 fn ues_and_cells_without_traffic_change_nothing_for_others() {
     let config = RanConfig {
-        fading: Some(FadingProfile::Epa),
+        fading: OrNone::Value(FadingProfile::Epa),
         ..RanConfig::default()
     };
     let (few, _) = arrivals(config.clone(), &TWO[..1], 0);

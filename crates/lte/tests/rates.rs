@@ -2,13 +2,14 @@
 
 mod common;
 
-use backlane_lte::config::{AdaptationConfig, CarrierConfig, Cfi, HarqConfig, RanConfig};
+use backlane_lte::config::{AdaptationConfig, Bandwidth, CarrierConfig, HarqConfig, RanConfig};
 use backlane_lte::phy::coding::Grid;
 use backlane_lte::phy::error_model::{ErrorModel, ErrorModelConfig, SoftBits};
 use backlane_lte::phy::link_adaptation::LinkAdaptation;
 use backlane_lte::phy::mutual_information::MutualInformation;
 use backlane_lte::phy::tables::{CqiTable, McsTable};
 use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_param::{Int, OrAuto, OrNone};
 use backlane_radio::{FadingProfile, Line, Mobility, Position};
 use backlane_units::{Duration, SimTime};
 
@@ -19,7 +20,7 @@ const SECONDS: f64 = 2.0;
 
 fn um(config: RanConfig) -> RanConfig {
     RanConfig {
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..config
     }
 }
@@ -52,7 +53,7 @@ fn reaches(config: RanConfig, pkts_per_ms: u32, blocks_bits: &[f64]) {
 #[test]
 fn two_layers_carry_two_blocks() {
     let config = RanConfig {
-        layers: 2,
+        layers: Int(2),
         ..RanConfig::default()
     };
     reaches(config, 14, &[75_376.0; 2]);
@@ -62,8 +63,8 @@ fn two_layers_carry_two_blocks() {
 #[test]
 fn four_layers_carry_two_blocks_of_two() {
     let config = RanConfig {
-        layers: 4,
-        ports: 4,
+        layers: Int(4),
+        antenna_ports: OrAuto::Value(Int(4)),
         ..RanConfig::default()
     };
     reaches(config, 27, &[149_776.0; 2]);
@@ -81,11 +82,15 @@ fn modulation_with_256_points_carries_97_896_bits() {
 /// Category 9: 20 + 20 + 10 MHz with two layers have 374.9 Mbit/s of transport blocks.
 #[test]
 fn three_carriers_add_up() {
-    let one = RanConfig::default().carriers[0];
-    let wide = |n_rb| CarrierConfig { n_rb, ..one };
+    let one = CarrierConfig::band_7();
+    let wide = |bandwidth| CarrierConfig { bandwidth, ..one };
     let config = RanConfig {
-        carriers: vec![wide(100), wide(100), wide(50)],
-        layers: 2,
+        carrier: vec![
+            wide(Bandwidth::Mhz20),
+            wide(Bandwidth::Mhz20),
+            wide(Bandwidth::Mhz10),
+        ],
+        layers: Int(2),
         ..RanConfig::default()
     };
     let blocks = [75_376.0, 75_376.0, 75_376.0, 75_376.0, 36_696.0, 36_696.0];
@@ -108,7 +113,7 @@ fn sinr(distance_m: f64) -> f32 {
 fn goodput_is_the_block_size_by_the_transmissions_that_it_takes() {
     let mut config = RanConfig {
         adaptation: AdaptationConfig {
-            outer_loop: None,
+            outer_loop: false,
             ..RanConfig::default().adaptation
         },
         ..RanConfig::default()
@@ -119,7 +124,7 @@ fn goodput_is_the_block_size_by_the_transmissions_that_it_takes() {
         n_rb: 100,
         layers: 1,
         code_rate: config.code_rate,
-        code_rate_limit: config.code_rate_limit,
+        code_rate_limit: config.code_rate_limit.value(),
         combining: config.harq.combining,
         target_error: 0.1,
     });
@@ -135,7 +140,7 @@ fn goodput_is_the_block_size_by_the_transmissions_that_it_takes() {
     let mut judged = 0;
     for step in 0..1500u16 {
         let (cfi, step) = ((step / 500 + 1) as u8, step % 500);
-        config.cfi = Cfi::Fixed(cfi);
+        config.control_symbols = OrAuto::Value(Int(cfi.into()));
         let distance_m = 250.0 * 1.004f64.powi(i32::from(step));
         let sinr = sinr(distance_m);
         let reported = adaptation.sinr(adaptation.cqi(&[sinr]));
@@ -219,7 +224,7 @@ fn the_outer_loop_holds_the_error_rate_at_any_speed() {
     let losses = |km_per_h: f64, outer_loop| {
         let standard = RanConfig::default();
         let config = RanConfig {
-            fading: Some(FadingProfile::Eva),
+            fading: OrNone::Value(FadingProfile::Eva),
             adaptation: AdaptationConfig {
                 outer_loop,
                 ..standard.adaptation
@@ -237,11 +242,10 @@ fn the_outer_loop_holds_the_error_rate_at_any_speed() {
         let down = cells.run(5.0).ran().ue_readings(0).downlink.clone();
         down.first_losses as f64 / down.transport_blocks as f64
     };
-    let outer_loop = RanConfig::default().adaptation.outer_loop;
     for speed in [3.0, 60.0, 200.0] {
-        let held = losses(speed, outer_loop);
+        let held = losses(speed, true);
         assert!((held - 0.1).abs() < 0.015, "{speed} km/h: {held}");
     }
-    let free = losses(200.0, None);
+    let free = losses(200.0, false);
     assert!((free - 0.1).abs() > 0.05, "{free}");
 }

@@ -2,8 +2,9 @@
 
 mod common;
 
-use backlane_lte::config::{RanConfig, SchedulerConfig, SchedulerKind};
+use backlane_lte::config::{Bandwidth, RanConfig, SchedulerConfig, SchedulerRule};
 use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_param::OrNone;
 use backlane_radio::FadingProfile;
 use backlane_units::Duration;
 
@@ -11,14 +12,14 @@ use common::{Cells, at, saturating};
 
 const SECONDS: u64 = 5;
 
-fn config(kind: SchedulerKind) -> RanConfig {
+fn config(rule: SchedulerRule) -> RanConfig {
     let standard = RanConfig::default();
     RanConfig {
         scheduler: SchedulerConfig {
-            kind,
+            rule,
             ..standard.scheduler
         },
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..standard
     }
 }
@@ -36,11 +37,11 @@ fn share(config: RanConfig, distances_m: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-const ALL: [SchedulerKind; 4] = [
-    SchedulerKind::RoundRobin,
-    SchedulerKind::ProportionalFair,
-    SchedulerKind::MaxCqi,
-    SchedulerKind::BlindEqualThroughput,
+const ALL: [SchedulerRule; 4] = [
+    SchedulerRule::RoundRobin,
+    SchedulerRule::ProportionalFair,
+    SchedulerRule::MaxCqi,
+    SchedulerRule::BlindEqualThroughput,
 ];
 
 #[test]
@@ -49,7 +50,7 @@ fn equal_ues_get_equal_shares_but_of_the_highest_rate_first() {
         let shares = share(config(kind), &[200.0; 4]);
         let total: f64 = shares.iter().sum();
         assert!((70.0..75.4).contains(&total), "{kind:?}: {shares:?}");
-        if kind != SchedulerKind::MaxCqi {
+        if kind != SchedulerRule::MaxCqi {
             let fair = |share: &f64| (share / total - 0.25).abs() < 0.005;
             assert!(shares.iter().all(fair), "{kind:?}: {shares:?}");
         }
@@ -64,8 +65,8 @@ fn equal_ues_get_equal_shares_but_of_the_highest_rate_first() {
 #[test]
 fn round_robin_and_proportional_fair_share_airtime() {
     for (kind, airtime) in [
-        (SchedulerKind::RoundRobin, [0.5, 0.5]),
-        (SchedulerKind::ProportionalFair, [1.0 / 2.1, 1.1 / 2.1]),
+        (SchedulerRule::RoundRobin, [0.5, 0.5]),
+        (SchedulerRule::ProportionalFair, [1.0 / 2.1, 1.1 / 2.1]),
     ] {
         let alone = [200.0, 1000.0].map(|d| share(config(kind), &[d])[0]);
         let both = share(config(kind), &[200.0, 1000.0]);
@@ -81,14 +82,14 @@ fn round_robin_and_proportional_fair_share_airtime() {
 
 #[test]
 fn max_cqi_starves_the_far_one() {
-    let shares = share(config(SchedulerKind::MaxCqi), &[200.0, 1000.0]);
+    let shares = share(config(SchedulerRule::MaxCqi), &[200.0, 1000.0]);
     assert!(shares[0] > 74.0 && shares[1] == 0.0, "{shares:?}");
 }
 
 /// With rates 75 and 26 Mbit/s, equal throughputs are 1 / (1/75 + 1/26) = 19.4 Mbit/s.
 #[test]
 fn blind_equal_throughput_makes_throughputs_equal() {
-    let kind = SchedulerKind::BlindEqualThroughput;
+    let kind = SchedulerRule::BlindEqualThroughput;
     let near = share(config(kind), &[200.0])[0];
     let far = share(config(kind), &[1000.0])[0];
     let both = share(config(kind), &[200.0, 1000.0]);
@@ -103,12 +104,12 @@ fn blind_equal_throughput_makes_throughputs_equal() {
 fn reports_of_groups_let_proportional_fair_gain_from_fading() {
     let of = |kind, sub_band| {
         let mut config = config(kind);
-        config.fading = Some(FadingProfile::Etu);
+        config.fading = OrNone::Value(FadingProfile::Etu);
         config.cqi.sub_band = sub_band;
         share(config, &[1000.0; 8]).iter().sum::<f64>()
     };
-    let blind = of(SchedulerKind::RoundRobin, false);
-    let fair = of(SchedulerKind::ProportionalFair, true);
+    let blind = of(SchedulerRule::RoundRobin, false);
+    let fair = of(SchedulerRule::ProportionalFair, true);
     assert!(fair > 1.2 * blind, "{fair} {blind}");
 }
 
@@ -116,8 +117,8 @@ fn reports_of_groups_let_proportional_fair_gain_from_fading() {
 /// has 20 of them, so that two UEs are served in a TTI and not four.
 #[test]
 fn no_more_ues_are_served_than_the_control_region_holds() {
-    let mut config = config(SchedulerKind::RoundRobin);
-    config.carriers[0].n_rb = 25;
+    let mut config = config(SchedulerRule::RoundRobin);
+    config.carrier[0].bandwidth = Bandwidth::Mhz5;
     let load = |ue| common::Load {
         bytes: 20,
         pkts: 1,
@@ -165,7 +166,7 @@ fn a_crowded_uplink_leaves_the_downlink_room_for_its_assignments() {
         if busy {
             loads.extend((0..60).map(up));
         }
-        let config = config(SchedulerKind::RoundRobin);
+        let config = config(SchedulerRule::RoundRobin);
         let mut cells = Cells::new(config, &[(0.0, 0.0)], &ues, &loads, 1);
         cells.run(2.0);
         (0..60)

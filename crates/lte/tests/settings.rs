@@ -3,43 +3,47 @@
 mod common;
 
 use backlane_lte::config::{
-    CarrierConfig, Cfi, Counts, Interference, RanConfig, ScheduledUplink, SchedulerKind,
+    Bandwidth, CarrierConfig, Counts, Interference, RanConfig, ScheduledUplink, SchedulerRule,
     UplinkRequests,
 };
 use backlane_lte::phy::error_model::{CodeRate, Combining};
 use backlane_lte::phy::link_adaptation::Adaptation;
-use backlane_lte::rlc::{BufferConfig, RlcConfig, UmConfig};
+use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_param::{Int, Milliseconds, OrAuto, OrNone};
 use backlane_radio::{FadingProfile, Line, Mobility, Position};
 use backlane_units::{Duration, SimTime};
 use proptest::prelude::*;
 
-use common::{Cells, Load, at, saturating};
+use common::{Cells, Load, at, lena, saturating};
 
 prop_compose! {
     fn radio()(
-        n_rb in prop::collection::vec(prop::sample::select(vec![6u16, 15, 25, 50, 75, 100]), 1..4),
-        (layers, ports) in prop::sample::select(vec![(1u8, 1u8), (1, 2), (1, 4), (2, 2), (2, 4), (4, 4)]),
+        widths in prop::collection::vec(prop::sample::select(Bandwidth::ALL.to_vec()), 1..4),
+        (layers, ports) in prop::sample::select(vec![(1, 1), (1, 2), (1, 4), (2, 2), (2, 4), (4, 4)]),
         qam256: bool,
-        cfi in prop::sample::select(vec![Cfi::Auto, Cfi::Fixed(1), Cfi::Fixed(2), Cfi::Fixed(3)]),
+        cfi in prop::sample::select(vec![None, Some(1), Some(2), Some(3)]),
         nominal: bool,
-        limit in prop::sample::select(vec![None, Some(0.5), Some(0.931)]),
+        limit in prop::sample::select(vec![OrNone::None, OrNone::Value(0.5), OrNone::Value(0.931)]),
         interference in prop::sample::select(vec![Interference::Off, Interference::LoadCoupled, Interference::Full]),
-        fading in prop::sample::select(vec![None, Some(FadingProfile::Epa), Some(FadingProfile::Etu)]),
+        fading in prop::sample::select(vec![
+            OrNone::None, OrNone::Value(FadingProfile::Epa), OrNone::Value(FadingProfile::Etu),
+        ]),
         rule in prop::sample::select(vec![
             Adaptation::EffectiveInformation, Adaptation::LenaErrorModel, Adaptation::Piro,
         ]),
         combining in prop::sample::select(vec![
-            Combining::IncrementalRedundancy, Combining::Chase, Combining::Lena { sixteen_bits: true },
+            Combining::IncrementalRedundancy, Combining::Chase, Combining::Lena16Bit,
         ]),
     ) -> RanConfig {
         let mut config = RanConfig::default();
-        let one = config.carriers[0];
-        config.carriers = n_rb.iter().map(|&n_rb| CarrierConfig { n_rb, ..one }).collect();
-        config.layers = layers;
-        config.ports = ports;
+        let one = CarrierConfig::band_7();
+        let carrier = |&bandwidth: &Bandwidth| CarrierConfig { bandwidth, ..one };
+        config.carrier = widths.iter().map(carrier).collect();
+        config.layers = Int(layers);
+        config.antenna_ports = OrAuto::Value(Int(ports));
         // The rules of LENA know 64QAM and one nominal rate for each of its MCS.
         config.qam256 = qam256 && rule == Adaptation::EffectiveInformation && !nominal;
-        config.cfi = cfi;
+        config.control_symbols = cfi.map_or(OrAuto::Auto, |symbols| OrAuto::Value(Int(symbols)));
         config.code_rate = if nominal { CodeRate::Nominal } else { CodeRate::Real };
         config.code_rate_limit = limit;
         config.interference = interference;
@@ -53,9 +57,9 @@ prop_compose! {
 prop_compose! {
     fn any_config()(
         mut config in radio(),
-        kind in prop::sample::select(vec![
-            SchedulerKind::RoundRobin, SchedulerKind::ProportionalFair,
-            SchedulerKind::MaxCqi, SchedulerKind::BlindEqualThroughput,
+        rule in prop::sample::select(vec![
+            SchedulerRule::RoundRobin, SchedulerRule::ProportionalFair,
+            SchedulerRule::MaxCqi, SchedulerRule::BlindEqualThroughput,
         ]),
         (max_ues, sent, worst, sub_band) in (1u8..20, any::<bool>(), any::<bool>(), any::<bool>()),
         (decision, decoding, period, delay) in (1u32..=3, 0u32..=3, 1u32..=20, 1u32..=12),
@@ -65,16 +69,16 @@ prop_compose! {
         (sounding, min_prb, qam64) in (1u32..=40, 1u16..=6, any::<bool>()),
         (um, lena) in (any::<bool>(), any::<bool>()),
     ) -> RanConfig {
-        config.scheduler.kind = kind;
+        config.scheduler.rule = rule;
         config.scheduler.max_ues = max_ues;
         config.scheduler.counts = if sent { Counts::Sent } else { Counts::Acknowledged };
         config.scheduler.worst_rbg_mcs = worst;
-        config.decision_to_air_ttis = decision;
-        config.decoding_ttis = decoding;
-        config.cqi.period_ttis = period;
-        config.cqi.delay_ttis = delay;
+        config.decision_to_air = Milliseconds(decision);
+        config.decoding = Milliseconds(decoding);
+        config.cqi.period = Milliseconds(period);
+        config.cqi.delay = Milliseconds(delay);
         config.cqi.sub_band = sub_band;
-        config.harq.round_trip_ttis = round_trip;
+        config.harq.round_trip = Milliseconds(round_trip);
         config.harq.max_transmissions = transmissions;
         config.harq.nack_to_ack = nack_to_ack;
         config.mac_headers = mac_headers;
@@ -84,20 +88,19 @@ prop_compose! {
             UplinkRequests::Ideal
         } else {
             UplinkRequests::Scheduled(ScheduledUplink {
-                sr_period_ttis: sr_period,
-                sr_to_grant_ttis: sr_to_grant,
+                sr_period: Milliseconds(sr_period),
+                sr_to_grant: Milliseconds(sr_to_grant),
                 ..ScheduledUplink::default()
             })
         };
-        config.uplink.sounding_period_ttis = sounding;
+        config.uplink.sounding_period = Milliseconds(sounding);
         config.uplink.min_prb = min_prb;
         config.uplink.qam64 = qam64;
-        if lena {
-            config.rlc = RlcConfig::lena();
-            config.buffer = BufferConfig::lena();
-        }
         if um {
-            config.rlc = RlcConfig::Um(if lena { UmConfig::lena() } else { UmConfig::default() });
+            config.rlc = RlcConfig::from(UmConfig::default());
+        }
+        if lena {
+            config.rlc = config.as_lena().unwrap().rlc;
         }
         config
     }
@@ -110,7 +113,7 @@ proptest! {
     /// twice.
     #[test]
     fn any_setting_carries_packets_in_order(config in any_config(), seed in 0u64..1000) {
-        let stalls = config.rlc == RlcConfig::lena() || config.fading.is_some();
+        let stalls = config.rlc == lena().rlc || config.fading.value().is_some();
         let line = Mobility::Line(Line {
             from: Position::new(100.0, 0.0, 1.5),
             velocity_m_per_s: [30.0, 0.0, 0.0],

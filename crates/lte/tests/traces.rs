@@ -27,7 +27,7 @@ fn trace(values: &[(u64, f64)], period_ms: u64, at_end: AtEnd) -> Arc<ChannelTra
 /// A saturated cell with these UEs for two seconds.
 fn cells(channels: &[UeChannel]) -> Cells {
     let config = RanConfig {
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..RanConfig::default()
     };
     let ues = vec![(at(300.0, 0.0), None); channels.len()];

@@ -2,18 +2,22 @@
 
 mod common;
 
-use backlane_lte::config::{RanConfig, ScheduledUplink, UplinkRequests, UplinkScheduler};
-use backlane_lte::rlc::{BufferConfig, RlcConfig, UmConfig};
+use backlane_lte::config::{
+    Bandwidth, RanConfig, ScheduledUplink, UplinkRequests, UplinkScheduler,
+};
+use backlane_lte::rlc::{RlcConfig, UmConfig};
+use backlane_lte::rrc::Handover;
+use backlane_param::{Milliseconds, OrNone};
 use backlane_radio::FadingProfile;
 use backlane_units::{Duration, Power};
 
-use common::{Cells, Load, at, saturating, single};
+use common::{Cells, Load, at, lena, saturating, single};
 
 const SITE: &[(f64, f64)] = &[(0.0, 0.0)];
 
 fn um(config: RanConfig) -> RanConfig {
     RanConfig {
-        rlc: RlcConfig::Um(UmConfig::default()),
+        rlc: RlcConfig::from(UmConfig::default()),
         ..config
     }
 }
@@ -63,7 +67,7 @@ fn the_first_packet_after_rest_takes_9_ms_and_a_share_of_the_request_period() {
     for period in [5, 10, 20, 40] {
         let mut config = um(RanConfig::default());
         config.uplink.requests = UplinkRequests::Scheduled(ScheduledUplink {
-            sr_period_ttis: period,
+            sr_period: Milliseconds(period),
             ..ScheduledUplink::default()
         });
         let first = |n: u64| Duration::from_micros(100_000 + n * 100_250);
@@ -134,10 +138,7 @@ fn while_data_flows_a_packet_waits_for_its_report_and_its_grant() {
 #[test]
 fn while_data_flows_an_ideal_uplink_waits_for_no_grant() {
     let every = Duration::from_micros(700);
-    let config = RanConfig {
-        buffer: BufferConfig::default(),
-        ..ideal(RanConfig::lena())
-    };
+    let config = ideal(lena());
     let load = acknowledgements(0, every, 4000);
     let mut cells = Cells::new(config, SITE, &[(at(300.0, 0.0), None)], &[load], 1);
     cells.run(4.0);
@@ -285,7 +286,7 @@ fn nobody_starves() {
     ] {
         let mut config = RanConfig {
             enodeb_power: Power::from_mdbm(46_000),
-            fading: Some(FadingProfile::Eva),
+            fading: OrNone::Value(FadingProfile::Eva),
             ..RanConfig::default()
         };
         config.uplink.requests = by(scheduler);
@@ -312,20 +313,20 @@ fn nobody_starves() {
 /// through.
 #[test]
 fn packets_get_through_with_all_widths_and_times() {
-    for n_rb in [6, 15, 25, 50, 75, 100] {
-        for decision_to_air_ttis in [1, 2, 3] {
-            for (sr_period_ttis, sr_to_grant_ttis, min_prb) in
+    for bandwidth in Bandwidth::ALL {
+        for decision_to_air in [1, 2, 3] {
+            for (sr_period, sr_to_grant, min_prb) in
                 [(1, 1, 1), (10, 2, 7), (80, 20, 14), (7, 8, 100)]
             {
                 let mut config = RanConfig {
-                    decision_to_air_ttis,
+                    decision_to_air: Milliseconds(decision_to_air),
                     ..RanConfig::default()
                 };
-                config.carriers[0].n_rb = n_rb;
+                config.carrier[0].bandwidth = bandwidth;
                 config.uplink.min_prb = min_prb;
                 config.uplink.requests = UplinkRequests::Scheduled(ScheduledUplink {
-                    sr_period_ttis,
-                    sr_to_grant_ttis,
+                    sr_period: Milliseconds(sr_period),
+                    sr_to_grant: Milliseconds(sr_to_grant),
                     ..ScheduledUplink::default()
                 });
                 let ues = [50.0, 300.0, 1000.0].map(|x| (at(x, 0.0), None));
@@ -338,7 +339,7 @@ fn packets_get_through_with_all_widths_and_times() {
                         assert_eq!(
                             cells.sink(load).sequences.len(),
                             50,
-                            "{n_rb} {decision_to_air_ttis} {sr_to_grant_ttis} {min_prb}"
+                            "{bandwidth:?} {decision_to_air} {sr_to_grant} {min_prb}"
                         );
                     }
                 }
@@ -352,8 +353,8 @@ fn packets_get_through_with_all_widths_and_times() {
 #[test]
 fn an_mcs_follows_from_the_interference_that_a_cell_hears() {
     let mut config = um(RanConfig::default());
-    config.adaptation.outer_loop = None;
-    config.rrc.handover = None;
+    config.adaptation.outer_loop = false;
+    config.rrc.handover = Handover::Off;
     let ues = [(at(95.0, 0.0), Some(0)), (at(105.0, 0.0), Some(1))];
     let loads = [up(0, 7, 3), up(1, 7, 3)];
     let mut cells = Cells::new(config, &[(0.0, 0.0), (200.0, 0.0)], &ues, &loads, 1);

@@ -28,8 +28,8 @@ pub use declare::{
 };
 pub use spec::{Derived, Issue, Key, Kind, Presence, Rules, Section, Tag, Variant};
 pub use types::{
-    Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff, OrStandard, OrUnlimited,
-    PythonClass, Queue, Settings,
+    BufferLimit, Id, Int, Milliseconds, OneOrMany, OrAuto, OrInfinite, OrNone, OrOff, OrStandard,
+    OrUnlimited, PythonClass, Queue, Settings,
 };
 pub use value::{Mismatch, Value, Values};
 

@@ -1,5 +1,6 @@
 //! Types of single values, lists and optional values.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use backlane_units::{Angle, Bytes, Decibels, Duration, Frequency, Length, Power, Rate, Speed};
@@ -171,6 +172,42 @@ scalar!(
     |integers| Kind::Choice(integers),
     |value: &Value| integer(value).map(Self),
     |value: &Self| Some(Value::Integer(value.0))
+);
+
+/// What may wait in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferLimit {
+    /// This many packets.
+    Packets(u32),
+    /// This many bytes of packets.
+    Bytes(Bytes),
+    /// Packets, as long as the oldest has not waited for longer than this.
+    Time(Duration),
+}
+
+impl fmt::Display for BufferLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+scalar!(
+    BufferLimit,
+    (),
+    |()| Kind::Buffer,
+    |value: &Value| match value {
+        Value::Text(text) => match text.strip_suffix(" packets") {
+            Some(packets) => packets.parse().ok().map(Self::Packets),
+            None =>
+                (text.parse().ok().map(Self::Time)).or_else(|| text.parse().ok().map(Self::Bytes)),
+        },
+        _ => None,
+    },
+    written
 );
 
 /// A whole number of milliseconds, written with its unit.

@@ -347,7 +347,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The profiles declared, and those of this crate.
+    /// The profiles declared.
     fn profiles(&mut self) -> Vec<Profile> {
         let mut profiles = Vec::new();
         for (at, declared) in self.declared.iter().enumerate() {
@@ -366,11 +366,6 @@ impl<'a> Builder<'a> {
                 });
             }
         }
-        profiles.push(Profile {
-            name: "access",
-            kind: "lte",
-            changed: tables::lte::lena(),
-        });
         profiles
     }
 

@@ -1,11 +1,12 @@
-//! LTE access in a file: what the standard allows, and where its UEs are.
+//! LTE access in a file: where its UEs are. The model declares its own keys.
 
 use backlane_units::{Angle, Duration, Length, Speed};
 
 use crate::codes::Code;
 use crate::diagnostic::{Problems, Span};
-use crate::model::lte::{self, Channels, LteUe, Motion, Place};
-use crate::model::{AccessKind, NodeKind, Placement};
+use crate::model::lte::{Channels, LteUe, Motion, Place};
+use crate::model::{AccessKind, Lte, NodeKind, Placement};
+use crate::plain;
 use crate::profile;
 use crate::resolve::Names;
 use crate::tree::Table;
@@ -25,31 +26,12 @@ pub(crate) fn read(
     problems: &mut Problems,
 ) -> Option<AccessKind> {
     profile::mark_defaults("access", access, problems.catalogue);
-    let lte = lte::read(access, ues, ways, channels)?;
-    let carriers = lte.carriers.len();
+    // Asked of the tree, so that it holds too where a carrier was refused.
+    let carriers = access.tables("carrier").len();
     if !(1..=MOST_CARRIERS).contains(&carriers) {
         let message = format!("access has {carriers} carriers");
         let label = format!("a UE uses 1 to {MOST_CARRIERS} (TS 36.331)");
-        problems.error(
-            Code::BeyondLte,
-            access.place("carrier", span),
-            message,
-            label,
-        );
-    }
-    if lte.antenna_ports < lte.layers {
-        let message = format!(
-            "{} layers need as many antenna ports, not {}",
-            lte.layers, lte.antenna_ports
-        );
-        let label = format!("write {}, or fewer layers", lte.layers);
-        let place = access.place("antenna_ports", span);
-        problems.error(Code::BeyondLte, place, message, label);
-    }
-    if lte.radio_link.in_sync < lte.radio_link.out_of_sync {
-        let message = "a link would be in sync and out of sync at once";
-        let label = "in_sync must not be below out_of_sync";
-        let place = access.place("radio_link", span);
+        let place = access.place("carrier", span);
         problems.error(Code::BeyondLte, place, message, label);
     }
     for node in names.of_kind(NodeKind::Enodeb) {
@@ -65,7 +47,14 @@ pub(crate) fn read(
             return None;
         }
     }
-    Some(AccessKind::Lte(Box::new(lte)))
+    Some(AccessKind::Lte(Box::new(Lte {
+        values: plain::values(access),
+        spread: access.quantity("spread")?,
+        ues,
+        ways,
+        channel: channels.of_all,
+        channels: channels.traces,
+    })))
 }
 
 /// The UEs that are listed one by one, each with the eNodeB that it belongs to; `None` where

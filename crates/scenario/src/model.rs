@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub use crate::protocols::lte;
-pub use crate::protocols::lte::{BufferLimit, Lte};
+pub use crate::protocols::lte::Lte;
 pub use crate::protocols::{
     CongestionControl, Discipline, QueueConfig, QueueDiscipline, QueueLimit, Routing, Tcp,
 };

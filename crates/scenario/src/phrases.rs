@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use backlane_param::BufferLimit;
 use backlane_units::{Bytes, Duration, Rate, UnitError};
 
-use crate::model::{BufferLimit, Law, QueueLimit, Start};
+use crate::model::{Law, QueueLimit, Start};
 
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: u128 = 8_000_000_000_000;
@@ -115,22 +116,12 @@ pub(crate) fn buffer(text: &str) -> Option<BufferLimit> {
     }
 }
 
-impl BufferLimit {
-    /// Whether it holds nothing.
-    pub(crate) fn is_zero(self) -> bool {
-        matches!(self, Self::Packets(0))
-            || self == Self::Bytes(Bytes::new(0))
-            || self == Self::Time(Duration::ZERO)
-    }
-}
-
-impl fmt::Display for BufferLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Packets(packets) => write!(f, "{packets} packets"),
-            Self::Bytes(bytes) => bytes.fmt(f),
-            Self::Time(time) => time.fmt(f),
-        }
+/// Whether a buffer holds nothing.
+pub(crate) fn is_zero(limit: BufferLimit) -> bool {
+    match limit {
+        BufferLimit::Packets(packets) => packets == 0,
+        BufferLimit::Bytes(bytes) => bytes == Bytes::new(0),
+        BufferLimit::Time(time) => time == Duration::ZERO,
     }
 }
 

@@ -297,7 +297,7 @@ pub(crate) fn buffer(item: &Item, noun: &str, problems: &mut Problems) -> Option
         problems.error(Code::BadQueue, item.span, message, label);
         return None;
     };
-    if limit.is_zero() {
+    if phrases::is_zero(limit) {
         let message = format!("{noun} is zero");
         problems.error(Code::Zero, item.span, message, "write a limit above zero");
         return None;

@@ -53,7 +53,6 @@ pub mod build;
 mod capture;
 pub mod controls;
 mod convert;
-mod convert_lte;
 mod estimate;
 mod failures;
 mod guard;
@@ -70,6 +69,7 @@ pub mod sink;
 pub mod slotted;
 pub mod sources;
 mod starts;
+mod ues;
 mod wifi;
 
 pub use backlane_engine::{self as engine, Interrupt};

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use backlane_assignment as assignment;
+use backlane_lte::config::{RanConfig, lena};
 use backlane_param::{Params, Values};
 use backlane_scenario::model::Rates;
 use backlane_scenario::{Catalogue, CatalogueError, Declared};
@@ -110,7 +111,7 @@ impl ModelsBuilder {
     }
 }
 
-/// The sections that models declare as a whole.
+/// The sections, words and profiles of models that a program cannot add to.
 fn sections() -> Vec<Declared> {
     let sections = [
         tcp::Config::section(),
@@ -119,13 +120,23 @@ fn sections() -> Vec<Declared> {
         slotted::Config::spec().section("slotted"),
         WifiConfig::spec().section("wifi"),
     ];
-    let ns2 = Declared::Profile {
-        section: "wifi",
-        kind: "",
-        changed: ns2(),
+    let lte = Declared::Word {
+        section: "access",
+        variant: RanConfig::spec().variant("lte"),
     };
+    let profile = |section, kind, changed| Declared::Profile {
+        section,
+        kind,
+        changed,
+    };
+    let others = [
+        lte,
+        profile("access", "lte", lena()),
+        profile("wifi", "", ns2()),
+        Declared::Rates(rates),
+    ];
     let sections = sections.map(Declared::Section).into_iter();
-    sections.chain([ns2, Declared::Rates(rates)]).collect()
+    sections.chain(others).collect()
 }
 
 /// The rates of 802.11 radios.

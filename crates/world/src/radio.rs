@@ -4,13 +4,14 @@ use std::any::Any;
 
 use backlane_engine::{Interrupt, Watch};
 use backlane_lte::Ran;
-use backlane_lte::config::{CellConfig, UeChannel, UeConfig};
+use backlane_lte::config::{CarrierConfig, CellConfig, RanConfig, UeChannel, UeConfig};
 use backlane_net::{MediumId, NodeId};
+use backlane_param::Params;
 use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
 use crate::build::{BuildError, Builder, Unbuilt, World};
-use crate::convert_lte::{channel, mobility, position, ran, way};
+use crate::ues::{channel, mobility, position, way};
 
 /// A radio network within the world: its nodes in the order in which it counts them.
 pub(crate) struct Radio {
@@ -29,6 +30,8 @@ impl Builder<'_> {
         enodebs: &[NodeId],
         watch: &mut Watch<'_>,
     ) -> Result<(), Unbuilt> {
+        let config =
+            RanConfig::read(&lte.values).map_err(|mismatch| BuildError(mismatch.to_string()))?;
         let site = |node: NodeId| {
             let site = self.nodes[node.index()].position_m;
             site.unwrap_or_default()
@@ -37,7 +40,7 @@ impl Builder<'_> {
             .iter()
             .map(|&node| CellConfig {
                 node,
-                position: position(site(node), lte.enodeb_height),
+                position: position(site(node), config.enodeb_height),
             })
             .collect();
         let clock = SimTime::ZERO + self.scenario.warm_up;
@@ -66,16 +69,19 @@ impl Builder<'_> {
                 Ok(UeConfig {
                     node,
                     name: info.id.clone(),
-                    mobility: match way(lte, index, clock) {
+                    mobility: match way(lte, index, config.ue_height, clock) {
                         Some(way) => way,
-                        None => mobility(position(at, lte.ue_height), motion, clock),
+                        None => mobility(position(at, config.ue_height), motion, clock),
                     },
                     serving: serving.and_then(cell_of),
                     channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
                 })
             })
             .collect::<Result<_, Interrupt>>()?;
-        let network = Ran::new(ran(lte), &cells, &ues, &self.streams, watch)?;
+        let carriers = config.carrier.iter().map(CarrierConfig::n_rb);
+        let carrier_prbs = carriers.map(u64::from).collect();
+        let tunnel_bytes = config.tunnel.get() as u32;
+        let network = Ran::new(config, &cells, &ues, &self.streams, watch)?;
         let serving: Vec<NodeId> = (0..ues.len())
             .map(|ue| enodebs[network.serving_cell(ue)])
             .collect();
@@ -88,16 +94,12 @@ impl Builder<'_> {
             info.attached_to = Some(serving);
             self.network.attach_over(ue.node, serving, medium);
         }
-        self.network.set_encapsulation_bytes(lte.tunnel_bytes);
+        self.network.set_encapsulation_bytes(tunnel_bytes);
         self.radio = Some(Radio {
             medium,
             enodebs: enodebs.to_vec(),
             ues: ues.iter().map(|ue| ue.node).collect(),
-            carrier_prbs: lte
-                .carriers
-                .iter()
-                .map(|carrier| u64::from(carrier.resource_blocks))
-                .collect(),
+            carrier_prbs,
         });
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Cfi, RanConfig, SchedulerKind};
+use crate::config::{RanConfig, SchedulerRule};
 use crate::mac::link::Report;
 use crate::phy::coding::Grid;
 use crate::phy::control::ControlRegion;
@@ -21,7 +21,7 @@ pub(crate) struct DownlinkCarrier {
     last_group_size: u16,
     pub(crate) codewords: usize,
     pub(crate) control: ControlRegion,
-    cfi: Cfi,
+    cfi: Option<u8>,
     rule: Adaptation,
     worst_rbg_mcs: bool,
     pub(crate) adaptation: Arc<LinkAdaptation>,
@@ -32,11 +32,11 @@ impl DownlinkCarrier {
     /// The carriers of a network; those of one width share their tables.
     pub(crate) fn all(config: &RanConfig) -> Vec<Self> {
         let mut carriers: Vec<Self> = Vec::new();
-        for carrier in &config.carriers {
-            let alike = carriers.iter().find(|other| other.n_rb == carrier.n_rb);
+        for carrier in &config.carrier {
+            let alike = carriers.iter().find(|other| other.n_rb == carrier.n_rb());
             let carrier = alike
                 .cloned()
-                .unwrap_or_else(|| Self::new(config, carrier.n_rb));
+                .unwrap_or_else(|| Self::new(config, carrier.n_rb()));
             carriers.push(carrier);
         }
         carriers
@@ -48,8 +48,8 @@ impl DownlinkCarrier {
         } else {
             (McsTable::Qam64, CqiTable::Qam64)
         };
-        let codewords = if config.layers > 1 { 2 } else { 1 };
-        let layers = config.layers / codewords;
+        let codewords = if config.layers() > 1 { 2 } else { 1 };
+        let layers = config.layers() / codewords;
         let groups = rbg_count(n_rb);
         let group_size = rbg_size(n_rb);
         Self {
@@ -59,28 +59,28 @@ impl DownlinkCarrier {
             group_size,
             last_group_size: n_rb - (groups - 1) * group_size,
             codewords: usize::from(codewords),
-            control: ControlRegion::new(n_rb, config.ports),
-            cfi: config.cfi,
+            control: ControlRegion::new(n_rb, config.ports()),
+            cfi: config.cfi(),
             rule: config.adaptation.rule,
             worst_rbg_mcs: config.scheduler.worst_rbg_mcs
-                && config.scheduler.kind != SchedulerKind::RoundRobin,
+                && config.scheduler.rule != SchedulerRule::RoundRobin,
             adaptation: Arc::new(LinkAdaptation::new(
                 config.adaptation.rule,
                 cqi_table,
                 n_rb,
-                config.ports,
+                config.ports(),
                 layers,
                 config.adaptation.target_bler,
             )),
             model: Arc::new(ErrorModel::new(ErrorModelConfig {
                 table: mcs_table,
                 grid: Grid::Downlink {
-                    ports: config.ports,
+                    ports: config.ports(),
                 },
                 n_rb,
                 layers,
                 code_rate: config.code_rate,
-                code_rate_limit: config.code_rate_limit,
+                code_rate_limit: config.code_rate_limit.value(),
                 combining: config.harq.combining,
                 target_error: config.adaptation.target_bler,
             })),
@@ -103,10 +103,7 @@ impl DownlinkCarrier {
 
     /// The CCEs of the longest control region in use.
     pub(crate) fn most_cces(&self) -> u16 {
-        self.control.cces(match self.cfi {
-            Cfi::Auto => 3,
-            Cfi::Fixed(cfi) => cfi,
-        })
+        self.control.cces(self.cfi.unwrap_or(3))
     }
 
     /// The CCEs of an assignment to a UE that reports this CQI: no more than there are.
@@ -116,10 +113,7 @@ impl DownlinkCarrier {
 
     /// The control format indicator of a subframe with so many CCEs in use.
     pub(crate) fn cfi_for(&self, cces: u16) -> u8 {
-        match self.cfi {
-            Cfi::Auto => self.control.cfi_for(cces),
-            Cfi::Fixed(cfi) => cfi,
-        }
+        self.cfi.unwrap_or_else(|| self.control.cfi_for(cces))
     }
 
     /// Bits of all codewords with this MCS.

@@ -53,7 +53,7 @@ pub(crate) struct Subframe<'a> {
 impl Subframe<'_> {
     /// When it is on the air.
     fn air(&self) -> u64 {
-        self.tti + u64::from(self.config.decision_to_air_ttis)
+        self.tti + u64::from(self.config.decision_to_air.0)
     }
 }
 
@@ -86,7 +86,7 @@ impl Downlink {
     pub(crate) fn new(config: &RanConfig, n_cells: usize) -> Self {
         let carriers = DownlinkCarrier::all(config);
         let cell = |carrier: &DownlinkCarrier| CellCarrier {
-            scheduler: Scheduler::new(config.scheduler.kind),
+            scheduler: Scheduler::new(config.scheduler.rule),
             symbols: carrier.control.symbols(carrier.cfi_for(0)),
             readings: CellReadings::default(),
         };
@@ -94,7 +94,7 @@ impl Downlink {
             .iter()
             .flat_map(|carrier| (0..n_cells).map(move |_| cell(carrier)))
             .collect();
-        let days = config.decision_to_air_ttis + FEEDBACK_TTIS + 2;
+        let days = config.decision_to_air.0 + FEEDBACK_TTIS + 2;
         Self {
             carriers,
             cells,
@@ -130,8 +130,8 @@ impl Downlink {
         active: &[u32],
         tti: u64,
     ) {
-        let period = u64::from(config.cqi.period_ttis);
-        let delay = u64::from(config.cqi.delay_ttis);
+        let period = u64::from(config.cqi.period.0);
+        let delay = u64::from(config.cqi.delay.0);
         for &index in active {
             let ue = &mut ues[index as usize];
             if tti < ue.next_report {
@@ -165,8 +165,8 @@ impl Downlink {
         tti: u64,
     ) {
         // UEs were attached before the run: what they reported then is known at its begin.
-        let delay = u64::from(config.cqi.delay_ttis);
-        let known_at = if tti < u64::from(config.cqi.period_ttis) {
+        let delay = u64::from(config.cqi.delay.0);
+        let known_at = if tti < u64::from(config.cqi.period.0) {
             0
         } else {
             tti + delay
@@ -271,7 +271,7 @@ impl Downlink {
                 let at = due.trailing_zeros();
                 due &= due - 1;
                 let sent = state.processes[at as usize].air;
-                if sent + u64::from(config.harq.round_trip_ttis) <= air {
+                if sent + u64::from(config.harq.round_trip.0) <= air {
                     self.waiting.push((sent, index, at as u8));
                 }
             }

@@ -110,12 +110,10 @@ impl Uplink {
     pub(crate) fn new(config: &RanConfig, n_cells: usize) -> Self {
         let ideal = config.uplink.requests == UplinkRequests::Ideal;
         let (scheduler, sr_to_grant) = match config.uplink.requests {
-            UplinkRequests::Scheduled(scheduled) => {
-                (scheduled.scheduler, scheduled.sr_to_grant_ttis)
-            }
+            UplinkRequests::Scheduled(scheduled) => (scheduled.scheduler, scheduled.sr_to_grant.0),
             UplinkRequests::Ideal => (UplinkScheduler::RoundRobin, 0),
         };
-        let days = config.decision_to_air_ttis + 2 * ROUND_TRIP_TTIS as u32 + sr_to_grant;
+        let days = config.decision_to_air.0 + 2 * ROUND_TRIP_TTIS as u32 + sr_to_grant;
         Self {
             carrier: UplinkCarrier::new(config),
             scheduler,
@@ -149,8 +147,8 @@ impl Uplink {
                 }
                 UplinkRequests::Scheduled(scheduled) => {
                     if state.asks(&scheduled, tti, bytes) {
-                        let grant = tti + u64::from(scheduled.sr_to_grant_ttis);
-                        let known = grant.saturating_sub(u64::from(config.decision_to_air_ttis));
+                        let grant = tti + u64::from(scheduled.sr_to_grant.0);
+                        let known = grant.saturating_sub(u64::from(config.decision_to_air.0));
                         let known = known.max(tti + 1);
                         self.requests.push(known, index);
                     }
@@ -253,7 +251,7 @@ impl Uplink {
             let first = pusch.block.transmissions == 1;
             let again = pusch.block.transmissions < config.harq.max_transmissions;
             // A grant that follows from it is on the air when its feedback is.
-            let known = air + u64::from(FEEDBACK_TTIS - config.decision_to_air_ttis);
+            let known = air + u64::from(FEEDBACK_TTIS - config.decision_to_air.0);
             if decoded {
                 pusch.block.state = BlockState::Decoded;
                 let (bytes, grant) = (pusch.block.bytes, pusch.grant);
@@ -377,7 +375,7 @@ impl Uplink {
     ) -> u16 {
         let pusch_tti = pusch_of(config, tti);
         let first_grant = match config.uplink.requests {
-            UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.first_grant_bytes),
+            UplinkRequests::Scheduled(scheduled) => scheduled.first_grant.get(),
             UplinkRequests::Ideal => 0,
         };
         let noise = self.noise(channel, cell, tti);
@@ -523,7 +521,7 @@ impl Uplink {
         if config.control_errors && missed(channel, ue, index as usize, tti) {
             if self.lena.is_none() {
                 // The eNodeB hears nothing where the PUSCH should be.
-                let known = pusch_tti + u64::from(FEEDBACK_TTIS - config.decision_to_air_ttis);
+                let known = pusch_tti + u64::from(FEEDBACK_TTIS - config.decision_to_air.0);
                 self.requests.push(known, index);
             }
             return;
@@ -592,7 +590,7 @@ fn data_bytes(status: &BufferStatus) -> u64 {
 
 /// The TTI of the PUSCH that is decided in this one.
 fn pusch_of(config: &RanConfig, tti: u64) -> u64 {
-    tti + u64::from(config.decision_to_air_ttis + FEEDBACK_TTIS)
+    tti + u64::from(config.decision_to_air.0 + FEEDBACK_TTIS)
 }
 
 /// Whether a UE misses its grant.

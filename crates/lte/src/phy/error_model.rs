@@ -3,39 +3,44 @@
 //! A format is one MCS on so many resource blocks. What it needs is worked out once, so that the
 //! judgement of a block in the air costs a few table reads and one error function.
 
+use backlane_param::words;
+
 use super::coding::{CodeBlocks, Grid};
 use super::curves::{Waterfall, distance_for};
 use super::mutual_information::MutualInformation;
 use super::tables::{MOST_RESOURCE_BLOCKS, McsTable, Modulation, transport_block_bits};
 
-/// Which code rate the error model gives a transport block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CodeRate {
-    /// Bits of the code blocks by coded bits that the allocation has room for.
-    Real,
-    /// One number for each MCS, whatever the control region leaves, and no checksum of the
-    /// transport block, as in LENA.
-    Nominal,
+words! {
+    /// Which code rate the error model gives a transport block.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum CodeRate {
+        /// Bits of the code blocks by coded bits that the allocation has room for.
+        Real = "real",
+        /// One number for each MCS, regardless of what the control region leaves, and no checksum of the
+        /// transport block, as in LENA.
+        Nominal = "nominal",
+    }
 }
 
-/// How the transmissions of one transport block add up in the receiver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Combining {
-    /// Each transmission brings other coded bits: mean information over all of them, the curve of
-    /// QPSK at the rate that results. Within 0.5 dB of the link simulation for 2 to 4
-    /// transmissions of all modulations.
-    IncrementalRedundancy,
-    /// Each transmission repeats the same coded bits: the signals add up.
-    Chase,
-    /// As in LENA: mean information, and the curve of the block's own modulation at the next lower
-    /// rate of LENA's list. From 2.3 dB too good (second transmission of 64QAM at rate 0.75) to
-    /// 0.8 dB too bad (fourth transmissions) beside the link simulation.
-    Lena {
-        /// Count coded bits in 16 bits as LENA does. A block of more than 32 767 coded bits then
-        /// has a wrong sum, and its retransmission nearly always a rate and an information that
-        /// have nothing to do with the channel.
-        sixteen_bits: bool,
-    },
+words! {
+    /// How the transmissions of one transport block add up in the receiver.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Combining {
+        /// Each transmission brings other coded bits: mean information over all of them, the curve
+        /// of QPSK at the rate that results. Within 0.5 dB of the link simulation for 2 to 4
+        /// transmissions of all modulations.
+        IncrementalRedundancy = "incremental-redundancy",
+        /// Each transmission repeats the same coded bits: the signals add up.
+        Chase = "chase",
+        /// As in LENA: mean information, and the curve of the block's own modulation at the next
+        /// lower rate of LENA's list. From 2.3 dB too good (second transmission of 64QAM at rate
+        /// 0.75) to 0.8 dB too bad (fourth transmissions) beside the link simulation.
+        Lena = "lena",
+        /// The same with coded bits counted in 16 bits, as LENA does. A block of more than 32 767
+        /// coded bits then has a wrong sum, and its retransmission nearly always a rate and an
+        /// information that have nothing to do with the channel.
+        Lena16Bit = "lena-16-bit",
+    }
 }
 
 /// What an error model is made for.
@@ -248,7 +253,7 @@ impl ErrorModel {
         earlier: SoftBits,
     ) -> SoftBits {
         let counted = match self.config.combining {
-            Combining::Lena { sixteen_bits: true } => coded_bits & 0xffff,
+            Combining::Lena16Bit => coded_bits & 0xffff,
             _ => coded_bits,
         };
         let sinr = match self.config.combining {
@@ -287,8 +292,9 @@ impl ErrorModel {
                 let information = MutualInformation::curves().information(modulation, soft.sinr);
                 (format.waterfall, f64::from(information))
             }
-            Combining::Lena { sixteen_bits } => {
-                let total = if sixteen_bits { total & 0xffff } else { total };
+            Combining::Lena | Combining::Lena16Bit => {
+                let is_short = self.config.combining == Combining::Lena16Bit;
+                let total = if is_short { total & 0xffff } else { total };
                 let total = f64::from(total.max(1));
                 let rate = lena::rate_at_most(format.modulation, bits / total);
                 let waterfall = Waterfall::of(format.modulation, size, rate);
@@ -594,9 +600,7 @@ mod tests {
     /// stays with the modulation's own repetition loss.
     #[test]
     fn the_rule_of_lena_is_off_by_up_to_two_decibels() {
-        let differences = differences(Combining::Lena {
-            sixteen_bits: false,
-        });
+        let differences = differences(Combining::Lena);
         let too_good = differences.iter().map(|case| case.3).fold(0.0, f64::min);
         let too_bad = differences.iter().map(|case| case.3).fold(0.0, f64::max);
         assert!((-2.5..-2.0).contains(&too_good), "{differences:?}");
@@ -605,11 +609,11 @@ mod tests {
 
     #[test]
     fn sixteen_bits_make_a_wide_retransmission_of_lena_succeed() {
-        let model = |sixteen_bits| {
+        let model = |combining| {
             ErrorModel::new(ErrorModelConfig {
                 code_rate: CodeRate::Nominal,
                 code_rate_limit: None,
-                combining: Combining::Lena { sixteen_bits },
+                combining,
                 ..DOWNLINK
             })
         };
@@ -619,7 +623,7 @@ mod tests {
             let soft = model.combine(format, format.coded_bits, 0.2, SoftBits::default());
             model.block_error(format, format.coded_bits, 0.2, &soft)
         };
-        let (counted, wrapped) = (model(false), model(true));
+        let (counted, wrapped) = (model(Combining::Lena), model(Combining::Lena16Bit));
         assert_eq!(second(&counted, 100), 1.0);
         assert_eq!(second(&wrapped, 100), 0.0);
         assert_eq!(second(&counted, 25), second(&wrapped, 25));

@@ -1,27 +1,31 @@
 //! From the channel to an MCS: what a UE reports, what the eNodeB makes of it, and the outer loop
 //! that corrects both.
 
+use backlane_param::words;
+
 use super::coding::{CodeBlocks, Grid};
 use super::curves::{Waterfall, distance_for};
 use super::mutual_information::MutualInformation;
 use super::tables::{CqiTable, McsTable, Modulation, rbg_size, rows};
 
-/// How a CQI is made from SINR, and an MCS from a CQI.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Adaptation {
-    /// The highest CQI whose block on the reference resource of TS 36.213 §7.2.3 meets the target
-    /// error rate with the mean information of all groups. The eNodeB takes the CQI for the signal
-    /// at which it begins, adds the outer loop's offset and picks the highest MCS that it carries
-    /// on the allocation at hand.
-    EffectiveInformation,
-    /// LENA's "Vienna": the highest MCS of which a block of the reported width meets 10 %, turned
-    /// into the highest CQI whose efficiency is *below* that of the MCS, so that up to two steps of
-    /// MCS are lost. By LENA's own curves, which ask for up to 0.9 dB more than ours: the steps are
-    /// those of ns-3 3.37 on a flat channel (`lena_reports.csv`).
-    LenaErrorModel,
-    /// LENA's older one, by Piro et al.: η = log₂(1 + SINR/Γ), Γ = −ln(5 BER)/1.5 with BER 5·10⁻⁵;
-    /// the highest CQI with an efficiency below η.
-    Piro,
+words! {
+    /// How a CQI is made from SINR, and an MCS from a CQI.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Adaptation {
+        /// The highest CQI whose block on the reference resource of TS 36.213 §7.2.3 meets the target
+        /// error rate with the mean information of all groups. The eNodeB takes the CQI for the signal
+        /// at which it begins, adds the outer loop's offset and picks the highest MCS that it carries
+        /// on the allocation at hand.
+        EffectiveInformation = "effective-information",
+        /// LENA's "Vienna": the highest MCS of which a block of the reported width meets 10 %, turned
+        /// into the highest CQI whose efficiency is *below* that of the MCS, so that up to two steps of
+        /// MCS are lost. By LENA's own curves, which ask for up to 0.9 dB more than ours: the steps are
+        /// those of ns-3 3.37 on a flat channel (`lena_reports.csv`).
+        LenaErrorModel = "lena-mi",
+        /// LENA's older one, by Piro et al.: η = log₂(1 + SINR/Γ), Γ = −ln(5 BER)/1.5 with BER 5·10⁻⁵;
+        /// the highest CQI with an efficiency below η.
+        Piro = "lena-piro",
+    }
 }
 
 /// Efficiencies with two decimals, as R1-081483 rounds them and LENA compares them: of CQI 0 to 15,
@@ -306,9 +310,7 @@ mod tests {
             layers: 1,
             code_rate: CodeRate::Nominal,
             code_rate_limit: None,
-            combining: Combining::Lena {
-                sixteen_bits: false,
-            },
+            combining: Combining::Lena,
             target_error: 0.1,
         });
         // The MCS above the one below which a CQI is reported: an MCS with exactly the efficiency

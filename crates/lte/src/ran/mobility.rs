@@ -53,7 +53,7 @@ impl Ran {
             }
         }
         if self.moves.next_measurement <= now {
-            self.moves.next_measurement = now + self.config.rrc.measurement_period;
+            self.moves.next_measurement = now + self.config.rrc.radio_link.measurement_period;
             self.look_at_loads();
             for at in 0..self.moves.travellers.len() {
                 let index = self.moves.travellers[at] as usize;
@@ -78,8 +78,8 @@ impl Ran {
         if self.config.interference != Interference::LoadCoupled {
             return;
         }
-        let ttis = self.config.rrc.measurement_period.as_secs_f64() / TTI.as_secs_f64();
-        let most = ttis * f64::from(self.config.carriers[0].n_rb);
+        let ttis = self.config.rrc.radio_link.measurement_period.as_secs_f64() / TTI.as_secs_f64();
+        let most = ttis * f64::from(self.config.carrier[0].n_rb());
         let moves = &mut self.moves;
         let cells = moves.loads.iter_mut().zip(&mut moves.sent_prbs);
         for (cell, (load, before)) in cells.enumerate() {

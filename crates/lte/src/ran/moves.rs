@@ -69,7 +69,7 @@ impl Moves {
         let mut connections = Vec::new();
         let mut travellers = Vec::new();
         let loads = vec![initial_load(config); n_cells];
-        let least_snr_db = config.rrc.radio_link.out_of_sync_db;
+        let least_snr_db = config.rrc.radio_link.out_of_sync.as_db_f64();
         let least_rsrp_dbm = channel.rsrp_dbm(least_snr_db);
         for (index, (ue, of)) in ues.iter_mut().zip(configs).enumerate() {
             watch.tick(10 + n_cells as u64)?;
@@ -98,7 +98,7 @@ impl Moves {
         let next_measurement = if travellers.is_empty() {
             SimTime::MAX
         } else {
-            SimTime::ZERO + config.rrc.measurement_period
+            SimTime::ZERO + config.rrc.radio_link.measurement_period
         };
         Ok(Self {
             arrivals: connections.iter().map(|_| None).collect(),

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use backlane_net::PacketId;
 use backlane_net::queue::{CoDelConfig, CoDelLaw, CoDelQueue};
+use backlane_param::BufferLimit;
 use backlane_units::{Duration, SimTime};
 
-use super::config::{BufferConfig, BufferLimit};
+use super::config::{Aqm, RlcConfig};
 use super::{Delivered, Outcome};
 
 /// A packet with its PDCP header.
@@ -61,18 +62,19 @@ impl CoDelQueue for Fifo<'_> {
 }
 
 impl Buffer {
-    pub(super) fn new(config: &BufferConfig, discard_timer: Option<Duration>) -> Self {
-        let codel = config.codel.map(|targets| {
-            CoDelLaw::new(CoDelConfig {
-                target: targets.target,
-                interval: targets.interval,
+    pub(super) fn new(config: &RlcConfig, discard_timer: Option<Duration>) -> Self {
+        let codel = match config.aqm {
+            Aqm::Off => None,
+            Aqm::CoDel { target, interval } => Some(CoDelLaw::new(CoDelConfig {
+                target,
+                interval,
                 ecn: false,
-            })
-        });
+            })),
+        };
         Self {
             waiting: VecDeque::new(),
             bytes: 0,
-            limit: config.limit,
+            limit: config.buffer,
             codel,
             discard_timer,
         }
@@ -83,8 +85,8 @@ impl Buffer {
         self.discard(now, outcome);
         let full = match self.limit {
             BufferLimit::Packets(packets) => self.waiting.len() >= packets as usize,
-            BufferLimit::Bytes(bytes) => self.bytes + u64::from(sdu.bytes) > bytes,
-            BufferLimit::Delay(delay) => self.head_delay(now) > delay,
+            BufferLimit::Bytes(bytes) => self.bytes + u64::from(sdu.bytes) > bytes.get(),
+            BufferLimit::Time(time) => self.head_delay(now) > time,
         };
         if full {
             outcome.dropped.push(sdu.packet);

@@ -1,36 +1,158 @@
 //! How the two ends of a radio bearer are set up.
 
-use backlane_units::Duration;
+use std::ops::RangeInclusive;
 
-/// The mode of a radio bearer; both of its directions have the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RlcConfig {
-    /// Unacknowledged mode: in order, and what HARQ lost is lost.
-    Um(UmConfig),
-    /// Acknowledged mode: what HARQ lost is sent again.
-    Am(AmConfig),
-}
+use backlane_param::ranges::INTERVAL;
+use backlane_param::{BufferLimit, OrInfinite, choice, params, words};
+use backlane_units::{Bytes, Duration};
 
-impl Default for RlcConfig {
-    fn default() -> Self {
-        Self::Am(AmConfig::default())
+const MINUTE: Duration = Duration::from_secs(60);
+/// Timers of RLC and PDCP.
+pub(crate) const TIMER: RangeInclusive<Duration> = Duration::from_millis(1)..=MINUTE;
+
+params! {
+    /// Radio link control (TS 36.322).
+    ///
+    /// That of a radio bearer, in both directions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RlcConfig as "rlc" {
+        /// The mode.
+        mode: RlcMode = RlcMode::default();
+        /// What may wait for its first transmission in one direction; what does not fit is dropped
+        /// on arrival.
+        ///
+        /// The SDU that is partly sent does not count, nor does what is sent and not acknowledged.
+        /// Bytes are those of SDUs, PDCP headers included. 750 packets of 1500 bytes take 257 ms
+        /// at 35 Mbit/s.
+        buffer: BufferLimit = BufferLimit::Packets(750);
+        /// Active queue management of what waits.
+        aqm: Aqm = Aqm::Off;
+        /// At most one PDU in a transport block, or else as many as fit.
+        ///
+        /// With one, as in LENA, a STATUS PDU takes a whole transport block.
+        one_pdu_per_block: bool = false;
     }
 }
 
-impl RlcConfig {
-    /// Acknowledged mode as LENA has it.
-    pub fn lena() -> Self {
-        Self::Am(AmConfig::lena())
+choice! {
+    /// The mode of a radio bearer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RlcMode {
+        /// Whether what HARQ lost is sent again.
+        mode = Am;
+
+        /// Acknowledged mode.
+        Am = "am" (config: AmConfig = AmConfig::default());
+        /// Unacknowledged mode.
+        Um = "um" (config: UmConfig = UmConfig::default());
     }
 }
 
-/// The length of the sequence number in unacknowledged mode (TS 36.322 §6.2.2.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UmSequenceNumber {
-    /// 5 bits: a fixed header of one byte, a window of 16.
-    Bits5,
-    /// 10 bits: a fixed header of two bytes, a window of 512.
-    Bits10,
+params! {
+    /// Acknowledged mode (TS 36.322 §7.3, §7.4), with 10-bit sequence numbers.
+    ///
+    /// The defaults are within the ranges that operators use. `t_reordering` is longer than HARQ
+    /// takes, and `t_status_prohibit` than a retransmission takes to arrive, so that nothing is
+    /// reported as missing while it is under way. 32 polls without an answer, the most that
+    /// TS 36.331 has, take 1.5 s: in a crowded cell a report may wait for the scheduler for a
+    /// second.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AmConfig {
+        /// New PDUs after which the next one polls.
+        poll_pdus: OrInfinite<u32> = OrInfinite::Value(32), in 1..=1_000_000;
+        /// New bytes after which the next PDU polls.
+        poll_bytes: OrInfinite<Bytes> = OrInfinite::Value(Bytes::new(125_000)),
+            in Bytes::new(1)..=Bytes::new(1_000_000_000);
+        /// How long an answer to a poll is waited for.
+        t_poll_retransmit: Duration = Duration::from_millis(45), in TIMER;
+        /// What is sent then if nothing else waits: the newest PDU, or all that are not
+        /// acknowledged.
+        poll_retransmission: PollRetransmission = PollRetransmission::Newest;
+        /// How long a missing PDU is waited for; HARQ with four transmissions spans 32 ms.
+        t_reordering: Duration = Duration::from_millis(35), in TIMER;
+        /// Shortest time from one status report to the next.
+        t_status_prohibit: Duration = Duration::from_millis(20), in Duration::ZERO..=MINUTE;
+        /// Retransmissions of a PDU before the radio link has failed.
+        max_retransmissions: OrInfinite<u32> = OrInfinite::Value(32), in 1..=1000;
+        /// A PDU that no longer fits is retransmitted in segments, or else waits for a larger
+        /// grant.
+        ///
+        /// If it waits, so do all PDUs behind it.
+        resegmentation: bool = true;
+    }
+}
+
+words! {
+    /// What is sent again when a poll was not answered and nothing else waits (TS 36.322 §5.2.2.3
+    /// leaves the choice).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PollRetransmission {
+        /// The newest PDU, SN = VT(S) − 1.
+        Newest = "newest",
+        /// All PDUs that are not acknowledged, as LENA has it.
+        All = "all",
+    }
+}
+
+params! {
+    /// Unacknowledged mode.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct UmConfig {
+        /// Its length, which sets the header and the window.
+        sequence_number: UmSequenceNumber = UmSequenceNumber::Bits10;
+        /// How long a missing PDU is waited for; HARQ with four transmissions spans 32 ms.
+        t_reordering: Duration = Duration::from_millis(35), in TIMER;
+    }
+}
+
+words! {
+    /// The length of the sequence number in unacknowledged mode (TS 36.322 §6.2.2.3).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum UmSequenceNumber {
+        /// A fixed header of one byte, a window of 16.
+        Bits5 = "5 bits",
+        /// A fixed header of two bytes, a window of 512.
+        Bits10 = "10 bits",
+    }
+}
+
+choice! {
+    /// Active queue management of an RLC buffer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Aqm as "aqm" {
+        /// What it drops and when.
+        discipline = Off;
+
+        /// Nothing.
+        Off = "none";
+        /// Controlled delay (RFC 8289).
+        ///
+        /// The sojourn time is from arrival to the first byte sent. It drops and does not mark.
+        CoDel = "codel" {
+            /// Acceptable standing queue delay (RFC 8289 §4.4).
+            target: Duration = Duration::from_millis(5), in INTERVAL;
+            /// Time in which the delay must fall below the target (RFC 8289 §4.3).
+            interval: Duration = Duration::from_millis(100), in INTERVAL;
+        }
+    }
+}
+
+impl From<AmConfig> for RlcConfig {
+    fn from(config: AmConfig) -> Self {
+        Self {
+            mode: RlcMode::Am(config),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<UmConfig> for RlcConfig {
+    fn from(config: UmConfig) -> Self {
+        Self {
+            mode: RlcMode::Um(config),
+            ..Self::default()
+        }
+    }
 }
 
 impl UmSequenceNumber {
@@ -47,173 +169,6 @@ impl UmSequenceNumber {
         match self {
             Self::Bits5 => 16,
             Self::Bits10 => 512,
-        }
-    }
-}
-
-/// Unacknowledged mode.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UmConfig {
-    /// The length of the sequence number.
-    pub sequence_number: UmSequenceNumber,
-    /// How long a missing PDU is waited for. HARQ with four transmissions spans 4 · 8 ms.
-    pub t_reordering: Duration,
-    /// At most one PDU in a transport block, as LENA has it; otherwise as many as fit.
-    pub one_pdu_per_block: bool,
-}
-
-impl Default for UmConfig {
-    fn default() -> Self {
-        Self {
-            sequence_number: UmSequenceNumber::Bits10,
-            t_reordering: Duration::from_millis(35),
-            one_pdu_per_block: false,
-        }
-    }
-}
-
-impl UmConfig {
-    /// As LENA has it.
-    pub fn lena() -> Self {
-        Self {
-            sequence_number: UmSequenceNumber::Bits10,
-            t_reordering: Duration::from_millis(100),
-            one_pdu_per_block: true,
-        }
-    }
-}
-
-/// What is sent again when a poll was not answered and nothing else waits (TS 36.322 §5.2.2.3
-/// leaves the choice).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PollRetransmission {
-    /// The newest PDU, SN = VT(S) − 1.
-    Newest,
-    /// All PDUs that are not acknowledged, as LENA has it.
-    All,
-}
-
-/// Acknowledged mode (TS 36.322 §7.3, §7.4), with 10-bit sequence numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AmConfig {
-    /// After this many new PDUs without a poll the next one polls; `None`: never for this reason.
-    pub poll_pdus: Option<u32>,
-    /// After this many new bytes without a poll the next PDU polls; `None`: never for this reason.
-    pub poll_bytes: Option<u64>,
-    /// How long an answer to a poll is waited for.
-    pub t_poll_retransmit: Duration,
-    /// What is sent then.
-    pub poll_retransmission: PollRetransmission,
-    /// How long a missing PDU is waited for before it is reported as missing. HARQ with four
-    /// transmissions spans 4 · 8 ms.
-    pub t_reordering: Duration,
-    /// The shortest time from one STATUS PDU to the next; zero: none.
-    pub t_status_prohibit: Duration,
-    /// A PDU that has to be retransmitted once more after this many retransmissions is a failure
-    /// of the radio link; `None`: it is retransmitted for ever.
-    pub max_retransmissions: Option<u32>,
-    /// A PDU that does not fit is retransmitted in segments. Otherwise it waits for a transport
-    /// block that is large enough, and so does all behind it.
-    pub resegmentation: bool,
-    /// At most one PDU in a transport block, as LENA has it: a STATUS PDU takes a whole one.
-    /// Otherwise as many as fit.
-    pub one_pdu_per_block: bool,
-}
-
-impl Default for AmConfig {
-    /// Within the ranges that operators use. `t_reordering` is longer than HARQ takes, and
-    /// `t_status_prohibit` than a retransmission takes to arrive, so that nothing is reported as
-    /// missing while it is under way. 32 polls without an answer, the most that TS 36.331 has,
-    /// take 1.5 s: in a crowded cell a report may wait for the scheduler for a second.
-    fn default() -> Self {
-        Self {
-            poll_pdus: Some(32),
-            poll_bytes: Some(125_000),
-            t_poll_retransmit: Duration::from_millis(45),
-            poll_retransmission: PollRetransmission::Newest,
-            t_reordering: Duration::from_millis(35),
-            t_status_prohibit: Duration::from_millis(20),
-            max_retransmissions: Some(32),
-            resegmentation: true,
-            one_pdu_per_block: false,
-        }
-    }
-}
-
-impl AmConfig {
-    /// As LENA has it: every PDU polls, PDUs are reported as missing before HARQ has had its
-    /// chance, nothing is cut in retransmission, and nothing is ever given up.
-    pub fn lena() -> Self {
-        Self {
-            poll_pdus: Some(1),
-            poll_bytes: Some(50),
-            t_poll_retransmit: Duration::from_millis(20),
-            poll_retransmission: PollRetransmission::All,
-            t_reordering: Duration::from_millis(10),
-            t_status_prohibit: Duration::from_millis(10),
-            max_retransmissions: None,
-            resegmentation: false,
-            one_pdu_per_block: true,
-        }
-    }
-}
-
-/// What may wait for its first transmission in one direction of a bearer. The SDU that is partly
-/// sent does not count, nor does what is sent and not acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BufferLimit {
-    /// This many SDUs.
-    Packets(u32),
-    /// This many bytes of SDUs, PDCP headers included.
-    Bytes(u64),
-    /// SDUs are taken in as long as the oldest one has not waited for longer than this.
-    Delay(Duration),
-}
-
-/// CoDel on the transmission buffer (RFC 8289); the sojourn time is from arrival to the first
-/// byte sent. It drops and does not mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoDelTargets {
-    /// TARGET (RFC 8289 §4.4: 5 ms, on links whose packets take less than that).
-    pub target: Duration,
-    /// INTERVAL (RFC 8289 §4.3: 100 ms).
-    pub interval: Duration,
-}
-
-impl Default for CoDelTargets {
-    fn default() -> Self {
-        Self {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-        }
-    }
-}
-
-/// The transmission buffer of one direction of a bearer; what does not fit is dropped on arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferConfig {
-    /// What it holds.
-    pub limit: BufferLimit,
-    /// CoDel on what waits.
-    pub codel: Option<CoDelTargets>,
-}
-
-impl Default for BufferConfig {
-    /// 750 packets: of 1500 bytes, 257 ms at 35 Mbit/s.
-    fn default() -> Self {
-        Self {
-            limit: BufferLimit::Packets(750),
-            codel: None,
-        }
-    }
-}
-
-impl BufferConfig {
-    /// As LENA has it: 10 240 bytes, which do not hold an initial window of TCP.
-    pub fn lena() -> Self {
-        Self {
-            limit: BufferLimit::Bytes(10_240),
-            codel: None,
         }
     }
 }

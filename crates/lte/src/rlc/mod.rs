@@ -27,9 +27,9 @@ mod pdu;
 mod stream;
 mod um;
 
+pub(crate) use config::TIMER;
 pub use config::{
-    AmConfig, BufferConfig, BufferLimit, CoDelTargets, PollRetransmission, RlcConfig, UmConfig,
-    UmSequenceNumber,
+    AmConfig, Aqm, PollRetransmission, RlcConfig, RlcMode, UmConfig, UmSequenceNumber,
 };
 
 pub use pdu::{BufferStatus, Counters, DataPdu, Delivered, Direction, Outcome, Pdu, StatusPdu};
@@ -53,14 +53,14 @@ enum Mode {
 }
 
 impl Mode {
-    fn new(config: &RlcConfig) -> Self {
-        match *config {
-            RlcConfig::Um(config) => Self::Um {
+    fn new(mode: RlcMode) -> Self {
+        match mode {
+            RlcMode::Um(config) => Self::Um {
                 config,
                 sender: um::Sender::default(),
                 receiver: um::Receiver::default(),
             },
-            RlcConfig::Am(config) => Self::Am {
+            RlcMode::Am(config) => Self::Am {
                 config,
                 sender: am::Sender::default(),
                 receiver: am::Receiver::default(),
@@ -110,10 +110,10 @@ pub struct Bearer {
 
 impl Bearer {
     /// A bearer with nothing under way.
-    pub fn new(rlc: &RlcConfig, buffer: &BufferConfig, pdcp: &PdcpConfig) -> Self {
+    pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig) -> Self {
         let path = || Path {
-            stream: Stream::new(buffer, pdcp.discard_timer),
-            mode: Mode::new(rlc),
+            stream: Stream::new(rlc, pdcp.discard_timer.value()),
+            mode: Mode::new(rlc.mode),
             counters: Counters::default(),
         };
         Self {
@@ -190,7 +190,7 @@ impl Bearer {
         {
             left_bytes = room_bytes - pdu.bytes();
             pdus.push(pdu);
-            if self.has_one_pdu_per_block() {
+            if self.rlc.one_pdu_per_block {
                 break;
             }
         }
@@ -198,13 +198,6 @@ impl Bearer {
         path.ensure_poll(now);
         path.count(outcome, before);
         grant_bytes - left_bytes
-    }
-
-    fn has_one_pdu_per_block(&self) -> bool {
-        match &self.rlc {
-            RlcConfig::Um(config) => config.one_pdu_per_block,
-            RlcConfig::Am(config) => config.one_pdu_per_block,
-        }
     }
 
     /// The next PDU of at most `room_bytes`: the report on the other direction first, then what is
@@ -335,7 +328,7 @@ impl Bearer {
                 }
                 is_acknowledged
             });
-            path.mode = Mode::new(&self.rlc);
+            path.mode = Mode::new(self.rlc.mode);
             path.count(outcome, before);
         }
     }

@@ -4,7 +4,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::Outcome;
 use super::buffer::{Buffer, Sdu};
-use super::config::BufferConfig;
+use super::config::RlcConfig;
 use super::ledger::{Ledger, indicator_bytes, lay_out};
 
 /// A data field cut from the stream.
@@ -23,7 +23,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(config: &BufferConfig, discard_timer: Option<Duration>) -> Self {
+    pub(super) fn new(config: &RlcConfig, discard_timer: Option<Duration>) -> Self {
         Self {
             buffer: Buffer::new(config, discard_timer),
             ledger: Ledger::default(),

@@ -92,11 +92,12 @@ impl Connection {
     ) -> Self {
         let coefficient = config
             .handover
+            .config()
             .map_or(0, |handover| handover.event.filter_coefficient);
-        let mut levels = Levels::new(coefficient, config.measurement_period);
+        let mut levels = Levels::new(coefficient, config.radio_link.measurement_period);
         levels.on_measurement(rsrp_dbm);
         let in_reach = rsrp_dbm[cell] >= least_rsrp_dbm;
-        let state = match config.attach {
+        let state = match config.attach.config() {
             _ if !in_reach => State::Searching,
             None => State::Connected,
             Some(attach) => {
@@ -144,7 +145,7 @@ impl Connection {
         match self.state {
             State::Searching => SimTime::MAX,
             State::Entering { until } => until,
-            State::Connected => match &self.config.handover {
+            State::Connected => match self.config.handover.config() {
                 Some(handover) => self.levels.next_report(&handover.event),
                 None => SimTime::MAX,
             }
@@ -165,7 +166,7 @@ impl Connection {
         if self.link.deadline() <= now {
             return Some(self.fail(now));
         }
-        let handover = self.config.handover?;
+        let handover = self.config.handover.config()?;
         match self.state {
             State::Preparing { target, .. } => {
                 let from = self.cell;
@@ -200,7 +201,7 @@ impl Connection {
             let config = &self.config.radio_link;
             self.link.on_measurement(config, now, measured.sinr_db);
         }
-        match (self.state, &self.config.handover) {
+        match (self.state, self.config.handover.config()) {
             (State::Connected, Some(handover)) => {
                 self.levels.watch(&handover.event, now, self.cell);
                 None
@@ -265,7 +266,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rrc::{AttachConfig, HandoverConfig};
+    use crate::rrc::{Attach, AttachConfig, Handover, HandoverConfig};
 
     fn at(ms: u64) -> SimTime {
         SimTime::ZERO + Duration::from_millis(ms)
@@ -275,7 +276,7 @@ mod tests {
         let mut handover = HandoverConfig::default();
         handover.event.filter_coefficient = 0;
         RrcConfig {
-            handover: Some(handover),
+            handover: Handover::A3(handover),
             ..RrcConfig::default()
         }
     }
@@ -378,7 +379,7 @@ mod tests {
     fn without_handover_the_radio_link_fails_first() {
         let mut connection = connection(
             RrcConfig {
-                handover: None,
+                handover: Handover::Off,
                 ..config()
             },
             [-80.0, -90.0],
@@ -437,7 +438,7 @@ mod tests {
     #[test]
     fn attaching_takes_a_share_of_system_information_and_the_procedures() {
         let config = RrcConfig {
-            attach: Some(AttachConfig::default()),
+            attach: Attach::Standard(AttachConfig::default()),
             ..config()
         };
         let mut connection = connection(config, [-80.0, -100.0]);
@@ -474,7 +475,7 @@ mod tests {
     #[test]
     fn a_target_that_vanishes_during_the_interruption_is_not_entered() {
         let mut config = config();
-        if let Some(handover) = &mut config.handover {
+        if let Handover::A3(handover) = &mut config.handover {
             handover.interruption = Duration::from_millis(300);
         }
         let mut connection = connection(config, [-80.0, -100.0]);

@@ -1,29 +1,25 @@
 //! What a UE measures of its cells, and the report that a neighbour has become better.
 
-use backlane_units::{Duration, SimTime};
+use backlane_param::params;
+use backlane_units::{Decibels, Duration, SimTime};
 
-/// Event A3, "neighbour becomes offset better than serving", of TS 36.331.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct A3Config {
-    /// How much better the neighbour must be.
-    pub offset_db: f64,
-    /// Added on entering and taken off on leaving.
-    pub hysteresis_db: f64,
-    /// How long the neighbour must have been better.
-    pub time_to_trigger: Duration,
-    /// *k* of the layer 3 filter: a new measurement weighs 2^(−*k*/4).
-    pub filter_coefficient: u8,
-}
-
-impl Default for A3Config {
-    /// ns-3's LENA: a margin of 3 dB, as hysteresis, and 256 ms; *k* = 4 is the standard's default.
-    fn default() -> Self {
-        Self {
-            offset_db: 0.0,
-            hysteresis_db: 3.0,
-            time_to_trigger: Duration::from_millis(256),
-            filter_coefficient: 4,
-        }
+params! {
+    /// Event A3, "neighbour becomes offset better than serving", of TS 36.331.
+    ///
+    /// The defaults are those of ns-3's LENA: a margin of 3 dB, as hysteresis, and 256 ms; *k* = 4
+    /// is the standard's default.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct A3Config {
+        /// How much better the neighbour must be.
+        offset: Decibels = Decibels::from_mdb(0),
+            in Decibels::from_mdb(-15_000)..=Decibels::from_mdb(15_000);
+        /// Added to the offset for entering the event, taken off it for leaving.
+        hysteresis: Decibels = Decibels::from_mdb(3_000),
+            in Decibels::from_mdb(0)..=Decibels::from_mdb(15_000);
+        /// How long the neighbour must have been better.
+        time_to_trigger: Duration = Duration::from_millis(256), in super::TIME;
+        /// k of the filter: a measurement weighs 2^(−k/4).
+        filter_coefficient: u8 = 4, in 0..=19;
     }
 }
 
@@ -69,10 +65,10 @@ impl Levels {
             return;
         };
         for (cell, since) in self.better_since.iter_mut().enumerate() {
-            let lead = self.rsrp_dbm[cell] - own - event.offset_db;
-            if cell == serving || lead < -event.hysteresis_db {
+            let lead = self.rsrp_dbm[cell] - own - event.offset.as_db_f64();
+            if cell == serving || lead < -event.hysteresis.as_db_f64() {
                 *since = None;
-            } else if lead > event.hysteresis_db {
+            } else if lead > event.hysteresis.as_db_f64() {
                 since.get_or_insert(now);
             }
         }
@@ -117,8 +113,8 @@ mod tests {
     use super::*;
 
     const A3: A3Config = A3Config {
-        offset_db: 1.0,
-        hysteresis_db: 2.0,
+        offset: Decibels::from_mdb(1_000),
+        hysteresis: Decibels::from_mdb(2_000),
         time_to_trigger: Duration::from_millis(256),
         filter_coefficient: 0,
     };

@@ -12,6 +12,9 @@
 //! RRC messages are not sent: what they take is a delay each. That of X2 and of the core network
 //! is in the delay of a handover's preparation.
 
+use std::ops::RangeInclusive;
+
+use backlane_param::{choice, params};
 use backlane_units::Duration;
 
 pub mod connection;
@@ -22,78 +25,108 @@ pub use connection::{Cause, Change, Connection, Measurement};
 use measurement::A3Config;
 use radio_link::RadioLinkConfig;
 
-/// How UEs get into cells, from one to another, and out of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RrcConfig {
-    /// How long it takes until a UE's first data may flow; [`None`]: UEs are connected at the
-    /// start.
-    pub attach: Option<AttachConfig>,
-    /// Handover; [`None`]: a UE stays where it is until its radio link fails.
-    pub handover: Option<HandoverConfig>,
-    /// When a radio link has failed, and how long it takes to have another.
-    pub radio_link: RadioLinkConfig,
-    /// Between two measurements of a UE that moves. 200 ms is the measurement period of TS 36.133,
-    /// over which fading is averaged out.
-    pub measurement_period: Duration,
+/// Up to a minute.
+const TIME: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(60);
+
+params! {
+    /// How UEs get into cells, from one to another, and out of them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RrcConfig {
+        /// What a UE goes through before its first data.
+        attach: Attach = Attach::Off;
+        /// When a UE that moves goes to another cell.
+        handover: Handover = Handover::default();
+        /// When the radio link of a UE that moves has failed.
+        radio_link: RadioLinkConfig = RadioLinkConfig::default();
+    }
 }
 
-impl Default for RrcConfig {
-    fn default() -> Self {
-        Self {
-            attach: None,
-            handover: Some(HandoverConfig::default()),
-            radio_link: RadioLinkConfig::default(),
-            measurement_period: Duration::from_millis(200),
+choice! {
+    /// What a UE goes through before its first data.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Attach as "attach" {
+        /// Whether it takes time.
+        procedure = Off;
+
+        /// UEs are connected at the start.
+        Off = "none";
+        /// UEs switch on at the start; packets for them wait.
+        Standard = "standard" (config: AttachConfig = AttachConfig::default());
+    }
+}
+
+impl Attach {
+    /// What it takes, if it takes time.
+    pub const fn config(&self) -> Option<AttachConfig> {
+        match self {
+            Self::Off => None,
+            Self::Standard(config) => Some(*config),
         }
     }
 }
 
-/// What a UE goes through between switching on and its first data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AttachConfig {
-    /// System information comes once in each such period; a UE waits for a share of it that is
-    /// drawn uniformly.
-    pub system_information_period: Duration,
-    /// Random access, from the preamble to the resolution of contention.
-    pub random_access: Duration,
-    /// Setting up the connection and its bearer.
-    pub setup: Duration,
+params! {
+    /// What a UE goes through between switching on and its first data.
+    ///
+    /// SIB 1 each 80 ms (TS 36.331); about 25 ms of random access and 10 ms each for connection and
+    /// bearer, as ns-3's LENA has them. A UE that has to be authenticated takes 0.3 to 1 s more.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AttachConfig {
+        /// A UE waits for a share of this that is drawn uniformly.
+        ///
+        /// System information is broadcast once in each such period.
+        system_information_period: Duration = Duration::from_millis(80), in TIME;
+        /// Random access.
+        ///
+        /// From the preamble to the resolution of contention.
+        random_access: Duration = Duration::from_millis(25), in TIME;
+        /// Setting up the connection and the bearer.
+        setup: Duration = Duration::from_millis(20), in TIME;
+    }
 }
 
-impl Default for AttachConfig {
-    /// SIB 1 each 80 ms (TS 36.331); about 25 ms of random access and 10 ms each for
-    /// connection and bearer, as ns-3's LENA has them. A UE that has to be authenticated takes 0.3
-    /// to 1 s more.
-    fn default() -> Self {
-        Self {
-            system_information_period: Duration::from_millis(80),
-            random_access: Duration::from_millis(25),
-            setup: Duration::from_millis(20),
+choice! {
+    /// When a UE that moves goes to another cell, and what it takes. Packets follow it over the
+    /// backhaul.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Handover as "handover" {
+        /// What a UE reports for it.
+        event = A3;
+
+        /// A neighbour has become better than its own cell.
+        A3 = "a3" (config: HandoverConfig = HandoverConfig::default());
+        /// A UE stays in its cell until its radio link fails.
+        Off = "none";
+    }
+}
+
+impl Handover {
+    /// The configuration of handovers, if there are any.
+    pub const fn config(&self) -> Option<HandoverConfig> {
+        match self {
+            Self::Off => None,
+            Self::A3(config) => Some(*config),
         }
     }
 }
 
-/// When a UE is handed over, and what that takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HandoverConfig {
-    /// What the UE reports.
-    pub event: A3Config,
-    /// From the report to the UE's receiving the command: report, request and answer over X2,
-    /// command. Data flows meanwhile.
-    pub preparation: Duration,
-    /// From the command to data in the new cell. Nothing flows meanwhile.
-    pub interruption: Duration,
-}
-
-impl Default for HandoverConfig {
-    /// 30 ms of preparation; 15 ms for processing the command (TS 36.331 §11.2), 20 ms for
-    /// retuning and 10 ms for random access without contention. But for the 15 ms these are
-    /// assumptions.
-    fn default() -> Self {
-        Self {
-            event: A3Config::default(),
-            preparation: Duration::from_millis(30),
-            interruption: Duration::from_millis(45),
-        }
+params! {
+    /// When a UE is handed over, and what that takes.
+    ///
+    /// 15 ms of the interruption are the processing of the command (TS 36.331 §11.2), 20 ms
+    /// retuning and 10 ms random access without contention. But for the 15 ms, and for
+    /// [`A3Config`], the defaults are assumptions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HandoverConfig {
+        /// What the UE reports.
+        event: A3Config = A3Config::default();
+        /// From the report to the command; data flows meanwhile.
+        ///
+        /// Report, request and answer over X2, command.
+        preparation: Duration = Duration::from_millis(30), in TIME;
+        /// From the command to data in the new cell.
+        ///
+        /// No data flows meanwhile.
+        interruption: Duration = Duration::from_millis(45), in TIME;
     }
 }

@@ -1,37 +1,42 @@
 //! Whether a radio link is still one: TS 36.331, TS 36.213 §4.2.1.
 
-use backlane_units::{Duration, SimTime};
+use std::ops::RangeInclusive;
 
-/// Thresholds and timers of radio link monitoring.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RadioLinkConfig {
-    /// Q_out: below this SINR the control channel would be lost in 10 % of the subframes.
-    pub out_of_sync_db: f64,
-    /// Q_in: above this one in 2 %.
-    pub in_sync_db: f64,
-    /// Indications "out of sync" that start T310.
-    pub n310: u32,
-    /// How long a link may be out of sync.
-    pub t310: Duration,
-    /// Indications "in sync" that stop T310.
-    pub n311: u32,
-    /// From the failure to data in the cell that the UE finds: search, system information, random
-    /// access, re-establishment.
-    pub reestablishment: Duration,
-}
+use backlane_param::params;
+use backlane_units::{Decibels, Duration, SimTime};
 
-impl Default for RadioLinkConfig {
-    /// Thresholds, counts and T310 of ns-3's LENA. 200 ms to be back is an assumption: a search
-    /// among known cells, half a period of system information, random access, two RRC procedures.
-    fn default() -> Self {
-        Self {
-            out_of_sync_db: -5.0,
-            in_sync_db: -3.9,
-            n310: 6,
-            t310: Duration::from_secs(1),
-            n311: 2,
-            reestablishment: Duration::from_millis(200),
-        }
+/// Thresholds of SINR.
+const SINR: RangeInclusive<Decibels> = Decibels::from_mdb(-30_000)..=Decibels::from_mdb(30_000);
+
+params! {
+    /// When the radio link of a UE that moves has failed.
+    ///
+    /// Thresholds, counts and T310 are those of ns-3's LENA. The re-establishment is an assumption:
+    /// a search among known cells, half a period of system information, random access, two RRC
+    /// procedures.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RadioLinkConfig as "radio_link" {
+        /// Between two measurements of a UE that moves; 200 ms average fading out.
+        ///
+        /// 200 ms is the measurement period of TS 36.133.
+        measurement_period: Duration = Duration::from_millis(200),
+            in Duration::from_millis(10)..=Duration::from_secs(60);
+        /// Q_out: a SINR below it is out of sync. A cell whose SNR is below it is out of reach.
+        ///
+        /// The control channel would be lost in 10 % of the subframes.
+        out_of_sync: Decibels = Decibels::from_mdb(-5_000), in SINR;
+        /// Q_in: a SINR above it is in sync.
+        ///
+        /// The control channel would be lost in 2 % of the subframes.
+        in_sync: Decibels = Decibels::from_mdb(-3_900), in SINR;
+        /// Indications out of sync, 10 ms apart, that start T310.
+        n310: u32 = 6, in 1..=20;
+        /// How long a link may be out of sync.
+        t310: Duration = Duration::from_secs(1), in super::TIME;
+        /// Indications in sync that stop T310.
+        n311: u32 = 2, in 1..=10;
+        /// From a failure to data in the cell that the UE finds.
+        reestablishment: Duration = Duration::from_millis(200), in super::TIME;
     }
 }
 
@@ -57,12 +62,12 @@ impl RadioLink {
     /// The serving cell was measured with this SINR.
     pub fn on_measurement(&mut self, config: &RadioLinkConfig, now: SimTime, sinr_db: f64) {
         let indications = |count: u32| INDICATION * u64::from(count);
-        if sinr_db < config.out_of_sync_db {
+        if sinr_db < config.out_of_sync.as_db_f64() {
             if self.deadline == SimTime::MAX {
                 let starts = now.saturating_add(indications(config.n310));
                 self.deadline = starts.saturating_add(config.t310);
             }
-        } else if sinr_db > config.in_sync_db
+        } else if sinr_db > config.in_sync.as_db_f64()
             && now.saturating_add(indications(config.n311)) <= self.deadline
         {
             self.deadline = SimTime::MAX;

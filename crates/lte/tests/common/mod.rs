@@ -250,3 +250,8 @@ impl Cells {
         self.sink(load).bytes as f64 * 8.0 / s
     }
 }
+
+/// The network as LENA has it.
+pub fn lena() -> RanConfig {
+    RanConfig::default().as_lena().unwrap()
+}

@@ -1,22 +1,23 @@
 //! Acknowledged mode.
 
-use backlane_lte::rlc::{AmConfig, Direction, Pdu, PollRetransmission, RlcConfig};
-use backlane_units::{Duration, SimTime};
+use backlane_lte::rlc::{AmConfig, Direction, Pdu, PollRetransmission, RlcConfig, RlcMode};
+use backlane_param::OrInfinite;
+use backlane_units::{Bytes, Duration, SimTime};
 use proptest::prelude::*;
 
-use crate::air::{Air, BOTH, Weather, at_ms, index};
+use crate::air::{Air, BOTH, Weather, at_ms, index, lena};
 
 /// The defaults, and no end to retransmissions.
 fn endless() -> AmConfig {
     AmConfig {
-        max_retransmissions: None,
+        max_retransmissions: OrInfinite::Infinite,
         ..AmConfig::default()
     }
 }
 
 /// Sends `packets` in both directions, a few each TTI, and runs until all have arrived.
 fn deliver_all(config: AmConfig, weather: Weather, packets: u32, seed: u64) -> Air {
-    let mut air = Air::new(RlcConfig::Am(config), seed);
+    let mut air = Air::new(config, seed);
     let mut pushed = [0; 2];
     while air
         .delivered
@@ -54,7 +55,7 @@ proptest! {
         seed in any::<u64>(),
         grant_bytes_max in prop_oneof![Just(10_000u64), 40u64..2000],
         harq_max in 0u64..4,
-        poll_pdus in prop_oneof![Just(None), (1u32..64).prop_map(Some)],
+        poll_pdus in prop_oneof![Just(OrInfinite::Infinite), (1u32..64).prop_map(OrInfinite::Value)],
         t_status_prohibit_ms in 0u64..60,
     ) {
         let config = AmConfig {
@@ -71,7 +72,7 @@ proptest! {
         seed in any::<u64>(),
         small in 12u64..60,
     ) {
-        let mut air = Air::new(RlcConfig::Am(endless()), seed);
+        let mut air = Air::new(endless(), seed);
         for number in 0..12 {
             air.push(Direction::Down, number, 500 + 97 * number);
         }
@@ -112,8 +113,8 @@ fn report_is_due(air: &Air) -> bool {
 }
 
 /// A bearer whose first `packets` of 1000 bytes, PDCP included, wait to go down.
-fn loaded(config: AmConfig, packets: u32) -> Air {
-    let mut air = Air::new(RlcConfig::Am(config), 1);
+fn loaded(config: impl Into<RlcConfig>, packets: u32) -> Air {
+    let mut air = Air::new(config, 1);
     for number in 0..packets {
         air.push(Direction::Down, number, 998);
     }
@@ -126,15 +127,15 @@ const ONE: u32 = 3 + 2 + 1000;
 /// A timer that polls and nothing else but the last PDU does.
 fn quiet() -> AmConfig {
     AmConfig {
-        poll_pdus: None,
-        poll_bytes: None,
+        poll_pdus: OrInfinite::Infinite,
+        poll_bytes: OrInfinite::Infinite,
         ..AmConfig::default()
     }
 }
 
 #[test]
 fn the_pdu_after_which_a_report_is_asked_for_is_counted_in_pdus_or_bytes_or_is_the_last() {
-    let polls = |config: AmConfig| -> Vec<u32> {
+    let polls = |config: RlcConfig| -> Vec<u32> {
         let mut air = loaded(config, 12);
         let mut at = Vec::new();
         for number in 1..=12 {
@@ -148,18 +149,18 @@ fn the_pdu_after_which_a_report_is_asked_for_is_counted_in_pdus_or_bytes_or_is_t
         }
         at
     };
-    assert_eq!(polls(quiet()), [12]);
+    assert_eq!(polls(quiet().into()), [12]);
     let pdus = AmConfig {
-        poll_pdus: Some(5),
+        poll_pdus: OrInfinite::Value(5),
         ..quiet()
     };
-    assert_eq!(polls(pdus), [5, 10, 12]);
+    assert_eq!(polls(pdus.into()), [5, 10, 12]);
     let bytes = AmConfig {
-        poll_bytes: Some(2001),
+        poll_bytes: OrInfinite::Value(Bytes::new(2001)),
         ..quiet()
     };
-    assert_eq!(polls(bytes), [3, 6, 9, 12]);
-    assert!(polls(AmConfig::lena()).into_iter().eq(1..=12));
+    assert_eq!(polls(bytes.into()), [3, 6, 9, 12]);
+    assert!(polls(lena()).into_iter().eq(1..=12));
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn a_missing_pdu_is_reported_when_the_reordering_timer_expires_and_sent_again_fi
 #[test]
 fn reports_keep_a_distance_of_the_prohibit_timer() {
     let config = AmConfig {
-        poll_pdus: Some(1),
+        poll_pdus: OrInfinite::Value(1),
         ..AmConfig::default()
     };
     let mut air = loaded(config, 3);
@@ -354,7 +355,7 @@ fn an_unanswered_poll_is_repeated_with_what_is_next_if_there_is_something() {
 /// A PDU with four packets of 100 bytes was lost and reported, and is sent again in three
 /// segments of 150, 150 and 100 bytes.
 fn segmented() -> (Air, [Vec<Pdu>; 3]) {
-    let mut air = Air::new(RlcConfig::Am(quiet()), 1);
+    let mut air = Air::new(quiet(), 1);
     for number in 0..5 {
         air.push(Direction::Down, number, 98);
     }
@@ -391,7 +392,7 @@ fn a_packet_is_delivered_as_soon_as_its_bytes_have_arrived_in_sequence_and_not_b
 
 #[test]
 fn bytes_that_wait_to_be_sent_again_are_not_put_in_line_twice() {
-    let mut air = Air::new(RlcConfig::Am(quiet()), 1);
+    let mut air = Air::new(quiet(), 1);
     for number in 0..5 {
         air.push(Direction::Down, number, 98);
     }
@@ -418,7 +419,7 @@ fn bytes_that_wait_to_be_sent_again_are_not_put_in_line_twice() {
 fn the_link_has_failed_when_a_pdu_was_retransmitted_as_often_as_is_allowed_and_in_vain() {
     for max in [1, 4, 8] {
         let config = AmConfig {
-            max_retransmissions: Some(max),
+            max_retransmissions: OrInfinite::Value(max),
             ..AmConfig::default()
         };
         let mut air = loaded(config, 1);
@@ -441,7 +442,7 @@ fn the_link_has_failed_when_a_pdu_was_retransmitted_as_often_as_is_allowed_and_i
 
 #[test]
 fn lena_never_gives_a_link_up() {
-    let mut air = loaded(AmConfig::lena(), 1);
+    let mut air = loaded(lena(), 1);
     for _ in 0..200 {
         assert_eq!(air.fill(Direction::Down, ONE).len(), 1);
         air.now_ms += 20;
@@ -452,7 +453,7 @@ fn lena_never_gives_a_link_up() {
 
 #[test]
 fn without_segments_a_pdu_that_no_longer_fits_stops_everything_as_in_lena() {
-    let delivered = |config: AmConfig| {
+    let delivered = |config: RlcConfig| {
         let mut air = loaded(config, 6);
         // A block of five packets is lost. From now on a block holds less than half of it.
         air.fill(Direction::Down, 5100);
@@ -469,19 +470,19 @@ fn without_segments_a_pdu_that_no_longer_fits_stops_everything_as_in_lena() {
         }
         air.delivered[0].len()
     };
-    assert_eq!(delivered(AmConfig::lena()), 0);
-    let cutting = AmConfig {
-        resegmentation: true,
-        ..AmConfig::lena()
-    };
+    assert_eq!(delivered(lena()), 0);
+    let mut cutting = lena();
+    if let RlcMode::Am(config) = &mut cutting.mode {
+        config.resegmentation = true;
+    }
     assert_eq!(delivered(cutting), 20);
-    assert_eq!(delivered(AmConfig::default()), 20);
+    assert_eq!(delivered(RlcConfig::default()), 20);
 }
 
 #[test]
 fn a_reordering_timer_shorter_than_harq_repeats_what_is_not_lost() {
-    let retransmitted = |config: AmConfig| {
-        let mut air = Air::new(RlcConfig::Am(config), 3);
+    let retransmitted = |config: RlcConfig| {
+        let mut air = Air::new(config, 3);
         let weather = Weather {
             grant_bytes_max: 3000,
             loss_percent: 0,
@@ -495,13 +496,13 @@ fn a_reordering_timer_shorter_than_harq_repeats_what_is_not_lost() {
         }
         air.bearer.counters(Direction::Down).retransmitted_pdus
     };
-    assert_eq!(retransmitted(AmConfig::default()), 0);
-    assert!(retransmitted(AmConfig::lena()) > 10);
+    assert_eq!(retransmitted(RlcConfig::default()), 0);
+    assert!(retransmitted(lena()) > 10);
 }
 
 #[test]
 fn lenas_report_takes_a_whole_block() {
-    for (config, pdus) in [(AmConfig::lena(), 1), (AmConfig::default(), 2)] {
+    for (config, pdus) in [(lena(), 1), (RlcConfig::default(), 2)] {
         let mut air = loaded(config, 1);
         air.push(Direction::Up, 7, 50);
         let down = air.fill(Direction::Down, ONE);
@@ -535,7 +536,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_repeated_when_the_bearer_starts_anew_again_and_again(seed in any::<u64>()) {
-        let mut air = Air::new(RlcConfig::Am(endless()), seed);
+        let mut air = Air::new(endless(), seed);
         let weather = Weather { grant_bytes_max: 4000, loss_percent: 20, harq_max: 3 };
         for number in 0..200 {
             air.push(Direction::Down, number, 1 + number * 7);

@@ -1,15 +1,19 @@
 //! A bearer over an air of transport blocks of any size, of which some are lost and others late.
 
+use backlane_lte::config::RanConfig;
 use backlane_lte::pdcp::PdcpConfig;
-use backlane_lte::rlc::{Bearer, BufferConfig, BufferLimit, Direction, Outcome, Pdu, RlcConfig};
+use backlane_lte::rlc::{Bearer, Direction, Outcome, Pdu, RlcConfig};
 use backlane_net::PacketId;
+use backlane_param::BufferLimit;
 use backlane_units::{Duration, SimTime};
 
 pub const BOTH: [Direction; 2] = [Direction::Down, Direction::Up];
-pub const UNLIMITED: BufferConfig = BufferConfig {
-    limit: BufferLimit::Packets(u32::MAX),
-    codel: None,
-};
+pub const UNLIMITED: BufferLimit = BufferLimit::Packets(u32::MAX);
+
+/// RLC as LENA has it.
+pub fn lena() -> RlcConfig {
+    RanConfig::default().as_lena().unwrap().rlc
+}
 
 pub fn at_ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
@@ -60,13 +64,18 @@ pub struct Air {
 }
 
 impl Air {
-    pub fn new(rlc: RlcConfig, seed: u64) -> Self {
-        Self::with(&rlc, &UNLIMITED, &PdcpConfig::default(), seed)
+    /// With a buffer that holds everything.
+    pub fn new(rlc: impl Into<RlcConfig>, seed: u64) -> Self {
+        let rlc = RlcConfig {
+            buffer: UNLIMITED,
+            ..rlc.into()
+        };
+        Self::with(&rlc, &PdcpConfig::default(), seed)
     }
 
-    pub fn with(rlc: &RlcConfig, buffer: &BufferConfig, pdcp: &PdcpConfig, seed: u64) -> Self {
+    pub fn with(rlc: &RlcConfig, pdcp: &PdcpConfig, seed: u64) -> Self {
         Self {
-            bearer: Bearer::new(rlc, buffer, pdcp),
+            bearer: Bearer::new(rlc, pdcp),
             now_ms: 0,
             dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             delivered: [Vec::new(), Vec::new()],

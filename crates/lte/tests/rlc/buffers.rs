@@ -1,18 +1,26 @@
 //! The transmission buffer: limits, CoDel, the discard timer.
 
 use backlane_lte::pdcp::PdcpConfig;
-use backlane_lte::rlc::{
-    AmConfig, BufferConfig, BufferLimit, CoDelTargets, Direction, RlcConfig, UmConfig,
-};
+use backlane_lte::rlc::{Aqm, Direction, RlcConfig, UmConfig};
 use backlane_net::PacketId;
-use backlane_units::{Duration, SimTime};
+use backlane_param::{BufferLimit, OrInfinite};
+use backlane_units::{Bytes, Duration, SimTime};
 
-use crate::air::{Air, UNLIMITED, Weather, at_ms};
+use crate::air::{Air, UNLIMITED, Weather, at_ms, lena};
 
 fn limited(limit: BufferLimit) -> Air {
-    let buffer = BufferConfig { limit, codel: None };
-    let rlc = RlcConfig::Am(AmConfig::default());
-    Air::with(&rlc, &buffer, &PdcpConfig::default(), 1)
+    let rlc = RlcConfig {
+        buffer: limit,
+        ..RlcConfig::default()
+    };
+    Air::with(&rlc, &PdcpConfig::default(), 1)
+}
+
+fn unlimited() -> RlcConfig {
+    RlcConfig {
+        buffer: UNLIMITED,
+        ..RlcConfig::default()
+    }
 }
 
 fn dropped(air: &Air) -> Vec<u32> {
@@ -38,7 +46,7 @@ fn a_buffer_of_750_packets_drops_the_751st_and_does_not_count_the_one_begun() {
 
 #[test]
 fn a_buffer_of_bytes_counts_pdcp_headers_and_lets_a_smaller_packet_in() {
-    let mut air = limited(BufferLimit::Bytes(3010));
+    let mut air = limited(BufferLimit::Bytes(Bytes::new(3010)));
     for (number, bytes) in [(0, 1498), (1, 1498), (2, 1498), (3, 8)] {
         air.push(Direction::Down, number, bytes);
     }
@@ -48,7 +56,7 @@ fn a_buffer_of_bytes_counts_pdcp_headers_and_lets_a_smaller_packet_in() {
 
 #[test]
 fn a_buffer_of_time_is_full_while_its_oldest_packet_has_waited_for_longer() {
-    let mut air = limited(BufferLimit::Delay(Duration::from_millis(100)));
+    let mut air = limited(BufferLimit::Time(Duration::from_millis(100)));
     air.push(Direction::Down, 0, 1498);
     air.now_ms = 100;
     air.push(Direction::Down, 1, 1498);
@@ -65,8 +73,7 @@ fn a_buffer_of_time_is_full_while_its_oldest_packet_has_waited_for_longer() {
 
 #[test]
 fn lenas_buffer_does_not_hold_an_initial_window() {
-    let rlc = RlcConfig::lena();
-    let mut air = Air::with(&rlc, &BufferConfig::lena(), &PdcpConfig::default(), 1);
+    let mut air = Air::with(&lena(), &PdcpConfig::default(), 1);
     for number in 0..10 {
         air.push(Direction::Down, number, 1500);
     }
@@ -75,12 +82,14 @@ fn lenas_buffer_does_not_hold_an_initial_window() {
 
 #[test]
 fn codel_drops_an_interval_after_the_sojourn_time_has_passed_its_target() {
-    let buffer = BufferConfig {
-        codel: Some(CoDelTargets::default()),
-        ..UNLIMITED
+    let rlc = RlcConfig {
+        aqm: Aqm::CoDel {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+        },
+        ..RlcConfig::from(UmConfig::default())
     };
-    let rlc = RlcConfig::Um(UmConfig::default());
-    let mut air = Air::with(&rlc, &buffer, &PdcpConfig::default(), 1);
+    let mut air = Air::new(rlc, 1);
     for number in 0..400 {
         air.push(Direction::Down, number, 998);
     }
@@ -106,11 +115,10 @@ fn codel_drops_an_interval_after_the_sojourn_time_has_passed_its_target() {
 #[test]
 fn a_packet_is_discarded_when_its_timer_runs_out_unless_it_was_begun() {
     let pdcp = PdcpConfig {
-        discard_timer: Some(Duration::from_millis(150)),
+        discard_timer: OrInfinite::Value(Duration::from_millis(150)),
         ..PdcpConfig::default()
     };
-    let rlc = RlcConfig::Am(AmConfig::default());
-    let mut air = Air::with(&rlc, &UNLIMITED, &pdcp, 1);
+    let mut air = Air::with(&unlimited(), &pdcp, 1);
     for number in 0..3 {
         air.push(Direction::Down, number, 998);
     }
@@ -132,17 +140,16 @@ fn a_packet_is_discarded_when_its_timer_runs_out_unless_it_was_begun() {
 #[test]
 fn what_was_sent_before_the_rest_was_discarded_is_still_asked_after() {
     let pdcp = PdcpConfig {
-        discard_timer: Some(Duration::from_millis(50)),
+        discard_timer: OrInfinite::Value(Duration::from_millis(50)),
         ..PdcpConfig::default()
     };
-    let rlc = RlcConfig::Am(AmConfig::default());
     let clear = Weather {
         grant_bytes_max: 5000,
         loss_percent: 0,
         harq_max: 0,
     };
     for by_grant in [false, true] {
-        let mut air = Air::with(&rlc, &UNLIMITED, &pdcp, 1);
+        let mut air = Air::with(&unlimited(), &pdcp, 1);
         air.push(Direction::Down, 0, 998);
         air.push(Direction::Down, 1, 998);
         // A PDU that does not poll, since another packet waits; it is lost, the other discarded,
@@ -162,7 +169,7 @@ fn what_was_sent_before_the_rest_was_discarded_is_still_asked_after() {
 
 #[test]
 fn packets_that_wait_are_taken_out_in_order() {
-    let mut air = Air::new(RlcConfig::Um(UmConfig::default()), 1);
+    let mut air = Air::new(RlcConfig::from(UmConfig::default()), 1);
     for number in 0..5 {
         air.push(Direction::Down, number, 998);
     }

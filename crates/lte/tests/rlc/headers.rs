@@ -4,14 +4,14 @@ use backlane_lte::pdcp::{PdcpConfig, PdcpSequenceNumber};
 use backlane_lte::rlc::{AmConfig, Direction, Pdu, RlcConfig, UmConfig, UmSequenceNumber};
 use proptest::prelude::*;
 
-use crate::air::{Air, UNLIMITED};
+use crate::air::Air;
 
 fn am() -> RlcConfig {
-    RlcConfig::Am(AmConfig::default())
+    RlcConfig::from(AmConfig::default())
 }
 
 fn um(sequence_number: UmSequenceNumber) -> RlcConfig {
-    RlcConfig::Um(UmConfig {
+    RlcConfig::from(UmConfig {
         sequence_number,
         ..UmConfig::default()
     })
@@ -82,7 +82,7 @@ fn pdcp_adds_one_or_two_bytes() {
             sequence_number,
             ..PdcpConfig::default()
         };
-        let mut air = Air::with(&am(), &UNLIMITED, &pdcp, 1);
+        let mut air = Air::with(&am(), &pdcp, 1);
         air.push(Direction::Down, 0, 1500);
         assert_eq!(air.bearer.queue_bytes(Direction::Down), 1500 + header);
     }

@@ -19,7 +19,7 @@ proptest! {
     ) {
         let sequence_number = if short { UmSequenceNumber::Bits5 } else { UmSequenceNumber::Bits10 };
         let config = UmConfig { sequence_number, ..UmConfig::default() };
-        let mut air = Air::new(RlcConfig::Um(config), seed);
+        let mut air = Air::new(RlcConfig::from(config), seed);
         let weather = Weather { grant_bytes_max, loss_percent: 10, harq_max };
         let mut pushed = 0;
         while pushed < 400 || !air.bearer.status(Direction::Down, air.now()).is_empty() {
@@ -51,7 +51,7 @@ proptest! {
 }
 
 fn loaded(packets: u32) -> Air {
-    let mut air = Air::new(RlcConfig::Um(UmConfig::default()), 1);
+    let mut air = Air::new(RlcConfig::from(UmConfig::default()), 1);
     for number in 0..packets {
         air.push(Direction::Down, number, 998);
     }
@@ -89,7 +89,7 @@ fn a_pdu_that_falls_out_of_the_window_is_not_waited_for() {
             sequence_number,
             ..UmConfig::default()
         };
-        let mut air = Air::new(RlcConfig::Um(config), 1);
+        let mut air = Air::new(RlcConfig::from(config), 1);
         for number in 0..=window {
             air.push(Direction::Down, number, 98);
             let pdus = air.fill(Direction::Down, 9000);

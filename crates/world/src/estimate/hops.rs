@@ -1,7 +1,11 @@
 //! What one hop takes: a wire, a link over radios, a cell.
 
+use backlane_lte::config::RanConfig;
+use backlane_param::Params;
 use backlane_radio::{PathLoss, Position, Sight};
-use backlane_scenario::model::{Capacity, Lte, QueueConfig, QueueLimit, RadioLink};
+use backlane_scenario::model::{
+    AccessKind, Capacity, QueueConfig, QueueLimit, RadioLink, Scenario,
+};
 use backlane_wifi::WifiConfig;
 use backlane_wifi::phy::Standard;
 
@@ -112,17 +116,25 @@ pub(super) fn mean_bps(capacity: &Capacity) -> f64 {
     }
 }
 
+/// The configuration of the radio access network, if there is one.
+pub(super) fn lte(scenario: &Scenario) -> Option<RanConfig> {
+    match &scenario.access.as_ref()?.kind {
+        AccessKind::Lte(lte) => RanConfig::read(&lte.values).ok(),
+        _ => None,
+    }
+}
+
 /// What a cell carries towards a UE that hears it at this SINR: three quarters of Shannon's bound,
 /// no more than 5.5 bit/s/Hz a layer (64-QAM at its highest rate), a quarter for control and
 /// reference symbols.
-pub(super) fn lte_bps(lte: &Lte, sinr_db: f64) -> f64 {
+pub(super) fn lte_bps(lte: &RanConfig, sinr_db: f64) -> f64 {
     let blocks: f64 = lte
-        .carriers
+        .carrier
         .iter()
-        .map(|c| f64::from(c.resource_blocks))
+        .map(|carrier| f64::from(carrier.n_rb()))
         .sum();
     let ratio = libm::pow(10.0, sinr_db.clamp(-10.0, 40.0) / 10.0);
     let bits_per_hz = (0.75 * libm::log2(1.0 + ratio)).min(5.5);
-    let layers = f64::from(lte.layers.max(1));
+    let layers = f64::from(lte.layers().max(1));
     (180e3 * blocks * 0.75 * bits_per_hz * layers).max(1e4)
 }

@@ -7,7 +7,7 @@ use backlane_routing::etx::Metric;
 use backlane_scenario::model::{AccessKind, CongestionControl, Scenario};
 use backlane_units::Duration;
 
-use super::hops::Over;
+use super::hops::{self, Over};
 use super::paths::Paths;
 use super::routing::Routing;
 use super::share::{Bundle, Traffic};
@@ -53,10 +53,11 @@ fn ues(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
     match &access.kind {
         AccessKind::Ideal(_) => ledger.add("UEs", ues, costs::IDEAL_UE),
         AccessKind::Trace(_) => ledger.add("UEs", ues, costs::TRACE_UE),
-        AccessKind::Lte(lte) => {
+        AccessKind::Lte(_) => {
             ledger.add("UEs", ues, costs::LTE_UE);
-            if lte.handover.is_some() {
-                let period_s = lte.radio_link.measurement_period.as_secs_f64().max(1e-3);
+            let rrc = hops::lte(scenario).map(|config| config.rrc);
+            if let Some(rrc) = rrc.filter(|rrc| rrc.handover.config().is_some()) {
+                let period_s = rrc.radio_link.measurement_period.as_secs_f64().max(1e-3);
                 let measurements = ues * traffic.end_s / period_s;
                 ledger.add("measurements of UEs", measurements, costs::MEASUREMENT);
             }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use backlane_lte::config::RanConfig;
 use backlane_param::Params;
 use backlane_radio::Position;
 use backlane_scenario::model::lte::LteUe;
@@ -15,9 +16,8 @@ use backlane_scenario::model::{
 use backlane_units::Duration;
 use backlane_wifi::{Neighbours, WifiConfig};
 
-use super::hops::{Hop, MOST_S_PER_BIT, Over, air, loss_db, lte_bps, mean_bps, queue_bytes};
+use super::hops::{Hop, MOST_S_PER_BIT, Over, air, loss_db, lte, lte_bps, mean_bps, queue_bytes};
 use super::routing::Routing;
-use crate::convert_lte;
 
 /// Bytes of an IP packet of data beside its payload: IP, TCP, timestamps.
 pub(super) const TCP_HEADER_BYTES: f64 = 52.0;
@@ -65,6 +65,8 @@ pub(super) struct Paths<'a> {
     scenario: &'a Scenario,
     wifi: Option<Rc<WifiConfig>>,
     routing: Routing,
+    /// The radio access network, if there is one.
+    lte: Option<RanConfig>,
     hops: Vec<Hop>,
     /// For the first directions: the link of the file, and whether it is its way back.
     of_link: Vec<(usize, bool)>,
@@ -90,6 +92,7 @@ impl<'a> Paths<'a> {
                 .and_then(|wifi| WifiConfig::read(&wifi.values).ok())
                 .map(Rc::new),
             routing: Routing::of(scenario),
+            lte: lte(scenario),
             hops: Vec::new(),
             of_link: Vec::new(),
             neighbours: vec![Vec::new(); scenario.nodes.len()],
@@ -308,9 +311,10 @@ impl<'a> Paths<'a> {
                         ..plain
                     }
                 }),
-                AccessKind::Lte(lte) => {
+                AccessKind::Lte(_) => {
                     // What a UE at a usual place gets; `of_ue` knows better.
-                    let s_per_bit = 1.0 / lte_bps(lte, 15.0);
+                    let bps = self.lte.as_ref().map(|config| lte_bps(config, 15.0));
+                    let s_per_bit = bps.map_or(MOST_S_PER_BIT, |bps| 1.0 / bps);
                     let down = Hop {
                         over: Over::Lte(number as u32),
                         s_per_bit,
@@ -407,31 +411,39 @@ impl<'a> Paths<'a> {
                 }
             }
         }
-        let config = convert_lte::ran(lte);
-        let Some(carrier) = config.carriers.first() else {
-            return (number, 1.0 / lte_bps(lte, 15.0));
+        let Some((config, carrier)) = self
+            .lte
+            .as_ref()
+            .and_then(|config| Some((config, config.carrier.first()?)))
+        else {
+            return (number, MOST_S_PER_BIT);
         };
-        let heights = (lte.enodeb_height.as_m_f64(), lte.ue_height.as_m_f64());
+        let path_loss = config.path_loss.at(carrier.frequency);
+        let heights = (config.enodeb_height.as_m_f64(), config.ue_height.as_m_f64());
         let site = Position {
             x_m: 0.0,
             y_m: 0.0,
             z_m: heights.0,
         };
-        let blocks: f64 = lte
-            .carriers
+        let blocks: f64 = config
+            .carrier
             .iter()
-            .map(|c| f64::from(c.resource_blocks))
+            .map(|carrier| f64::from(carrier.n_rb()))
             .sum();
-        let noise_dbm =
-            -174.0 + 10.0 * libm::log10(180e3 * blocks.max(1.0)) + lte.ue_noise_figure.as_db_f64();
+        let noise_dbm = -174.0
+            + 10.0 * libm::log10(180e3 * blocks.max(1.0))
+            + config.ue_noise_figure.as_db_f64();
         let bps = distances_m.iter().map(|distance_m| {
             let user = Position {
                 x_m: distance_m.max(1.0),
                 y_m: 0.0,
                 z_m: heights.1,
             };
-            let loss_db = loss_db(&carrier.path_loss, site, user);
-            lte_bps(lte, lte.enodeb_power.as_dbm_f64() - loss_db - noise_dbm)
+            let loss_db = loss_db(&path_loss, site, user);
+            lte_bps(
+                config,
+                config.enodeb_power.as_dbm_f64() - loss_db - noise_dbm,
+            )
         });
         let mean_bps = bps.sum::<f64>() / distances_m.len() as f64;
         (number, 1.0 / mean_bps.max(1e4))

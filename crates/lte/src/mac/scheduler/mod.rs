@@ -12,18 +12,18 @@ mod round_robin;
 
 pub use demand::{Average, Candidate, Demand, MAX_GROUPS, NOBODY};
 
-use crate::config::SchedulerKind;
+use crate::config::SchedulerRule;
 
 /// A scheduler of one cell and carrier.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    kind: SchedulerKind,
+    kind: SchedulerRule,
     turn: u32,
 }
 
 impl Scheduler {
     /// A scheduler that has not served anybody.
-    pub fn new(kind: SchedulerKind) -> Self {
+    pub fn new(kind: SchedulerRule) -> Self {
         Self { kind, turn: 0 }
     }
 
@@ -34,10 +34,10 @@ impl Scheduler {
             return;
         }
         match self.kind {
-            SchedulerKind::RoundRobin => round_robin::share(demand, &mut self.turn),
-            SchedulerKind::ProportionalFair => proportional_fair::share(demand),
-            SchedulerKind::MaxCqi => max_cqi::share(demand),
-            SchedulerKind::BlindEqualThroughput => blind_equal_throughput::share(demand),
+            SchedulerRule::RoundRobin => round_robin::share(demand, &mut self.turn),
+            SchedulerRule::ProportionalFair => proportional_fair::share(demand),
+            SchedulerRule::MaxCqi => max_cqi::share(demand),
+            SchedulerRule::BlindEqualThroughput => blind_equal_throughput::share(demand),
         }
     }
 }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn round_robin_gives_equal_shares_and_goes_on_after_the_last_served() {
-        let mut scheduler = Scheduler::new(SchedulerKind::RoundRobin);
+        let mut scheduler = Scheduler::new(SchedulerRule::RoundRobin);
         let mut all: Vec<_> = (0..3).map(|ue| candidate(ue, 100.0, 25, 1.0)).collect();
         let owners = share(&mut scheduler, 25, 2, &mut all);
         assert_eq!(all.iter().map(|c| c.given).collect::<Vec<_>>(), [13, 12, 0]);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_does_not_divide_goes_around() {
-        let mut scheduler = Scheduler::new(SchedulerKind::RoundRobin);
+        let mut scheduler = Scheduler::new(SchedulerRule::RoundRobin);
         let mut all: Vec<_> = (0..3).map(|ue| candidate(ue, 100.0, 25, 1.0)).collect();
         for given in [[9, 8, 8], [8, 9, 8], [8, 8, 9], [9, 8, 8]] {
             share(&mut scheduler, 25, 10, &mut all);
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn what_a_short_backlog_leaves_over_goes_to_the_others() {
         for kind in [
-            SchedulerKind::RoundRobin,
-            SchedulerKind::ProportionalFair,
-            SchedulerKind::MaxCqi,
-            SchedulerKind::BlindEqualThroughput,
+            SchedulerRule::RoundRobin,
+            SchedulerRule::ProportionalFair,
+            SchedulerRule::MaxCqi,
+            SchedulerRule::BlindEqualThroughput,
         ] {
             let mut all = [candidate(0, 100.0, 1, 1.0), candidate(1, 90.0, 25, 1.0)];
             share(&mut Scheduler::new(kind), 25, 10, &mut all);
@@ -118,13 +118,13 @@ mod tests {
     fn proportional_fair_serves_the_highest_ratio_and_max_cqi_the_highest_rate() {
         let mut all = [candidate(0, 100.0, 25, 50.0), candidate(1, 40.0, 25, 10.0)];
         let owners = share(
-            &mut Scheduler::new(SchedulerKind::ProportionalFair),
+            &mut Scheduler::new(SchedulerRule::ProportionalFair),
             25,
             10,
             &mut all,
         );
         assert!(owners.iter().all(|&owner| owner == 1));
-        let owners = share(&mut Scheduler::new(SchedulerKind::MaxCqi), 25, 10, &mut all);
+        let owners = share(&mut Scheduler::new(SchedulerRule::MaxCqi), 25, 10, &mut all);
         assert!(owners.iter().all(|&owner| owner == 0));
     }
 
@@ -136,7 +136,7 @@ mod tests {
             candidate(1, 800.0, 25, averages[1]),
         ];
         share(
-            &mut Scheduler::new(SchedulerKind::BlindEqualThroughput),
+            &mut Scheduler::new(SchedulerRule::BlindEqualThroughput),
             25,
             10,
             &mut all,
@@ -153,7 +153,7 @@ mod tests {
         let mut bits = vec![100.0; 2 * MAX_GROUPS];
         bits[3] = 110.0;
         bits[MAX_GROUPS + 7] = 120.0;
-        Scheduler::new(SchedulerKind::ProportionalFair).share(&mut Demand {
+        Scheduler::new(SchedulerRule::ProportionalFair).share(&mut Demand {
             free: (1 << 25) - 1,
             max_ues: 10,
             candidates: &mut all,
@@ -182,7 +182,7 @@ mod tests {
     /// Ten groups each for the two with the highest ratio; the five that are left stay empty.
     #[test]
     fn no_more_ues_are_served_in_a_tti_than_may_be() {
-        for kind in [SchedulerKind::ProportionalFair, SchedulerKind::MaxCqi] {
+        for kind in [SchedulerRule::ProportionalFair, SchedulerRule::MaxCqi] {
             let mut all: Vec<_> = [80.0, 100.0, 90.0]
                 .into_iter()
                 .zip(0..)

@@ -31,7 +31,7 @@ pub(super) struct UplinkCarrier {
 
 impl UplinkCarrier {
     pub(super) fn new(config: &RanConfig) -> Self {
-        let n_rb = config.carriers[0].n_rb;
+        let n_rb = config.carrier[0].n_rb();
         let ideal = config.uplink.requests == UplinkRequests::Ideal;
         let least_prb = config.uplink.min_prb.clamp(1, n_rb);
         let model = ErrorModel::new(ErrorModelConfig {
@@ -41,7 +41,7 @@ impl UplinkCarrier {
             n_rb,
             layers: 1,
             code_rate: config.code_rate,
-            code_rate_limit: config.code_rate_limit,
+            code_rate_limit: config.code_rate_limit.value(),
             combining: config.harq.combining,
             target_error: config.adaptation.target_bler,
         });

@@ -43,7 +43,7 @@ impl Requests {
             self.triggered = true;
         }
         self.seen_bytes = bytes;
-        let chance = tti % u64::from(scheduled.sr_period_ttis) == self.offset;
+        let chance = tti % u64::from(scheduled.sr_period.0) == self.offset;
         chance && bytes != 0 && self.triggered && !has_grant
     }
 
@@ -61,13 +61,13 @@ impl Requests {
         reports: bool,
     ) {
         self.seen_bytes = left_bytes;
-        self.repeated_at = tti + u64::from(scheduled.retransmit_bsr_ttis);
+        self.repeated_at = tti + u64::from(scheduled.retransmit_bsr.0);
         // A report is given up as well if all that waited is in the PUSCH.
         if reports || left_bytes == 0 {
             self.triggered = false;
         }
         if reports {
-            self.periodic_at = tti + u64::from(scheduled.periodic_bsr_ttis);
+            self.periodic_at = tti + u64::from(scheduled.periodic_bsr.0);
         }
     }
 
@@ -95,13 +95,15 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
+    use backlane_param::Milliseconds;
+
     use super::*;
 
     fn scheduled() -> ScheduledUplink {
         ScheduledUplink {
-            sr_period_ttis: 10,
-            periodic_bsr_ttis: 5,
-            retransmit_bsr_ttis: 40,
+            sr_period: Milliseconds(10),
+            periodic_bsr: Milliseconds(5),
+            retransmit_bsr: Milliseconds(40),
             ..ScheduledUplink::default()
         }
     }

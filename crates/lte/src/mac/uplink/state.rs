@@ -66,7 +66,7 @@ impl UplinkState {
         mut draws: Stream,
     ) -> Self {
         let period = match config.uplink.requests {
-            UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.sr_period_ttis),
+            UplinkRequests::Scheduled(scheduled) => u64::from(scheduled.sr_period.0),
             UplinkRequests::Ideal => 1,
         };
         Self {
@@ -165,8 +165,8 @@ impl UplinkState {
         tti: u64,
     ) {
         self.sounding.noise = noise;
-        let period = u64::from(config.uplink.sounding_period_ttis);
-        let at = tti.saturating_sub(1 + u64::from(config.decoding_ttis)) / period * period;
+        let period = u64::from(config.uplink.sounding_period.0);
+        let at = tti.saturating_sub(1 + u64::from(config.decoding.0)) / period * period;
         let sounding = &mut self.sounding;
         if sounding.at == at {
             return;
@@ -176,9 +176,9 @@ impl UplinkState {
         sounding.n_groups = groups.len();
         sounding.groups[..groups.len()].copy_from_slice(groups);
         sounding.whole = effective(groups);
-        if let Some(control) = config.uplink.power_control {
-            let loss = control.alpha * channel.loss_db(ue, cell, at);
-            sounding.controlled_mw = ratio(control.p0.as_dbm_f64() + loss);
+        if config.uplink.power_control {
+            let loss = config.uplink.alpha * channel.loss_db(ue, cell, at);
+            sounding.controlled_mw = ratio(config.uplink.p0.as_dbm_f64() + loss);
         }
     }
 

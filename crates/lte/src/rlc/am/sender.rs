@@ -129,10 +129,12 @@ impl Sender {
                 self.bytes_without_poll += bytes;
                 polls |= config
                     .poll_pdus
+                    .value()
                     .is_some_and(|pdus| self.pdus_without_poll >= pdus)
                     || config
                         .poll_bytes
-                        .is_some_and(|bytes| self.bytes_without_poll >= bytes);
+                        .value()
+                        .is_some_and(|bytes| self.bytes_without_poll >= bytes.get());
                 self.sent.push_back(Sent {
                     start: field.start,
                     end: field.end,
@@ -289,7 +291,10 @@ impl Sender {
             .retransmissions
             .map_or(0, |count| count + 1);
         self.sent[index as usize].retransmissions = Some(count);
-        self.has_failed |= config.max_retransmissions.is_some_and(|max| count >= max);
+        self.has_failed |= config
+            .max_retransmissions
+            .value()
+            .is_some_and(|max| count >= max);
     }
 
     /// Puts those bytes in line that do not wait already; whether there were any.

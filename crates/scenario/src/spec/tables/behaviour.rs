@@ -50,12 +50,7 @@ pub(crate) static ACCESS: Section = Section {
                     PER_ENODEB,
                 ],
             },
-            Variant {
-                rules: None,
-                name: "lte",
-                doc: "An LTE radio access network: each eNodeB has a cell on each carrier.",
-                keys: lte::KEYS,
-            },
+            Variant::slot_with("lte", lte::KEYS),
             Variant {
                 rules: None,
                 name: "trace",

@@ -3,7 +3,7 @@
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
 use super::radios::{self, FLOW_RATE, FLOW_RATE_BACK, RADIOS};
-use super::{COUNT, DELAY, HOUR_PS, INTERVAL, MOST_NODES, NODE_KINDS, POSITION, key, words};
+use super::{COUNT, DELAY, HOUR_PS, MOST_NODES, NODE_KINDS, POSITION, key, words};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
 const QUEUE_KEY: Key = key(
@@ -146,18 +146,6 @@ pub(crate) static QUEUE: Section = Section {
         ],
     }),
 };
-pub(super) const CODEL_TARGET: Key = key(
-    "target",
-    INTERVAL,
-    Default("\"5 ms\""),
-    "Acceptable standing queue delay (RFC 8289 §4.4).",
-);
-pub(super) const CODEL_INTERVAL: Key = key(
-    "interval",
-    INTERVAL,
-    Default("\"100 ms\""),
-    "Time in which the delay must fall below the target (RFC 8289 §4.3).",
-);
 
 const SPACING: Key = key(
     "spacing",
