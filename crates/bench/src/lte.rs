@@ -1,7 +1,7 @@
 //! Scenes with an LTE radio access network.
 
 /// The published grid on one carrier, as in an example.
-const GRID: &str = include_str!("../../../examples/p1_lte.toml");
+const GRID: &str = include_str!("../../../examples/lte_backhaul.toml");
 
 /// One eNodeB 5 ms from a server.
 fn one_cell(access: &str, flow: &str) -> String {

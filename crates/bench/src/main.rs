@@ -228,7 +228,7 @@ fn main() {
             "protocol = \"bp-mr\"\ngranularity = \"packet\"",
         ),
     ] {
-        let text = grid(routing, 100, "10 MB", "paper");
+        let text = grid(routing, 100, "10 MB", "staggered");
         measure(&filter, &format!("grid, 100 x 10 MB, {name}"), || {
             scenario(&text)
         });

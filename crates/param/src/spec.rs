@@ -360,7 +360,7 @@ impl Kind {
                     .to_owned()
             }
             Self::Start => {
-                "\"paper\", a time, \"uniform 0 s 5 s\" or \"every 50 ms from 4 s\"".to_owned()
+                "\"staggered\", a time, \"uniform 0 s 5 s\" or \"every 50 ms from 4 s\"".to_owned()
             }
             Self::Queue(_) => {
                 "a limit such as \"1 bdp\", \"500 kB\" or \"340 packets\", or a table".to_owned()

@@ -343,10 +343,10 @@ fn last_start(start: Start, flows: u64) -> Duration {
             Law::Fixed(gap) => first.saturating_add(gap.saturating_mul(flows.saturating_sub(1))),
             Law::Uniform(..) | Law::Exponential(_) => first,
         },
-        Start::Paper => (1..=flows)
+        Start::Staggered => (1..=flows)
             .rev()
             .take(25)
-            .map(Start::paper)
+            .map(Start::staggered)
             .max()
             .unwrap_or_default(),
     }

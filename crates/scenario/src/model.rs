@@ -556,7 +556,7 @@ pub enum Endpoints {
 pub enum Start {
     /// Batches of 25 flows, 4 s apart, 50 ms between the flows of a batch: with i counted from
     /// 1 and m = ⌊(i − 1)/25⌋ + 1, start 4·m + 0.05·(i − 25·(m − 1)) s.
-    Paper,
+    Staggered,
     /// All at once.
     At(Duration),
     /// Drawn uniformly between the two times.
@@ -628,8 +628,8 @@ impl FlowGroup {
 }
 
 impl Start {
-    /// The start of flow `number` (from 1) in the batches of [`Start::Paper`].
-    pub fn paper(number: u64) -> Duration {
+    /// The start of flow `number` (from 1) in the batches of [`Start::Staggered`].
+    pub fn staggered(number: u64) -> Duration {
         let batch = number.saturating_sub(1) / 25;
         let within = number.saturating_sub(25 * batch);
         Duration::from_secs(4)

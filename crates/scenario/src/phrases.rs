@@ -59,7 +59,7 @@ fn bdp_thousandths(number: &str) -> Option<u64> {
 
 impl Limit {
     /// The limit on a link of this rate and delay. The bandwidth-delay product is
-    /// rate × 2 · delay (P1), rounded down to the byte.
+    /// rate × 2 · delay, rounded down to the byte.
     pub(crate) fn on(self, rate: Rate, delay: Duration) -> QueueLimit {
         match self {
             Self::Bytes(bytes) => QueueLimit::Bytes(bytes),
@@ -134,12 +134,13 @@ pub(crate) enum PhraseError {
     Unit(UnitError),
 }
 
-/// Reads "paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s" or, with a drawn time between
+/// Reads "staggered", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s" or, with a drawn time between
 /// two starts, "every uniform 0 s 100 ms from 4 s".
 pub(crate) fn start(text: &str) -> Result<Start, PhraseError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.split_first() {
-        Some((&"paper", [])) => Ok(Start::Paper),
+        // "paper" is an earlier spelling.
+        Some((&("staggered" | "paper"), [])) => Ok(Start::Staggered),
         Some((&"uniform", rest)) => {
             let (first, last) = ascending(rest)?;
             Ok(Start::Uniform(first, last))
@@ -214,7 +215,7 @@ where
 /// Prints what [`start`] reads.
 pub(crate) fn start_text(start: Start) -> String {
     match start {
-        Start::Paper => "paper".to_owned(),
+        Start::Staggered => "staggered".to_owned(),
         Start::At(time) => time.to_string(),
         Start::Uniform(first, last) => format!("uniform {first} {last}"),
         Start::Every { first, gap } => format!("every {} from {first}", law_text(&gap)),
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn starts_print_as_they_are_read() {
         for text in [
-            "paper",
+            "staggered",
             "4 s",
             "uniform 0 s 5 s",
             "every 50 ms from 4 s",

@@ -137,7 +137,7 @@ fn kind(kind: &Kind) -> Value {
             json!({ "type": "string", "examples": examples })
         }
         Kind::Start => {
-            json!({ "type": "string", "examples": ["paper", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s", "every exponential 50 ms from 4 s"] })
+            json!({ "type": "string", "examples": ["staggered", "4 s", "uniform 0 s 5 s", "every 50 ms from 4 s", "every exponential 50 ms from 4 s"] })
         }
         Kind::Queue(inner) => json!({ "anyOf": [
             { "type": "string", "examples": ["1 bdp", "500 kB", "340 packets"] },

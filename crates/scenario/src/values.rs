@@ -332,7 +332,7 @@ pub(crate) fn start(item: &Item, noun: &str, problems: &mut Problems) -> Option<
     match phrases::start(&text) {
         Ok(start) => {
             let latest = match start {
-                Start::Paper => Duration::ZERO,
+                Start::Staggered => Duration::ZERO,
                 Start::At(time) | Start::Uniform(_, time) => time,
                 Start::Every { first, gap } => match gap {
                     Law::Fixed(gap) | Law::Uniform(_, gap) | Law::Exponential(gap) => {

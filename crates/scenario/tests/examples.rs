@@ -18,7 +18,7 @@ const EXAMPLES: &[&str] = &[
     "graph.toml",
     "tcp_profiles.toml",
     "lte_cell.toml",
-    "p1_lte.toml",
+    "lte_backhaul.toml",
     "real_backhaul/scenario.toml",
     "trace_access/scenario.toml",
     "wifi_cells.toml",

@@ -97,7 +97,7 @@ params! {
     /// Σ x at most the bound.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct FlowControl {
-        /// M of the flow control: how much utility weighs against backlog (P2: 50).
+        /// M of the flow control: how much utility weighs against backlog (TCP-aware paper: 50).
         m: f64 = 50.0, in 0.001..=1e9;
         /// The most packets per slot that the flow control lets in at a node.
         r_max_pkts: f64 = 1.0, in POSITIVE_RATE;

@@ -40,7 +40,7 @@ impl Starts {
                 start
             }
             Start::Uniform(from, to) => time(Law::Uniform(from, to), flow, "start", streams),
-            Start::Paper => Start::paper(index + 1),
+            Start::Staggered => Start::staggered(index + 1),
         }
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_published_schedule_has_batches_of_25_four_seconds_apart() {
-        let all = starts(Start::Paper, 100);
+        let all = starts(Start::Staggered, 100);
         assert_eq!(
             [1, 25, 26, 50, 51, 76, 100].map(|i| all[i - 1]),
             [4.05, 5.25, 8.05, 9.25, 12.05, 16.05, 17.25]

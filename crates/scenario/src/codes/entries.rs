@@ -126,7 +126,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Code::BadStart,
         "S021",
         "A start time cannot be read",
-        "A start is \"paper\", a time (\"4 s\"), \"uniform 0 s 5 s\" or \"every 50 ms from 4 \
+        "A start is \"staggered\", a time (\"4 s\"), \"uniform 0 s 5 s\" or \"every 50 ms from 4 \
          s\"; the time after \"every\" may be drawn, as in \"every uniform 0 s 100 ms from 4 s\".",
         Some("start = \"soon\""),
     ),

@@ -34,7 +34,7 @@ impl Network {
     }
 }
 
-/// Rows and columns; each node is joined to its right and lower neighbour (P1 Fig. 1).
+/// Rows and columns; each node is joined to its right and lower neighbour (BP-MR paper, Fig. 1).
 pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
     let (rows, columns) = (
         table.integer::<u64>("rows")?,

@@ -1,7 +1,8 @@
 //! From a topology section to explicit nodes and links.
 //!
 //! Every generator gives a [`Network`]; `lattice` has the regular ones, `ring_tree` the jittered
-//! one of P1, `cells` that of P2, `sites` those placed by a file and `rules` the rules that join sites. Ties are
+//! one of the BP-MR paper, `cells` that of the TCP-aware paper, `sites` those that a file places, and
+//! `rules` the rules that join sites. Ties are
 //! always broken by index, so that the same file gives the same network everywhere.
 
 mod cells;

@@ -1,4 +1,4 @@
-//! The irregular network of P1 §6.1: a jittered lattice, a tree with few children per node, and
+//! The irregular network of the BP-MR paper (§6.1): a jittered lattice, a tree with few children per node, and
 //! short extra links that close rings.
 //!
 //! The paper gives the number of nodes, the area and the limits on links, not the positions; the

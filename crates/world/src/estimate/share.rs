@@ -105,9 +105,9 @@ fn starts(start: Start, flows: f64, end_s: f64) -> (f64, f64, f64, f64) {
             let first = first.as_secs_f64();
             (first, first + (flows - 1.0).max(0.0) * mean(gap))
         }
-        Start::Paper => {
-            let last = Start::paper((flows as u64).max(1)).as_secs_f64();
-            (Start::paper(1).as_secs_f64(), last)
+        Start::Staggered => {
+            let last = Start::staggered((flows as u64).max(1)).as_secs_f64();
+            (Start::staggered(1).as_secs_f64(), last)
         }
     };
     if first >= end_s {

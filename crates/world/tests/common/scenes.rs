@@ -38,7 +38,7 @@ pub fn two_cells() -> String {
     )
 }
 
-/// The diamond of P2: two flows from A over ns-2's radios, one of whose links loses three attempts
+/// The diamond of the TCP-aware paper: two flows from A over ns-2's radios, one of whose links loses three attempts
 /// in ten, under TCP-aware backpressure and network coding.
 pub fn lossy_diamond() -> String {
     let node = |id: &str, x: u32, y: u32| {

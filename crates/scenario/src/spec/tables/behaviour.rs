@@ -31,7 +31,7 @@ pub(crate) static ACCESS: Section = Section {
                         "rate",
                         Kind::Rate,
                         Default("\"350 Mbit/s\""),
-                        "Rate of an eNodeB in each direction, shared by its UEs (P1: 350 Mbit/s).",
+                        "Rate of an eNodeB in each direction, shared by its UEs (BP-MR paper: 350 Mbit/s).",
                     ),
                     key(
                         "delay",
@@ -43,7 +43,7 @@ pub(crate) static ACCESS: Section = Section {
                         "queue",
                         SIZE,
                         Default("\"375 kB\""),
-                        "Queue of one UE in one direction (P1: RLC buffer of 375 000 B).",
+                        "Queue of one UE in one direction (BP-MR paper: RLC buffer of 375 000 B).",
                     ),
                     UES,
                     PLACEMENT,
@@ -178,7 +178,7 @@ const UDP_PACKET: Key = key(
         max: 65_507,
     },
     Default("\"1000 B\""),
-    "Payload of a packet (P1: 1000 B).",
+    "Payload of a packet (BP-MR paper: 1000 B).",
 );
 const FROM: Key = key("from", ENDS, Required, FROM_DOC);
 const TO: Key = key("to", ENDS, Required, TO_DOC);
@@ -202,7 +202,7 @@ pub(crate) static FLOW: Section = Section {
             "start",
             Kind::Start,
             Default("\"0 s\""),
-            "When the flows start: all at a time (\"4 s\"), drawn (\"uniform 0 s 5 s\"), one after another (\"every 50 ms from 4 s\", or with a drawn time between two starts \"every exponential 50 ms from 4 s\"; what falls after the end is left out), or \"paper\": batches of 25, 4 s apart, 50 ms between the flows of a batch, the first at 4.05 s (P1's runs).",
+            "When the flows start: all at a time (\"4 s\"), drawn (\"uniform 0 s 5 s\"), one after another (\"every 50 ms from 4 s\", or with a drawn time between two starts \"every exponential 50 ms from 4 s\"; what falls after the end is left out), or \"staggered\": batches of 25, 4 s apart, 50 ms between the flows of a batch, the first at 4.05 s (the BP-MR paper).",
         ),
         key(
             "stop",

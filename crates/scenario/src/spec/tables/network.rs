@@ -151,7 +151,7 @@ const SPACING: Key = key(
     "spacing",
     Kind::Length { min_um: 1 },
     Default("\"200 m\""),
-    "Distance between neighbours (P1: 200 m).",
+    "Distance between neighbours (BP-MR paper: 200 m).",
 );
 const LINK_KEY: Key = key("link", Kind::Table(&LINK), Required, "Every link.");
 
@@ -211,7 +211,7 @@ pub(crate) static TOPOLOGY: Section = Section {
             Variant {
                 rules: None,
                 name: "ring_tree",
-                doc: "A jittered lattice, joined by a tree with few children per node and then by short extra links, which close rings (P1 §6.1).",
+                doc: "A jittered lattice, joined by a tree with few children per node and then by short extra links, which close rings (BP-MR paper, §6.1).",
                 keys: &[
                     key("rows", COUNT, Default("5"), "Rows of the lattice."),
                     key("columns", COUNT, Default("5"), "Columns of the lattice."),
@@ -219,7 +219,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         "spacing",
                         Kind::Length { min_um: 1 },
                         Default("\"690 m\""),
-                        "Pitch of the lattice (P1: 25 nodes on 12 km²).",
+                        "Pitch of the lattice (BP-MR paper: 25 nodes on 12 km²).",
                     ),
                     key(
                         "jitter",
@@ -289,7 +289,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         "spacing",
                         Kind::Length { min_um: 1 },
                         Default("\"200 m\""),
-                        "Width of a cell (P2: 200 m).",
+                        "Width of a cell (TCP-aware paper: 200 m).",
                     ),
                     key(
                         "placement_seed",

@@ -49,7 +49,7 @@ pub(super) static KEYS: &[Key] = &[
         "queue",
         Kind::Queue(&super::QUEUE),
         Default("\"375 kB\""),
-        "The queue before each direction of a link, in bytes or packets (P1: RLC buffer of 375 000 B).",
+        "The queue before each direction of a link, in bytes or packets (BP-MR paper: RLC buffer of 375 000 B).",
     ),
     MAX_GAP,
     UES,
