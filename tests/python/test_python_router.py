@@ -315,6 +315,14 @@ def test_a_packet_that_a_radio_gave_up_can_be_sent_elsewhere(tmp_path: Path) -> 
     assert drops(sent_on, "radio") == 0
 
 
+def test_a_check_warns_of_radios_out_of_range(tmp_path: Path, cli: Cli) -> None:
+    scenario = MESH.replace("200 m", "9 km")
+    scenario += '[routing]\nprotocol = "python"\nrouter = "own.py:Own"\n'
+    done = cli("check", write(tmp_path, own(), scenario))
+    assert done.code == 0
+    assert "the radio link b-c is out of range" in done.err
+
+
 WRONG = {
     "raised": ("1 / 0", "ZeroDivisionError: division by zero"),
     "exit": ("raise SystemExit(0)", "SystemExit: 0"),

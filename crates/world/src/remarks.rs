@@ -1,6 +1,11 @@
 //! What is odd about a scenario and can only be told by the network that it makes.
 
+use std::borrow::Cow;
+
 use backlane_net::NodeId;
+use backlane_param::Params;
+use backlane_routing::shortest_path;
+use backlane_scenario::model::Routing;
 use backlane_scenario::{Diagnostic, Remark, Scenario};
 
 use crate::build::{BuildError, World};
@@ -12,7 +17,15 @@ use crate::build::{BuildError, World};
 /// # Errors
 /// As [`World::new`].
 pub fn remarks(scenario: &Scenario, seed: u64, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
-    let world = World::new(scenario, seed, None)?;
+    let mut scenario = Cow::Borrowed(scenario);
+    if scenario.python_router.is_some() {
+        // The routers are not here, and radios are the same without them.
+        scenario.to_mut().routing = Routing {
+            protocol: "shortest-path".to_owned(),
+            values: shortest_path::Config::default().write(),
+        };
+    }
+    let world = World::new(&scenario, seed, None)?;
     let mut remarks = of_cells(&world, file);
     remarks.extend(of_radios(&world, file)?);
     Ok(remarks)
