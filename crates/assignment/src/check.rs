@@ -192,7 +192,7 @@ impl Judge<'_> {
                 .filter(|&other| other != link && together(link, other))
                 .collect();
             if needs(link) == 0.0 {
-                // It waits for nobody.
+                // A link without traffic needs no airtime.
                 continue;
             }
             let busy = needs(link) + others.iter().map(|&other| needs(other)).sum::<f64>();

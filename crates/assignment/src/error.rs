@@ -58,7 +58,7 @@ pub enum Error {
         from: usize,
         /// Its destination.
         to: usize,
-        /// So many are gone through.
+        /// The number of paths that are examined.
         limit: usize,
     },
     /// The demands that name a rate cannot all be met.

@@ -57,7 +57,7 @@ pub enum Interference {
     /// All links on a channel disturb each other.
     All,
     /// The K-hop model (Sharma, Mazumdar and Shroff, MobiCom 2006): links disturb each other when
-    /// fewer than `hops` hops lie between their nearest ends, over links of the mesh on whatever
+    /// fewer than `hops` hops lie between their nearest ends, over links of the mesh on any
     /// channel. 1: only links that share a node; 2: an end of one may be a neighbour of an end of
     /// the other, which is as far as RTS and CTS reach.
     Hops {
@@ -310,7 +310,7 @@ impl Mesh {
         }
     }
 
-    /// Hops to each node over links of the mesh on whatever channel.
+    /// Hops to each node over links of the mesh on any channel.
     pub(crate) fn hops_from(&self, from: usize) -> Vec<Option<usize>> {
         self.hops_over(from, |_| true)
     }

@@ -98,8 +98,8 @@ impl<'a> Program<'a> {
         for (constraint, mut links, capacity) in constraints(mesh, &fastest) {
             links.sort_unstable();
             let costs = program.costs(&links);
-            // Links around which all is the same share one row. The radios of two nodes never do:
-            // they may be as busy as each other, and yet one more at either helps nobody.
+            // Links with equal constraints share one row. The radios of two nodes never do: both may
+            // be equally busy, and one more radio at one of them alone does not help.
             let shared = matches!(
                 constraint,
                 Constraint::Domain { .. } | Constraint::Channels { .. }

@@ -22,7 +22,7 @@ const LONGEST_WAIT: u64 = 63;
 /// A larger difference of backlogs counts as this one, so that 64 weights fit into a word.
 const MOST_DIFFERENCE: u64 = 1 << 36;
 
-/// Where all packets are.
+/// The packets of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// Packets that arrived since the beginning, the initial backlog included.
@@ -36,7 +36,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Whether no packet is lost track of.
+    /// Whether packets are conserved.
     pub fn holds(&self) -> bool {
         self.injected_pkts == self.delivered_pkts + self.dropped_pkts + self.queued_pkts
     }
@@ -65,7 +65,7 @@ pub struct Model {
     candidate_chosen: Vec<u64>,
     /// Packets that each link has carried since the warm-up.
     carried: Vec<u64>,
-    /// What arrives at queues when all links have sent.
+    /// Packets that arrive at queues after all links have sent.
     moves: Vec<(u32, u64)>,
     /// Flows under flow control, by source node.
     controlled: Vec<Vec<usize>>,
@@ -73,7 +73,7 @@ pub struct Model {
     scratch: (Vec<u64>, Vec<f64>, Vec<u32>),
     /// The whole run, for the balance.
     total: Balance,
-    /// What was there when the warm-up ended.
+    /// Counted since the warm-up.
     statistics: Vec<FlowStatistics>,
     served_at: Vec<u64>,
     backlog_sum: u128,
@@ -153,7 +153,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Runs so many slots, at most to the end of the run; gives how many.
+    /// Runs this many slots, at most to the end of the run; returns how many.
     pub fn run(&mut self, slots: u64) -> u64 {
         let end = self.end();
         let until = self.slot.saturating_add(slots).min(end);
@@ -419,8 +419,8 @@ impl Model {
         self.statistics[flow].injected_pkts += packets;
     }
 
-    /// Nodes drop what is too much, packet by packet from their largest queue; of equals from the
-    /// first in the list. A source with a window hears of it like of a delivery in the next slot.
+    /// Nodes drop excess packets one by one from their largest queue; of equal queues from the
+    /// first in the list. A source with a window detects a drop like a delivery in the next slot.
     fn overflow(&mut self) {
         let Some(limit) = self.config.buffer_pkts else {
             return;

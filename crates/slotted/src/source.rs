@@ -1,4 +1,4 @@
-//! Where packets come from.
+//! The arrival processes of flows.
 
 use backlane_engine::{Stream, Streams};
 
@@ -16,13 +16,13 @@ pub(crate) enum State {
         carry: f64,
     },
     Window(WindowState),
-    /// A share of a packet that is not yet there.
+    /// The fraction of a packet that is left over.
     Utility {
         carry: f64,
     },
 }
 
-/// Something that happens with a fixed probability.
+/// An event of a fixed probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     stream: Stream,
@@ -37,7 +37,7 @@ impl Chance {
         }
     }
 
-    /// Whether it happens now. What is certain draws nothing.
+    /// Whether it happens now. A certain event draws nothing.
     #[inline]
     pub(crate) fn happens(&mut self) -> bool {
         self.probability >= 1.0
@@ -80,7 +80,7 @@ fn spend(carry: &mut f64, rate: f64) -> u64 {
     whole
 }
 
-/// A window and what it knows.
+/// The state of a congestion window.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowState {
     config: Window,
@@ -89,8 +89,8 @@ pub(crate) struct WindowState {
     /// Deliveries and drops on their way to the source, one entry for each slot of the delay.
     under_way: Vec<(u64, u64)>,
     next: usize,
-    /// Packets that were outstanding at the last reduction and are still to be heard of: drops
-    /// among them reduce no more.
+    /// Packets that were outstanding at the last reduction and are not acknowledged: drops among
+    /// them cause no further reduction.
     recovering_pkts: u64,
 }
 
@@ -117,14 +117,14 @@ impl WindowState {
         now.1 += dropped;
     }
 
-    /// What the window allows in the next slot, after the news of this one.
+    /// The packets that the window allows in the next slot.
     pub(crate) fn arrivals(&mut self) -> u64 {
         let room = (self.window_pkts as u64).saturating_sub(self.outstanding_pkts);
         self.outstanding_pkts += room;
         room
     }
 
-    /// The slot is over: what was sent out so long ago is known now.
+    /// The slot ends: deliveries and drops of `ack_delay_slots` ago are acknowledged.
     pub(crate) fn on_slot_end(&mut self) {
         self.next = (self.next + 1) % self.under_way.len();
         let (acknowledged, lost) = std::mem::take(&mut self.under_way[self.next]);

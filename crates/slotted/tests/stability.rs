@@ -58,7 +58,7 @@ fn slopes(share: f64, judge: impl Fn(&str, [f64; 2], Slope)) {
 fn backlogs_are_bounded_at_95_percent_of_the_boundary_for_any_k() {
     slopes(0.95, |name, [boundary, _], slope| {
         assert!(slope.slope.abs() < T * slope.standard_error, "{name}");
-        // The trend is told from that of 1 % above the boundary.
+        // The trend differs from that of 1 % above the boundary.
         assert!(
             slope.slope + T * slope.standard_error < 0.01 * boundary,
             "{name}"
@@ -105,7 +105,7 @@ fn the_mean_backlog_keeps_its_bound_and_grows_with_k() {
     }
 }
 
-/// What is outside of the region for one user alone: λ1 < p1 whatever λ2.
+/// Outside of the region for one user alone: λ1 < p1 for any λ2.
 #[test]
 fn a_user_gets_no_more_than_its_channel_carries() {
     let arrivals = [

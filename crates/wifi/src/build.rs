@@ -1,4 +1,4 @@
-//! From a configuration to a network: who hears whom how loud, and by which links.
+//! From a configuration to a network: received powers between radios, and links.
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Watch};
 use backlane_net::{Event, LinkId, MediumId, Network, QueueConfig, QueueLimit, QueuePlace};
@@ -7,19 +7,20 @@ use backlane_radio::path_loss::Sight;
 use backlane_radio::{FrameFading, PathLoss, Position};
 use backlane_units::{Duration, SimTime};
 
-use crate::agenda::Agenda;
 use crate::config::{StationConfig, WifiConfig, WifiLinkConfig};
+use crate::counters::LinkCounters;
+use crate::deadlines::Deadlines;
 use crate::error::WifiError;
 use crate::frame::{Frame, NONE};
-use crate::medium::{Hearer, Wifi};
+use crate::mac_params::{MacParams, ReceptionModel};
+use crate::medium::{Receiver, Wifi};
 use crate::queues::Queues;
 use crate::radio::{Direction, Draws, Radio};
-use crate::readings::LinkReadings;
-use crate::rules::{Hearing, Rules};
 
-/// A frame of less than this share of what can be sensed at all disturbs nobody.
+/// A frame below this share of the CCA threshold or the noise is ignored.
 const NEGLIGIBLE: f64 = 0.1;
-/// The same of its mean, where frames fade: one in 20 000 is ten times the mean with Rayleigh.
+/// The same share of its mean power under fading: with Rayleigh, one frame in 20 000 has ten times
+/// the mean.
 const NEGLIGIBLE_FADING: f64 = 0.01;
 
 impl Wifi {
@@ -35,7 +36,7 @@ impl Wifi {
         streams: &Streams,
         watch: &mut Watch<'_>,
     ) -> Result<Self, WifiError> {
-        let rules = Rules::new(config)?;
+        let params = MacParams::new(config)?;
         if let FrameFading::Nakagami { m } = config.fading
             && (m.is_nan() || m < 0.5)
         {
@@ -73,26 +74,26 @@ impl Wifi {
                     number as u8,
                     queues,
                     draws,
-                    &rules,
+                    &params,
                 ));
                 owners.push((index, channel));
             }
         }
-        let directions = directions(&rules, stations, links, streams, &first_radio)?;
-        let reach = reach(config, &rules, stations, &owners, &directions, watch)?;
-        let faded_mw = match rules.fading {
+        let directions = directions(&params, stations, links, streams, &first_radio)?;
+        let audible = audible(config, &params, stations, &owners, &directions, watch)?;
+        let faded_mw = match params.fading {
             FrameFading::None => Vec::new(),
-            _ => reach
+            _ => audible
                 .iter()
-                .map(|hearers| vec![0.0; hearers.len()])
+                .map(|receivers| vec![0.0; receivers.len()])
                 .collect(),
         };
         Ok(Self {
-            agenda: Agenda::new(radios.len()),
-            rules,
+            deadlines: Deadlines::new(radios.len()),
+            params,
             frames: vec![Frame::NOTHING; radios.len()],
             radios,
-            reach,
+            audible,
             faded_mw,
             links: directions,
             first_radio,
@@ -132,7 +133,7 @@ impl Wifi {
 
 /// Both directions of each link, one after the other.
 fn directions(
-    rules: &Rules,
+    params: &MacParams,
     stations: &[StationConfig],
     links: &[WifiLinkConfig],
     streams: &Streams,
@@ -159,8 +160,8 @@ fn directions(
             return Err(WifiError::Loss(loss));
         }
         let mode = match link.rate {
-            Some(rate) => rules.mode(rate)?,
-            None => rules.data_mode,
+            Some(rate) => params.mode(rate)?,
+            None => params.data_mode,
         };
         let ends = [radio(a, link.channel)?, radio(b, link.channel)?];
         for (from, to, [near, far]) in [(a, b, ends), (b, a, [ends[1], ends[0]])] {
@@ -177,34 +178,34 @@ fn directions(
                 loss: link
                     .loss
                     .map(|loss| (loss, streams.stream(&entity, "frame loss"))),
-                readings: LinkReadings::default(),
+                counters: LinkCounters::default(),
             });
         }
     }
     Ok(directions)
 }
 
-/// By radio: who hears it.
-fn reach(
+/// By radio: the radios in its range.
+fn audible(
     config: &WifiConfig,
-    rules: &Rules,
+    params: &MacParams,
     stations: &[StationConfig],
     owners: &[(usize, u8)],
     directions: &[Direction],
     watch: &mut Watch<'_>,
-) -> Result<Vec<Vec<Hearer>>, Interrupt> {
-    let floor_mw = floor_mw(rules);
-    // A frame over a link of given loss is at least so loud that it can be decoded.
-    let least_mw = rules.hearing.sensitivity_mw();
+) -> Result<Vec<Vec<Receiver>>, Interrupt> {
+    let floor_mw = floor_mw(params);
+    // A frame over a link of given loss has at least the power at which it can be decoded.
+    let least_mw = params.reception.sensitivity_mw();
     let mut links_from: Vec<Vec<(u32, u32)>> = vec![Vec::new(); owners.len()];
     for (link, direction) in directions.iter().enumerate() {
         links_from[direction.from as usize].push((direction.to, link as u32));
     }
     let law = config.propagation();
-    let mut reach = Vec::with_capacity(owners.len());
+    let mut audible = Vec::with_capacity(owners.len());
     for (from, &(sender, channel)) in owners.iter().enumerate() {
         watch.tick(1 + owners.len() as u64 / 64)?;
-        let mut hearers = Vec::new();
+        let mut receivers = Vec::new();
         for (to, &(station, other)) in owners.iter().enumerate() {
             if other != channel || station == sender {
                 continue;
@@ -222,7 +223,7 @@ fn reach(
                 power_mw = power_mw.max(least_mw);
             }
             if power_mw >= floor_mw {
-                hearers.push(Hearer {
+                receivers.push(Receiver {
                     radio: to as u32,
                     link,
                     mean_mw: power_mw,
@@ -230,28 +231,28 @@ fn reach(
                 });
             }
         }
-        reach.push(hearers);
+        audible.push(receivers);
     }
-    Ok(reach)
+    Ok(audible)
 }
 
-/// What is below this power disturbs nobody.
-fn floor_mw(rules: &Rules) -> f64 {
-    let counts = match rules.hearing {
-        Hearing::Pairwise { .. } | Hearing::Threshold { capture: None, .. } => 1.0,
+/// Frames below this power are ignored.
+fn floor_mw(params: &MacParams) -> f64 {
+    let counts = match params.reception {
+        ReceptionModel::Pairwise { .. } | ReceptionModel::Threshold { capture: None, .. } => 1.0,
         _ => NEGLIGIBLE,
     };
-    let least = match rules.hearing {
-        Hearing::ErrorRate { noise_mw, .. } => noise_mw.min(rules.carrier_sense_mw),
-        _ => rules.carrier_sense_mw,
+    let least = match params.reception {
+        ReceptionModel::ErrorRate { noise_mw, .. } => noise_mw.min(params.carrier_sense_mw),
+        _ => params.carrier_sense_mw,
     };
-    match rules.fading {
+    match params.fading {
         FrameFading::None => least * counts,
         _ => least * counts.min(NEGLIGIBLE) * NEGLIGIBLE_FADING / NEGLIGIBLE,
     }
 }
 
-/// The mean power at `b` of what is sent at `a`, in milliwatts.
+/// The mean received power at `b` of a frame sent at `a`, in milliwatts.
 fn mean_mw(config: &WifiConfig, law: &PathLoss, a: Position, b: Position) -> f64 {
     let gains_db = 2.0 * config.antenna_gain.as_db_f64();
     let loss_db = law.loss_db(a, b, Sight::Clear);
@@ -270,7 +271,7 @@ pub fn links_in_range(
     channel: u8,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<(usize, usize)>, WifiError> {
-    let rules = Rules::new(config)?;
+    let params = MacParams::new(config)?;
     let gains = gains(config.fading);
     let law = config.propagation();
     let mut pairs = Vec::new();
@@ -289,7 +290,7 @@ pub fn links_in_range(
                 mean_mw(config, &law, first.position, second.position),
                 mean_mw(config, &law, second.position, first.position),
             );
-            if decoded_share(&rules, &gains, there.min(back)) >= 0.01 {
+            if decoded_share(&params, &gains, there.min(back)) >= 0.01 {
                 pairs.push((a, b));
             }
         }
@@ -304,7 +305,7 @@ fn gains(fading: FrameFading) -> Vec<f64> {
     if fading == FrameFading::None {
         return vec![1.0];
     }
-    // The same sample for all pairs and seeds: which links there are is not left to chance.
+    // The same sample for all pairs and seeds: the set of links is not random.
     let mut stream = Streams::new(0).stream("links in range", "gain");
     let mut draws: Vec<f64> = (0..DRAWS).map(|_| fading.gain(&mut stream)).collect();
     draws.sort_by(f64::total_cmp);
@@ -313,16 +314,16 @@ fn gains(fading: FrameFading) -> Vec<f64> {
 }
 
 /// The probability that a data frame of 1000 bytes is decoded at this mean power.
-fn decoded_share(rules: &Rules, gains: &[f64], mean_mw: f64) -> f64 {
+fn decoded_share(params: &MacParams, gains: &[f64], mean_mw: f64) -> f64 {
     const BITS: f64 = 8000.0;
-    let strong_enough = rules.hearing.sensitivity_mw() / mean_mw;
+    let strong_enough = params.reception.sensitivity_mw() / mean_mw;
     let first = gains.partition_point(|&gain| gain < strong_enough);
-    let decoded: f64 = match &rules.hearing {
-        Hearing::ErrorRate {
+    let decoded: f64 = match &params.reception {
+        ReceptionModel::ErrorRate {
             noise_mw, rates, ..
         } => gains[first..]
             .iter()
-            .map(|gain| rates.success(rules.data_mode, mean_mw * gain / noise_mw, BITS))
+            .map(|gain| rates.success(params.data_mode, mean_mw * gain / noise_mw, BITS))
             .sum(),
         _ => (gains.len() - first) as f64,
     };

@@ -35,13 +35,13 @@ impl Wifi {
         };
         let from = station(frame.from);
         let to = (frame.to != NONE).then(|| station(frame.to));
-        let service = self.radios[frame.from as usize].service;
+        let mpdu = self.radios[frame.from as usize].mpdu;
         let retry = match frame.kind {
-            Kind::Data | Kind::Rts => service.is_some_and(|service| service.attempts > 1),
+            Kind::Data | Kind::Rts => mpdu.is_some_and(|mpdu| mpdu.attempts > 1),
             Kind::Cts | Kind::Ack => false,
         };
         let sequence = content.map(|id| context.packet(id).sequence);
-        let mut header = mac_header(frame.kind, from, to, frame.reserves, retry, sequence);
+        let mut header = mac_header(frame.kind, from, to, frame.duration, retry, sequence);
         if content.is_some() {
             header.extend_from_slice(&LLC_SNAP);
         }
@@ -55,8 +55,8 @@ impl Wifi {
 
     /// The packet of a data frame that `radio` sends, unless the far end has received it.
     pub(crate) fn content(&self, radio: usize, frame: &Frame) -> Option<PacketId> {
-        let service = self.radios[radio].service?;
-        (frame.kind == Kind::Data && !service.arrived).then_some(service.packet)
+        let mpdu = self.radios[radio].mpdu?;
+        (frame.kind == Kind::Data && !mpdu.arrived).then_some(mpdu.packet)
     }
 }
 

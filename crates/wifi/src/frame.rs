@@ -25,13 +25,13 @@ pub(crate) struct Frame {
     pub(crate) from: u32,
     /// The radio that it is for; [`NONE`]: all.
     pub(crate) to: u32,
-    /// The link direction that it serves, or whose frame it answers; [`NONE`]: a broadcast.
+    /// The link direction of its MPDU, or of the frame that it responds to; [`NONE`]: a broadcast.
     pub(crate) link: u32,
     pub(crate) bytes: u32,
     pub(crate) begins: SimTime,
     pub(crate) ends: SimTime,
-    /// How long it reserves the channel after its end.
-    pub(crate) reserves: Duration,
+    /// Its Duration field: the NAV that it sets after its end.
+    pub(crate) duration: Duration,
 }
 
 impl Frame {
@@ -45,6 +45,6 @@ impl Frame {
         bytes: 0,
         begins: SimTime::ZERO,
         ends: SimTime::ZERO,
-        reserves: Duration::ZERO,
+        duration: Duration::ZERO,
     };
 }

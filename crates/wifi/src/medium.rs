@@ -1,23 +1,22 @@
 //! All radios of a network and the air between them, as a medium of `net`.
 //!
-//! A frame is told to each radio within reach when it begins and when it ends; everything else a
-//! radio knows for itself. One timer of the event queue stands for the earliest deadline of all
-//! radios.
+//! Each radio in range is notified when a frame starts and when it ends; all other state is local
+//! to the radio. One timer of the event queue stands for the earliest deadline of all radios.
 
 use backlane_engine::TimerId;
 use backlane_net::{DropCause, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId};
 use backlane_radio::FrameFading;
 use backlane_units::{Duration, SimTime};
 
-use crate::agenda::Agenda;
+use crate::counters::{LinkCounters, RadioCounters};
+use crate::deadlines::Deadlines;
 use crate::frame::{Frame, Kind, NONE};
-use crate::radio::{Answer, Direction, Heard, Phase, Radio, Service};
-use crate::readings::{LinkReadings, RadioReadings};
-use crate::rules::Rules;
+use crate::mac_params::MacParams;
+use crate::radio::{Direction, Phase, Radio, Response, RxOutcome, TxMpdu};
 
-/// A radio that hears another.
+/// A radio in range of another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hearer {
+pub(crate) struct Receiver {
     pub(crate) radio: u32,
     /// The link direction from the other to this one; [`NONE`] if there is none.
     pub(crate) link: u32,
@@ -28,20 +27,20 @@ pub(crate) struct Hearer {
 
 /// An 802.11 network: all stations, links and channels.
 pub struct Wifi {
-    pub(crate) rules: Rules,
+    pub(crate) params: MacParams,
     pub(crate) radios: Vec<Radio>,
-    /// By radio: what it sends, or sent last.
+    /// By radio: the frame that it sends, or sent last.
     pub(crate) frames: Vec<Frame>,
-    /// By radio: who hears it.
-    pub(crate) reach: Vec<Vec<Hearer>>,
-    /// By radio: the powers at its hearers of the frame that it sends, where they fade.
+    /// By radio: the radios in its range.
+    pub(crate) audible: Vec<Vec<Receiver>>,
+    /// By radio: the faded powers of its frame at the radios in its range.
     pub(crate) faded_mw: Vec<Vec<f64>>,
     pub(crate) links: Vec<Direction>,
     /// By node: its first radio.
     pub(crate) first_radio: Vec<u32>,
     /// The link direction of each [`LinkId`], counted from the first.
     pub(crate) first_link: u32,
-    pub(crate) agenda: Agenda,
+    pub(crate) deadlines: Deadlines,
     pub(crate) timer: Option<TimerId>,
     pub(crate) armed: SimTime,
     pub(crate) held: usize,
@@ -52,14 +51,14 @@ pub struct Wifi {
 
 impl Wifi {
     /// What a radio of a station has done so far, by the number of the radio.
-    pub fn radio_readings(&self, node: NodeId, radio: u8) -> Option<RadioReadings> {
+    pub fn radio_counters(&self, node: NodeId, radio: u8) -> Option<RadioCounters> {
         let radio = self.radio_of(node, radio)?;
-        Some(self.radios[radio].readings)
+        Some(self.radios[radio].counters)
     }
 
     /// What has been sent over a link direction so far.
-    pub fn link_readings(&self, link: LinkId) -> Option<LinkReadings> {
-        Some(self.links.get(self.direction_of(link))?.readings)
+    pub fn link_counters(&self, link: LinkId) -> Option<LinkCounters> {
+        Some(self.links.get(self.direction_of(link))?.counters)
     }
 
     pub(crate) fn radio_of(&self, node: NodeId, number: u8) -> Option<usize> {
@@ -76,68 +75,75 @@ impl Wifi {
         link.0.wrapping_sub(self.first_link) as usize
     }
 
-    fn fire(&mut self, context: &mut MediumContext<'_>, me: usize) {
+    fn on_deadline(&mut self, context: &mut MediumContext<'_>, me: usize) {
         match self.radios[me].phase {
             Phase::Contend => self.attempt(context, me),
             Phase::Transmit => self.end_frame(context, me),
             Phase::Await => {
                 self.fail(context, me);
                 let now = context.now();
-                self.radios[me].contend_after_timeout(me, now, &self.rules, &mut self.agenda);
+                self.radios[me].contend_after_timeout(me, now, &self.params, &mut self.deadlines);
             }
-            Phase::Respond => self.send_answer(context, me),
+            Phase::Respond => self.send_response(context, me),
         }
     }
 
-    /// The radio has won its turn.
+    /// The back-off has expired: the radio sends.
     fn attempt(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &mut self.radios[me];
-        let Some(service) = &mut radio.service else {
+        let Some(mpdu) = &mut radio.mpdu else {
             return;
         };
-        service.attempts += 1;
-        let (link, bytes) = (service.link, service.bytes);
-        let mut frame = Answer {
+        mpdu.attempts += 1;
+        let (link, bytes) = (mpdu.link, mpdu.bytes);
+        let mut frame = Response {
             kind: Kind::Data,
-            to: service.to,
+            to: mpdu.to,
             link,
-            mode: service.mode,
-            reserves: Duration::ZERO,
+            mode: mpdu.mode,
+            duration: Duration::ZERO,
         };
         if link == NONE {
-            radio.readings.broadcasts += 1;
+            radio.counters.broadcasts += 1;
             return self.put_on_air(context, me, frame, bytes);
         }
-        radio.readings.attempts += 1;
-        self.links[link as usize].readings.attempts += 1;
-        let control = self.rules.control_mode(frame.mode);
-        if self.rules.needs_rts(bytes) {
-            let data = self.rules.airtime(frame.mode, bytes);
+        radio.counters.attempts += 1;
+        self.links[link as usize].counters.attempts += 1;
+        let control = self.params.control_mode(frame.mode);
+        if self.params.needs_rts(bytes) {
+            let data = self.params.airtime(frame.mode, bytes);
             frame.kind = Kind::Rts;
             frame.mode = control;
-            frame.reserves = self.rules.rts_reserves(control, data);
-            self.put_on_air(context, me, frame, Rules::RTS_BYTES);
+            frame.duration = self.params.rts_duration(control, data);
+            self.put_on_air(context, me, frame, MacParams::RTS_BYTES);
         } else {
-            frame.reserves = self.rules.data_reserves(control);
+            frame.duration = self.params.data_duration(control);
             self.put_on_air(context, me, frame, bytes);
         }
     }
 
-    fn send_answer(&mut self, context: &mut MediumContext<'_>, me: usize) {
-        let Some(answer) = self.radios[me].answer.take() else {
+    fn send_response(&mut self, context: &mut MediumContext<'_>, me: usize) {
+        let Some(response) = self.radios[me].response.take() else {
             return;
         };
-        let bytes = match (answer.kind, self.radios[me].service) {
-            (Kind::Data, Some(service)) => service.bytes,
-            _ => Rules::ANSWER_BYTES,
+        let bytes = match (response.kind, self.radios[me].mpdu) {
+            (Kind::Data, Some(mpdu)) => mpdu.bytes,
+            _ => MacParams::RESPONSE_BYTES,
         };
-        self.put_on_air(context, me, answer, bytes);
+        self.put_on_air(context, me, response, bytes);
     }
 
-    fn put_on_air(&mut self, context: &mut MediumContext<'_>, me: usize, what: Answer, bytes: u32) {
+    fn put_on_air(
+        &mut self,
+        context: &mut MediumContext<'_>,
+        me: usize,
+        what: Response,
+        bytes: u32,
+    ) {
         let begins = context.now();
-        let airtime = self.rules.airtime(what.mode, bytes);
-        // Not by way of a copy: what was just written in parts cannot be read as a whole at once.
+        let airtime = self.params.airtime(what.mode, bytes);
+        // Built in place: copying a struct that was just written field by field stalls
+        // store-to-load forwarding.
         self.frames[me] = Frame {
             kind: what.kind,
             mode: what.mode,
@@ -147,80 +153,80 @@ impl Wifi {
             bytes,
             begins,
             ends: begins.saturating_add(airtime),
-            reserves: what.reserves,
+            duration: what.duration,
         };
         if what.link != NONE {
-            let readings = &mut self.links[what.link as usize].readings;
-            readings.airtime_ps += u128::from(airtime.as_ps());
+            let counters = &mut self.links[what.link as usize].counters;
+            counters.airtime_ps += u128::from(airtime.as_ps());
         }
         let frame = &self.frames[me];
-        self.radios[me].begin(me, frame, &self.rules, &mut self.agenda);
+        self.radios[me].begin(me, frame, &self.params, &mut self.deadlines);
         if context.is_capturing() {
             self.note(context, me, frame, self.content(me, frame));
         }
-        for (index, hearer) in self.reach[me].iter().enumerate() {
-            let to = hearer.radio as usize;
-            let power_mw = match self.rules.fading {
-                FrameFading::None => hearer.mean_mw,
+        for (index, receiver) in self.audible[me].iter().enumerate() {
+            let to = receiver.radio as usize;
+            let power_mw = match self.params.fading {
+                FrameFading::None => receiver.mean_mw,
                 fading => {
                     let radio = &mut self.radios[to];
-                    let gain = if hearer.given {
+                    let gain = if receiver.given {
                         1.0
                     } else {
                         fading.gain(&mut radio.draws.fading)
                     };
-                    let power_mw = hearer.mean_mw * gain;
+                    let power_mw = receiver.mean_mw * gain;
                     self.faded_mw[me][index] = power_mw;
                     power_mw
                 }
             };
-            self.radios[to].hear_begin(
+            self.radios[to].on_rx_start(
                 to,
                 frame,
                 power_mw,
-                hearer.given,
-                &self.rules,
-                &mut self.agenda,
+                receiver.given,
+                &self.params,
+                &mut self.deadlines,
             );
         }
     }
 
     fn end_frame(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let frame = self.frames[me];
-        let by_others = self.heard_by_others(context, me, &frame);
+        let overheard = self.overhearable(context, me, &frame);
         let content = if context.is_capturing() {
             self.content(me, &frame)
         } else {
             None
         };
-        let reach = std::mem::take(&mut self.reach[me]);
-        for (index, hearer) in reach.iter().enumerate() {
-            let to = hearer.radio as usize;
-            let power_mw = match self.rules.fading {
-                FrameFading::None => hearer.mean_mw,
+        let audible = std::mem::take(&mut self.audible[me]);
+        for (index, receiver) in audible.iter().enumerate() {
+            let to = receiver.radio as usize;
+            let power_mw = match self.params.fading {
+                FrameFading::None => receiver.mean_mw,
                 _ => self.faded_mw[me][index],
             };
             let radio = &mut self.radios[to];
-            let mut heard = radio.hear_end(&frame, power_mw, &self.rules);
+            let mut heard = radio.on_rx_end(&frame, power_mw, &self.params);
             let up = radio.up;
-            if heard == Heard::Decoded && !(self.came_over(hearer, &frame) && up) {
-                heard = Heard::Error;
+            if heard == RxOutcome::Ok && !(self.passes_link(receiver, &frame) && up) {
+                heard = RxOutcome::FcsError;
             }
-            if heard == Heard::Decoded {
+            if heard == RxOutcome::Ok {
                 if context.is_capturing() {
                     self.note(context, to, &frame, content);
                 }
-                self.on_decoded(context, hearer, &frame, by_others);
+                self.on_decoded(context, receiver, &frame, overheard);
             }
-            if power_mw >= self.rules.carrier_sense_mw {
+            if power_mw >= self.params.carrier_sense_mw {
                 let now = context.now();
-                self.radios[to].hear_silence(to, now, heard, &self.rules, &mut self.agenda);
+                self.radios[to].on_cca_idle(to, now, heard, &self.params, &mut self.deadlines);
             }
         }
-        self.reach[me] = reach;
+        self.audible[me] = audible;
         let next = match frame.kind {
             Kind::Cts | Kind::Ack => Phase::Contend,
-            Kind::Rts | Kind::Data if self.radios[me].service.is_none() => Phase::Contend,
+            Kind::Rts | Kind::Data if self.radios[me].mpdu.is_none() => Phase::Contend,
             Kind::Rts => Phase::Await,
             Kind::Data if frame.to != NONE => Phase::Await,
             Kind::Data => {
@@ -229,12 +235,12 @@ impl Wifi {
             }
         };
         let now = context.now();
-        self.radios[me].end(me, now, next, &self.rules, &mut self.agenda);
+        self.radios[me].end(me, now, next, &self.params, &mut self.deadlines);
     }
 
-    /// The packet of a data frame whose message others are to hear: a broadcast, or a packet with
-    /// a message on it that has not yet come out.
-    fn heard_by_others(
+    /// The packet of a data frame whose message other stations overhear: a broadcast, or a packet
+    /// that carries a message and has not been received yet.
+    fn overhearable(
         &self,
         context: &MediumContext<'_>,
         me: usize,
@@ -243,27 +249,26 @@ impl Wifi {
         if frame.kind != Kind::Data {
             return None;
         }
-        let service = self.radios[me].service?;
-        if service.arrived {
+        let mpdu = self.radios[me].mpdu?;
+        if mpdu.arrived {
             return None;
         }
         if frame.to != NONE {
-            let packet = context.packet(service.packet);
+            let packet = context.packet(mpdu.packet);
             let rides = packet.flow != FlowId::NONE && packet.message.is_some();
-            if !self.rules.promiscuous || !rides {
+            if !self.params.promiscuous || !rides {
                 return None;
             }
         }
-        Some(service.packet)
+        Some(mpdu.packet)
     }
 
-    /// Whether a frame that was received came over its link: it is up, and its given loss spares
-    /// the frame.
-    fn came_over(&mut self, hearer: &Hearer, frame: &Frame) -> bool {
-        let Some(link) = self.links.get_mut(hearer.link as usize) else {
+    /// Whether the link of a received frame is up and its given loss does not affect the frame.
+    fn passes_link(&mut self, receiver: &Receiver, frame: &Frame) -> bool {
+        let Some(link) = self.links.get_mut(receiver.link as usize) else {
             return true;
         };
-        let at_risk = frame.kind == Kind::Data || self.rules.control_loss;
+        let at_risk = frame.kind == Kind::Data || self.params.control_loss;
         match &mut link.loss {
             Some((loss, draws)) if at_risk && *loss > 0.0 => link.up && !draws.bernoulli(*loss),
             _ => link.up,
@@ -273,12 +278,12 @@ impl Wifi {
     fn on_decoded(
         &mut self,
         context: &mut MediumContext<'_>,
-        hearer: &Hearer,
+        receiver: &Receiver,
         frame: &Frame,
         heard: Option<PacketId>,
     ) {
-        let me = hearer.radio as usize;
-        if frame.to == hearer.radio {
+        let me = receiver.radio as usize;
+        if frame.to == receiver.radio {
             match frame.kind {
                 Kind::Data => self.on_data(context, me, frame),
                 Kind::Rts => self.on_rts(context, me, frame),
@@ -288,74 +293,74 @@ impl Wifi {
             return;
         }
         if let Some(packet) = heard
-            && let Some(link) = self.links.get(hearer.link as usize)
+            && let Some(link) = self.links.get(receiver.link as usize)
         {
             context.overhear(link.id, packet);
         }
         if frame.to != NONE {
-            self.radios[me].reserve(frame, &self.rules);
+            self.radios[me].set_nav(frame, &self.params);
         }
     }
 
     fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
-        if let Some(service) = &mut self.radios[frame.from as usize].service {
-            if service.arrived {
-                self.radios[me].readings.duplicates += 1;
+        if let Some(mpdu) = &mut self.radios[frame.from as usize].mpdu {
+            if mpdu.arrived {
+                self.radios[me].counters.duplicates += 1;
             } else {
-                service.arrived = true;
-                let packet = service.packet;
+                mpdu.arrived = true;
+                let packet = mpdu.packet;
                 self.held -= 1;
                 let link = &mut self.links[frame.link as usize];
-                link.readings.delivered += 1;
+                link.counters.delivered += 1;
                 context.receive(link.id, packet);
-                self.radios[me].readings.received += 1;
+                self.radios[me].counters.received += 1;
             }
         }
-        self.answer(context, me, frame, Kind::Ack, Duration::from_ps(0));
+        self.response(context, me, frame, Kind::Ack, Duration::from_ps(0));
     }
 
     fn on_rts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         let now = context.now();
-        if self.radios[me].is_reserved(now) {
+        if self.radios[me].nav_busy(now) {
             return;
         }
-        let control = self.rules.control_mode(frame.mode);
+        let control = self.params.control_mode(frame.mode);
         let used = self
-            .rules
+            .params
             .sifs
-            .saturating_add(self.rules.answer_airtime(control));
-        self.answer(
+            .saturating_add(self.params.response_airtime(control));
+        self.response(
             context,
             me,
             frame,
             Kind::Cts,
-            frame.reserves.saturating_sub(used),
+            frame.duration.saturating_sub(used),
         );
     }
 
-    fn answer(
+    fn response(
         &mut self,
         context: &mut MediumContext<'_>,
         me: usize,
         frame: &Frame,
         kind: Kind,
-        reserves: Duration,
+        duration: Duration,
     ) {
         match self.radios[me].phase {
             Phase::Contend => {}
-            // Anything else that comes in place of an answer ends the wait for it.
+            // Another frame in place of the response ends the wait for it.
             Phase::Await => self.fail(context, me),
             Phase::Transmit | Phase::Respond => return,
         }
-        let answer = Answer {
+        let response = Response {
             kind,
             to: frame.from,
             link: frame.link,
-            mode: self.rules.control_mode(frame.mode),
-            reserves,
+            mode: self.params.control_mode(frame.mode),
+            duration,
         };
         let now = context.now();
-        self.radios[me].respond(me, now, answer, &self.rules, &mut self.agenda);
+        self.radios[me].respond(me, now, response, &self.params, &mut self.deadlines);
     }
 
     fn awaits(&self, me: usize, kind: Kind, from: u32) -> bool {
@@ -367,93 +372,93 @@ impl Wifi {
         if !self.awaits(me, Kind::Rts, frame.from) {
             return;
         }
-        let Some(service) = &mut self.radios[me].service else {
+        let Some(mpdu) = &mut self.radios[me].mpdu else {
             return;
         };
-        service.short_retries = 0;
-        let service = *service;
-        let reserves = self
-            .rules
-            .data_reserves(self.rules.control_mode(service.mode));
-        let data = Answer {
+        mpdu.short_retries = 0;
+        let mpdu = *mpdu;
+        let duration = self
+            .params
+            .data_duration(self.params.control_mode(mpdu.mode));
+        let data = Response {
             kind: Kind::Data,
-            to: service.to,
-            link: service.link,
-            mode: service.mode,
-            reserves,
+            to: mpdu.to,
+            link: mpdu.link,
+            mode: mpdu.mode,
+            duration,
         };
         let now = context.now();
-        self.radios[me].respond(me, now, data, &self.rules, &mut self.agenda);
+        self.radios[me].respond(me, now, data, &self.params, &mut self.deadlines);
     }
 
     fn on_ack(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if !self.awaits(me, Kind::Data, frame.from) {
             return;
         }
-        if let Some(service) = self.radios[me].service {
-            let link = self.links[service.link as usize].id;
-            context.tx_status(link, service.attempts, true, service.mode.rate());
+        if let Some(mpdu) = self.radios[me].mpdu {
+            let link = self.links[mpdu.link as usize].id;
+            context.tx_status(link, mpdu.attempts, true, mpdu.mode.rate());
         }
-        self.agenda.clear(me);
+        self.deadlines.clear(me);
         self.radios[me].phase = Phase::Contend;
         self.done(context, me);
     }
 
-    /// An attempt has failed. The radio's phase is for the caller to change.
+    /// Counts a failed attempt. The caller changes the radio's phase.
     fn fail(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &mut self.radios[me];
-        let Some(service) = &mut radio.service else {
+        let Some(mpdu) = &mut radio.mpdu else {
             return;
         };
-        radio.readings.failures += 1;
-        let short = self.frames[me].kind == Kind::Rts || !self.rules.needs_rts(service.bytes);
+        radio.counters.failures += 1;
+        let short = self.frames[me].kind == Kind::Rts || !self.params.needs_rts(mpdu.bytes);
         let last = if short {
-            service.short_retries += 1;
-            service.short_retries >= self.rules.short_retry
+            mpdu.short_retries += 1;
+            mpdu.short_retries >= self.params.short_retry
         } else {
-            service.long_retries += 1;
-            service.long_retries >= self.rules.long_retry
+            mpdu.long_retries += 1;
+            mpdu.long_retries >= self.params.long_retry
         };
         if !last {
-            radio.back_off_further(&self.rules);
+            radio.back_off_after_failure(&self.params);
             return;
         }
-        let service = *service;
-        radio.readings.given_up += 1;
-        let link = &mut self.links[service.link as usize];
-        link.readings.given_up += 1;
-        if !service.arrived {
+        let mpdu = *mpdu;
+        radio.counters.given_up += 1;
+        let link = &mut self.links[mpdu.link as usize];
+        link.counters.given_up += 1;
+        if !mpdu.arrived {
             self.held -= 1;
-            context.tx_failed(link.id, service.packet);
+            context.tx_failed(link.id, mpdu.packet);
         }
-        context.tx_status(link.id, service.attempts, false, service.mode.rate());
+        context.tx_status(link.id, mpdu.attempts, false, mpdu.mode.rate());
         self.done(context, me);
     }
 
     fn broadcast_done(&mut self, context: &mut MediumContext<'_>, me: usize) {
-        if let Some(service) = self.radios[me].service {
+        if let Some(mpdu) = self.radios[me].mpdu {
             self.held -= 1;
-            context.broadcast_sent(service.packet);
+            context.broadcast_sent(mpdu.packet);
         }
         self.done(context, me);
     }
 
-    /// The frame in service is done with. The next one contends when the channel is idle.
+    /// The MPDU in service is finished. The next one contends when the channel is idle.
     fn done(&mut self, context: &mut MediumContext<'_>, me: usize) {
-        self.radios[me].service = None;
-        self.radios[me].back_off_anew(&self.rules);
+        self.radios[me].mpdu = None;
+        self.radios[me].back_off_after_frame(&self.params);
         self.serve(context, me);
-        self.tell_backlog(context, me);
+        self.report_backlog(context, me);
     }
 
     /// Takes the next packet from the queue, if the radio has none.
     fn serve(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let now = context.now();
         let radio = &mut self.radios[me];
-        if radio.service.is_some() {
+        if radio.mpdu.is_some() {
             return;
         }
-        radio.note_queue(now);
+        radio.integrate_queue(now);
         let next = radio
             .queue
             .dequeue(now, context.packets_mut(), &mut self.dropped);
@@ -461,13 +466,13 @@ impl Wifi {
             let link = self.link_of_packet[packet.index()];
             let (to, mode) = match self.links.get(link as usize) {
                 Some(direction) => (direction.to, direction.mode),
-                None => (NONE, self.rules.broadcast_mode),
+                None => (NONE, self.params.broadcast_mode),
             };
-            radio.service = Some(Service {
+            radio.mpdu = Some(TxMpdu {
                 packet,
                 link,
                 to,
-                bytes: context.packet(packet).size_bytes + self.rules.overhead_bytes,
+                bytes: context.packet(packet).size_bytes + self.params.overhead_bytes,
                 mode,
                 attempts: 0,
                 short_retries: 0,
@@ -478,23 +483,23 @@ impl Wifi {
         self.drop_refused(context, me);
     }
 
-    /// Drops what a queue discipline gave up.
+    /// Drops the packets that the queue discipline discarded.
     fn drop_refused(&mut self, context: &mut MediumContext<'_>, me: usize) {
         while let Some(id) = self.dropped.pop() {
             self.held -= 1;
-            self.radios[me].readings.queue_drops += 1;
+            self.radios[me].counters.queue_drops += 1;
             context.drop(id, DropCause::Queue);
         }
     }
 
-    fn tell_backlog(&self, context: &mut MediumContext<'_>, me: usize) {
+    fn report_backlog(&self, context: &mut MediumContext<'_>, me: usize) {
         let radio = &self.radios[me];
         let waiting = radio.queue.backlog_pkts() as u32;
-        context.set_backlog(radio.node, radio.number, waiting, radio.service.is_some());
+        context.set_backlog(radio.node, radio.number, waiting, radio.mpdu.is_some());
     }
 
-    /// A router gives a packet to a radio; `link` is [`NONE`] for a broadcast.
-    fn take_in(&mut self, context: &mut MediumContext<'_>, me: usize, link: u32, id: PacketId) {
+    /// A router passes a packet to a radio; `link` is [`NONE`] for a broadcast.
+    fn enqueue(&mut self, context: &mut MediumContext<'_>, me: usize, link: u32, id: PacketId) {
         if !self.radios[me].up {
             context.drop(id, DropCause::LinkDown);
             return;
@@ -507,23 +512,23 @@ impl Wifi {
         context.packet_mut(id).queued_at = now;
         self.held += 1;
         let radio = &mut self.radios[me];
-        radio.note_queue(now);
+        radio.integrate_queue(now);
         radio
             .queue
             .enqueue(now, id, context.packets_mut(), &mut self.dropped);
         self.drop_refused(context, me);
-        if self.radios[me].service.is_none() {
+        if self.radios[me].mpdu.is_none() {
             self.serve(context, me);
-            if self.radios[me].service.is_some() {
-                self.radios[me].request_access(me, now, &self.rules, &mut self.agenda);
+            if self.radios[me].mpdu.is_some() {
+                self.radios[me].request_access(me, now, &self.params, &mut self.deadlines);
             }
         }
         let radio = &mut self.radios[me];
         let waiting = radio.queue.backlog_pkts() as u32;
-        radio.readings.queue_max_pkts = radio.readings.queue_max_pkts.max(waiting);
-        self.tell_backlog(context, me);
-        // Only this radio's deadline can have moved, and only from never.
-        let at = self.agenda.at(me);
+        radio.counters.queue_max_pkts = radio.counters.queue_max_pkts.max(waiting);
+        self.report_backlog(context, me);
+        // Only this radio's deadline can have changed, and it had none before.
+        let at = self.deadlines.at(me);
         if at < self.armed
             && let Some(timer) = self.timer
         {
@@ -553,7 +558,7 @@ impl Wifi {
 impl Medium for Wifi {
     fn start(&mut self, context: &mut MediumContext<'_>) {
         self.timer = Some(context.timer(0));
-        let first = self.agenda.first();
+        let first = self.deadlines.first();
         self.arm(context, first);
     }
 
@@ -565,7 +570,7 @@ impl Medium for Wifi {
     fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
         let direction = self.direction_of(link);
         match self.links.get(direction) {
-            Some(found) => self.take_in(context, found.from as usize, direction as u32, id),
+            Some(found) => self.enqueue(context, found.from as usize, direction as u32, id),
             None => context.drop(id, DropCause::NoRoute),
         }
     }
@@ -578,7 +583,7 @@ impl Medium for Wifi {
         id: PacketId,
     ) {
         match self.radio_of(node, radio) {
-            Some(radio) => self.take_in(context, radio, NONE, id),
+            Some(radio) => self.enqueue(context, radio, NONE, id),
             None => context.drop(id, DropCause::NoRoute),
         }
     }
@@ -586,19 +591,19 @@ impl Medium for Wifi {
     fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
         self.armed = SimTime::MAX;
         loop {
-            let first = self.agenda.first();
+            let first = self.deadlines.first();
             match first {
                 Some((at, radio)) if at <= context.now() || context.try_advance(token, at) => {
-                    self.agenda.clear(radio);
-                    self.fire(context, radio);
+                    self.deadlines.clear(radio);
+                    self.on_deadline(context, radio);
                 }
                 _ => return self.arm(context, first),
             }
         }
     }
 
-    /// Nothing that either end sends is decoded by the other; it is sensed and disturbs as
-    /// before. Who sends learns it from frames that stay without an answer.
+    /// While a link is down, neither end decodes frames of the other; they are sensed and interfere
+    /// as before. A sender detects it by missing responses.
     fn set_link_up(&mut self, _context: &mut MediumContext<'_>, link: LinkId, up: bool) {
         let direction = self.direction_of(link);
         if let Some(link) = self.links.get_mut(direction) {
@@ -616,14 +621,14 @@ impl Medium for Wifi {
             if up {
                 continue;
             }
-            if let Some(service) = self.radios[me].service.take()
-                && !service.arrived
+            if let Some(mpdu) = self.radios[me].mpdu.take()
+                && !mpdu.arrived
             {
                 self.held -= 1;
-                context.drop(service.packet, DropCause::LinkDown);
+                context.drop(mpdu.packet, DropCause::LinkDown);
             }
             let radio = &mut self.radios[me];
-            radio.note_queue(now);
+            radio.integrate_queue(now);
             while let Some(id) = radio
                 .queue
                 .dequeue(now, context.packets_mut(), &mut self.dropped)
@@ -633,10 +638,10 @@ impl Medium for Wifi {
             }
             self.drop_refused(context, me);
             let frame = &mut self.frames[me];
-            self.radios[me].fall_silent(me, frame, &mut self.agenda);
-            self.tell_backlog(context, me);
+            self.radios[me].switch_off(me, frame, &mut self.deadlines);
+            self.report_backlog(context, me);
         }
-        let first = self.agenda.first();
+        let first = self.deadlines.first();
         self.arm(context, first);
     }
 

@@ -1,4 +1,4 @@
-//! What waits before a radio.
+//! The queues of a radio.
 
 use backlane_net::{FlowId, PacketId, PacketStore, QueueDiscipline};
 use backlane_units::SimTime;
@@ -51,7 +51,7 @@ impl Queues {
         next
     }
 
-    /// Asked more often than changed.
+    /// Kept, since it is read more often than it changes.
     fn count(&mut self) {
         let messages = self.messages.as_ref().map_or(0, |q| q.backlog_pkts());
         self.waiting = messages + self.packets.backlog_pkts();

@@ -1,71 +1,71 @@
-//! One radio: what it hears, and when it may send.
+//! One radio: reception, carrier sense, NAV and back-off.
 //!
-//! A radio that has a frame counts down its back-off in slots while the channel is idle. The
-//! countdown is not played slot by slot: `reference` is when it begins, once DIFS (or EIFS) has
-//! passed after the last thing heard and all reservations are over, and the frame begins so many
-//! slots later. If the channel becomes busy before, the slots that have passed are taken off.
+//! A radio with an MPDU counts down its back-off in slots while the channel is idle. The countdown
+//! is not simulated slot by slot: `reference` is when it begins, once DIFS (or EIFS) has passed
+//! after the last busy period and the NAV has expired, and the transmission begins `backoff` slots
+//! later. If the channel becomes busy before that, the elapsed slots are subtracted.
 
 use backlane_engine::Stream;
 use backlane_net::{LinkId, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
 
-use crate::agenda::{Agenda, Order};
+use crate::counters::RadioCounters;
+use crate::deadlines::{Deadlines, Priority};
 use crate::frame::{Frame, Kind, NONE};
+use crate::mac_params::{MacParams, ReceptionModel};
 use crate::phy::{ErrorRate, Mode, SinrReception, finds_preamble};
 use crate::queues::Queues;
-use crate::readings::RadioReadings;
-use crate::rules::{Hearing, Rules};
 
-/// What a radio does.
+/// The state of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Nothing but to count down its back-off.
+    /// It is idle or counts down its back-off.
     Contend,
-    /// It sends.
+    /// It transmits.
     Transmit,
     /// It has sent an RTS or data and waits for CTS or ACK.
     Await,
-    /// It sends an answer, or data after a CTS, when SIFS has passed.
+    /// It sends a control response, or data after a CTS, when SIFS has passed.
     Respond,
 }
 
-/// The frame that a radio brings over, from the queue to the ACK or the last attempt.
+/// The MPDU in service, from the queue to the ACK or the retry limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Service {
+pub(crate) struct TxMpdu {
     pub(crate) packet: PacketId,
     /// [`NONE`]: a broadcast.
     pub(crate) link: u32,
     /// The radio that it is for; [`NONE`]: all.
     pub(crate) to: u32,
-    /// Of the MAC frame.
+    /// Size with MAC header and FCS.
     pub(crate) bytes: u32,
     pub(crate) mode: Mode,
     pub(crate) attempts: u32,
     pub(crate) short_retries: u8,
     pub(crate) long_retries: u8,
-    /// The neighbour has it; what is repeated now is for want of an ACK.
+    /// Already received; further attempts happen only because the ACK was lost.
     pub(crate) arrived: bool,
 }
 
-/// What a radio sends after SIFS.
+/// A frame that a radio sends after SIFS.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) kind: Kind,
     pub(crate) to: u32,
     pub(crate) link: u32,
     pub(crate) mode: Mode,
-    pub(crate) reserves: Duration,
+    pub(crate) duration: Duration,
 }
 
-/// What a radio makes of a frame of another at its end.
+/// The outcome of a reception at the end of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
-    /// All of it.
-    Decoded,
-    /// That it was there, and not what it said: EIFS follows.
-    Error,
-    /// Energy.
-    Nothing,
+pub(crate) enum RxOutcome {
+    /// The frame is decoded.
+    Ok,
+    /// Its frame check sequence fails: EIFS follows.
+    FcsError,
+    /// Its preamble was not detected; it is energy alone.
+    NotDetected,
 }
 
 /// The frame that a radio receives.
@@ -76,17 +76,17 @@ struct Reception {
     begins: SimTime,
     ends: SimTime,
     power_mw: f64,
-    /// Not disturbed by thresholds or pairs so far.
+    /// Not yet lost to interference; with the thresholds and with ns-2's rule.
     good: bool,
     mode: Mode,
     bytes: u32,
-    /// Its link has a given loss, and noise costs nothing.
+    /// Its link has a given loss, and noise causes none.
     noise_free: bool,
 }
 
 impl Reception {
-    /// What error rates make of it.
-    fn over(&self, noise_mw: f64, others_mw: f64, rules: &Rules) -> SinrReception {
+    /// The reception by error rates.
+    fn over(&self, noise_mw: f64, others_mw: f64, params: &MacParams) -> SinrReception {
         SinrReception::new(
             self.begins,
             self.mode,
@@ -94,18 +94,18 @@ impl Reception {
             if self.noise_free { 0.0 } else { noise_mw },
             others_mw,
             self.begins
-                .saturating_add(rules.preamble_airtime(self.mode)),
+                .saturating_add(params.preamble_airtime(self.mode)),
             self.ends,
             self.bytes,
         )
     }
 
-    /// The probability that it comes through if nothing disturbed it.
+    /// The probability that it is decoded without interference.
     fn success(
         &self,
         noise_mw: f64,
         rates: &ErrorRate,
-        rules: &Rules,
+        params: &MacParams,
         known: &mut [Undisturbed; KNOWN],
     ) -> f64 {
         if self.noise_free || rates.is_certain(self.mode, self.power_mw / noise_mw) {
@@ -116,17 +116,17 @@ impl Reception {
         if known[place].like != like {
             known[place] = Undisturbed {
                 like,
-                success: self.over(noise_mw, 0.0, rules).success(rates),
+                success: self.over(noise_mw, 0.0, params).success(rates),
             };
         }
         known[place].success
     }
 }
 
-/// Frames that others send again and again are alike. So many are kept.
+/// Repeated frames have equal powers, modes and lengths. The probabilities of this many are kept.
 const KNOWN: usize = 8;
 
-/// How probably an undisturbed frame of this power, mode and length comes through.
+/// The probability that a frame of this power, mode and length is decoded without interference.
 #[derive(Clone, Copy, Debug)]
 struct Undisturbed {
     like: (f64, Mode, u32),
@@ -144,7 +144,7 @@ const NO_RECEPTION: Reception = Reception {
     noise_free: false,
 };
 
-/// ns-2's rule: what a radio that has taken up the first of two frames makes of both.
+/// ns-2's rule for a radio that has locked on the first of two frames.
 fn of_two(first: Reception, later: Reception, capture: f64) -> Reception {
     if first.power_mw >= capture * later.power_mw {
         return first;
@@ -167,37 +167,37 @@ pub(crate) struct Radio {
     pub(crate) number: u8,
     pub(crate) up: bool,
     pub(crate) phase: Phase,
-    pub(crate) answer: Option<Answer>,
-    pub(crate) service: Option<Service>,
+    pub(crate) response: Option<Response>,
+    pub(crate) mpdu: Option<TxMpdu>,
     pub(crate) queue: Queues,
     pub(crate) draws: Draws,
-    pub(crate) readings: RadioReadings,
+    pub(crate) counters: RadioCounters,
 
-    /// Slots that are left as of `reference`.
+    /// Slots left as of `reference`.
     backoff: u32,
     reference: SimTime,
     cw: u32,
 
-    /// Sum over the frames on the air of their powers here.
+    /// The sum of the received powers of all frames on the air.
     total_mw: f64,
     on_air: u32,
-    /// Frames that it senses.
-    sensed: u32,
+    /// Frames on the air above the CCA threshold.
+    cca_busy: u32,
     reception: Reception,
-    /// Of what it receives, once something else was on the air meanwhile.
+    /// The state of the reception once another frame has interfered with it.
     sinr: Option<SinrReception>,
     undisturbed: [Undisturbed; KNOWN],
     queue_noted: SimTime,
-    /// Since when it senses something or sends.
+    /// The start of the current busy period.
     busy_since: SimTime,
-    /// When DIFS or EIFS is over, if nothing comes.
+    /// The end of DIFS or EIFS, if the channel stays idle.
     access_at: SimTime,
-    /// EIFS after the last frame that could not be decoded, unless one was since.
-    error_until: SimTime,
-    /// Until when others have reserved the channel.
-    reserved_until: SimTime,
-    /// The reservation lapses here if nothing is heard before.
-    reservation_lapses: SimTime,
+    /// The end of EIFS after the last frame with an error, unless one was decoded since.
+    eifs_until: SimTime,
+    /// The end of the NAV.
+    nav_until: SimTime,
+    /// The NAV is reset here if no frame is sensed before.
+    nav_reset_at: SimTime,
 }
 
 /// The random streams of a radio.
@@ -214,24 +214,24 @@ impl Radio {
         number: u8,
         queue: Queues,
         draws: Draws,
-        rules: &Rules,
+        params: &MacParams,
     ) -> Self {
         Self {
             node,
             number,
             up: true,
             phase: Phase::Contend,
-            answer: None,
-            service: None,
+            response: None,
+            mpdu: None,
             queue,
             draws,
-            readings: RadioReadings::default(),
+            counters: RadioCounters::default(),
             backoff: 0,
             reference: SimTime::ZERO,
-            cw: rules.cw_min,
+            cw: params.cw_min,
             total_mw: 0.0,
             on_air: 0,
-            sensed: 0,
+            cca_busy: 0,
             reception: NO_RECEPTION,
             sinr: None,
             undisturbed: [Undisturbed {
@@ -241,235 +241,239 @@ impl Radio {
             queue_noted: SimTime::ZERO,
             busy_since: SimTime::ZERO,
             access_at: SimTime::ZERO,
-            error_until: SimTime::ZERO,
-            reserved_until: SimTime::ZERO,
-            reservation_lapses: SimTime::MAX,
+            eifs_until: SimTime::ZERO,
+            nav_until: SimTime::ZERO,
+            nav_reset_at: SimTime::MAX,
         }
     }
 
-    /// Until when the channel is reserved, if nothing more is heard.
-    fn reservation(&self) -> SimTime {
-        self.reserved_until.min(self.reservation_lapses)
+    /// The end of the NAV, if no further frame is sensed.
+    fn nav(&self) -> SimTime {
+        self.nav_until.min(self.nav_reset_at)
     }
 
-    pub(crate) fn is_reserved(&self, now: SimTime) -> bool {
-        self.reservation() > now
+    pub(crate) fn nav_busy(&self, now: SimTime) -> bool {
+        self.nav() > now
     }
 
     fn draw_backoff(&mut self) {
         self.backoff = self.draws.backoff.uniform_below(u64::from(self.cw) + 1) as u32;
     }
 
-    /// A frame has come into service. Without a back-off left over it begins at once if the
-    /// channel is idle and with a back-off if not.
+    /// An MPDU has come into service. Without a remaining back-off it is sent at once if the
+    /// channel is idle, and after a back-off if not.
     pub(crate) fn request_access(
         &mut self,
         me: usize,
         now: SimTime,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
-        if self.phase != Phase::Contend || self.sensed > 0 {
+        if self.phase != Phase::Contend || self.cca_busy > 0 {
             if self.backoff == 0 {
                 self.draw_backoff();
             }
             return;
         }
-        let begins = self.begins(rules);
+        let begins = self.begins(params);
         if begins <= now {
             self.backoff = 0;
-            agenda.set(me, now, Order::Other);
+            deadlines.set(me, now, Priority::Other);
         } else {
-            if self.backoff == 0 && self.is_reserved(now) {
+            if self.backoff == 0 && self.nav_busy(now) {
                 self.draw_backoff();
             }
-            agenda.set(me, self.begins(rules), Order::Other);
+            deadlines.set(me, self.begins(params), Priority::Other);
         }
     }
 
-    fn begins(&self, rules: &Rules) -> SimTime {
+    fn begins(&self, params: &MacParams) -> SimTime {
         self.reference
-            .saturating_add(rules.slot.saturating_mul(u64::from(self.backoff)))
+            .saturating_add(params.slot.saturating_mul(u64::from(self.backoff)))
     }
 
-    /// The countdown goes on: nothing is sensed.
-    pub(crate) fn resume(&mut self, me: usize, rules: &Rules, agenda: &mut Agenda) {
-        debug_assert!(self.phase == Phase::Contend && self.sensed == 0);
-        let reservation = self.reservation();
+    /// The countdown continues on an idle channel.
+    pub(crate) fn resume(&mut self, me: usize, params: &MacParams, deadlines: &mut Deadlines) {
+        debug_assert!(self.phase == Phase::Contend && self.cca_busy == 0);
+        let nav = self.nav();
         self.reference = self.access_at;
-        if reservation > SimTime::ZERO {
-            self.reference = self.reference.max(reservation.saturating_add(rules.difs));
+        if nav > SimTime::ZERO {
+            self.reference = self.reference.max(nav.saturating_add(params.difs));
         }
-        if self.service.is_some() {
-            agenda.set(me, self.begins(rules), Order::Other);
+        if self.mpdu.is_some() {
+            deadlines.set(me, self.begins(params), Priority::Other);
         }
     }
 
-    /// The countdown stops; a frame that would begin before the other can be sensed begins all
-    /// the same.
-    fn freeze(&mut self, me: usize, now: SimTime, rules: &Rules, agenda: &mut Agenda) {
-        let begins = agenda.at(me);
-        if begins <= now || begins < now.saturating_add(rules.sensing_delay) {
+    /// The countdown stops. A transmission due within the sensing delay starts nevertheless.
+    fn freeze(&mut self, me: usize, now: SimTime, params: &MacParams, deadlines: &mut Deadlines) {
+        let begins = deadlines.at(me);
+        if begins <= now || begins < now.saturating_add(params.sensing_delay) {
             return;
         }
         if self.backoff > 0 && now > self.reference {
-            let passed = now.saturating_since(self.reference).as_ps() / rules.slot.as_ps();
+            let passed = now.saturating_since(self.reference).as_ps() / params.slot.as_ps();
             self.backoff -= passed.min(u64::from(self.backoff)) as u32;
         }
-        agenda.clear(me);
+        deadlines.clear(me);
     }
 
-    /// It begins to send. What it was receiving is lost.
-    pub(crate) fn begin(&mut self, me: usize, frame: &Frame, rules: &Rules, agenda: &mut Agenda) {
-        if self.sensed == 0 {
+    /// A transmission starts. An ongoing reception is lost.
+    pub(crate) fn begin(
+        &mut self,
+        me: usize,
+        frame: &Frame,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
+    ) {
+        if self.cca_busy == 0 {
             self.busy_since = frame.begins;
         }
         if self.phase == Phase::Contend {
             self.backoff = 0;
         }
         self.phase = Phase::Transmit;
-        self.lose_reception(rules);
-        self.readings.frames_sent += 1;
-        self.readings.sending_ps += u128::from(frame.ends.saturating_since(frame.begins).as_ps());
-        agenda.set(me, frame.ends, Order::FrameEnds);
+        self.lose_reception(params);
+        self.counters.frames_sent += 1;
+        self.counters.sending_ps += u128::from(frame.ends.saturating_since(frame.begins).as_ps());
+        deadlines.set(me, frame.ends, Priority::FrameEnds);
     }
 
-    /// What it receives is lost. By ns-2's rule it keeps the receiver busy to its end.
-    fn lose_reception(&mut self, rules: &Rules) {
-        match rules.hearing {
-            Hearing::Pairwise { .. } => self.reception.good = false,
+    /// The ongoing reception is lost. By ns-2's rule the receiver stays busy to its end.
+    fn lose_reception(&mut self, params: &MacParams) {
+        match params.reception {
+            ReceptionModel::Pairwise { .. } => self.reception.good = false,
             _ => self.reception.from = NONE,
         }
     }
 
-    /// It has sent; `phase` is what comes next.
+    /// A transmission ends; `phase` is the next state.
     pub(crate) fn end(
         &mut self,
         me: usize,
         now: SimTime,
         phase: Phase,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
         self.phase = phase;
         if phase == Phase::Await {
-            agenda.set(me, now.saturating_add(rules.answer_timeout), Order::Other);
+            deadlines.set(me, now.saturating_add(params.ack_timeout), Priority::Other);
         }
-        if self.sensed > 0 {
+        if self.cca_busy > 0 {
             return;
         }
         self.note_busy_until(now);
-        self.error_until = SimTime::ZERO;
-        self.access_at = now.saturating_add(rules.difs);
+        self.eifs_until = SimTime::ZERO;
+        self.access_at = now.saturating_add(params.difs);
         if phase == Phase::Contend {
-            self.resume(me, rules, agenda);
+            self.resume(me, params, deadlines);
         }
     }
 
-    /// The attempt has failed, or another frame has come in place of the answer: the back-off is
-    /// drawn from a window twice as large.
-    pub(crate) fn back_off_further(&mut self, rules: &Rules) {
-        self.cw = (2 * self.cw + 1).min(rules.cw_max);
+    /// The attempt has failed: the contention window doubles and a back-off is drawn from it.
+    pub(crate) fn back_off_after_failure(&mut self, params: &MacParams) {
+        self.cw = (2 * self.cw + 1).min(params.cw_max);
         self.draw_backoff();
     }
 
-    /// A frame is done with, one way or the other: the next one contends anew.
-    pub(crate) fn back_off_anew(&mut self, rules: &Rules) {
-        self.cw = rules.cw_min;
+    /// An MPDU is delivered or dropped: the contention window is reset and a back-off drawn.
+    pub(crate) fn back_off_after_frame(&mut self, params: &MacParams) {
+        self.cw = params.cw_min;
         self.draw_backoff();
     }
 
-    /// The radio contends again after it has waited for an answer in vain.
+    /// The radio contends again after a CTS or ACK timeout.
     pub(crate) fn contend_after_timeout(
         &mut self,
         me: usize,
         now: SimTime,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
         self.phase = Phase::Contend;
-        self.access_at = self.access_at.max(now.saturating_add(rules.difs));
-        if self.sensed == 0 {
-            self.resume(me, rules, agenda);
+        self.access_at = self.access_at.max(now.saturating_add(params.difs));
+        if self.cca_busy == 0 {
+            self.resume(me, params, deadlines);
         }
     }
 
-    /// Its queue is about to change.
-    pub(crate) fn note_queue(&mut self, now: SimTime) {
+    /// Updates the time integral of the queue, before the queue changes.
+    pub(crate) fn integrate_queue(&mut self, now: SimTime) {
         let waiting = self.queue.backlog_pkts() as u128;
         let passed = now.saturating_since(self.queue_noted).as_ps();
-        self.readings.queue_area += waiting * u128::from(passed);
+        self.counters.queue_area += waiting * u128::from(passed);
         self.queue_noted = now;
     }
 
-    /// The node has died. What it hears still counts as heard, and is not decoded. `frame` is what
-    /// it sends, or sent last.
-    pub(crate) fn fall_silent(&mut self, me: usize, frame: &mut Frame, agenda: &mut Agenda) {
+    /// The node has failed. It still senses frames and decodes none. `frame` is the one that it
+    /// sends, or sent last.
+    pub(crate) fn switch_off(&mut self, me: usize, frame: &mut Frame, deadlines: &mut Deadlines) {
         self.reception.from = NONE;
-        self.answer = None;
+        self.response = None;
         self.backoff = 0;
         if self.phase == Phase::Transmit {
-            // What is still on the air says nothing to anybody.
+            // The frame still on the air is decoded by no receiver.
             frame.kind = Kind::Ack;
             frame.to = NONE;
         } else {
             self.phase = Phase::Contend;
-            agenda.clear(me);
+            deadlines.clear(me);
         }
     }
 
     fn note_busy_until(&mut self, now: SimTime) {
-        self.readings.busy_ps += u128::from(now.saturating_since(self.busy_since).as_ps());
+        self.counters.busy_ps += u128::from(now.saturating_since(self.busy_since).as_ps());
     }
 
-    /// A frame of another begins, at this power. `noise_free`: its link has a given loss, and
-    /// noise costs nothing.
-    pub(crate) fn hear_begin(
+    /// A frame of another radio starts, at this received power. `noise_free`: its link has a given
+    /// loss, and noise causes none.
+    pub(crate) fn on_rx_start(
         &mut self,
         me: usize,
         frame: &Frame,
         power_mw: f64,
         noise_free: bool,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
         let now = frame.begins;
         self.total_mw += power_mw;
         self.on_air += 1;
-        if power_mw >= rules.carrier_sense_mw {
-            self.sensed += 1;
-            if self.sensed == 1 && self.phase != Phase::Transmit {
+        if power_mw >= params.carrier_sense_mw {
+            self.cca_busy += 1;
+            if self.cca_busy == 1 && self.phase != Phase::Transmit {
                 self.busy_since = now;
                 if self.phase == Phase::Contend {
-                    self.freeze(me, now, rules, agenda);
+                    self.freeze(me, now, params, deadlines);
                 }
             }
-            if self.reservation_lapses != SimTime::MAX {
-                if self.reservation_lapses <= now {
-                    self.reserved_until = SimTime::ZERO;
+            if self.nav_reset_at != SimTime::MAX {
+                if self.nav_reset_at <= now {
+                    self.nav_until = SimTime::ZERO;
                 }
-                self.reservation_lapses = SimTime::MAX;
+                self.nav_reset_at = SimTime::MAX;
             }
         }
         let deaf = self.phase == Phase::Transmit || !self.up;
-        if !deaf || matches!(rules.hearing, Hearing::Pairwise { .. }) {
-            self.take_up(frame, power_mw, noise_free, rules);
+        if !deaf || matches!(params.reception, ReceptionModel::Pairwise { .. }) {
+            self.lock_on(frame, power_mw, noise_free, params);
         }
         if deaf {
-            self.lose_reception(rules);
+            self.lose_reception(params);
         }
     }
 
-    /// Begins to receive a frame, or lets it disturb what is being received. Of frames that begin
-    /// at the same instant a radio takes up the strongest.
-    fn take_up(&mut self, frame: &Frame, power_mw: f64, noise_free: bool, rules: &Rules) {
+    /// Locks on a frame, or lets it interfere with the ongoing reception. Of frames that start at
+    /// the same instant a radio locks on the strongest.
+    fn lock_on(&mut self, frame: &Frame, power_mw: f64, noise_free: bool, params: &MacParams) {
         let others_mw = self.others_mw(power_mw);
         let held = &self.reception;
         let is_free = held.from == NONE;
         let stronger_twin = !is_free && held.begins == frame.begins && power_mw > held.power_mw;
         let may_turn = is_free
             || stronger_twin
-            || rules
+            || params
                 .recapture
                 .is_some_and(|more| power_mw >= more * others_mw);
         let new = || Reception {
@@ -482,15 +486,15 @@ impl Radio {
             bytes: frame.bytes,
             noise_free,
         };
-        match rules.hearing {
-            Hearing::Threshold {
+        match params.reception {
+            ReceptionModel::Threshold {
                 sensitivity_mw,
                 capture,
             } => {
-                let sensed = self.sensed;
+                let cca_busy = self.cca_busy;
                 let clear = |power_mw: f64, others_mw: f64| match capture {
                     Some(ratio) => power_mw >= ratio * others_mw,
-                    None => sensed == 1,
+                    None => cca_busy == 1,
                 };
                 if power_mw >= sensitivity_mw && may_turn && clear(power_mw, others_mw) {
                     self.reception = new();
@@ -499,11 +503,11 @@ impl Radio {
                     self.reception.good &= clear(held_mw, self.others_mw(held_mw));
                 }
             }
-            Hearing::Pairwise {
+            ReceptionModel::Pairwise {
                 sensitivity_mw,
                 capture,
             } => {
-                if power_mw < rules.carrier_sense_mw {
+                if power_mw < params.carrier_sense_mw {
                     return;
                 }
                 let new = Reception {
@@ -518,7 +522,7 @@ impl Radio {
                     of_two(*held, new, capture)
                 };
             }
-            Hearing::ErrorRate {
+            ReceptionModel::ErrorRate {
                 sensitivity_mw,
                 noise_mw,
                 ref rates,
@@ -529,13 +533,13 @@ impl Radio {
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
                     found = finds_preamble(power_mw, noise_mw + others_mw);
                     if self.on_air > 1 {
-                        self.sinr = Some(self.reception.over(noise_mw, others_mw, rules));
+                        self.sinr = Some(self.reception.over(noise_mw, others_mw, params));
                     } else {
                         self.sinr = None;
                     }
                 } else if !is_free {
                     let others_mw = self.others_mw(held.power_mw);
-                    found = self.disturb(frame.begins, noise_mw, others_mw, rates, rules);
+                    found = self.disturb(frame.begins, noise_mw, others_mw, rates, params);
                 }
                 if !found {
                     self.reception.from = NONE;
@@ -545,20 +549,20 @@ impl Radio {
         }
     }
 
-    /// The others on the air are as loud as this from now on. Whether the preamble of what it
-    /// receives is still found.
+    /// The interference has this power from now on. Returns whether the preamble of the ongoing
+    /// reception is still detected.
     fn disturb(
         &mut self,
         now: SimTime,
         noise_mw: f64,
         others_mw: f64,
         rates: &ErrorRate,
-        rules: &Rules,
+        params: &MacParams,
     ) -> bool {
         let reception = &self.reception;
         let sinr = self
             .sinr
-            .get_or_insert_with(|| reception.over(noise_mw, 0.0, rules));
+            .get_or_insert_with(|| reception.over(noise_mw, 0.0, params));
         sinr.on_interference(now, others_mw, rates);
         sinr.preamble_found()
     }
@@ -571,10 +575,15 @@ impl Radio {
         (self.total_mw - power_mw).max(0.0)
     }
 
-    /// A frame of another ends. What then becomes of it must be done before
-    /// [`Radio::hear_silence`]. By error rates, a frame that was not taken up is energy alone; by
-    /// thresholds, whatever is sensed and not decoded is an error.
-    pub(crate) fn hear_end(&mut self, frame: &Frame, power_mw: f64, rules: &Rules) -> Heard {
+    /// A frame of another radio ends. A decoded frame has to be handled before
+    /// [`Radio::on_cca_idle`]. By error rates, a frame that the radio has not locked on is energy
+    /// alone; by thresholds, each sensed frame that is not decoded is an error.
+    pub(crate) fn on_rx_end(
+        &mut self,
+        frame: &Frame,
+        power_mw: f64,
+        params: &MacParams,
+    ) -> RxOutcome {
         self.on_air -= 1;
         self.total_mw = if self.on_air == 0 {
             0.0
@@ -583,77 +592,81 @@ impl Radio {
         };
         if self.reception.from == frame.from {
             self.reception.from = NONE;
-            let good = match &rules.hearing {
-                Hearing::ErrorRate {
+            let good = match &params.reception {
+                ReceptionModel::ErrorRate {
                     rates, noise_mw, ..
                 } => {
                     let success = match self.sinr.take() {
                         Some(sinr) => sinr.success(rates),
                         None => {
                             let known = &mut self.undisturbed;
-                            self.reception.success(*noise_mw, rates, rules, known)
+                            self.reception.success(*noise_mw, rates, params, known)
                         }
                     };
                     self.draws.errors.bernoulli(success)
                 }
                 _ => self.reception.good,
             };
-            return if good { Heard::Decoded } else { Heard::Error };
+            return if good {
+                RxOutcome::Ok
+            } else {
+                RxOutcome::FcsError
+            };
         }
-        let Hearing::ErrorRate {
+        let ReceptionModel::ErrorRate {
             rates, noise_mw, ..
-        } = &rules.hearing
+        } = &params.reception
         else {
-            return Heard::Error;
+            return RxOutcome::FcsError;
         };
         if self.reception.from != NONE {
             let others_mw = match self.on_air {
                 1 => 0.0,
                 _ => (self.total_mw - self.reception.power_mw).max(0.0),
             };
-            self.disturb(frame.ends, *noise_mw, others_mw, rates, rules);
+            self.disturb(frame.ends, *noise_mw, others_mw, rates, params);
         }
-        Heard::Nothing
+        RxOutcome::NotDetected
     }
 
-    /// What follows the end of a frame of another that it has sensed.
-    pub(crate) fn hear_silence(
+    /// Follows the end of a sensed frame of another radio.
+    pub(crate) fn on_cca_idle(
         &mut self,
         me: usize,
         now: SimTime,
-        heard: Heard,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        heard: RxOutcome,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
-        self.sensed -= 1;
+        self.cca_busy -= 1;
         if self.phase == Phase::Transmit {
             return;
         }
         match heard {
-            Heard::Decoded => self.error_until = SimTime::ZERO,
-            Heard::Error => self.error_until = now.saturating_add(rules.after_error),
-            Heard::Nothing => {}
+            RxOutcome::Ok => self.eifs_until = SimTime::ZERO,
+            RxOutcome::FcsError => self.eifs_until = now.saturating_add(params.after_error),
+            RxOutcome::NotDetected => {}
         }
-        if heard != Heard::Decoded {
-            self.readings.undecoded += 1;
+        if heard != RxOutcome::Ok {
+            self.counters.undecoded += 1;
         }
-        if self.sensed == 0 {
+        if self.cca_busy == 0 {
             self.note_busy_until(now);
-            self.access_at = now.saturating_add(rules.difs).max(self.error_until);
+            self.access_at = now.saturating_add(params.difs).max(self.eifs_until);
             if self.phase == Phase::Contend {
-                self.resume(me, rules, agenda);
+                self.resume(me, params, deadlines);
             }
         }
     }
 
-    /// A frame meant for another reserves the channel.
-    pub(crate) fn reserve(&mut self, frame: &Frame, rules: &Rules) {
-        let until = frame.ends.saturating_add(frame.reserves);
-        if until > self.reserved_until {
-            self.reserved_until = until;
-            self.reservation_lapses = match frame.kind {
+    /// Sets the NAV from the Duration field of a frame for another radio.
+    pub(crate) fn set_nav(&mut self, frame: &Frame, params: &MacParams) {
+        let until = frame.ends.saturating_add(frame.duration);
+        if until > self.nav_until {
+            self.nav_until = until;
+            self.nav_reset_at = match frame.kind {
                 Kind::Rts => {
-                    let lapse = rules.rts_lapses(rules.control_mode(frame.mode));
+                    let lapse = params.nav_reset(params.control_mode(frame.mode));
                     frame.ends.saturating_add(lapse)
                 }
                 _ => SimTime::MAX,
@@ -661,18 +674,18 @@ impl Radio {
         }
     }
 
-    /// Sends an answer when SIFS has passed.
+    /// Sends a response when SIFS has passed.
     pub(crate) fn respond(
         &mut self,
         me: usize,
         now: SimTime,
-        answer: Answer,
-        rules: &Rules,
-        agenda: &mut Agenda,
+        response: Response,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
     ) {
         self.phase = Phase::Respond;
-        self.answer = Some(answer);
-        agenda.set(me, now.saturating_add(rules.sifs), Order::Other);
+        self.response = Some(response);
+        deadlines.set(me, now.saturating_add(params.sifs), Priority::Other);
     }
 }
 
@@ -684,7 +697,7 @@ pub(crate) struct Direction {
     pub(crate) to: u32,
     pub(crate) mode: Mode,
     pub(crate) up: bool,
-    /// Where the loss of its frames is given.
+    /// The given loss of its frames, with the stream of its draws.
     pub(crate) loss: Option<(f64, Stream)>,
-    pub(crate) readings: crate::readings::LinkReadings,
+    pub(crate) counters: crate::counters::LinkCounters,
 }

@@ -1,4 +1,4 @@
-//! Whatever the network, no packet is lost track of.
+//! In any network packets are conserved.
 
 mod common;
 

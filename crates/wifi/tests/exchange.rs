@@ -94,7 +94,7 @@ fn a_frame_that_is_sensed_and_not_decoded_is_followed_by_eifs() {
 #[test]
 fn a_decoded_frame_reserves_the_channel_for_its_acknowledgment_even_if_that_is_not_heard() {
     // Node 2 decodes node 0, 200 m away, and does not sense node 1, 600 m away, whose link has no
-    // loss whatever the distance.
+    // loss at any distance.
     let mut setting = Setting::line(ns2_without_rts(), &[0.0, -400.0, 200.0, 400.0]);
     setting.config.cw_min = OrStandard::Value(0);
     setting.links.push(WifiLinkConfig {
@@ -364,7 +364,8 @@ fn over_a_link_that_is_down_nothing_comes_and_a_dead_node_is_silent() {
     assert_eq!(world.readings(2).attempts, 0);
 }
 
-/// What a node sends as it dies is heard by nobody, though it lives again before its end.
+/// A frame that a node sends as it fails is received by no station, even if the node recovers before
+/// the end of the frame.
 #[test]
 fn a_frame_of_a_node_that_dies_is_not_taken_for_the_next_one() {
     let mut setting = Setting::line(b_at_2(), &[0.0, 10.0]);
@@ -390,7 +391,7 @@ fn airtime_is_counted_by_link_and_by_radio() {
     world.run_until(100_000);
     let us = |ps: u128| (ps / 1_000_000) as u64;
     let link = world.simulation.network.mesh_interfaces(NodeId(0))[0].outgoing;
-    let reading = world.wifi().link_readings(link).unwrap();
+    let reading = world.wifi().link_counters(link).unwrap();
     assert_eq!(us(reading.airtime_ps), 2 * (DATA_US + ACK_US));
     assert_eq!((reading.attempts, reading.delivered), (2, 2));
     assert_eq!(us(world.readings(0).sending_ps), 2 * DATA_US);

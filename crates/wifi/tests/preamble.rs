@@ -1,4 +1,4 @@
-//! Frames that nobody takes up, by error rates.
+//! Frames that no receiver locks on, by error rates.
 
 mod common;
 

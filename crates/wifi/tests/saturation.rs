@@ -88,7 +88,7 @@ impl Case {
         }
     }
 
-    /// The medium with so many senders and one receiver, until there were so many attempts.
+    /// The medium with this many senders and one receiver, until this many attempts were made.
     fn simulated(self, stations: usize, attempts: u64) -> Outcome {
         let mut config = WifiConfig::new(self.standard, mbps(self.rate));
         config.rts_threshold = rts_above(if self.rts { 0 } else { u32::MAX });
@@ -130,7 +130,7 @@ impl Case {
     }
 }
 
-/// So many attempts that the standard error of the collision probability is half a percent of it.
+/// The attempts for which the standard error of the collision probability is half a percent of it.
 fn attempts_for(case: Case, stations: usize) -> u64 {
     let p = bianchi(stations as i32, case.windows(), case.times())
         .1
@@ -189,7 +189,7 @@ fn the_solver_has_the_values_of_bianchis_own_network() {
 const STATIONS: [usize; 7] = [1, 2, 3, 5, 10, 20, 50];
 
 /// Where Bianchi's chain itself is further off, by 2 to 3.5 %, all with 802.11a: one success in
-/// sixteen is followed by another frame of the same station in a slot that nobody else may use.
+/// sixteen is followed by another frame of the same station in a slot that no other station may use.
 /// The chain does not know that slot: few stations lose by it, many win a success without a
 /// collision.
 const BEYOND: [(Case, usize); 3] = [(CASES[4], 3), (CASES[4], 5), (CASES[6], 50)];

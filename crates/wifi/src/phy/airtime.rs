@@ -24,8 +24,8 @@ pub const fn preamble_airtime(mode: Mode, preamble: Preamble) -> Duration {
     })
 }
 
-/// How long a frame of `bytes` in `mode` keeps the air busy. A frame at 1 Mb/s has the long
-/// preamble whatever `preamble` says.
+/// The airtime of a frame of `bytes` in `mode`. A frame at 1 Mb/s has the long preamble,
+/// regardless of `preamble`.
 pub const fn frame_airtime(
     standard: Standard,
     mode: Mode,

@@ -2,8 +2,8 @@
 //!
 //! The ratio of signal to noise and interference changes whenever another frame begins or ends.
 //! Each stretch between two changes lets its bits through with the probability of its ratio, and
-//! the frame is decoded if all come through. Interference counts as noise of its power, whatever
-//! its modulation.
+//! the frame is decoded if all come through. Interference counts as noise of its power,
+//! regardless of its modulation.
 //!
 //! Before that its preamble must be found: the ratio must be 4 dB or more over its first 4 µs,
 //! ns-3's values (`ThresholdPreambleDetectionModel`). So two frames that begin together and are
@@ -21,9 +21,10 @@ const HOPELESS: f64 = 50.0;
 /// How much of the preamble it takes.
 const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
-/// One frame under way at one receiver, judged by error rates.
+/// The reception of one frame at one receiver, by error rates.
 ///
-/// It is told of every change of the interference, in the order of time, and answers at the end.
+/// It is updated at every change of the interference, in the order of time, and gives the result at
+/// the end.
 /// The preamble itself carries no bits; the header has 24 bits in OFDM's lowest mode or 48 at
 /// 1 Mb/s, spread evenly over preamble and header, so that interference there costs as much as it
 /// lasts.

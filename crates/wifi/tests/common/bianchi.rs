@@ -41,7 +41,7 @@ impl Windows {
 }
 
 /// Bianchi 2000, equations (6), (7), (9) and (13): a station transmits in a slot with probability
-/// τ whatever the others do, a busy slot counts like an idle one, and every slot after a busy one
+/// τ independently of the others, a busy slot counts like an idle one, and every slot after a busy one
 /// is open to all. With a limit of attempts, τ is attempts over slots of a packet:
 /// Σ pⁱ / Σ pⁱ (Wᵢ + 1)/2 (Wu et al. 2002).
 pub fn bianchi(stations: i32, windows: Windows, times: Times) -> (f64, Outcome) {
@@ -95,7 +95,7 @@ pub fn standard(stations: i32, windows: Windows, times: Times) -> Outcome {
         let mut reached = 1.0;
         for stage in 0..windows.attempts.unwrap_or(50) {
             let zero = 1.0 / windows.at(stage);
-            // After a success nobody else can begin at once; after a collision the other may.
+            // After a success no other station can begin at once; after a collision the other may.
             let at_once_collides = if stage == 0 { 0.0 } else { zero };
             let collides = zero * at_once_collides + (1.0 - zero) * p;
             packet.tries += reached * (1.0 - zero);
@@ -123,7 +123,7 @@ pub fn standard(stations: i32, windows: Windows, times: Times) -> Outcome {
     }
 }
 
-/// The standard's back-off played slot by slot, for so many transmissions.
+/// The standard's back-off simulated slot by slot, for this many transmissions.
 pub fn played(
     stations: usize,
     windows: Windows,

@@ -33,14 +33,14 @@ pub fn rts_above(bytes: u32) -> OrOff<Bytes> {
 /// IP packets of 1000 bytes of payload under UDP.
 pub const PACKET_BYTES: u32 = 1028;
 
-/// What a station's router was told.
+/// A notification of a station's router.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     /// `attempts`, `delivered`.
     Attempts(u32, bool),
     /// A packet of this number came back.
     Back(u64),
-    /// A message of so many bytes from a neighbour.
+    /// A message of this many bytes from a neighbour.
     Message(u32, usize),
 }
 
@@ -55,7 +55,7 @@ struct Fixed {
     persistent: bool,
     /// A message that rides on every packet.
     rides: Option<Arc<[u8]>>,
-    /// Broadcasts of so many bytes, at these times in microseconds.
+    /// Broadcasts of this many bytes, at these times in microseconds.
     broadcasts: Vec<(u64, usize)>,
     log: Log,
 }
@@ -133,7 +133,7 @@ pub struct Source {
 
 #[derive(Clone, Debug)]
 pub enum Supply {
-    /// So many packets are always there.
+    /// This many packets are always in the network.
     Endless(u32),
     /// One at each of these times, in microseconds.
     At(Vec<u64>),
@@ -307,7 +307,7 @@ impl Setting {
         for (id, source) in self.sources.iter().enumerate() {
             let id = id as u32;
             let times_us = match &source.supply {
-                // Apart by less than a slot, so that nobody is first in all runs.
+                // Apart by less than a slot, so that no station is first in all runs.
                 Supply::Endless(packets) => vec![u64::from(id % 7); *packets as usize],
                 Supply::At(times_us) => times_us.clone(),
             };
@@ -371,9 +371,9 @@ impl World {
         medium.downcast_ref().unwrap()
     }
 
-    pub fn readings(&self, station: usize) -> backlane_wifi::RadioReadings {
+    pub fn readings(&self, station: usize) -> backlane_wifi::RadioCounters {
         self.wifi()
-            .radio_readings(NodeId(station as u32), 0)
+            .radio_counters(NodeId(station as u32), 0)
             .unwrap()
     }
 

@@ -35,7 +35,7 @@ impl Carried {
                 // there waits for the link.
                 let own = simulation.router_queue(id).unwrap_or_default();
                 let medium = radios.and_then(|radios| radios.medium(simulation));
-                let over_air = medium.and_then(|medium| medium.link_readings(id));
+                let over_air = medium.and_then(|medium| medium.link_counters(id));
                 let link = simulation.network.link_mut(id);
                 // Asking brings what the link decided ahead of time up to `now`.
                 link.backlog_pkts(now);

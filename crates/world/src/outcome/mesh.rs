@@ -95,7 +95,7 @@ pub(super) fn radios(
         for (number, channel) in station.channels.iter().enumerate() {
             watch.tick(STEPS_PER_ROW)?;
             let readings = medium
-                .radio_readings(station.node, number as u8)
+                .radio_counters(station.node, number as u8)
                 .unwrap_or_default();
             rows.push(RadioRow {
                 node: station.name.clone(),

@@ -1,9 +1,9 @@
-//! What happens next: one deadline for each radio.
+//! The next deadline of each radio.
 //!
-//! A radio waits for one thing at a time. Deadlines lie in an array with the least of every
-//! eight beside it, which is found anew where one of them has changed: with many stations around
-//! one sender, most deadlines change between two events, and a heap would sort what nobody asks
-//! for. Which radio is next cannot be guessed, so that no branch depends on it.
+//! A radio has one deadline at a time. Deadlines are stored in an array with the minimum of each
+//! block of eight beside it, which is recomputed where one of them has changed: with many stations
+//! around one sender, most deadlines change between two events, and a heap would sort entries that
+//! are never read. The next radio is unpredictable, so no branch depends on it.
 
 use std::hint::select_unpredictable;
 
@@ -14,15 +14,15 @@ const NEVER: u64 = u64::MAX;
 
 /// The next deadline of each radio.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct Deadlines {
     blocks: Vec<Block>,
 }
 
-/// The deadlines of radios whose numbers follow each other.
+/// The deadlines of radios with consecutive numbers.
 #[derive(Clone, Debug)]
 struct Block {
     keys: [u64; BLOCK],
-    /// The least of them and the first that has it, unless one has changed since.
+    /// The minimum and the first index that has it, unless a key has changed since.
     least: u64,
     first: usize,
     changed: bool,
@@ -43,12 +43,12 @@ impl Block {
 
 /// At one instant, frames end before anything else happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum Priority {
     FrameEnds = 0,
     Other = 1,
 }
 
-impl Agenda {
+impl Deadlines {
     pub(crate) fn new(radios: usize) -> Self {
         let block = Block {
             keys: [NEVER; BLOCK],
@@ -63,11 +63,11 @@ impl Agenda {
 
     /// Sets the deadline of a radio, in place of the one that it had.
     #[inline]
-    pub(crate) fn set(&mut self, radio: usize, at: SimTime, order: Order) {
+    pub(crate) fn set(&mut self, radio: usize, at: SimTime, order: Priority) {
         self.put(radio, at.as_ps() << 1 | order as u64);
     }
 
-    /// The radio waits for nothing.
+    /// Removes the deadline of a radio.
     #[inline]
     pub(crate) fn clear(&mut self, radio: usize) {
         self.put(radio, NEVER);
@@ -80,7 +80,7 @@ impl Agenda {
         block.changed = true;
     }
 
-    /// When the radio's deadline is; [`SimTime::MAX`] if it waits for nothing.
+    /// The deadline of a radio; [`SimTime::MAX`] if it has none.
     #[inline]
     pub(crate) fn at(&self, radio: usize) -> SimTime {
         time_of(self.blocks[radio / BLOCK].keys[radio % BLOCK])
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn at_one_instant_a_frame_ends_before_another_begins() {
-        let mut agenda = Agenda::new(20);
+        let mut deadlines = Deadlines::new(20);
         let at = SimTime::from_ps(7);
-        agenda.set(3, at, Order::Other);
-        agenda.set(18, at, Order::FrameEnds);
-        assert_eq!(agenda.first(), Some((at, 18)));
-        agenda.clear(18);
-        assert_eq!(agenda.first(), Some((at, 3)));
-        agenda.clear(3);
-        assert_eq!(agenda.first(), None);
-        assert_eq!(agenda.at(3), SimTime::MAX);
+        deadlines.set(3, at, Priority::Other);
+        deadlines.set(18, at, Priority::FrameEnds);
+        assert_eq!(deadlines.first(), Some((at, 18)));
+        deadlines.clear(18);
+        assert_eq!(deadlines.first(), Some((at, 3)));
+        deadlines.clear(3);
+        assert_eq!(deadlines.first(), None);
+        assert_eq!(deadlines.at(3), SimTime::MAX);
     }
 
     proptest! {
@@ -134,14 +134,14 @@ mod tests {
         fn the_first_is_that_of_a_plain_list(
             actions in prop::collection::vec((0usize..40, 0u64..30, any::<bool>()), 1..200)
         ) {
-            let mut agenda = Agenda::new(40);
+            let mut deadlines = Deadlines::new(40);
             let mut plain = [None; 40];
             for (radio, time, set) in actions {
                 if set {
-                    agenda.set(radio, SimTime::from_ps(time), Order::Other);
+                    deadlines.set(radio, SimTime::from_ps(time), Priority::Other);
                     plain[radio] = Some(time);
                 } else {
-                    agenda.clear(radio);
+                    deadlines.clear(radio);
                     plain[radio] = None;
                 }
                 let expected = plain
@@ -149,7 +149,7 @@ mod tests {
                     .enumerate()
                     .filter_map(|(radio, time)| Some(((*time)?, radio)))
                     .min();
-                let found = agenda.first().map(|(time, radio)| (time.as_ps(), radio));
+                let found = deadlines.first().map(|(time, radio)| (time.as_ps(), radio));
                 prop_assert_eq!(found, expected);
             }
         }

@@ -1,27 +1,27 @@
-//! What a network tells of itself.
+//! The counters of radios and links.
 
-/// What one radio has done and heard so far.
+/// The counters of one radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RadioReadings {
+pub struct RadioCounters {
     /// Frames sent, of all kinds.
     pub frames_sent: u64,
-    /// Attempts to bring a frame over to one neighbour: with RTS, the RTS and what follows.
+    /// Attempts of unicast MPDUs; with RTS, the RTS and what follows it are one attempt.
     pub attempts: u64,
-    /// Attempts without an answer, to the RTS or to the data.
+    /// Attempts without a CTS or without an ACK.
     pub failures: u64,
     /// Frames given up after the last attempt.
     pub given_up: u64,
     /// Broadcasts sent.
     pub broadcasts: u64,
-    /// Data frames received that were meant for this radio, each once.
+    /// Unicast data frames received, without duplicates.
     pub received: u64,
-    /// The same, repeated since the sender heard no ACK.
+    /// Duplicates, sent because the ACK was lost.
     pub duplicates: u64,
-    /// Frames sensed and not decoded: too weak, disturbed, or lost.
+    /// Frames sensed and not decoded: too weak, interfered with, or lost.
     pub undecoded: u64,
-    /// Time that it sent, in picoseconds.
+    /// Transmission time, in picoseconds.
     pub sending_ps: u128,
-    /// Time that it sent or sensed frames, in picoseconds, up to the last end of such a time.
+    /// Busy time (transmission or CCA busy), in picoseconds, up to the end of the last busy period.
     pub busy_ps: u128,
     /// Packets that its queue dropped.
     pub queue_drops: u64,
@@ -31,15 +31,15 @@ pub struct RadioReadings {
     pub queue_area: u128,
 }
 
-/// What has been sent over one direction of a link so far.
+/// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkReadings {
+pub struct LinkCounters {
     /// Attempts.
     pub attempts: u64,
-    /// Packets that came over.
+    /// Packets delivered.
     pub delivered: u64,
     /// Frames given up after the last attempt.
     pub given_up: u64,
-    /// Time that its frames were on the air, with their RTS, CTS and ACK, in picoseconds.
+    /// Airtime of its frames with their RTS, CTS and ACK, in picoseconds.
     pub airtime_ps: u128,
 }

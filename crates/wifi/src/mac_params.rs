@@ -9,16 +9,16 @@ use crate::error::WifiError;
 use crate::phy::airtime::{ACK_BYTES, RTS_BYTES, preamble_airtime};
 use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, frame_airtime};
 
-/// What is the same for all radios.
+/// The parameters that all radios share.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct MacParams {
     standard: Standard,
     preamble: Preamble,
     pub(crate) data_mode: Mode,
     pub(crate) broadcast_mode: Mode,
     control_mode: Option<Mode>,
-    /// By [`Mode::index`]: how long an ACK or a CTS lasts.
-    answers: [Duration; Mode::ALL.len()],
+    /// By [`Mode::index`]: the airtime of an ACK or a CTS.
+    responses: [Duration; Mode::ALL.len()],
     pub(crate) overhead_bytes: u32,
     pub(crate) rts_threshold_bytes: u32,
     pub(crate) short_retry: u8,
@@ -26,15 +26,15 @@ pub(crate) struct Rules {
     pub(crate) slot: Duration,
     pub(crate) sifs: Duration,
     pub(crate) difs: Duration,
-    /// The space after a frame that could not be decoded.
+    /// The interframe space after a frame that could not be decoded: EIFS, or DIFS without it.
     pub(crate) after_error: Duration,
-    /// How long after the end of a frame its sender gives up waiting for a CTS or an ACK.
-    pub(crate) answer_timeout: Duration,
+    /// CTS and ACK timeout, from the end of the frame.
+    pub(crate) ack_timeout: Duration,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
     pub(crate) sensing_delay: Duration,
     pub(crate) carrier_sense_mw: f64,
-    pub(crate) hearing: Hearing,
+    pub(crate) reception: ReceptionModel,
     pub(crate) recapture: Option<f64>,
     pub(crate) fading: FrameFading,
     pub(crate) control_loss: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Rules {
 
 /// [`Reception`] in milliwatts and ratios.
 #[derive(Debug)]
-pub(crate) enum Hearing {
+pub(crate) enum ReceptionModel {
     Threshold {
         sensitivity_mw: f64,
         capture: Option<f64>,
@@ -59,7 +59,7 @@ pub(crate) enum Hearing {
     },
 }
 
-impl Hearing {
+impl ReceptionModel {
     pub(crate) fn sensitivity_mw(&self) -> f64 {
         match *self {
             Self::Threshold { sensitivity_mw, .. }
@@ -69,7 +69,7 @@ impl Hearing {
     }
 }
 
-impl Rules {
+impl MacParams {
     pub(crate) fn new(config: &WifiConfig) -> Result<Self, WifiError> {
         let standard = config.standard;
         let mode = |rate| mode_of(standard, rate);
@@ -90,31 +90,31 @@ impl Rules {
         let sifs = config.sifs.value().unwrap_or(standard.sifs());
         let difs = sifs.saturating_add(slot.saturating_mul(2));
         // EIFS less SIFS and DIFS: an acknowledgment at the lowest rate.
-        let slowest_answer = eifs(standard)
+        let slowest_response = eifs(standard)
             .saturating_sub(standard.sifs())
             .saturating_sub(standard.difs());
-        let slowest_answer = match control_mode {
+        let slowest_response = match control_mode {
             Some(mode) => {
-                slowest_answer.max(frame_airtime(standard, mode, config.preamble, ACK_BYTES))
+                slowest_response.max(frame_airtime(standard, mode, config.preamble, ACK_BYTES))
             }
-            None => slowest_answer,
+            None => slowest_response,
         };
-        let answer_timeout = sifs.saturating_add(slowest_answer);
+        let ack_timeout = sifs.saturating_add(slowest_response);
         let sensitivity = config.reception.sensitivity();
         if sensitivity < config.carrier_sense {
             return Err(WifiError::DeafCarrierSense);
         }
         let sensitivity_mw = ratio(sensitivity.as_dbm_f64());
-        let hearing = match config.reception {
-            Reception::Threshold { capture, .. } => Hearing::Threshold {
+        let reception = match config.reception {
+            Reception::Threshold { capture, .. } => ReceptionModel::Threshold {
                 sensitivity_mw,
                 capture: (capture.value()).map(|capture| ratio(capture.as_db_f64())),
             },
-            Reception::Pairwise { capture, .. } => Hearing::Pairwise {
+            Reception::Pairwise { capture, .. } => ReceptionModel::Pairwise {
                 sensitivity_mw,
                 capture: ratio(capture.as_db_f64()),
             },
-            Reception::ErrorRate { noise_figure, .. } => Hearing::ErrorRate {
+            Reception::ErrorRate { noise_figure, .. } => ReceptionModel::ErrorRate {
                 sensitivity_mw,
                 noise_mw: ratio(thermal_noise_dbm(
                     standard.bandwidth_hz(),
@@ -129,7 +129,7 @@ impl Rules {
             data_mode,
             broadcast_mode,
             control_mode,
-            answers: Mode::ALL
+            responses: Mode::ALL
                 .map(|mode| frame_airtime(standard, mode, config.preamble, ACK_BYTES)),
             overhead_bytes: whole(config.overhead),
             rts_threshold_bytes: config.rts_threshold.value().map_or(u32::MAX, whole),
@@ -139,16 +139,16 @@ impl Rules {
             sifs,
             difs,
             after_error: if config.eifs {
-                answer_timeout.saturating_add(difs)
+                ack_timeout.saturating_add(difs)
             } else {
                 difs
             },
-            answer_timeout,
+            ack_timeout,
             cw_min,
             cw_max,
             sensing_delay: (config.sensing_delay.value()).unwrap_or(sensing_delay(standard)),
             carrier_sense_mw: ratio(config.carrier_sense.as_dbm_f64()),
-            hearing,
+            reception,
             recapture: config.recapture.value().map(|more| ratio(more.as_db_f64())),
             fading: config.fading,
             control_loss: config.control_loss,
@@ -161,7 +161,7 @@ impl Rules {
         mode_of(self.standard, rate)
     }
 
-    /// The mode of the RTS before a frame in `mode`, and of what answers it.
+    /// The mode of the RTS before a frame in `mode`, and of the control responses.
     #[inline]
     pub(crate) fn control_mode(&self, mode: Mode) -> Mode {
         match self.control_mode {
@@ -173,15 +173,15 @@ impl Rules {
     #[inline]
     pub(crate) fn airtime(&self, mode: Mode, bytes: u32) -> Duration {
         if bytes == ACK_BYTES {
-            return self.answer_airtime(mode);
+            return self.response_airtime(mode);
         }
         frame_airtime(self.standard, mode, self.preamble, bytes)
     }
 
     /// An ACK or a CTS.
     #[inline]
-    pub(crate) fn answer_airtime(&self, mode: Mode) -> Duration {
-        self.answers[mode.index()]
+    pub(crate) fn response_airtime(&self, mode: Mode) -> Duration {
+        self.responses[mode.index()]
     }
 
     /// Where the payload of a frame begins.
@@ -190,25 +190,25 @@ impl Rules {
         preamble_airtime(mode, self.preamble)
     }
 
-    /// What an RTS reserves after its end for a data frame of this length.
-    pub(crate) fn rts_reserves(&self, control: Mode, data: Duration) -> Duration {
+    /// The Duration field of an RTS before a data frame of this airtime.
+    pub(crate) fn rts_duration(&self, control: Mode, data: Duration) -> Duration {
         self.sifs
             .saturating_mul(3)
-            .saturating_add(self.answer_airtime(control).saturating_mul(2))
+            .saturating_add(self.response_airtime(control).saturating_mul(2))
             .saturating_add(data)
     }
 
-    /// What a data frame reserves after its end.
-    pub(crate) fn data_reserves(&self, control: Mode) -> Duration {
-        self.sifs.saturating_add(self.answer_airtime(control))
+    /// The Duration field of a data frame.
+    pub(crate) fn data_duration(&self, control: Mode) -> Duration {
+        self.sifs.saturating_add(self.response_airtime(control))
     }
 
-    /// How long after an RTS its reservation lapses if nothing follows it: two SIFS, a CTS, the
-    /// time to notice a preamble, and two slots.
-    pub(crate) fn rts_lapses(&self, control: Mode) -> Duration {
+    /// The time after an RTS at which its NAV is reset if no frame follows: two SIFS, a CTS, the
+    /// time to detect a preamble, and two slots.
+    pub(crate) fn nav_reset(&self, control: Mode) -> Duration {
         self.sifs
             .saturating_mul(2)
-            .saturating_add(self.answer_airtime(control))
+            .saturating_add(self.response_airtime(control))
             .saturating_add(self.preamble_airtime(control))
             .saturating_add(self.slot.saturating_mul(2))
     }
@@ -220,7 +220,7 @@ impl Rules {
     }
 
     pub(crate) const RTS_BYTES: u32 = RTS_BYTES;
-    pub(crate) const ANSWER_BYTES: u32 = ACK_BYTES;
+    pub(crate) const RESPONSE_BYTES: u32 = ACK_BYTES;
 }
 
 fn whole(bytes: Bytes) -> u32 {
