@@ -27,7 +27,7 @@ params! {
         /// What goes back for a TCP flow, as a share of what goes there. With 60 bytes for every
         /// second or every packet of 1500 it is 0.03 to 0.06 of the bytes on the air.
         ack_share: f64 = 0.05, in 0.0..=1.0;
-        /// Paths are at most so many links longer than the shortest.
+        /// Paths are at most this many links longer than the shortest.
         extra_hops: u8 = 1, in 0..=8;
         /// Which links of a channel cannot be used at the same time.
         interference: InterferenceModel = InterferenceModel::default();

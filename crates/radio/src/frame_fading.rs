@@ -1,4 +1,4 @@
-//! Fading that is drawn anew for each frame.
+//! Fading that is drawn for each frame.
 //!
 //! The gain is a power around a mean of one: exponential with Rayleigh's amplitudes, gamma with
 //! Nakagami's. A frame is short beside the channel's coherence, and the next one comes so much
@@ -9,7 +9,7 @@ use backlane_engine::Stream;
 use backlane_param::choice;
 
 choice! {
-    /// Fading of the received power, drawn anew for each frame and receiver.
+    /// Fading of the received power, drawn for each frame and receiver.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub enum FrameFading as "fading" {
         /// The distribution.

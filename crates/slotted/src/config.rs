@@ -105,7 +105,7 @@ params! {
 }
 
 params! {
-    /// Besides the run, the model is run anew with each pair of rates on a square grid, for
+    /// Besides the run, the model is run again with each pair of rates on a square grid, for
     /// `warm_up_slots` and `slots` each, with the same channels; `region.parquet` has a row for
     /// each pair.
     #[derive(Clone, Debug, PartialEq)]

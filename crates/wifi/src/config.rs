@@ -111,11 +111,11 @@ params! {
         /// without interference.
         neighbours: Neighbours = Neighbours::Listed;
         /// Probability that an attempt on a lossy link is lost. Given, all listed links work
-        /// whatever their length, and those that are not lossy lose nothing but by collisions.
+        /// at any length, and those that are not lossy lose frames by collisions only.
         loss: Option<f64> = None, in PROBABILITY;
         /// Which listed links are lossy: "all", or links "a-b".
         lossy_links: OneOrMany<String> = OneOrMany(vec!["all".to_owned()]);
-        /// So many of them are, drawn in every run.
+        /// The share of them that is lossy, drawn in every run.
         lossy_share: f64 = 1.0, in PROBABILITY;
         /// Whether RTS, CTS and ACK of a lossy link are lost as its data is.
         control_loss: bool = false;
@@ -358,9 +358,9 @@ pub struct WifiLinkConfig {
     pub b: usize,
     /// A channel that both have.
     pub channel: u8,
-    /// The share of data frames that is lost between the two, either way, each attempt by itself,
-    /// whatever the distance: propagation then decides only what is sensed and what disturbs.
-    /// [`None`]: propagation decides.
+    /// The probability that an attempt of a data frame is lost, in either direction and at any
+    /// distance: propagation then decides only carrier sense and interference. [`None`]:
+    /// propagation decides.
     pub loss: Option<f64>,
     /// In place of the network's rate of data frames.
     pub rate: Option<Rate>,
