@@ -13,12 +13,12 @@
 //! 2. [`assign`] gives each link a channel and a rate (flow-based channel and rate assignment,
 //!    FCRA) and scales the flow rates down to what can be scheduled.
 //!
-//! [`check()`] judges an assignment and shares no code with what made it.
+//! [`check()`] verifies an assignment and shares no code with [`assign`].
 //!
 //! - [`config`]: the parameters, which a caller that knows the network applies to it.
-//! - [`mesh`]: nodes, links, channels, who disturbs whom; what is wrong with one: [`error`].
-//! - [`flow`]: demands and flow rates; the program in `program`, what makes it infeasible in
-//!   [`infeasible`], short paths in `paths`.
+//! - [`mesh`]: nodes, links, channels, interference; [`error`]: why an assignment fails.
+//! - [`flow`]: demands and flow rates; the program in `program`, the constraints that make it
+//!   infeasible in [`infeasible`], short paths in `paths`.
 //! - [`fcra`]: the assignment, with its adjustment of rates; loads of collision domains in `load`.
 //!
 //! Everything is plain data with indices. No time, no randomness; equal input gives equal output.

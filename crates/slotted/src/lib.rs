@@ -5,11 +5,11 @@
 //! and in which TCP-aware backpressure is stated (Seferoglu and Modiano 2014, §II and §III): no
 //! packets that travel, no protocols, no clock, only per-flow queues and the rule that moves them.
 //!
-//! - [`config`]: what a network is; [`network`] makes tables of it.
-//! - [`conflicts`]: which links may not send in the same slot.
-//! - [`schedule`]: which of them do: the exact max-weight set, or a greedy maximal one.
-//! - [`source`]: where packets come from: random and constant arrivals, windows as TCP's, and the
-//!   flow control of equation (5) in [`flow_control`].
+//! - [`config`]: the parameters; [`network`]: the tables made of them.
+//! - [`conflicts`]: the conflict graph of the links.
+//! - [`schedule`]: the schedule of a slot: the exact max-weight set, or a greedy maximal one.
+//! - [`source`]: random and constant arrivals, congestion windows, and the flow control of
+//!   equation (5) in [`flow_control`].
 //! - [`model`]: the slot; [`statistics`]: what is measured over them.
 //!
 //! Queues are of whole packets. A packet that moves in a slot can move again in the next.

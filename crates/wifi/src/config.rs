@@ -365,3 +365,59 @@ pub struct WifiLinkConfig {
     /// In place of the network's rate of data frames.
     pub rate: Option<Rate>,
 }
+
+#[cfg(test)]
+mod tests {
+    use backlane_param::Params;
+    use backlane_radio::Sight;
+
+    use super::*;
+
+    /// The 3.652e-10 W and 1.559e-11 W of ns-2 are the powers at 250 m and 550 m.
+    #[test]
+    fn ns2_decodes_frames_to_250_m_and_senses_them_to_550_m() {
+        let config = WifiConfig::ns2(Rate::from_bps(2_000_000));
+        let law = config.propagation();
+        let received_dbm = |x_m: f64| {
+            let there = Position::new(x_m, 0.0, 0.0);
+            config.power.as_dbm_f64() - law.loss_db(Position::default(), there, Sight::Clear)
+        };
+        let ranges = [
+            (config.reception.sensitivity(), 250.0),
+            (config.carrier_sense, 550.0),
+        ];
+        for (threshold, range_m) in ranges {
+            assert!(received_dbm(range_m) >= threshold.as_dbm_f64());
+            assert!(received_dbm(range_m + 0.1) < threshold.as_dbm_f64());
+        }
+    }
+
+    #[test]
+    fn keys_that_contradict_each_other_are_issues() {
+        let keys = |config: &WifiConfig| {
+            let issues = config.issues();
+            issues
+                .iter()
+                .flat_map(|issue| issue.keys)
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        let standard = WifiConfig::default();
+        assert_eq!(keys(&standard), [""; 0]);
+        let window = WifiConfig {
+            cw_max: OrStandard::Value(7),
+            ..standard.clone()
+        };
+        assert_eq!(keys(&window), ["cw_max"]);
+        let deaf = WifiConfig {
+            carrier_sense: Power::from_mdbm(-60_000),
+            ..standard
+        };
+        assert_eq!(keys(&deaf), ["carrier_sense"]);
+        let turning = WifiConfig {
+            recapture: OrOff::Value(Decibels::from_mdb(10_000)),
+            ..WifiConfig::ns2(Rate::from_bps(2_000_000))
+        };
+        assert_eq!(keys(&turning), ["recapture"]);
+    }
+}
