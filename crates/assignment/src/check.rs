@@ -1,11 +1,11 @@
-//! Judges an assignment from the mesh alone. This file shares nothing with what makes
-//! assignments: it has its own hops, distances, conflicts and components, and where the
+//! Verifies an assignment from the mesh alone. This file shares no code with the algorithms that
+//! make assignments: it has its own hops, distances, conflicts and components, and where the
 //! assignment claims that flow rates can be scheduled, it writes the schedule.
 
 use crate::fcra::Assignment;
 use crate::mesh::{Channels, Interference, Mesh};
 
-/// What is wrong with an assignment.
+/// An error in an assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Violation {
     /// A table has not one entry for each link, or a number in it is none or negative.

@@ -1,11 +1,11 @@
-//! Demands that cannot all be met: by what factor they could, what is in the way, and what would
-//! help. What is in the way is found by giving more of it and solving again.
+//! Demands that cannot all be met: the factor by which they could, the binding constraints, and the
+//! remedies. A binding constraint is found by relaxing it and solving again.
 
 use crate::error::Error;
 use crate::mesh::Mesh;
 use crate::program::{Goal, Program, Solution};
 
-/// What has only so much time.
+/// A resource of limited time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     /// The radios of a node.
@@ -106,15 +106,15 @@ pub struct Remedy {
 pub struct Infeasible {
     /// All could be met to this factor of their rates, below 1.
     pub factor: f64,
-    /// What is in the way: each alone would help if there were one more of it; with `together`,
-    /// only one more of each would.
+    /// The binding constraints: one more unit of any of them would help; with `together`, only one
+    /// more of each.
     pub remedies: Vec<Remedy>,
     /// Whether no remedy alone would help.
     pub together: bool,
 }
 
 impl Infeasible {
-    /// What is in the way, and what to do, with the nodes named by `name`.
+    /// The binding constraints and a remedy, with the nodes named by `name`.
     pub fn describe(&self, mesh: &Mesh, name: &impl Fn(usize) -> String) -> (String, String) {
         let percent = |factor: f64| {
             // Rounded down: the advice is to be feasible.

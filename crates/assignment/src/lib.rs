@@ -1,14 +1,14 @@
 //! Channels, rates and flow rates for the links of a multi-radio wireless mesh, before anything is
 //! simulated.
 //!
-//! Each node has a few radios and each radio one channel, so two neighbours can talk only if they
+//! Each node has a few radios and each radio one channel, so two neighbours can communicate only if they
 //! share one, and links on one channel near each other take turns. How much a link should carry,
 //! on which channel and how fast, are therefore one question. It is answered in two steps, as in
 //! the work of Avallone, Akyildiz and Ventre on L2.5 forwarding (IEEE/ACM Transactions on
 //! Networking 17(1), 2009):
 //!
-//! 1. [`throughput`] says how much each link should carry for given demands, by a linear program
-//!    that knows radios and channels but not which link has which; [`by_paths`] and [`equal`] are
+//! 1. [`throughput`] computes the flow rate of each link for given demands, by a linear program
+//!    with the numbers of radios and channels but without their assignment; [`by_paths`] and [`equal`] are
 //!    simpler rules.
 //! 2. [`assign`] gives each link a channel and a rate (flow-based channel and rate assignment,
 //!    FCRA) and scales the flow rates down to what can be scheduled.

@@ -14,7 +14,7 @@ pub struct Node {
     pub position_m: Option<(f64, f64)>,
 }
 
-/// Two nodes that can talk when they share a channel. A link works in both directions.
+/// Two nodes that can communicate when they share a channel. A link works in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// One end: an index of [`Mesh::nodes`].
@@ -302,7 +302,7 @@ impl Mesh {
             .any(|&(from, to)| signal < needed * (noise + power(self.distance_m(from, to))))
     }
 
-    /// At least one metre: nearer than that the law of distance says nothing.
+    /// At least one metre: below that the path-loss law is not valid.
     fn distance_m(&self, a: usize, b: usize) -> f64 {
         match (self.nodes[a].position_m, self.nodes[b].position_m) {
             (Some(from), Some(to)) => libm::hypot(from.0 - to.0, from.1 - to.1).max(1.0),

@@ -30,7 +30,7 @@ pub struct Slope {
     pub standard_error: f64,
 }
 
-/// Batches of the second half: few enough that the mean of one says little of the next.
+/// Batches of the second half: few enough that their means are nearly independent.
 pub(crate) const BATCHES: u64 = 20;
 
 /// Sums over equal batches of slots.

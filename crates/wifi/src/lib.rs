@@ -1,9 +1,9 @@
 //! 802.11 as a medium of `net`.
 //!
-//! [`phy`] knows what a standard's times and rates are, how long a frame takes and what signal it
-//! needs. [`Wifi`] is a network of stations: the frames on the air, and who sends when by the
-//! distributed coordination function; each radio of it knows what it hears and when it may send.
-//! [`config`] has the parameters.
+//! [`phy`] has the times and rates of the standards, airtimes and error rates. [`Wifi`] is a network
+//! of stations: the frames on the air, and medium access by the distributed coordination function;
+//! each of its radios keeps its own carrier sense, NAV and back-off. [`config`] has the parameters,
+//! [`counters`] the results.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! How long frames last on the air.
+//! Airtimes of frames.
 //!
 //! Sizes are those of the whole MAC frame with header and FCS (the PSDU). DSSS and CCK: preamble
 //! and PLCP header, then 8 L / R rounded up to whole microseconds, which is how the header states

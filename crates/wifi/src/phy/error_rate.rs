@@ -66,7 +66,7 @@ const WEIGHTS_3_4: [f64; 10] = [
 const LEAST_DB: f64 = -25.0;
 const MOST_DB: f64 = 36.0;
 const STEPS_PER_DB: f64 = 10.0;
-/// A bit that is wrong this often carries nothing, and a bound above it says nothing.
+/// A bit with this error rate carries no information; a bound above it is void.
 const MOST_ERROR: f64 = 0.5;
 /// An error that is rarer than one in 10¹⁵ bits is never met: a frame has 10⁴ and a run 10⁷ frames.
 const LEAST_EXPONENT: f64 = -35.0;

@@ -2,10 +2,10 @@
 //!
 //! - [`standard`]: the four radios, their modes (rate and modulation), interframe spaces and
 //!   contention windows, and the rule for the rate of control frames.
-//! - [`airtime`]: how long a frame lasts.
-//! - [`error_rate`]: how probably bits come through at a ratio of signal to noise.
-//! - [`reception`]: how probably a frame is decoded, by the error rates over all that happened on
-//!   the air while it lasted.
+//! - [`airtime`]: the airtime of a frame.
+//! - [`error_rate`]: the bit error rate at a ratio of signal to noise.
+//! - [`reception`]: the probability that a frame is decoded, from the error rates between all changes
+//!   of the interference.
 
 pub mod airtime;
 pub mod error_rate;

@@ -1,24 +1,24 @@
-//! How probably a frame is decoded when others come and go.
+//! The probability that a frame is decoded under changing interference.
 //!
 //! The ratio of signal to noise and interference changes whenever another frame begins or ends.
-//! Each stretch between two changes lets its bits through with the probability of its ratio, and
-//! the frame is decoded if all come through. Interference counts as noise of its power,
+//! The bits between two changes are correct with the probability of their ratio, and the frame is
+//! decoded if all bits are correct. Interference counts as noise of its power,
 //! regardless of its modulation.
 //!
-//! Before that its preamble must be found: the ratio must be 4 dB or more over its first 4 µs,
+//! Before that its preamble must be detected: the ratio must be 4 dB or more over its first 4 µs,
 //! ns-3's values (`ThresholdPreambleDetectionModel`). So two frames that begin together and are
-//! equally strong are both lost, even with DSSS, whose spreading would let bits through at 0 dB.
+//! equally strong are both lost, even with DSSS, whose spreading tolerates 0 dB.
 
 use backlane_units::{Duration, SimTime};
 
 use super::error_rate::ErrorRate;
 use super::standard::Mode;
 
-/// The least ratio at which a preamble is found: 4 dB.
+/// The least ratio at which a preamble is detected: 4 dB.
 const PREAMBLE_SINR: f64 = 2.511_886_431_509_58;
-/// A frame that comes through less often than once in e⁵⁰ runs is lost.
+/// A frame with a success probability below e⁻⁵⁰ is lost.
 const HOPELESS: f64 = 50.0;
-/// How much of the preamble it takes.
+/// The part of the preamble that detection takes.
 const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
 /// The reception of one frame at one receiver, by error rates.
@@ -80,8 +80,8 @@ impl SinrReception {
         self.signal_mw
     }
 
-    /// Whether nothing has been in the way of its preamble so far. If not, the receiver does not
-    /// know that there is a frame: it may find another, and sees no error at the end of this one.
+    /// Whether its preamble is detected so far. If not, the receiver does not lock on the frame: it
+    /// may lock on another, and there is no FCS error at the end of this one.
     pub fn preamble_found(&self) -> bool {
         self.preamble_found
     }

@@ -135,7 +135,7 @@ impl Mode {
     }
 
     /// The minimum input level that the standard asks of a receiver: 10 % of frames of 1000 bytes
-    /// lost with OFDM, 8 % of 1024 bytes with DSSS. It says nothing of 1 and 5.5 Mb/s, which have
+    /// lost with OFDM, 8 % of 1024 bytes with DSSS. It gives none for 1 and 5.5 Mb/s, which have
     /// here the levels of 2 and 11 Mb/s.
     pub const fn sensitivity(self) -> Power {
         Power::from_mdbm(match self {
@@ -254,8 +254,7 @@ impl Standard {
         1023
     }
 
-    /// The level of any energy at which a receiver calls the air busy, whether it decodes it or
-    /// not: −62 dBm with OFDM (20 dB above the sensitivity at 6 Mb/s); with DSSS −76 dBm, the
+    /// The energy detection threshold of CCA, whether the signal is decoded or not: −62 dBm with OFDM (20 dB above the sensitivity at 6 Mb/s); with DSSS −76 dBm, the
     /// value for transmitters of 50 to 100 mW, or −80 dBm for [`Standard::Dsss`] above 100 mW.
     pub const fn energy_detection(self) -> Power {
         Power::from_mdbm(match self {
