@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backlane import classes
 from backlane.classes import Base, Named
-from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from backlane._native import Ack, Arrival, LostPacket, RttSample, Window
 
@@ -218,24 +216,4 @@ def prepare(file: str, name: str, source: str) -> Callable[[int], dict[str, Any]
 
 def named(controls: Sequence[Mapping[str, Any]]) -> list[Named]:
     """The classes among the `custom_controls` of a plan."""
-    return [Named.of(BASE, one["python"]) for one in controls if one["python"] is not None]
-
-
-def refuse_rust(controls: Sequence[Mapping[str, Any]], scenario: str | Path) -> None:
-    """Refuse congestion controls that a Rust program supplies.
-
-    Args:
-        controls: the `custom_controls` of a plan.
-        scenario: the file that names them.
-
-    Raises:
-        BacklaneError: R020 for the first.
-    """
-    for control in controls:
-        if control["python"] is None:
-            raise BacklaneError(
-                "R020",
-                f'the congestion control "custom:{control["name"]}" comes with a Rust program',
-                scenario,
-                'run the scenario with that program, or name a Python class: "python:FILE:CLASS"',
-            )
+    return [Named.of(BASE, one["python"]) for one in controls]

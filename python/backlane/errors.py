@@ -140,8 +140,7 @@ CODES: dict[str, tuple[str, str]] = {
         "sets a parameter that the class does not have. What the text of the file says is found by "
         "`backlane check` and every plan, which execute nothing. `backlane run` and `backlane "
         "campaign run` execute the file before the first run, and say the same when it raises, or "
-        "when what it made cannot be used. It stands alone: what it imports must be installed.\n\n"
-        'A control named "custom:NAME" comes with a Rust program; only that can run it.',
+        "when what it made cannot be used. It stands alone: what it imports must be installed.",
     ),
     "R021": (
         "unknown study or figure",

@@ -13,7 +13,6 @@ from conftest import BASE, Cli
 
 import backlane
 from backlane import congestion, native
-from backlane.errors import BacklaneError
 
 HOOKS, FLAGS = congestion.BASE.hooks, congestion.BASE.flags
 
@@ -364,13 +363,11 @@ def test_a_file_that_is_not_there_is_a_problem_of_the_scenario(tmp_path: Path, c
     assert f"{path}:17:22" in refused.err
 
 
-def test_a_control_of_a_rust_program_is_refused(tmp_path: Path, cli: Cli) -> None:
-    path = write(tmp_path, own(), LINK.replace("python:own.py:Own", "custom:aimd"))
+def test_a_control_of_a_rust_program_is_unknown(tmp_path: Path, cli: Cli) -> None:
+    path = write(tmp_path, own(), LINK.replace("python:own.py:Own", "aimd"))
     refused = cli("check", path)
     assert refused.code == 2
-    assert 'the congestion control "custom:aimd" comes with a Rust program' in refused.err
-    with pytest.raises(BacklaneError, match="custom:aimd"):
-        backlane.check(path)
+    assert '"aimd" is not a known tcp congestion_control' in refused.err
 
 
 SWEEP = """

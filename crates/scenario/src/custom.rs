@@ -13,49 +13,26 @@ use crate::model::{CustomControl, PythonClass, PythonRouter};
 use crate::plain;
 use crate::shown;
 use crate::tree::{Item, Table, Value};
-use crate::values::is_id;
 
-/// How the file names a control of one's own.
-pub(crate) const FORMS: &[&str] = &["python:FILE:CLASS", "custom:NAME"];
+/// How the file names a congestion control that is a Python class.
+pub(crate) const FORMS: &[&str] = &["python:FILE:CLASS"];
 
-const PYTHON_PREFIX: &str = "python:";
-const CUSTOM_PREFIX: &str = "custom:";
-
-/// A control of one's own as the file states it.
+/// A congestion control in Python as the file states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stated<'a> {
-    Python {
-        text: &'a str,
-        file: &'a str,
-        class: &'a str,
-    },
-    Custom(&'a str),
+pub(crate) struct Stated<'a> {
+    file: &'a str,
+    class: &'a str,
 }
 
 impl<'a> Stated<'a> {
-    /// Reads the value of `congestion_control`; `None` where it is no control of one's own. The
-    /// error says what to write.
+    /// Reads the value of `congestion_control`; `None` where it is no Python class. The error says
+    /// what to write.
     pub(crate) fn of(text: &'a str) -> Option<Result<Self, &'static str>> {
-        if let Some(rest) = text.strip_prefix(PYTHON_PREFIX) {
-            return Some(match class_of(rest) {
-                Some((file, class)) => Ok(Self::Python { text, file, class }),
-                None => Err("write \"python:FILE:CLASS\", such as \"python:aimd.py:Aimd\""),
-            });
-        }
-        let name = text.strip_prefix(CUSTOM_PREFIX)?;
-        Some(if is_id(name) {
-            Ok(Self::Custom(name))
-        } else {
-            Err("write \"custom:NAME\", such as \"custom:aimd\"")
+        let rest = text.strip_prefix("python:")?;
+        Some(match class_of(rest) {
+            Some((file, class)) => Ok(Self { file, class }),
+            None => Err("write \"python:FILE:CLASS\", such as \"python:aimd.py:Aimd\""),
         })
-    }
-
-    /// What the control is called everywhere else.
-    pub(crate) fn name(self) -> &'a str {
-        match self {
-            Self::Python { text, .. } => text,
-            Self::Custom(name) => name,
-        }
     }
 }
 
@@ -101,16 +78,14 @@ pub(crate) fn customs(
         .into_iter()
         .chain(flows.iter().filter_map(Item::as_table))
         .filter_map(|table| table.get("congestion_control"))
-        .filter_map(|item| Some((Stated::of(item.as_text()?)?.ok()?, item.span)));
+        .filter_map(|item| {
+            let text = item.as_text()?;
+            Some((text, Stated::of(text)?.ok()?, item.span))
+        });
     let mut controls = BTreeMap::new();
-    for (stated, span) in named {
-        let python = match stated {
-            Stated::Custom(_) => None,
-            Stated::Python { file, class, .. } => {
-                Some(texts.class(file, class, span, files, problems)?)
-            }
-        };
-        let name = stated.name().to_owned();
+    for (name, Stated { file, class }, span) in named {
+        let python = texts.class(file, class, span, files, problems)?;
+        let name = name.to_owned();
         controls.insert(name.clone(), CustomControl { name, python });
     }
     let routing = tree.table("routing");
@@ -210,15 +185,14 @@ mod tests {
 
     #[test]
     fn a_class_is_what_follows_the_last_colon() {
-        let Some(Ok(Stated::Python { file, class, .. })) = Stated::of("python:C:/a b.py:Aimd")
-        else {
+        let Some(Ok(Stated { file, class })) = Stated::of("python:C:/a b.py:Aimd") else {
             panic!("not read");
         };
         assert_eq!((file, class), ("C:/a b.py", "Aimd"));
     }
 
     #[test]
-    fn what_is_no_file_with_a_class_and_no_name_is_refused() {
+    fn what_is_no_file_with_a_class_is_refused() {
         for text in [
             "python:",
             "python:aimd.py",
@@ -226,12 +200,9 @@ mod tests {
             "python:aimd.py:",
             "python:aimd.py:2nd",
             "python:aimd.py:a.b",
-            "custom:",
-            "custom:two words",
         ] {
             assert!(matches!(Stated::of(text), Some(Err(_))), "{text}");
         }
         assert_eq!(Stated::of("cubic"), None);
-        assert_eq!(Stated::of("custom:aimd"), Some(Ok(Stated::Custom("aimd"))));
     }
 }

@@ -13,7 +13,6 @@ use crate::model::{
 };
 use crate::phrases;
 use crate::plain;
-use crate::protocols::tcp::congestion_control;
 use crate::resolve::{Names, ue_index};
 use crate::shown::short;
 use crate::spec::tables::{self, MOST_NODES};
@@ -144,9 +143,7 @@ fn group(table: &Table, from: Endpoints, to: Endpoints, catalogue: Catalogue) ->
             "end" => None,
             text => Some(text.parse().ok()?),
         },
-        congestion_control: table
-            .text("congestion_control")
-            .and_then(congestion_control),
+        congestion_control: table.text("congestion_control").map(Into::into),
         udp,
         source: is_declared.then(|| plain::values(table)),
     })

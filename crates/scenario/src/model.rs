@@ -3,6 +3,8 @@
 //! Everything is explicit here: nodes and links are listed, ids are indices into those lists,
 //! quantities have their exact types. [`crate::Catalogue::from_resolved`] builds it.
 
+use std::sync::Arc;
+
 use backlane_param::{Value as Plain, Values};
 use backlane_units::{Duration, Rate};
 use serde::ser::SerializeMap;
@@ -10,9 +12,7 @@ use serde::{Serialize, Serializer};
 
 pub use crate::protocols::lte;
 pub use crate::protocols::lte::Lte;
-pub use crate::protocols::{
-    CongestionControl, Discipline, QueueConfig, QueueDiscipline, QueueLimit, Routing, Tcp,
-};
+pub use crate::protocols::{Discipline, QueueConfig, QueueDiscipline, QueueLimit, Routing, Tcp};
 
 /// What a file describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,13 +154,13 @@ pub struct Assignment {
     pub utilisation: Vec<Option<f64>>,
 }
 
-/// A congestion control that the simulator does not have.
+/// A congestion control in Python.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CustomControl {
-    /// What it is called: the name after "custom:", or "python:FILE:CLASS" in full.
+    /// What it is called: "python:FILE:CLASS" in full.
     pub name: String,
-    /// The class, where it is one in Python; otherwise the program brings the control.
-    pub python: Option<PythonClass>,
+    /// The class.
+    pub python: PythonClass,
 }
 
 /// Routers that are a Python class.
@@ -475,7 +475,7 @@ pub struct FlowGroup {
     /// When the sources stop, after the warm-up; `None` is at the end.
     pub stop: Option<Duration>,
     /// The congestion control where it is not that of [`Scenario::tcp`].
-    pub congestion_control: Option<CongestionControl>,
+    pub congestion_control: Option<Arc<str>>,
     /// The load of the kinds "udp" and "on-off".
     pub udp: Option<Udp>,
     /// The checked values of a kind that the running program declares.

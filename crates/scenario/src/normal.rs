@@ -544,8 +544,10 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         Kind::Buffer => buffer(item, noun, problems).and_then(text),
         Kind::Words { words, aliases } => word(item, words, aliases, noun, problems).and_then(text),
         Kind::CongestionControl { words, .. } => match item.as_text().and_then(Stated::of) {
-            Some(Ok(stated)) => is_printable(stated.name(), Code::BadControl, noun, span, problems)
-                .then(|| item.clone()),
+            Some(Ok(_)) => {
+                let text = item.as_text().unwrap_or_default();
+                is_printable(text, Code::BadControl, noun, span, problems).then(|| item.clone())
+            }
             Some(Err(label)) => {
                 let content = short(item.as_text().unwrap_or_default());
                 let message = format!("\"{content}\" names no congestion control");

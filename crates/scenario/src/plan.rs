@@ -216,8 +216,7 @@ fn plan_within(
             seeds = self::seeds(&sweep.seeds, given_seed, in_file, &mut planning.problems);
         }
         for control in scenario.custom_controls() {
-            let source = control.python.as_ref().map(|python| &python.source);
-            let key = (control.name.clone(), source.cloned());
+            let key = (control.name.clone(), control.python.source.clone());
             custom_controls
                 .entry(key)
                 .or_insert_with(|| control.clone());

@@ -25,7 +25,6 @@ use crate::normal;
 use crate::phrases::Limit;
 use crate::plain;
 use crate::profile;
-use crate::protocols::tcp::congestion_control;
 use crate::shown::short;
 use crate::slotted;
 use crate::spec::{nearest, tables};
@@ -148,7 +147,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
             custom_controls: customs.controls,
             python_router: customs.router,
             tcp: Tcp {
-                congestion_control: congestion_control(tcp.text("congestion_control")?)?,
+                congestion_control: tcp.text("congestion_control")?.into(),
                 values: plain::values(tcp),
             },
             coding: tree

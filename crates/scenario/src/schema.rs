@@ -120,7 +120,7 @@ fn kind(kind: &Kind) -> Value {
         }
         Kind::CongestionControl { words, .. } => json!({ "anyOf": [
             { "enum": words },
-            { "type": "string", "pattern": "^(python:.+:.+|custom:.+)$" },
+            { "type": "string", "pattern": "^python:.+:.+$" },
         ] }),
         Kind::PythonClass => json!({ "type": "string", "pattern": "^.+:.+$" }),
         Kind::Settings => json!({

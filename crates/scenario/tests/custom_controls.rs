@@ -6,7 +6,6 @@ use catalogue::plan;
 use std::path::PathBuf;
 
 use backlane_scenario::Plan;
-use backlane_scenario::model::CongestionControl;
 
 const CLASS: &str = "class Aimd:\n    \"\"\"a = \\\"1\\\"\"\"\"\n";
 
@@ -41,18 +40,12 @@ fn a_resolved_scenario_holds_the_class_and_needs_no_file() {
     let plan = planned(&folder, &scenario("reno", AIMD, ""));
     let resolved = &plan.cells[0].resolved;
     let read = catalogue::from_resolved(resolved).unwrap();
-    assert_eq!(
-        read.tcp.congestion_control,
-        CongestionControl::Known("reno".into())
-    );
-    assert_eq!(
-        read.flows[0].congestion_control,
-        Some(CongestionControl::Custom(AIMD.into()))
-    );
+    assert_eq!(&*read.tcp.congestion_control, "reno");
+    assert_eq!(read.flows[0].congestion_control.as_deref(), Some(AIMD));
     let [control] = read.custom_controls.as_slice() else {
         panic!("{:?}", read.custom_controls);
     };
-    let class = control.python.as_ref().unwrap();
+    let class = &control.python;
     assert_eq!(control.name, AIMD);
     assert_eq!(
         (
@@ -77,7 +70,7 @@ fn a_plan_says_whether_a_class_came_with_the_scenario_or_from_which_file() {
     let folder = folder("whence", CLASS);
     let plan = planned(&folder, &scenario("reno", AIMD, ""));
     let of = |plan: &Plan| {
-        let class = plan.custom_controls[0].python.clone().unwrap();
+        let class = plan.custom_controls[0].python.clone();
         (class.embedded, class.path)
     };
     let file = folder
@@ -101,7 +94,7 @@ fn a_plan_lists_every_text_that_a_sweep_brings_for_one_file() {
     let plan = plan(&text, "s.toml", &[], None).unwrap();
     let sources = plan.custom_controls.iter();
     let sources: Vec<_> = sources
-        .map(|control| control.python.as_ref().unwrap().source.as_str())
+        .map(|control| control.python.source.as_str())
         .collect();
     assert_eq!(sources, ["class A: 1", "class A: 2"]);
 }
@@ -135,15 +128,6 @@ fn a_file_that_is_not_there_is_a_problem_of_the_line_that_names_it() {
 fn a_resolved_scenario_without_the_text_does_not_go_looking_for_it() {
     let report = catalogue::from_resolved(&scenario("reno", AIMD, "")).unwrap_err();
     assert_eq!(report.diagnostics[0].code, "S002");
-}
-
-#[test]
-fn a_control_that_the_program_brings_has_a_name_and_no_text() {
-    let plan = plan(&scenario("custom:aimd", "reno", ""), "s.toml", &[], None).unwrap();
-    let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
-    assert_eq!(read.tcp.congestion_control.name(), "aimd");
-    assert_eq!(read.custom_controls[0].name, "aimd");
-    assert_eq!(read.custom_controls[0].python, None);
 }
 
 #[test]

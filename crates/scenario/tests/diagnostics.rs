@@ -245,7 +245,7 @@ fn cases() -> Vec<(&'static str, String)> {
         (
             "S080",
             chain(
-                "congestion_control = \"custom:two words\"\n\
+                "congestion_control = \"python::Aimd\"\n\
                  [tcp]\ncongestion_control = \"python:aimd.py\"\n",
             ),
         ),

@@ -125,7 +125,7 @@ impl World {
     /// If the scenario contradicts itself in a way that its checks should have found, or names a
     /// congestion control that the simulator does not have.
     pub fn new(scenario: &Scenario, seed: u64, trace: Option<Trace>) -> Result<Self, BuildError> {
-        Self::with_controls(scenario, seed, trace, &[])
+        Self::with_models(Models::standard(), scenario, seed, trace)
     }
 
     /// As [`World::new`], with models of the program's own.
@@ -147,27 +147,6 @@ impl World {
             |_, _| Ok(()),
         )?
         .map_err(|interrupt| BuildError(interrupt.to_string()))
-    }
-
-    /// As [`World::new`], with congestion controls that the simulator does not have: the scenario
-    /// names each as "custom:NAME".
-    ///
-    /// # Errors
-    /// If the scenario contradicts itself in a way that its checks should have found, or names a
-    /// congestion control that is not among `controls`.
-    pub fn with_controls(
-        scenario: &Scenario,
-        seed: u64,
-        trace: Option<Trace>,
-        controls: &[Custom],
-    ) -> Result<Self, BuildError> {
-        let models = Models::standard();
-        let supplied = Supplied {
-            controls,
-            router: None,
-        };
-        Self::watched(models, supplied, scenario, seed, trace, |_, _| Ok(()))?
-            .map_err(|interrupt| BuildError(interrupt.to_string()))
     }
 
     /// As [`World::new`], with what the program supplies. A large world takes its time; `watch` is
@@ -556,7 +535,7 @@ impl Builder<'_> {
             }
             None => {
                 let values = &self.scenario.tcp.values;
-                let control = group.congestion_control.as_ref();
+                let control = group.congestion_control.as_deref();
                 let control = control.unwrap_or(&self.scenario.tcp.congestion_control);
                 let control = self.models.controls.read(control, values, self.controls)?;
                 let name = control.name().to_owned();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backlane_param::{Mismatch, Params, Section, Spec, Values};
-use backlane_scenario::{Declared, model};
+use backlane_scenario::Declared;
 use backlane_tcp::CongestionControlConfig;
 use backlane_tcp::congestion::{CongestionControl, Custom};
 
@@ -88,34 +88,23 @@ impl Controls {
     /// alone.
     pub(crate) fn read(
         &self,
-        control: &model::CongestionControl,
+        name: &str,
         tcp: &Values,
         own: &[Custom],
     ) -> Result<CongestionControlConfig, BuildError> {
-        let found = match control {
-            model::CongestionControl::Known(name) => {
-                let mut controls = self.0.iter();
-                controls
-                    .find(|control| control.name == &**name)
-                    .map(|control| {
-                        // Without keys it has no table.
-                        let none = Values::default();
-                        (control.read)(tcp.table(name).unwrap_or(&none))
-                    })
-            }
-            model::CongestionControl::Custom(name) => {
-                let mut controls = own.iter();
-                controls
-                    .find(|control| control.name() == &**name)
-                    .map(|control| Ok(CongestionControlConfig::Custom(control.clone())))
-            }
-        };
-        let name = control.name();
-        Ok(found.ok_or_else(|| {
+        if let Some(control) = own.iter().find(|control| control.name() == name) {
+            return Ok(CongestionControlConfig::Custom(control.clone()));
+        }
+        let mut controls = self.0.iter();
+        let control = controls.find(|control| control.name == name);
+        let control = control.ok_or_else(|| {
             BuildError(format!(
                 "there is no congestion control \"{name}\" in this program"
             ))
-        })??)
+        })?;
+        // Without keys it has no table.
+        let none = Values::default();
+        Ok((control.read)(tcp.table(name).unwrap_or(&none))?)
     }
 }
 
@@ -136,7 +125,7 @@ mod tests {
         let scenario = crate::catalogue().from_resolved(&text);
         let scenario = scenario.unwrap_or_else(|report| panic!("{report}"));
         let values = &scenario.tcp.values;
-        let own = scenario.flows[0].congestion_control.as_ref();
+        let own = scenario.flows[0].congestion_control.as_deref();
         let control = own.unwrap_or(&scenario.tcp.congestion_control);
         Config {
             congestion_control: Models::standard()

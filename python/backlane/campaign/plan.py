@@ -224,8 +224,7 @@ def make_plan(
     text = read_scenario(file)
     plan = Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))
     if plan.custom_controls or plan.python_routers:
-        from backlane import congestion, outline
+        from backlane import outline
 
-        congestion.refuse_rust(plan.custom_controls, file)
         outline.verify(plan.classes(), file)
     return plan

@@ -35,9 +35,7 @@ pub(crate) fn controls(
 ) -> PyResult<Vec<Custom>> {
     let mut controls = Vec::new();
     for control in scenario.custom_controls() {
-        let Some(python) = &control.python else {
-            continue;
-        };
+        let python = &control.python;
         let make = py
             .import(intern!(py, "backlane.congestion"))?
             .getattr(intern!(py, "prepare"))?

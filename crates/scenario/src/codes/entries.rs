@@ -463,8 +463,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S080",
         "A congestion control of one's own is not named rightly",
         "A class in a Python file is \"python:FILE:CLASS\", the path counting from the folder of \
-         the scenario. One that a Rust program brings is \"custom:NAME\", the name being letters, \
-         digits, '-', '_' and '.'. See the guide to custom congestion controls.",
+         the scenario. See the guide to custom congestion controls.",
         Some("congestion_control = \"python:aimd.py\""),
     ),
     entry(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use backlane_param::Values;
 use backlane_units::Bytes;
 
-pub use tcp::{CongestionControl, Tcp};
+pub use tcp::Tcp;
 
 /// The queue before a link direction.
 #[derive(Clone, Debug, PartialEq)]

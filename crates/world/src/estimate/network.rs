@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use backlane_routing::backpressure::{Granularity, QueueInfo};
 use backlane_routing::etx::Metric;
-use backlane_scenario::model::{AccessKind, CongestionControl, Scenario};
+use backlane_scenario::model::{AccessKind, Scenario};
 use backlane_units::Duration;
 
 use super::hops::{self, Over};
@@ -93,9 +93,9 @@ fn flows(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         let own = scenario
             .flows
             .get(b.group)
-            .and_then(|group| group.congestion_control.as_ref());
+            .and_then(|group| group.congestion_control.as_deref());
         let control = own.unwrap_or(&scenario.tcp.congestion_control);
-        if b.is_tcp && is_python(control) {
+        if b.is_tcp && control.starts_with("python:") {
             b.ack_pkts * b.started
         } else {
             0.0
@@ -131,10 +131,6 @@ fn in_queues(scenario: &Scenario) -> f64 {
         }
     }
     packets
-}
-
-fn is_python(control: &CongestionControl) -> bool {
-    control.name().starts_with("python:")
 }
 
 fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {

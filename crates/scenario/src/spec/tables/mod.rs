@@ -141,7 +141,7 @@ pub(crate) static TCP: Section = Section {
             CONGESTION_CONTROL,
             Default("\"cubic\""),
             "The congestion control, by its Linux name; a class in a Python file, whose path \
-             counts from the folder of the scenario; or one that the running program brings.",
+             counts from the folder of the scenario; or one that the running program brings, by its name.",
         ),
         Key::SLOT,
     ],
