@@ -1,9 +1,14 @@
 //! Transmission time intervals: TTI `n` is the millisecond that begins at `n` ms.
 
+use std::ops::RangeInclusive;
+
 use backlane_units::{Duration, SimTime};
 
 /// The length of a TTI.
 pub const TTI: Duration = Duration::from_millis(1);
+
+/// A timer or a delay of RRC.
+pub(crate) const RRC_TIME: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(60);
 
 /// When a TTI begins.
 #[inline]

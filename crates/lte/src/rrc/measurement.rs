@@ -3,6 +3,8 @@
 use backlane_param::params;
 use backlane_units::{Decibels, Duration, SimTime};
 
+use crate::time::RRC_TIME;
+
 params! {
     /// Event A3, "neighbour becomes offset better than serving", of TS 36.331.
     ///
@@ -17,7 +19,7 @@ params! {
         hysteresis: Decibels = Decibels::from_mdb(3_000),
             in Decibels::from_mdb(0)..=Decibels::from_mdb(15_000);
         /// How long the neighbour must have been better.
-        time_to_trigger: Duration = Duration::from_millis(256), in super::TIME;
+        time_to_trigger: Duration = Duration::from_millis(256), in RRC_TIME;
         /// k of the filter: a measurement weighs 2^(−k/4).
         filter_coefficient: u8 = 4, in 0..=19;
     }

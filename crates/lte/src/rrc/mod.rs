@@ -12,8 +12,6 @@
 //! RRC messages are not sent: what they take is a delay each. That of X2 and of the core network
 //! is in the delay of a handover's preparation.
 
-use std::ops::RangeInclusive;
-
 use backlane_param::{choice, params};
 use backlane_units::Duration;
 
@@ -25,8 +23,7 @@ pub use connection::{Cause, Change, Connection, Measurement};
 use measurement::A3Config;
 use radio_link::RadioLinkConfig;
 
-/// Up to a minute.
-const TIME: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(60);
+use crate::time::RRC_TIME;
 
 params! {
     /// How UEs get into cells, from one to another, and out of them.
@@ -75,13 +72,13 @@ params! {
         /// A UE waits for a share of this that is drawn uniformly.
         ///
         /// System information is broadcast once in each such period.
-        system_information_period: Duration = Duration::from_millis(80), in TIME;
+        system_information_period: Duration = Duration::from_millis(80), in RRC_TIME;
         /// Random access.
         ///
         /// From the preamble to the resolution of contention.
-        random_access: Duration = Duration::from_millis(25), in TIME;
+        random_access: Duration = Duration::from_millis(25), in RRC_TIME;
         /// Setting up the connection and the bearer.
-        setup: Duration = Duration::from_millis(20), in TIME;
+        setup: Duration = Duration::from_millis(20), in RRC_TIME;
     }
 }
 
@@ -123,10 +120,10 @@ params! {
         /// From the report to the command; data flows meanwhile.
         ///
         /// Report, request and answer over X2, command.
-        preparation: Duration = Duration::from_millis(30), in TIME;
+        preparation: Duration = Duration::from_millis(30), in RRC_TIME;
         /// From the command to data in the new cell.
         ///
         /// No data flows meanwhile.
-        interruption: Duration = Duration::from_millis(45), in TIME;
+        interruption: Duration = Duration::from_millis(45), in RRC_TIME;
     }
 }

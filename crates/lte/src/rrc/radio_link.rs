@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use backlane_param::params;
 use backlane_units::{Decibels, Duration, SimTime};
 
+use crate::time::RRC_TIME;
+
 /// Thresholds of SINR.
 const SINR: RangeInclusive<Decibels> = Decibels::from_mdb(-30_000)..=Decibels::from_mdb(30_000);
 
@@ -32,11 +34,11 @@ params! {
         /// Indications out of sync, 10 ms apart, that start T310.
         n310: u32 = 6, in 1..=20;
         /// How long a link may be out of sync.
-        t310: Duration = Duration::from_secs(1), in super::TIME;
+        t310: Duration = Duration::from_secs(1), in RRC_TIME;
         /// Indications in sync that stop T310.
         n311: u32 = 2, in 1..=10;
         /// From a failure to data in the cell that the UE finds.
-        reestablishment: Duration = Duration::from_millis(200), in super::TIME;
+        reestablishment: Duration = Duration::from_millis(200), in RRC_TIME;
     }
 }
 
