@@ -8,9 +8,11 @@ use crate::files::Files;
 use crate::lte;
 use crate::model::lte::{Channels, LteUe, Place};
 use crate::model::{
-    Access, AccessKind, AtEnd, Capacity, IdealAccess, NodeKind, Placement, TraceAccess,
+    Access, AccessKind, AtEnd, Capacity, DeclaredAccess, IdealAccess, NodeKind, Placement,
+    TraceAccess,
 };
 use crate::normal;
+use crate::plain;
 use crate::resolve::Names;
 use crate::shown::short;
 use crate::spec::tables;
@@ -48,7 +50,11 @@ pub(crate) fn read(
             lte::read(table, span, names, listed, ways, channels, problems)?
         }
         "trace" => AccessKind::Trace(Box::new(traced(table, span, traces, files, problems)?)),
-        _ => AccessKind::Ideal(ideal(table, span, problems)?),
+        "ideal" => AccessKind::Ideal(ideal(table, span, problems)?),
+        name => AccessKind::Declared(DeclaredAccess {
+            name: name.to_owned(),
+            values: plain::values(table),
+        }),
     };
     Some(Access {
         ues,

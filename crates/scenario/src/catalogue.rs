@@ -430,10 +430,7 @@ impl<'a> Builder<'a> {
                 && (*section == noun || *section == format!("{noun}.{tag}"))
             {
                 self.used[at] = true;
-                more.push(Variant {
-                    keys: [tables::shared_keys(section), variant.keys].concat().leak(),
-                    ..*variant
-                });
+                more.push(*variant);
             }
         }
         let has_more = !more.is_empty();
@@ -449,7 +446,12 @@ impl<'a> Builder<'a> {
                 _ => all.push(*variant),
             }
         }
-        all.append(&mut more);
+        // Words that this crate has no place for.
+        let shared = tables::shared_keys(noun, tag);
+        all.extend(more.into_iter().map(|variant| Variant {
+            keys: [shared, variant.keys].concat().leak(),
+            ..variant
+        }));
         for variant in &mut all {
             let mut keys = self.keys(variant.keys).to_vec();
             if noun == tables::TCP.noun {

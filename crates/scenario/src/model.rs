@@ -349,6 +349,17 @@ pub enum AccessKind {
     Lte(Box<Lte>),
     /// A link carries what recorded traces say.
     Trace(Box<TraceAccess>),
+    /// A technology that the running program declares.
+    Declared(DeclaredAccess),
+}
+
+/// An access technology that the running program declares, with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeclaredAccess {
+    /// What `kind` says.
+    pub name: String,
+    /// The checked values of the section.
+    pub values: Values,
 }
 
 /// Links that carry what recorded traces say.

@@ -27,6 +27,7 @@ impl Builder<'_> {
         match &access.kind {
             AccessKind::Ideal(ideal) => self.attach_ideal(*ideal, &cells),
             AccessKind::Lte(lte) => self.attach_lte(access, lte, &enodebs, watch)?,
+            AccessKind::Declared(declared) => self.attach_declared(declared, &cells)?,
             AccessKind::Trace(trace) => self.attach_traced(trace, &enodebs, &cells)?,
         }
         Ok(())

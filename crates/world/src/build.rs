@@ -220,7 +220,7 @@ impl World {
 
 pub(crate) struct Builder<'a> {
     pub(crate) scenario: &'a Scenario,
-    models: &'a Models,
+    pub(crate) models: &'a Models,
     protocol: &'a Protocol,
     controls: &'a [Custom],
     pub(crate) streams: Streams,

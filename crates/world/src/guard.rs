@@ -6,7 +6,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use backlane_net::{
-    Context, FlowId, NodeId, PacketId, PacketStore, QueueDiscipline, Router, RouterQueue,
+    Context, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId, PacketStore, QueueDiscipline,
+    Router, RouterQueue,
 };
 use backlane_scenario::Scenario;
 use backlane_tcp::CongestionState;
@@ -333,5 +334,51 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
 impl Source for Guarded<Box<dyn Source>> {
     fn next(&mut self, now: SimTime) -> Option<Emission> {
         self.call(now, |source| source.next(now))
+    }
+}
+
+impl Medium for Guarded<Box<dyn Medium>> {
+    fn start(&mut self, context: &mut MediumContext<'_>) {
+        self.call(context.now(), |medium| medium.start(context));
+    }
+
+    fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId) {
+        self.call(context.now(), |medium| medium.on_packet(context, node, id));
+    }
+
+    fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
+        self.call(context.now(), |medium| medium.on_frame(context, link, id));
+    }
+
+    fn on_broadcast(
+        &mut self,
+        context: &mut MediumContext<'_>,
+        node: NodeId,
+        radio: u8,
+        id: PacketId,
+    ) {
+        self.call(context.now(), |medium| {
+            medium.on_broadcast(context, node, radio, id);
+        });
+    }
+
+    fn set_link_up(&mut self, context: &mut MediumContext<'_>, link: LinkId, up: bool) {
+        self.call(context.now(), |medium| {
+            medium.set_link_up(context, link, up);
+        });
+    }
+
+    fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
+        self.call(context.now(), |medium| {
+            medium.set_node_up(context, node, up);
+        });
+    }
+
+    fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
+        self.call(context.now(), |medium| medium.on_timer(context, token));
+    }
+
+    fn held_pkts(&self) -> usize {
+        self.model.held_pkts()
     }
 }

@@ -69,6 +69,7 @@ pub mod sink;
 pub mod slotted;
 pub mod sources;
 mod starts;
+pub mod technologies;
 mod ues;
 mod wifi;
 

@@ -17,12 +17,14 @@ use crate::controls::{Control, Controls};
 use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
 use crate::sources::{Sources, Traffic};
+use crate::technologies::{Technologies, Technology};
 
 /// The models that a scenario may name, with their keys.
 pub struct Models {
     pub(crate) routers: Routers,
     pub(crate) queues: Queues,
     pub(crate) sources: Sources,
+    pub(crate) technologies: Technologies,
     pub(crate) controls: Controls,
     catalogue: Catalogue,
 }
@@ -32,6 +34,7 @@ pub struct ModelsBuilder {
     routers: Routers,
     queues: Queues,
     sources: Sources,
+    technologies: Technologies,
     controls: Controls,
 }
 
@@ -52,6 +55,7 @@ impl Models {
             routers: Routers::standard(),
             queues: Queues::standard(),
             sources: Sources::default(),
+            technologies: Technologies::default(),
             controls: Controls::standard(),
         }
     }
@@ -77,6 +81,13 @@ impl ModelsBuilder {
         self
     }
 
+    /// Adds an access technology.
+    #[must_use]
+    pub fn access(mut self, technology: Technology) -> Self {
+        self.technologies.push(technology);
+        self
+    }
+
     /// Adds a kind of flow over UDP.
     #[must_use]
     pub fn traffic(mut self, traffic: Traffic) -> Self {
@@ -99,6 +110,7 @@ impl ModelsBuilder {
     pub fn build(self) -> Result<Models, CatalogueError> {
         let declared = self.routers.declared().chain(self.queues.declared());
         let declared = declared.chain(self.sources.declared());
+        let declared = declared.chain(self.technologies.declared());
         let declared = declared.chain(self.controls.declared());
         let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
@@ -106,6 +118,7 @@ impl ModelsBuilder {
             routers: self.routers,
             queues: self.queues,
             sources: self.sources,
+            technologies: self.technologies,
             controls: self.controls,
         })
     }

@@ -51,7 +51,7 @@ fn ues(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
     };
     let ues = access.ues as f64;
     match &access.kind {
-        AccessKind::Ideal(_) => ledger.add("UEs", ues, costs::IDEAL_UE),
+        AccessKind::Ideal(_) | AccessKind::Declared(_) => ledger.add("UEs", ues, costs::IDEAL_UE),
         AccessKind::Trace(_) => ledger.add("UEs", ues, costs::TRACE_UE),
         AccessKind::Lte(_) => {
             ledger.add("UEs", ues, costs::LTE_UE);

@@ -13,12 +13,14 @@ use backlane_scenario::model::lte::LteUe;
 use backlane_scenario::model::{
     AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario,
 };
-use backlane_units::Duration;
+use backlane_units::{Duration, Rate};
 use backlane_wifi::{Neighbours, WifiConfig};
 
 use super::hops::{Hop, MOST_S_PER_BIT, Over, air, loss_db, lte, lte_bps, mean_bps, queue_bytes};
 use super::routing::Routing;
 
+/// Rate of a cell of another crate that has no key `rate`, in bits per second.
+const UNKNOWN_CELL_BPS: f64 = 1e8;
 /// Bytes of an IP packet of data beside its payload: IP, TCP, timestamps.
 pub(super) const TCP_HEADER_BYTES: f64 = 52.0;
 /// Bytes of IP and UDP headers.
@@ -297,6 +299,15 @@ impl<'a> Paths<'a> {
                             .min(MOST_S_PER_BIT),
                         delay_s: ideal.delay.as_secs_f64(),
                         queue_bytes: ideal.queue_bytes as f64,
+                        ..plain
+                    }; 2]
+                }
+                AccessKind::Declared(declared) => {
+                    // What a technology of another crate carries is known where it has a key `rate`.
+                    let rate: Option<Rate> = declared.values.quantity("rate");
+                    let bps = rate.map_or(UNKNOWN_CELL_BPS, |rate| rate.as_bps() as f64);
+                    [Hop {
+                        s_per_bit: (1.0 / bps.max(1.0)).min(MOST_S_PER_BIT),
                         ..plain
                     }; 2]
                 }

@@ -183,6 +183,9 @@ const UDP_PACKET: Key = key(
 const FROM: Key = key("from", ENDS, Required, FROM_DOC);
 const TO: Key = key("to", ENDS, Required, TO_DOC);
 
+/// The keys of an access technology that the running program declares, beside its own.
+pub(super) const DECLARED_ACCESS: &[Key] = &[UES, PLACEMENT, PER_ENODEB];
+
 /// The keys of a kind of flow that the running program declares, beside its own.
 pub(super) const DECLARED_FLOW: &[Key] = &[FROM, TO, UDP_SIZE];
 

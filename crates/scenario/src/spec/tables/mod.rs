@@ -15,12 +15,13 @@ pub(crate) use traces::{CHANNEL, TRACE};
 use super::Presence::{Default, Optional, Required, Section as Filled};
 use super::{Key, Kind, Presence, Section};
 
-/// The keys that a section gives to every word that the running program declares.
-pub(crate) fn shared_keys(section: &str) -> &'static [Key] {
-    if section == "flow.kind" {
-        behaviour::DECLARED_FLOW
-    } else {
-        &[]
+/// The keys that a section gives to every further word of its tag that the running program
+/// declares.
+pub(crate) fn shared_keys(noun: &str, tag: &str) -> &'static [Key] {
+    match (noun, tag) {
+        ("flow", "kind") => behaviour::DECLARED_FLOW,
+        ("access", "kind") => behaviour::DECLARED_ACCESS,
+        _ => &[],
     }
 }
 

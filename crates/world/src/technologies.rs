@@ -1,0 +1,109 @@
+//! Access technologies of other crates: what `kind` of `[access]` may say beside "ideal", "lte" and
+//! "trace".
+
+use backlane_engine::Streams;
+use backlane_net::{Medium, MediumId, NodeId};
+use backlane_param::{Mismatch, Params, Values};
+use backlane_scenario::Declared;
+use backlane_scenario::model::DeclaredAccess;
+
+use crate::build::{BuildError, Builder};
+use crate::guard::Guarded;
+
+/// An eNodeB and the UEs that attach to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The eNodeB, a router.
+    pub enodeb: NodeId,
+    /// Its place, east and north of the origin in metres, if the scenario gives one.
+    pub position_m: Option<(f64, f64)>,
+    /// Its UEs, hosts; at least one.
+    pub ues: Vec<NodeId>,
+}
+
+type Make = dyn Fn(&Values, &[Cell], &Streams) -> Result<Box<dyn Medium>, Mismatch> + Send + Sync;
+
+/// An access technology: its name, its keys and its medium.
+pub struct Technology {
+    declared: Declared,
+    name: &'static str,
+    make: Box<Make>,
+}
+
+impl Technology {
+    /// The technology `name`, whose keys are those of `C` beside `ues`, `placement` and
+    /// `per_enodeb`. `make` is called once for each network: one medium serves all cells. It takes
+    /// random streams by the name of an entity and a purpose.
+    pub fn new<C: Params>(
+        name: &'static str,
+        make: impl Fn(&C, &[Cell], &Streams) -> Box<dyn Medium> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            declared: Declared::Word {
+                section: "access",
+                variant: C::spec().variant(name),
+            },
+            name,
+            make: Box::new(move |values, cells, streams| {
+                let medium = make(&C::read(values)?, cells, streams);
+                let place = "medium of the access".to_owned();
+                Ok(Box::new(Guarded::new(medium, name, place)))
+            }),
+        }
+    }
+}
+
+/// The technologies that the program adds.
+#[derive(Default)]
+pub(crate) struct Technologies(Vec<Technology>);
+
+impl Technologies {
+    pub(crate) fn push(&mut self, technology: Technology) {
+        self.0.push(technology);
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
+        self.0.iter().map(|technology| technology.declared.clone())
+    }
+
+    fn medium(
+        &self,
+        access: &DeclaredAccess,
+        cells: &[Cell],
+        streams: &Streams,
+    ) -> Result<Box<dyn Medium>, BuildError> {
+        let found = self.0.iter().find(|known| known.name == access.name);
+        let found =
+            found.ok_or_else(|| BuildError(format!("there is no access \"{}\"", access.name)))?;
+        let medium = (found.make)(&access.values, cells, streams);
+        medium.map_err(|mismatch| BuildError(mismatch.to_string()))
+    }
+}
+
+impl Builder<'_> {
+    /// Attaches the UEs of the cells by one medium.
+    pub(crate) fn attach_declared(
+        &mut self,
+        access: &DeclaredAccess,
+        cells: &[(NodeId, Vec<NodeId>)],
+    ) -> Result<(), BuildError> {
+        let cells: Vec<Cell> = cells
+            .iter()
+            .map(|(enodeb, ues)| Cell {
+                enodeb: *enodeb,
+                position_m: self.nodes[enodeb.index()].position_m,
+                ues: ues.clone(),
+            })
+            .collect();
+        let technologies = &self.models.technologies;
+        let network = technologies.medium(access, &cells, &self.streams)?;
+        let medium = MediumId(self.media.len() as u32);
+        self.media.push(network);
+        for cell in &cells {
+            for &ue in &cell.ues {
+                self.network.attach_over(ue, cell.enodeb, medium);
+            }
+        }
+        Ok(())
+    }
+}
