@@ -8,7 +8,7 @@ use super::CongestionControl;
 /// A congestion control that this crate does not know, by a name and the function that makes
 /// one for each connection.
 ///
-/// It has no parameters here, since its function can hold them.
+/// Its function holds its parameters.
 ///
 /// ```
 /// use backlane_tcp::congestion::{Ack, CongestionControl, Custom, Window};

@@ -2,9 +2,9 @@
 //!
 //! The endpoint owns the [`Window`] and lends it to the hooks; recovery (which segment is lost,
 //! how fast the window shrinks) is not the congestion control's business. Windows are counted
-//! in packets, as Linux counts them. A control's config type is its factory: add the file, a
-//! variant of [`CongestionControlConfig`] and its name, and it can be selected everywhere. A
-//! control from outside this crate comes in as [`Custom`].
+//! in packets, as Linux counts them. A control's `Config` declares its parameters and is its
+//! factory: add the file, its module here and a line of `registry.rs`. A control from outside this
+//! crate comes in as [`Custom`].
 
 use std::any::Any;
 use std::fmt;
