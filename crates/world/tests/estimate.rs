@@ -18,7 +18,7 @@ const TIMES: [(&str, &str); 6] = [
     ),
     ("at = \"9 s\"", "at = \"1 s\""),
     ("until = \"11 s\"", "until = \"2 s\""),
-    ("\"paper\"", "\"every 10 ms from 0 s\""),
+    ("\"staggered\"", "\"every 10 ms from 0 s\""),
     ("\"every 50 ms from 4 s\"", "\"every 1 ms from 0 s\""),
     ("\"uniform 0 s 5 s\"", "\"uniform 0 s 1 s\""),
 ];

@@ -307,7 +307,7 @@ impl Scene {
             "\"0 s\"",
             "\"uniform 0 s 2 s\"",
             "\"every 30 ms\"",
-            "\"paper\"",
+            "\"staggered\"",
         ][self.start];
         let what = match self.flow {
             0 => "kind = \"udp\"\nrate = \"2 Mbit/s\"".to_owned(),
