@@ -47,8 +47,9 @@ fn the_events_of_each_example_are_near_the_estimate() {
     let mut tried = 0;
     for file in examples() {
         let text = std::fs::read_to_string(&file).unwrap();
-        // What only the program beside it can run, and what is no scenario.
-        let has_program = file.with_file_name("Cargo.toml").exists();
+        // What only the program beside it or Python can run, and what is no scenario.
+        let has_program =
+            file.with_file_name("Cargo.toml").exists() || text.contains("protocol = \"python\"");
         if has_program || !(text.contains("[[flow]]") || text.contains("[slotted]")) {
             continue;
         }
