@@ -47,7 +47,7 @@ pub fn measure(filter: &str) {
         correlation_distance: Length::from_um(50_000_000),
     };
     for (name, law, shadowing) in [
-        ("path loss, kun2600", kun, Shadowing::Off),
+        ("path loss, kun2600", kun.clone(), Shadowing::Off),
         ("path loss, kun2600, shadowing", kun, fixed),
         ("path loss, 38.901 urban macro", urban, Shadowing::OfModel),
     ] {

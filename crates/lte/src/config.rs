@@ -12,7 +12,7 @@ use backlane_param::{
     BufferLimit, Int, Issue, Milliseconds, Mismatch, OrAuto, OrInfinite, OrNone, changed_defaults,
     choice, params, words,
 };
-use backlane_radio::path_loss::CellPathLoss;
+use backlane_radio::path_loss::{CellPathLoss, Named};
 use backlane_radio::{FadingProfile, Mobility, Position, Shadowing};
 use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
 
@@ -88,7 +88,7 @@ params! {
         /// Height of the UEs.
         ue_height: Length = Length::from_um(1_500_000), in GROUND..;
         /// Loss over distance.
-        path_loss: CellPathLoss = CellPathLoss::Kun2600;
+        path_loss: Named<CellPathLoss> = Named::Known(CellPathLoss::Kun2600);
         /// Correlated log-normal shadowing.
         shadowing: Shadowing = Shadowing::Off;
         /// Fast fading of a serving link (TS 36.104 annex B.2), at the Doppler frequency of the

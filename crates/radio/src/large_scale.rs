@@ -136,7 +136,7 @@ mod tests {
         });
         let mut stream = Streams::new(1).stream("enb1", "radio");
         for shadowing in [Shadowing::Off, Shadowing::OfModel] {
-            let loss = LargeScaleLoss::new(law, shadowing, &mut stream);
+            let loss = LargeScaleLoss::new(law.clone(), shadowing, &mut stream);
             let user = Position::new(700.0, 0.0, 1.5);
             assert_eq!(
                 loss.loss_db(SITE, user),
@@ -208,7 +208,7 @@ mod tests {
         for index in 0..2000 {
             let name = format!("enb{index}");
             let mut stream = Streams::new(1).stream(&name, "radio");
-            let loss = LargeScaleLoss::new(law, fixed, &mut stream);
+            let loss = LargeScaleLoss::new(law.clone(), fixed, &mut stream);
             let departure = |x_m| {
                 let user = Position::new(x_m, 0.0, 1.5);
                 loss.loss_db(SITE, user) - law.loss_db(SITE, user, Sight::Blocked)

@@ -59,6 +59,7 @@ mod guard;
 pub mod models;
 mod names;
 pub mod outcome;
+pub mod path_losses;
 pub mod python_router;
 pub mod queues;
 mod radio;

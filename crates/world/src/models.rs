@@ -14,6 +14,7 @@ use backlane_wifi::WifiConfig;
 use backlane_wifi::config::ns2;
 
 use crate::controls::{Control, Controls};
+use crate::path_losses::{PathLoss, PathLosses};
 use crate::queues::{Queue, Queues};
 use crate::routers::{Protocol, Routers};
 use crate::sources::{Sources, Traffic};
@@ -25,6 +26,7 @@ pub struct Models {
     pub(crate) queues: Queues,
     pub(crate) sources: Sources,
     pub(crate) technologies: Technologies,
+    pub(crate) path_losses: PathLosses,
     pub(crate) controls: Controls,
     catalogue: Catalogue,
 }
@@ -35,6 +37,7 @@ pub struct ModelsBuilder {
     queues: Queues,
     sources: Sources,
     technologies: Technologies,
+    path_losses: PathLosses,
     controls: Controls,
 }
 
@@ -56,6 +59,7 @@ impl Models {
             queues: Queues::standard(),
             sources: Sources::default(),
             technologies: Technologies::default(),
+            path_losses: PathLosses::default(),
             controls: Controls::standard(),
         }
     }
@@ -95,6 +99,13 @@ impl ModelsBuilder {
         self
     }
 
+    /// Adds a model of path loss.
+    #[must_use]
+    pub fn path_loss(mut self, model: PathLoss) -> Self {
+        self.path_losses.push(model);
+        self
+    }
+
     /// Adds a congestion control.
     #[must_use]
     pub fn congestion_control(mut self, control: Control) -> Self {
@@ -111,6 +122,7 @@ impl ModelsBuilder {
         let declared = self.routers.declared().chain(self.queues.declared());
         let declared = declared.chain(self.sources.declared());
         let declared = declared.chain(self.technologies.declared());
+        let declared = declared.chain(self.path_losses.declared());
         let declared = declared.chain(self.controls.declared());
         let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
@@ -119,6 +131,7 @@ impl ModelsBuilder {
             queues: self.queues,
             sources: self.sources,
             technologies: self.technologies,
+            path_losses: self.path_losses,
             controls: self.controls,
         })
     }

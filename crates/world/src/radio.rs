@@ -30,8 +30,8 @@ impl Builder<'_> {
         enodebs: &[NodeId],
         watch: &mut Watch<'_>,
     ) -> Result<(), Unbuilt> {
-        let config =
-            RanConfig::read(&lte.values).map_err(|mismatch| BuildError(mismatch.to_string()))?;
+        let mut config = RanConfig::read(&lte.values).map_err(BuildError::from)?;
+        self.models.path_losses.make(&mut config.path_loss)?;
         let site = |node: NodeId| {
             let site = self.nodes[node.index()].position_m;
             site.unwrap_or_default()

@@ -31,7 +31,8 @@ impl Builder<'_> {
         let Some(wifi) = &self.scenario.wifi else {
             return Ok(());
         };
-        let config = WifiConfig::read(&wifi.values).map_err(BuildError::from)?;
+        let mut config = WifiConfig::read(&wifi.values).map_err(BuildError::from)?;
+        self.models.path_losses.make(&mut config.path_loss)?;
         let queue = self.queue(&wifi.queue)?;
         let stations: Vec<StationConfig> = (self.scenario.nodes.iter().enumerate())
             .filter(|(_, node)| !node.channels.is_empty())

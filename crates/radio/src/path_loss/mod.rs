@@ -6,6 +6,7 @@
 //! outside the range in which it was measured, a law is extrapolated smoothly and
 //! [`PathLoss::outside_validity`] says so.
 
+mod added;
 mod choices;
 mod friis;
 mod hata;
@@ -14,6 +15,7 @@ mod log_distance;
 mod tr38901;
 mod two_ray;
 
+pub use added::{Added, Named, PathLossModel};
 pub use choices::{CellPathLoss, MeshPathLoss, ReferenceLoss};
 pub use friis::Friis;
 pub use hata::{City, Cost231Hata, Environment, OkumuraHata};
@@ -43,7 +45,7 @@ pub struct Deviation {
 }
 
 /// A law of path loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PathLoss {
     /// Okumura's measurements in Hata's formula, 150 to 1500 MHz.
     OkumuraHata(OkumuraHata),
@@ -61,6 +63,8 @@ pub enum PathLoss {
     UrbanMacro(UrbanMacro),
     /// 3GPP TR 38.901, urban micro cell in a street canyon.
     UrbanMicro(UrbanMicro),
+    /// A model of the program.
+    Added(Added),
 }
 
 impl PathLoss {
@@ -77,6 +81,7 @@ impl PathLoss {
             Self::LogDistance(law) => law.loss_db(&path),
             Self::Friis(law) => law.loss_db(&path),
             Self::TwoRay(law) => law.loss_db(&path),
+            Self::Added(law) => law.loss_db(&path),
         }
     }
 
@@ -111,6 +116,7 @@ impl PathLoss {
             Self::TwoRay(law) => (TwoRay::NAME, law.validity(&path)),
             Self::UrbanMacro(law) => (UrbanMacro::NAME, law.validity(&path)),
             Self::UrbanMicro(law) => (UrbanMicro::NAME, law.validity(&path)),
+            Self::Added(_) => return None,
         };
         let outside: Vec<String> = ranges.iter().filter_map(Range::broken).collect();
         (!outside.is_empty()).then(|| {
@@ -122,13 +128,18 @@ impl PathLoss {
     }
 }
 
-/// What the laws know of two places.
+/// What the models know of two places.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_field_names, reason = "the postfix is the unit")]
-struct Path {
-    distance_m: f64,
-    ground_distance_m: f64,
-    site_height_m: f64,
-    user_height_m: f64,
+pub struct Path {
+    /// The straight distance, at least a metre.
+    pub distance_m: f64,
+    /// The distance on the ground.
+    pub ground_distance_m: f64,
+    /// The height of the base station.
+    pub site_height_m: f64,
+    /// The height of the user.
+    pub user_height_m: f64,
 }
 
 impl Path {

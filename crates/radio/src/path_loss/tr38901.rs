@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_line_of_sight_is_certain_near_the_mast_and_rarer_away_from_it() {
-        let probability = |law: PathLoss, away, height| {
+        let probability = |law: &PathLoss, away, height| {
             law.clear_sight_probability(Position::default(), Position::new(away, 0.0, height))
                 .unwrap()
         };
@@ -228,13 +228,13 @@ mod tests {
         let micro_cell = PathLoss::UrbanMicro(UrbanMicro {
             frequency: FREQUENCY,
         });
-        assert_eq!(probability(macro_cell, 18.0, 1.5), 1.0);
-        assert_eq!(probability(micro_cell, 0.0, 1.5), 1.0);
+        assert_eq!(probability(&macro_cell, 18.0, 1.5), 1.0);
+        assert_eq!(probability(&micro_cell, 0.0, 1.5), 1.0);
         // 0.18 + 0.82 exp(−100/63) and 0.18 + 0.82 exp(−100/36).
-        assert!((probability(macro_cell, 100.0, 1.5) - 0.347_671).abs() < 1e-5);
-        assert!((probability(micro_cell, 100.0, 1.5) - 0.230_985).abs() < 1e-5);
+        assert!((probability(&macro_cell, 100.0, 1.5) - 0.347_671).abs() < 1e-5);
+        assert!((probability(&micro_cell, 100.0, 1.5) - 0.230_985).abs() < 1e-5);
         // At 23 m, C′ = 1: times 1 + 1.25 exp(−100/150).
-        assert!((probability(macro_cell, 100.0, 23.0) - 0.570_796).abs() < 1e-5);
-        assert!(probability(macro_cell, 300.0, 23.0) <= 1.0);
+        assert!((probability(&macro_cell, 100.0, 23.0) - 0.570_796).abs() < 1e-5);
+        assert!(probability(&macro_cell, 300.0, 23.0) <= 1.0);
     }
 }

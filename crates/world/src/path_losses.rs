@@ -1,0 +1,61 @@
+//! Models of path loss that a program adds to those of `backlane_radio`.
+
+use std::rc::Rc;
+
+use backlane_param::{Mismatch, Params, Values};
+use backlane_radio::path_loss::Named;
+pub use backlane_radio::path_loss::{Path, PathLossModel};
+use backlane_scenario::Declared;
+
+use crate::build::BuildError;
+
+type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
+
+/// A model of path loss: its name, its keys and how it is made.
+pub struct PathLoss {
+    declared: Declared,
+    name: &'static str,
+    make: Box<Make>,
+}
+
+impl PathLoss {
+    /// The model `name`, whose keys are those of `C`, in `[access.path_loss]` and
+    /// `[wifi.path_loss]`. `make` is called once for each network.
+    pub fn new<C: Params>(
+        name: &'static str,
+        make: impl Fn(C) -> Rc<dyn PathLossModel> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            declared: Declared::Word {
+                section: "path_loss",
+                variant: C::spec().variant(name),
+            },
+            name,
+            make: Box::new(move |values| Ok(make(C::read(values)?))),
+        }
+    }
+}
+
+/// The models of path loss that a scenario may name beside those of `backlane_radio`.
+#[derive(Default)]
+pub(crate) struct PathLosses(Vec<PathLoss>);
+
+impl PathLosses {
+    pub(crate) fn push(&mut self, model: PathLoss) {
+        self.0.push(model);
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
+        self.0.iter().map(|model| model.declared.clone())
+    }
+
+    /// Makes the model that a network names, if it is one of the program.
+    pub(crate) fn make<T>(&self, named: &mut Named<T>) -> Result<(), BuildError> {
+        named.make(|name, values| {
+            let found = self.0.iter().find(|model| model.name == name);
+            let found = found
+                .ok_or_else(|| BuildError(format!("there is no path loss model \"{name}\"")))?;
+            (found.make)(values).map_err(BuildError::from)
+        })
+    }
+}
