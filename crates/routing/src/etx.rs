@@ -1,16 +1,15 @@
-//! ETX, the expected number of transmissions of a packet over a link, and what it is estimated
-//! from (De Couto, Aguayo, Bicket and Morris, "A high-throughput path metric for multi-hop
-//! wireless routing", MobiCom 2003).
+//! ETX, the expected number of transmissions of a packet over a link, and its estimation (De Couto,
+//! Aguayo, Bicket and Morris, "A high-throughput path metric for multi-hop wireless routing",
+//! MobiCom 2003).
 //!
-//! Each node sends probes by broadcast, which nobody acknowledges or repeats. A neighbour that
-//! knows how many were sent of late knows the share that it received. A transmission succeeds
-//! if the frame arrives and its acknowledgment comes back, so that the expected number of
-//! attempts is one over the product of the delivery ratios both ways; the cost of a path is the
-//! sum over its links.
+//! Each node broadcasts probes, which are neither acknowledged nor repeated. A neighbour computes
+//! the share that it received of those sent recently. A transmission succeeds if the frame arrives
+//! and its acknowledgment comes back, so that the expected number of attempts is one over the
+//! product of the delivery ratios both ways; the cost of a path is the sum over its links.
 //!
-//! Losses are counted by the probes' sequence numbers. The paper divides by the number of
-//! probes due in the window, which takes a fixed period; the messages that serve as probes here
-//! have jitter. What fell silent is counted by time, since no number tells.
+//! Losses are counted by the probes' sequence numbers. The paper divides by the number of probes
+//! due in the window, which takes a fixed period; the messages that serve as probes here have
+//! jitter. The loss of a silent neighbour is estimated by time, since no sequence number arrives.
 
 use std::collections::VecDeque;
 
@@ -24,10 +23,10 @@ pub fn etx(forward: f64, reverse: f64) -> Option<f64> {
 }
 
 backlane_param::words! {
-    /// What makes a route short.
+    /// The metric of routes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Metric {
-        /// Links.
+        /// The number of links.
         #[default]
         Hops = "hops",
         /// The sum of the links' ETX. Every node must use it.
@@ -38,15 +37,15 @@ backlane_param::words! {
 /// The quality of a link in both directions, as messages carry it: 255 where everything arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quality {
-    /// What arrives of the neighbour's probes at the node that tells (olsrd's LQ).
+    /// The share of the neighbour's probes that arrive at the reporting node (olsrd's LQ).
     pub heard: u8,
-    /// What arrives at the neighbour of the probes of the node that tells (olsrd's NLQ).
+    /// The share of the reporting node's probes that arrive at the neighbour (olsrd's NLQ).
     pub reached: u8,
 }
 
 /// The cost of a link over which every transmission succeeds.
 const WHOLE: u64 = u8::MAX as u64 * u8::MAX as u64;
-/// Costs are counted in this part of a transmission.
+/// Costs are integers in units of one transmission over this number.
 const PARTS: u64 = 1024;
 
 impl Quality {
@@ -56,7 +55,7 @@ impl Quality {
         reached: u8::MAX,
     };
 
-    /// The bytes in OLSR's messages; two are left free.
+    /// The bytes in OLSR's messages; two are reserved.
     pub(crate) const BYTES: usize = 4;
 
     pub(crate) fn encode(self) -> [u8; Self::BYTES] {
@@ -70,7 +69,7 @@ impl Quality {
     }
 }
 
-/// What is known of one neighbour's link.
+/// The state of the link to one neighbour.
 #[derive(Debug)]
 struct Measured {
     ratio: DeliveryRatio,
@@ -111,9 +110,9 @@ impl LinkQualities {
         self.link(interface).ratio.on_probe(now, sequence);
     }
 
-    /// The neighbour on an interface tells how often it sends probes at least, and what arrives
-    /// of those of this node.
-    pub(crate) fn on_told(&mut self, interface: usize, interval: Duration, reached: u8) {
+    /// Stores the maximum probe interval that the neighbour on an interface reports, and its
+    /// delivery ratio for this node's probes.
+    pub(crate) fn on_report(&mut self, interface: usize, interval: Duration, reached: u8) {
         let link = self.link(interface);
         link.interval = interval;
         link.reached = reached;
@@ -132,14 +131,14 @@ impl LinkQualities {
     }
 }
 
-/// A jump in the sequence numbers as large as this is a sender that started anew, not a loss.
+/// A jump in the sequence numbers as large as this is a restart of the sender, not a loss.
 const LARGEST_GAP: u16 = 256;
 
-/// The share of a neighbour's probes that arrived of late.
+/// The share of a neighbour's recent probes that arrived.
 #[derive(Clone, Debug)]
 pub struct DeliveryRatio {
     window: Duration,
-    /// Probes that arrived in the window, each with how many were lost before it.
+    /// Probes that arrived in the window, each with the number lost before it.
     heard: VecDeque<(SimTime, u16)>,
     received: u32,
     lost: u32,
@@ -147,7 +146,7 @@ pub struct DeliveryRatio {
 }
 
 impl DeliveryRatio {
-    /// Of a neighbour that was not heard yet, over a window of this length.
+    /// The state of a neighbour without probes yet, over a window of this length.
     pub fn new(window: Duration) -> Self {
         Self {
             window,
@@ -173,8 +172,8 @@ impl DeliveryRatio {
         self.forget(now);
     }
 
-    /// The share of probes that arrived in the window up to `now`, between 0 and 1. `interval`
-    /// is the longest time between two probes: whoever has been silent for longer has lost some.
+    /// The share of probes that arrived in the window up to `now`, between 0 and 1. `interval` is
+    /// the longest time between two probes: after a longer silence, probes are counted as lost.
     pub fn ratio(&self, now: SimTime, interval: Duration) -> f64 {
         let Some(&(last, _)) = self.heard.back() else {
             return 0.0;
@@ -216,7 +215,7 @@ mod tests {
         SimTime::ZERO + SECOND * s
     }
 
-    /// A neighbour that numbers its probes from `first`, of which these arrive, one each second.
+    /// A neighbour that numbers its probes from `first`; the listed ones arrive, one each second.
     fn heard(first: u16, arrived: &[u16]) -> DeliveryRatio {
         let mut ratio = DeliveryRatio::new(SECOND * 10);
         for &n in arrived {
@@ -256,14 +255,14 @@ mod tests {
 
     #[test]
     fn losses_are_gaps_in_the_numbers() {
-        // Of 0 to 7, three are missing; numbers go round.
+        // Of 0 to 7, three are missing; numbers wrap around.
         for first in [0, 1000, u16::MAX - 2] {
             assert_ratio(&heard(first, &[0, 1, 3, 4, 7]), 7, 5.0 / 8.0);
         }
     }
 
     #[test]
-    fn what_is_older_than_the_window_does_not_count() {
+    fn probes_older_than_the_window_do_not_count() {
         let ratio = heard(0, &[0, 5, 6, 7, 8, 9, 10, 11]);
         // At 11 s the first is out; the gap before 5 goes with the probe that showed it.
         assert_ratio(&ratio, 11, 7.0 / 11.0);
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_loss_and_in_the_end_nothing_is_left() {
+    fn silence_counts_as_loss_until_no_probe_is_left_in_the_window() {
         let ratio = heard(0, &[0, 1, 2, 3]);
         assert_ratio(&ratio, 3, 1.0);
         assert_ratio(&ratio, 7, 4.0 / 8.0);
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_counts_once_and_a_new_start_loses_nothing() {
+    fn a_repetition_counts_once_and_a_restart_counts_no_losses() {
         let mut ratio = heard(0, &[0, 1]);
         ratio.on_probe(at(1), 1);
         assert_ratio(&ratio, 1, 1.0);

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map by [`backlane_net::Packet::flow_key`].
 pub(crate) type FlowMap<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
 
-/// Multiplies by 2⁶⁴/φ; the same everywhere, and nothing depends on the order of entries.
+/// Multiplies by 2⁶⁴/φ; the same on all platforms, and no result depends on the order of entries.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 

@@ -1,4 +1,4 @@
-//! The graph of routers, for what is computed once and shared by all of them.
+//! The graph of routers, for computations shared by all of them.
 
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl Graph {
     }
 }
 
-/// How far every node is from each destination in use: in links, or in the order of another
+/// The distance of every node from each destination in use: in links, or as a rank by another
 /// distance.
 #[derive(Debug)]
 pub struct Distances {
@@ -91,7 +91,7 @@ impl Distances {
         })
     }
 
-    /// Distances to each of `exits`, which `to` gives by node.
+    /// Distances to each of `exits`, as `to` gives them by node.
     pub(crate) fn by(
         node_count: usize,
         exits: impl IntoIterator<Item = NodeId>,
@@ -117,15 +117,15 @@ impl Distances {
         &self.exits
     }
 
-    /// The place of a destination in [`Distances::exits`].
+    /// The index of a destination in [`Distances::exits`].
     #[inline]
     pub fn column(&self, exit: NodeId) -> Option<usize> {
         let column = *self.column_of.get(exit.index())? as usize;
         (column < self.hops.len()).then_some(column)
     }
 
-    /// Distances from every node to `exit`, by node; `u16::MAX` where there is no way. `None` if the
-    /// destination is not in use.
+    /// Distances from every node to `exit`, by node; `u16::MAX` where there is no path. `None` if
+    /// the destination is not in use.
     #[inline]
     pub fn to(&self, exit: NodeId) -> Option<&[u16]> {
         let column = *self.column_of.get(exit.index())?;

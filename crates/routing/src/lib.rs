@@ -1,13 +1,13 @@
 //! Routing protocols, each behind [`backlane_net::Router`], one instance per node.
 //!
-//! - [`shortest_path`]: precomputed shortest paths, known at once everywhere.
+//! - [`shortest_path`]: precomputed shortest paths, known to every node from the start.
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
 //! - [`aodv`]: RFC 3561, routes found when they are needed.
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
-//! - [`etx`]: how often a packet must be sent over a link, estimated from what arrives of probes.
+//! - [`etx`]: the expected number of transmissions over a link, estimated by probes.
 //! - [`readings`]: the names of what routers measure.
-//! - [`graph`]: the graph that the precomputed parts are computed on.
+//! - [`graph`]: the graph of routers, for precomputed distances and paths.
 
 pub mod aodv;
 pub mod backpressure;

@@ -10,12 +10,12 @@ pub const ROUTE_DISCOVERIES: &str = "route_discoveries";
 pub const ROUTE_REPAIRS: &str = "route_repairs";
 /// Neighbours considered lost.
 pub const LINK_FAILURES: &str = "link_failures";
-/// Packets that have been in the router's queues for more than 10 s now.
+/// Packets that have now been in the router's queues for more than 10 s.
 pub const TRAPPED_PKTS: &str = "trapped_pkts";
 /// The time that packets spent there beyond 10 s, summed over packets, in packet-picoseconds.
 pub const TRAPPED_AREA: &str = "trapped_area";
 
-/// A reading by name; zero if the router has none of this name.
+/// A measured value by name; zero if the router has none of this name.
 pub fn reading(readings: &[backlane_net::Reading], name: &str) -> u128 {
     let mut readings = readings.iter();
     readings

@@ -1,5 +1,5 @@
-//! Shortest paths, computed before the run and known at once everywhere: what MPLS or static
-//! routes give a network in which nothing moves or fails.
+//! Shortest paths, computed before the run and known to every node: what MPLS or static routes
+//! provide in a network without mobility or failures.
 //!
 //! Among equal paths every node takes its neighbour with the lowest node number, so that a
 //! destination's traffic follows one tree. A node that sprays sends the packets for a destination
@@ -17,7 +17,7 @@ use backlane_param::{Id, params, words};
 use crate::graph::Graph;
 
 words! {
-    /// What makes a path short.
+    /// The metric of paths.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Metric {
         /// The number of links.
@@ -25,7 +25,7 @@ words! {
         Hops = "hops",
         /// The sum of the propagation delays, in picoseconds.
         Delay = "delay",
-        /// The sum of the inverse rates, scaled as OSPF does (RFC 2328 leaves the reference open;
+        /// The sum of the inverse rates, scaled as OSPF does (RFC 2328 does not fix the reference;
         /// here 10¹⁵ b/s).
         InverseRate = "inverse-rate",
     }
@@ -43,25 +43,25 @@ params! {
     }
 }
 
-/// Every node's next interface for the destinations of the packets that pass it.
+/// The forwarding tables of all nodes.
 ///
-/// Only the paths in use are kept: a mesh of 10 000 nodes in which everybody talks has 10⁸ pairs,
-/// of which a run uses few, and a forwarding table should stay in the processor's cache.
+/// Only the paths in use are kept. A mesh of 10 000 nodes has 10⁸ pairs, of which a run uses few,
+/// and a forwarding table should stay in the processor's cache.
 #[derive(Debug)]
 pub struct Tables {
     nodes: Vec<Table>,
-    /// Of the nodes that spray: the interfaces of all shortest paths to an exit, in their order,
-    /// where they are more than one.
+    /// For the nodes that spray: the interfaces of all shortest paths to an exit, in order, if
+    /// there are several.
     equal: BTreeMap<NodeId, BTreeMap<NodeId, Vec<u16>>>,
 }
 
 impl Tables {
     /// The tables for packets that enter the mesh at the first router of one of `paths` and leave
-    /// it at the second. Both directions of a conversation are two paths. Nodes in `spray` send the
+    /// it at the second. The two directions of a flow are two paths. Nodes in `spray` send the
     /// packets for a destination over all their shortest paths in turn.
     ///
     /// # Errors
-    /// [`Interrupt`], if `watch` says so.
+    /// [`Interrupt`], if `watch` requests it.
     pub fn new(
         network: &Network,
         metric: Metric,
@@ -90,7 +90,7 @@ impl Tables {
         };
         let mut search = Search::new(&graph);
         for (exit, entries) in sources {
-            // A search looks at most of the nodes.
+            // A search visits most of the nodes.
             watch.tick(1 + graph.node_count() as u64 / 8)?;
             search.run(exit, &entries);
             for entry in entries {
@@ -101,7 +101,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Follows the shortest paths from `entry` until they end or meet one installed before.
+    /// Follows the shortest paths from `entry` until they end or join one installed before.
     fn install(&mut self, graph: &Graph, search: &Search<'_>, entry: NodeId, exit: NodeId) {
         let mut open = vec![entry];
         while let Some(node) = open.pop() {
@@ -151,7 +151,7 @@ struct Table {
 }
 
 impl Table {
-    /// Where the search for an exit starts: the upper bits of a product with 2³²/φ.
+    /// The slot where the search for an exit starts: the upper bits of a product with 2³²/φ.
     #[inline]
     fn home(&self, exit: NodeId) -> usize {
         let hash = u64::from(exit.0.wrapping_mul(0x9e37_79b9));
@@ -194,7 +194,7 @@ impl Table {
     }
 }
 
-/// Least costs to one node (Dijkstra 1959), as far out as needed. Costs must be alike in both
+/// Least costs to one node (Dijkstra 1959), as far out as needed. Costs must be equal in both
 /// directions of a wire.
 struct Search<'a> {
     graph: &'a Graph,
@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the costs to `to` of all `from`, and of every node that is nearer than one of them.
+    /// Computes the costs to `to` from all `from` and from every nearer node.
     fn run(&mut self, to: NodeId, from: &[NodeId]) {
         for node in self.touched.drain(..) {
             self.costs[node.index()] = u64::MAX;
@@ -242,7 +242,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The cost of a node, as far as it was reached.
+    /// The cost of a node, if it was reached.
     fn cost(&self, node: NodeId) -> Option<u64> {
         let cost = self.costs[node.index()];
         (cost != u64::MAX).then_some(cost)
@@ -350,7 +350,7 @@ mod tests {
         .unwrap()
     }
 
-    /// a – b – d by fast, long wires; a – c – d by slow, short ones; a – d slowest and longest.
+    /// a – b – d has fast, long wires; a – c – d slow, short ones; a – d is slowest and longest.
     fn square() -> Network {
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_that_was_not_asked_for_has_no_route() {
+    fn a_destination_without_requested_paths_has_no_route() {
         let tables = tables(
             &square(),
             Metric::Hops,
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(tables.interface(NodeId(0), NodeId(1)), None);
     }
 
-    /// a – c – d and a – b – d, alike.
+    /// a – c – d and a – b – d, with equal costs.
     fn diamond() -> Network {
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_that_is_sprayed_over_leads_on() {
+    fn every_sprayed_path_reaches_the_exit() {
         let spray = BTreeSet::from([NodeId(0)]);
         let tables = tables(&diamond(), Metric::Hops, &spray, [(NodeId(0), NodeId(3))]);
         for between in [1, 2] {

@@ -1,5 +1,4 @@
-//! AODV on whole networks: when routes are there, how they break and heal, and that they never
-//! form loops.
+//! AODV on whole networks: discovery times, failures and repair, and freedom from loops.
 
 mod aodv_net;
 
@@ -13,7 +12,7 @@ use backlane_units::{Duration, SimTime};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Without HELLOs, by which nodes know their neighbours before anybody asks.
+/// Without HELLOs, so that nodes do not know their neighbours before the first request.
 fn silent() -> Config {
     Config {
         hello: None,
@@ -31,7 +30,7 @@ fn once(from: u32, to: u32) -> Flow {
     }
 }
 
-/// A packet every 100 ms from the first second on.
+/// A packet every 100 ms, beginning after one second.
 fn steady(from: u32, to: u32) -> Flow {
     Flow {
         every: Duration::from_millis(100),
@@ -60,8 +59,8 @@ fn the_ring_widens_until_the_destination_answers() {
         .filter(|(_, by, from, ..)| (*by, *from) == (1, 0))
         .map(|(at, _, _, ttl, _)| (at.as_micros() / 1000, *ttl))
         .collect();
-    // Waits of 240, 400 and 560 ms after the packet at 1000 ms, and 1 ms for the wire; all but the
-    // first leave with jitter.
+    // Waits of 240, 400 and 560 ms after the packet at 1000 ms, and 1 ms for the wire; all requests
+    // except the first have jitter.
     let rings = [(1001, 1), (1241, 3), (1641, 5), (2201, 7)];
     assert_eq!(sent.len(), rings.len(), "{sent:?}");
     assert_eq!(sent[0], rings[0]);
@@ -88,7 +87,7 @@ fn a_route_is_found_within_the_ring_traversal_time() {
             let &[(arrived, ..)] = &net.arrivals(0)[..] else {
                 panic!("{hops} hops");
             };
-            // The rings before, each waited for in full, then one round trip.
+            // The earlier rings, each with its full wait, then one round trip.
             let before = [0, 0, 240, 240, 640, 640, 1200, 1200, 1920][hops as usize];
             let ring = [1, 1, 3, 3, 5, 5, 7, 7, 35][hops as usize] + 2;
             let bound = at_ms(1000 + before + 2 * 40 * ring);
@@ -115,7 +114,7 @@ fn an_unreachable_destination_is_given_up_after_the_last_doubled_wait() {
         .map(|(_, _, _, ttl, _)| *ttl)
         .collect();
     assert_eq!(sent, [1, 3, 5, 7, 35, 35, 35]);
-    // Each attempt has a number of its own, and a greater sequence number of the originator.
+    // Each attempt has its own id and a greater sequence number of the originator.
     let own: Vec<(u32, u32)> = all
         .iter()
         .filter(|(_, by, from, ..)| (*by, *from) == (1, 0))
@@ -126,7 +125,7 @@ fn an_unreachable_destination_is_given_up_after_the_last_doubled_wait() {
 }
 
 #[test]
-fn no_node_passes_a_request_on_twice() {
+fn no_node_forwards_a_request_twice() {
     // A full mesh of six with a tail: many copies of each request meet.
     let mut links = chain(6);
     for a in 0..6 {
@@ -150,7 +149,7 @@ fn no_node_passes_a_request_on_twice() {
 }
 
 #[test]
-fn a_node_with_a_fresh_route_answers_for_the_destination_and_tells_it_the_way_back() {
+fn a_node_with_a_fresh_route_answers_and_sends_the_destination_the_reverse_route() {
     let later = Flow {
         start: at_ms(4000),
         ..once(4, 3)
@@ -165,15 +164,15 @@ fn a_node_with_a_fresh_route_answers_for_the_destination_and_tells_it_the_way_ba
     assert_eq!(net.arrivals(1).len(), 1);
     let heard = net.heard();
     let asked = |heard: &aodv_net::Heard| matches!(heard.message, Message::Request(_));
-    // Node 1 alone was asked; it answered for node 3 and told 3 of node 4.
+    // Only node 1 received the request; it answered for node 3 and sent node 3 a route to node 4.
     assert!(heard.iter().filter(|h| asked(h)).all(|h| h.by == 1));
     assert_eq!(net.way(4, 3), [4, 1, 2, 3]);
     assert_eq!(net.way(3, 4), [3, 2, 1, 4]);
 }
 
 #[test]
-fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
-    // A ring of eight; the way over 1, 2, 3 is cut next to the destination.
+fn a_lost_link_is_reported_along_the_route_and_a_new_route_found() {
+    // A ring of eight; the path over 1, 2, 3 is cut next to the destination.
     let mut links = chain(8);
     links.push((7, 0));
     for over in [Over::Wires, Over::Medium(0.0)] {
@@ -204,7 +203,7 @@ fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
         let after = &net.arrivals(0)[before..];
         assert!(after.iter().any(|(_, _, hops)| *hops == 5));
         if over != Over::Wires {
-            // The packet that failed told of it, and what the source had of its own waited.
+            // The lost packet revealed the failure; the source buffered its own packets.
             assert!(net.dropped(DropCause::Radio) <= 2);
         }
     }
@@ -212,7 +211,7 @@ fn a_lost_link_is_told_along_the_route_and_a_new_one_found() {
 
 #[test]
 fn the_node_before_a_lost_link_repairs_it_without_the_source() {
-    // 0 - 1 - 2 - 3 - 4, and a way round 3 by 5.
+    // 0 - 1 - 2 - 3 - 4, and a detour around 3 over 5.
     let mut links = chain(5);
     links.extend([(2, 5), (5, 4)]);
     let mut net = Net::new(
@@ -229,7 +228,7 @@ fn the_node_before_a_lost_link_repairs_it_without_the_source() {
     net.cut(2, old);
     net.run(at_ms(11_000));
     assert_eq!(net.way(0, 4), [0, 1, 2, 8 - old, 4]);
-    // Nothing was lost, and only node 2 asked.
+    // No packet was lost, and only node 2 sent a request.
     assert_eq!(net.dropped(DropCause::Radio), 0);
     assert_eq!(net.dropped(DropCause::NoRoute), 0);
     let asked: Vec<NodeId> = requests(&net)
@@ -242,8 +241,8 @@ fn the_node_before_a_lost_link_repairs_it_without_the_source() {
 }
 
 #[test]
-fn a_repair_that_finds_nothing_ends_in_an_error_to_the_source() {
-    // Beyond the cut there is a way only for the source: 0 - 6 - … - 5.
+fn a_failed_repair_ends_in_an_error_to_the_source() {
+    // Only the source has a path around the cut: 0 - 6 - … - 5.
     let links = [
         (0, 1),
         (1, 2),
@@ -309,8 +308,8 @@ fn connected(stream: &mut backlane_engine::Stream, nodes: u32) -> Vec<(u32, u32)
     links
 }
 
-/// Random graphs whose links come and go; after every 20 ms no way runs in a circle, and a
-/// packet crosses no router twice.
+/// Random graphs whose links come and go. At every 20 ms there is no routing loop, and no packet
+/// crosses a router twice.
 fn watch_for_loops(over: Over, config: Config, graphs: u64) {
     let mut stream = Streams::new(5).stream("graphs", "shape");
     let mut carried = 0;
@@ -346,7 +345,7 @@ fn watch_for_loops(over: Over, config: Config, graphs: u64) {
 }
 
 #[test]
-fn no_loop_ever_forms_over_a_medium_whose_links_come_and_go() {
+fn no_loop_forms_over_a_medium_whose_links_come_and_go() {
     watch_for_loops(Over::Medium(0.0), Config::rfc(), 30);
     watch_for_loops(Over::Medium(0.3), Config::rfc(), 15);
     watch_for_loops(Over::Medium(0.3), Config::ns2(), 15);
@@ -358,12 +357,12 @@ fn no_loop_ever_forms_over_a_medium_whose_links_come_and_go() {
 }
 
 #[test]
-fn no_loop_ever_forms_over_wires_watched_by_hellos() {
+fn no_loop_forms_over_wires_monitored_by_hellos() {
     watch_for_loops(Over::Wires, Config::rfc(), 30);
 }
 
 #[test]
-fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
+fn with_half_of_all_attempts_lost_intact_links_are_considered_lost() {
     // A frame fails in all of its seven attempts with probability 1/128.
     let flow = Flow {
         every: Duration::from_millis(20),
@@ -375,7 +374,7 @@ fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
     let links = net.simulation.network.links().iter();
     let frames: u64 = links.map(|link| link.counters().packets).sum();
     let arrived = net.arrivals(0).len();
-    // So many of the frames are expected to fail; replies that fail are no lost links.
+    // The expected number of failed frames; failed replies do not count as lost links.
     let expected = frames as f64 / 127.0;
     let spread = 4.0 * expected.sqrt();
     assert!(
@@ -388,16 +387,15 @@ fn with_half_of_all_attempts_lost_whole_links_are_taken_for_broken() {
     assert!(net.dropped(DropCause::Queue) + net.dropped(DropCause::NoRoute) > 40_000);
 }
 
-/// RFC 3561 §6.5: before it sends a request on, a node puts the larger of the number that was
-/// asked for and the one that it knows into it. Node 1 has asked for node 3 more recently than
-/// node 0.
+/// RFC 3561 §6.5: before a node forwards a request, it sets the sequence number in it to the larger
+/// of the requested and its own. Node 1 has requested node 3 more recently than node 0.
 #[test]
-fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
+fn a_forwarded_request_has_the_newest_sequence_number_known_on_the_path() {
     let asks = |from, at| Flow {
         start: at_ms(at),
         ..once(from, 3)
     };
-    // In between all routes end, and are remembered with their numbers.
+    // In between all routes expire; their sequence numbers are kept.
     let flows = [asks(0, 1000), asks(1, 9000), asks(0, 17_000)];
     let mut net = Net::new(4, &chain(4), Over::Medium(0.0), silent(), &flows, 1);
     net.run(at_ms(16_999));
@@ -424,16 +422,16 @@ fn a_request_that_is_sent_on_asks_for_the_newest_number_known_on_the_way() {
             .next_back()
     };
     let requests = requests(&net);
-    // §6.11: a route that ends by itself counts its number up by one.
+    // §6.11: the sequence number of a route that expires grows by one.
     assert_eq!(numbers(&requests, 1), Some(Some(first + 1)));
     assert_eq!(numbers(&requests, 2), Some(Some(second + 1)));
     assert_eq!(net.arrivals(2).len(), 1);
 }
 
-/// RFC 3561 §6.9: a node says HELLO if it has not sent a broadcast within the last interval. Node 0
-/// looks for node 2, which is not there, in rings and then with longer and longer waits.
+/// RFC 3561 §6.9: a node sends a HELLO if it has not sent a broadcast within the last interval.
+/// Node 0 searches for node 2, which does not exist, in rings and then with increasing waits.
 #[test]
-fn whoever_has_sent_a_broadcast_says_no_hello() {
+fn a_node_that_has_sent_a_broadcast_sends_no_hello() {
     let config = Config::rfc();
     let interval = config.hello.unwrap().interval;
     let flow = Flow {

@@ -1,7 +1,7 @@
 //! Single decisions of backpressure, computed by hand.
 //!
-//! Node 0 decides. Nodes 1 and 2 tell it what their queues hold and forward nothing; behind both
-//! lies the destination, node 3, and node 4 leads away from it.
+//! Node 0 decides. Nodes 1 and 2 report their queues to it and forward nothing. Both are joined to
+//! the destination, node 3; node 4 is farther from it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,18 +21,18 @@ use backlane_units::{Duration, Rate, SimTime};
 
 const DESTINATION: NodeId = NodeId(3);
 
-/// In place of a queue: the node is not heard.
+/// In place of a queue: the node sends no HELLO.
 const SILENT: u16 = u16::MAX;
 
-/// Tells of its queues once, and notes the packets that it is given.
-struct Told {
+/// Reports its queues once, and records the packets that it receives.
+struct Reported {
     queue_pkts: u16,
-    /// When it tells, in milliseconds.
+    /// When it reports, in milliseconds.
     at_ms: u64,
     given: Rc<RefCell<Vec<u32>>>,
 }
 
-impl Router for Told {
+impl Router for Reported {
     fn start(&mut self, context: &mut Context<'_>) {
         if self.queue_pkts != SILENT {
             let timer = context.timer(0);
@@ -44,7 +44,7 @@ impl Router for Told {
         let hello = Hello {
             originator: context.node().0,
             sequence: 0,
-            // Of several queues the shortest is meant; one that is down has no length.
+            // Of several queues the shortest counts; one that is down has no length.
             queues_pkts: vec![Some(self.queue_pkts), None, Some(self.queue_pkts + 100)],
             by_destination: vec![(DESTINATION.0, self.queue_pkts)],
         };
@@ -65,8 +65,8 @@ fn ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
 }
 
-/// The node to which a packet goes if nodes 1, 2 and 4 tell of these queues, and the links to
-/// them have these rates in Mbit/s. `None`: it waits.
+/// The next hop of a packet if nodes 1, 2 and 4 report these queues, and the links to them have
+/// these rates in Mbit/s. `None`: it waits.
 fn goes_to(
     router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
     queues_pkts: [u16; 3],
@@ -77,8 +77,8 @@ fn goes_to(
     given.first().copied()
 }
 
-/// The same of packets at these times in milliseconds, where each node tells of its queue at a
-/// time of its own.
+/// The same for packets at these times in milliseconds, where each node reports its queue at its
+/// own time.
 fn go_to(
     router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
     queues: [(u16, u64); 3],
@@ -107,9 +107,9 @@ fn go_to(
         shared.add_node(NodeId(node), 3);
     }
     let given = Rc::new(RefCell::new(Vec::new()));
-    let told = |(queue_pkts, at_ms)| -> Option<Box<dyn Router>> {
+    let reported = |(queue_pkts, at_ms)| -> Option<Box<dyn Router>> {
         let given = given.clone();
-        Some(Box::new(Told {
+        Some(Box::new(Reported {
             queue_pkts,
             at_ms,
             given,
@@ -118,10 +118,10 @@ fn go_to(
     let [first, second, away] = queues;
     let routers = vec![
         Some(router(Rc::new(shared), &Streams::new(1))),
-        told(first),
-        told(second),
-        told((0, 0)),
-        told(away),
+        reported(first),
+        reported(second),
+        reported((0, 0)),
+        reported(away),
     ];
     let packet = Packet::new(FlowId(0), NodeId(0), DESTINATION, 1440);
     let loads = packets_ms
@@ -129,7 +129,7 @@ fn go_to(
         .map(|&at_ms| Load::once(ms(at_ms), packet.clone()));
     let script = Script::new(&mut events, loads.collect());
     let mut simulation = Simulation::new(network, events, script, routers, Vec::new());
-    // The HELLOs are believed for 300 ms.
+    // The HELLOs are valid for 300 ms.
     simulation.run(ms(250), |_, _| false);
     given.take()
 }
@@ -147,9 +147,9 @@ fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
     bp_mr_per(Granularity::Packet, shared, streams)
 }
 
-/// V that follows the queues.
+/// V computed from the queues.
 const VARIABLE: (V, bool) = (V::Variable, false);
-/// V that follows the queues as they will be.
+/// V computed from the anticipated queues.
 const ANTICIPATING: (V, bool) = (V::Variable, true);
 
 fn single(
@@ -186,7 +186,7 @@ fn classic(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
 const EQUAL: [u64; 3] = [100; 3];
 
 #[test]
-fn bp_mr_takes_the_closer_neighbour_with_the_most_room_for_its_rate() {
+fn bp_mr_takes_the_closer_neighbour_with_the_largest_free_space_times_rate() {
     // (340 − Q) · R.
     assert_eq!(goes_to(bp_mr, [10, 5, 0], EQUAL), Some(2));
     assert_eq!(goes_to(bp_mr, [5, 10, 0], EQUAL), Some(1));
@@ -198,11 +198,11 @@ fn bp_mr_takes_the_closer_neighbour_with_the_most_room_for_its_rate() {
     assert_eq!(goes_to(bp_mr, [340, 340, 0], EQUAL), None);
 }
 
-/// Node 2 has the shorter queue and is heard from 100 ms on. A flow that has chosen node 1 is
-/// decided anew then, as the entries of all flows are forgotten when a neighbour returns; a flow
-/// that knew both from the beginning stays with its choice.
+/// Node 2 has the shorter queue and sends HELLOs from 100 ms on. A flow that has chosen node 1 then
+/// decides again, since all flow entries are removed when a neighbour returns. A flow that knew
+/// both from the start keeps its choice.
 #[test]
-fn bp_mr_decides_flows_anew_when_a_neighbour_returns() {
+fn bp_mr_decides_flows_again_when_a_neighbour_returns() {
     let per_flow =
         |shared: Rc<Shared>, streams: &Streams| bp_mr_per(Granularity::Flow, shared, streams);
     let packets_ms = [50, 80, 150];
@@ -233,13 +233,13 @@ fn bp_weighs_the_nodes_queue_against_those_of_its_neighbours() {
 fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
     let sparse = single(PenaltyRule::Sparse, VARIABLE);
     assert_eq!(goes_to(sparse, [50, 20, 0], EQUAL), Some(2));
-    // The nodes tell of their queues as virtual backlog too. V = 199: 1 − 0 + 199 · 1 against
-    // 1 − 1 − 199 · 0, and 1 − 0 away from the destination.
+    // The nodes report their queues as virtual backlog too. V = 199: 1 − 0 + 199 · 1 against 1 − 1
+    // − 199 · 0, and 1 − 0 away from the destination.
     let shadow = || single(PenaltyRule::Shadow, VARIABLE);
     assert_eq!(goes_to(shadow(), [0, 1, 0], EQUAL), Some(1));
     // V = 150 and p = 49, 19: both closer ones are negative, and 1 − 0 is left.
     assert_eq!(goes_to(shadow(), [50, 20, 0], EQUAL), Some(4));
-    // Where nobody is closer the way out pulls with 200. V = 150: 1 − 50 + 150 · 200, and without
+    // Where no neighbour is closer, the exit weighs 200. V = 150: 1 − 50 + 150 · 200, and without
     // shadows 1 − 50 − 150 · 1.
     let dead_end = [SILENT, SILENT, 50];
     assert_eq!(goes_to(shadow(), dead_end, EQUAL), Some(4));
@@ -248,11 +248,11 @@ fn bs_goes_forward_like_plain_and_shadow_turns_away_from_virtual_backlog() {
 }
 
 #[test]
-fn classical_backpressure_follows_the_steepest_fall_and_waits_where_nothing_falls() {
+fn classical_backpressure_follows_the_largest_differential_and_waits_without_one() {
     assert_eq!(goes_to(classic, [1, 0, 1], EQUAL), Some(2));
-    // It cares nothing for distance.
+    // Distance does not count.
     assert_eq!(goes_to(classic, [1, 1, 0], EQUAL), Some(4));
-    // The same fall over a faster link is more.
+    // The same differential over a faster link weighs more.
     assert_eq!(goes_to(classic, [0, 0, 0], [100, 200, 100]), Some(2));
     assert_eq!(goes_to(classic, [1, 1, 1], EQUAL), None);
 }

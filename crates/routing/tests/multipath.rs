@@ -34,7 +34,7 @@ fn ms(ms: u64) -> SimTime {
 enum Over {
     Wires,
     Radios,
-    /// Radios, of whose frames to and from node 0 every second is lost.
+    /// Radios; half of the frames to and from node 0 are lost.
     LossyRadios,
 }
 
@@ -123,7 +123,7 @@ const THREE_WAYS: [(u32, u32); 9] = [
     (6, 7),
 ];
 
-/// One flow over the three ways, a packet every 3 ms.
+/// One flow over the three paths, with a packet every 3 ms.
 fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Script> {
     let flow = Flow {
         source: 0,
@@ -135,7 +135,7 @@ fn three_ways(over: Over, config: Config, packets: u64) -> Simulation<Script> {
     simulation(over, 8, &THREE_WAYS, config, &[flow])
 }
 
-/// A node is as if it were not there, with all its links.
+/// Removes a node with all its links.
 fn kill(simulation: &mut Simulation<Script>, node: u32) {
     let links = |simulation: &Simulation<Script>| -> Vec<_> {
         let interfaces = simulation.network.mesh_interfaces(NodeId(node)).iter();
@@ -147,7 +147,7 @@ fn kill(simulation: &mut Simulation<Script>, node: u32) {
     }
 }
 
-/// Packets by the number of links that they took, of those that arrived within these times.
+/// The packets that arrived within these times, by the number of links that they took.
 fn by_links(simulation: &Simulation<Script>, from: SimTime, to: SimTime) -> BTreeMap<u8, u64> {
     let mut by_links = BTreeMap::new();
     for arrival in simulation.application.arrivals_of(0) {
@@ -168,7 +168,7 @@ fn failures_seen(simulation: &Simulation<Script>, node: u32) -> u64 {
 }
 
 #[test]
-fn a_dead_neighbour_is_left_out_at_once_and_costs_no_more_than_what_it_held() {
+fn a_dead_neighbour_is_excluded_at_once_and_only_its_queued_packets_are_lost() {
     for over in [Over::Wires, Over::Radios] {
         let mut net = three_ways(over, Config::default(), 1000);
         run(&mut net, ms(1000));
@@ -179,7 +179,8 @@ fn a_dead_neighbour_is_left_out_at_once_and_costs_no_more_than_what_it_held() {
         assert!(balance.dropped_total() <= 3, "{balance:?}");
         assert_eq!(balance.dropped_total(), dropped(&net, DropCause::LinkDown));
         assert_eq!(failures_seen(&net, 0), 1);
-        // The first packets over the radio are tried seven times each, 8 ms, before they turn.
+        // The first packets over the radio are attempted seven times each, 8 ms, before they are
+        // rerouted.
         let after = by_links(&net, ms(1050), ms(4000));
         assert_eq!(after.keys().copied().collect::<Vec<_>>(), [3, 4]);
         assert!(after[&3].abs_diff(after[&4]) <= 2, "{after:?}");
@@ -187,7 +188,7 @@ fn a_dead_neighbour_is_left_out_at_once_and_costs_no_more_than_what_it_held() {
 }
 
 #[test]
-fn a_dead_node_further_on_is_gone_round_within_the_budget() {
+fn a_dead_node_further_on_is_avoided_within_the_budget() {
     for over in [Over::Wires, Over::Radios] {
         let mut net = three_ways(over, Config::default(), 1000);
         run(&mut net, ms(1000));
@@ -198,15 +199,15 @@ fn a_dead_node_further_on_is_gone_round_within_the_budget() {
         assert!(balance.dropped_total() <= 3, "{balance:?}");
         assert_eq!(failures_seen(&net, 0), 0, "its neighbour lives");
         assert_eq!(failures_seen(&net, 2), 1);
-        // What 2 sends back to 0 goes on by 1, and as its bytes count there, nothing else does:
-        // four links, as by 4.
+        // Packets that 2 returns to 0 continue over 1, and since their bytes count there, no others
+        // do: four links, as over 4.
         let after = by_links(&net, ms(1100), ms(5000));
         assert_eq!(after.keys().copied().collect::<Vec<_>>(), [4]);
     }
 }
 
 #[test]
-fn a_neighbour_that_comes_back_is_tried_and_then_gets_its_turns_again() {
+fn a_neighbour_that_returns_is_probed_and_then_takes_its_turns_again() {
     for over in [Over::Wires, Over::Radios] {
         let mut net = three_ways(over, Config::default(), 5000);
         run(&mut net, ms(1000));
@@ -228,7 +229,7 @@ fn a_neighbour_that_comes_back_is_tried_and_then_gets_its_turns_again() {
 }
 
 #[test]
-fn what_nobody_can_take_is_dropped() {
+fn a_packet_without_candidates_is_dropped() {
     let flow = Flow {
         source: 0,
         destination: 2,
@@ -243,7 +244,7 @@ fn what_nobody_can_take_is_dropped() {
     let mut net = simulation(Over::Radios, 3, &[(0, 1), (1, 2)], config, &[flow]);
     kill(&mut net, 1);
     run(&mut net, ms(20_000));
-    // Three that were tried and the probe after 5 s; the others find nobody.
+    // Three attempts and the probe after 5 s; the other packets have no candidate.
     assert_eq!(dropped(&net, DropCause::Radio), 4);
     assert_eq!(dropped(&net, DropCause::NoRoute), 96);
 }
@@ -273,7 +274,7 @@ fn a_pinned_flow_moves_as_a_whole_when_its_neighbour_dies() {
 }
 
 #[test]
-fn a_frame_that_is_given_up_takes_another_way_and_its_flow_does_not() {
+fn a_given_up_frame_takes_another_path_and_its_flow_keeps_its_own() {
     let config = Config {
         allocation: Allocation::Data,
         ..Config::default()
@@ -290,7 +291,7 @@ fn a_frame_that_is_given_up_takes_another_way_and_its_flow_does_not() {
     assert!((10..50).contains(&(ways[0] + ways[1])), "{ways:?}");
 }
 
-/// Which ways a flow of 600 packets took, one every 3 ms.
+/// The paths of a flow of 600 packets, one every 3 ms.
 fn ways(config: Config, reverse: bool) -> BTreeMap<u8, u64> {
     let flow = Flow {
         source: 0,
@@ -341,13 +342,13 @@ fn a_flowlet_begins_after_the_gap_and_not_before() {
 }
 
 #[test]
-fn a_pinned_flow_chooses_anew_with_every_period() {
+fn a_pinned_flow_chooses_again_with_every_period() {
     let config = Config {
         allocation: Allocation::DataAck,
         repin_period: OrOff::Value(Duration::from_millis(30)),
         ..Config::default()
     };
-    // Runs of ten packets, in turn over the three ways.
+    // Runs of ten packets, in turn over the three paths.
     assert_eq!(
         ways(config, false),
         BTreeMap::from([(2, 200), (3, 200), (4, 200)])
@@ -355,7 +356,7 @@ fn a_pinned_flow_chooses_anew_with_every_period() {
 }
 
 #[test]
-fn pinned_flows_take_turns_and_their_bytes_count() {
+fn pinned_flows_take_turns_and_their_bytes_are_counted() {
     let flow = |every_ms| Flow {
         source: 0,
         destination: 7,
@@ -367,7 +368,7 @@ fn pinned_flows_take_turns_and_their_bytes_count() {
         allocation: Allocation::Data,
         ..Config::default()
     };
-    // Six at once: two by each way.
+    // Six at once: two on each path.
     let six: Vec<Flow> = (0..6).map(|_| flow(10)).collect();
     let mut net = simulation(Over::Wires, 8, &THREE_WAYS, config, &six);
     run(&mut net, ms(5000));
@@ -382,7 +383,7 @@ fn pinned_flows_take_turns_and_their_bytes_count() {
     assert_eq!(ways, BTreeMap::from([(2, 2), (3, 2), (4, 2)]));
 }
 
-/// A connected graph, flows over it (ends, and whether they are what comes back), and the settings.
+/// A connected graph, flows over it (ends, and whether they are acknowledgments), and the settings.
 #[derive(Clone, Debug)]
 struct Mesh {
     nodes: u32,
@@ -437,7 +438,7 @@ fn any_mesh() -> impl Strategy<Value = Mesh> {
     })
 }
 
-/// The least number of links between two nodes, by relaxation.
+/// The minimum number of links between two nodes, by relaxation.
 fn shortest(nodes: u32, links: &[(u32, u32)], from: u32) -> Vec<u8> {
     let mut least = vec![u8::MAX; nodes as usize];
     least[from as usize] = 0;

@@ -1,4 +1,4 @@
-//! OLSR on whole networks: what its tables hold, and when.
+//! OLSR on whole networks: its tables over time.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ impl Net {
         self.simulation.network.links()[interface.outgoing.index()].up()
     }
 
-    /// The hops of the way that the tables give now over whole wires; `None` if they give none.
+    /// The hops of the current route in the tables, over wires that are up; `None` without a route.
     fn way(&self, from: u32, to: u32) -> Option<u16> {
         let mut here = NodeId(from);
         let mut hops = 0;
@@ -92,7 +92,7 @@ impl Net {
         Some(hops)
     }
 
-    /// Distances over whole wires, by breadth-first search.
+    /// Distances over wires that are up, by breadth-first search.
     fn hops(&self) -> Vec<Vec<u16>> {
         let from = |start: usize| {
             let mut hops = vec![u16::MAX; self.nodes as usize];
@@ -118,8 +118,8 @@ impl Net {
         (0..nodes).flat_map(move |a| (0..nodes).map(move |b| (a, b)))
     }
 
-    /// How many pairs at most `within` hops apart lack a shortest way, and how many that are
-    /// not joined have a route.
+    /// The number of pairs at most `within` hops apart without a shortest route, plus the number of
+    /// disconnected pairs with a route.
     fn wrong(&self, within: u16) -> usize {
         let hops = self.hops();
         let is_wrong = |&(a, b): &(u32, u32)| match hops[a as usize][b as usize] {
@@ -134,7 +134,7 @@ impl Net {
         u64::from(all.filter(|hops| *hops != u16::MAX).max().unwrap_or(0))
     }
 
-    /// The first time, to 10 ms, at which nothing within `within` hops is wrong.
+    /// The first time, to 10 ms, at which all routes within `within` hops are right.
     fn right_at(&mut self, within: u16, from: SimTime, to: SimTime) -> Option<SimTime> {
         let mut at = from;
         while at <= to {
@@ -180,7 +180,7 @@ fn grid(rows: u32, columns: u32) -> Vec<(u32, u32)> {
     wires
 }
 
-/// HELLOs every 100 ms, the rest as in the RFC: how backhaul studies run ns-3's OLSR.
+/// HELLOs every 100 ms, the rest as in the RFC: the settings of backhaul studies with ns-3's OLSR.
 fn fast_hellos() -> Config {
     Config {
         hello_interval: Duration::from_millis(100),
@@ -197,12 +197,12 @@ fn at_secs(s: u64) -> SimTime {
     SimTime::ZERO + Duration::from_secs(s)
 }
 
-/// The second HELLO makes a neighbour symmetric, the third tells who its neighbours are.
+/// The second HELLO makes a neighbour symmetric, the third lists its neighbours.
 fn two_hops_by(config: &Config) -> SimTime {
     SimTime::ZERO + config.jitter + config.hello_interval * 2 + WIRE
 }
 
-/// The fourth HELLO tells the relays that they are; the TC after that reaches every node.
+/// The fourth HELLO notifies the relays; the TC after that reaches every node.
 fn all_by(config: &Config, diameter: u64) -> SimTime {
     let chosen = config.jitter + config.hello_interval * 3 + WIRE;
     SimTime::ZERO + chosen + config.tc_interval + (config.jitter + WIRE) * diameter
@@ -221,7 +221,7 @@ fn every_route_on_a_random_graph_is_a_shortest_path() {
         let by = all_by(&config, net.diameter());
         net.run(by);
         assert_eq!(net.wrong(u16::MAX), 0, "graph {seed}");
-        // And it stays so, over many holding times.
+        // The tables stay right over many hold times.
         for later in 1..20 {
             net.run(by + Duration::from_millis(2300 * later));
             assert_eq!(net.wrong(u16::MAX), 0, "later, graph {seed}");
@@ -245,7 +245,8 @@ fn long_routes_wait_for_the_second_tc_timer() {
         let second_tc = SimTime::ZERO + config.tc_interval - config.jitter;
         net.run(second_tc);
         assert!(net.wrong(3) > 0);
-        // Every relay has long been told by then, so the second expiry of all timers settles it.
+        // Every relay was notified earlier, so the tables are complete at the second expiry of all
+        // timers.
         let last_tc = SimTime::ZERO + config.jitter + config.tc_interval;
         let by = last_tc + (config.jitter + WIRE) * net.diameter();
         let all = net.right_at(u16::MAX, second_tc, by);
@@ -269,7 +270,7 @@ fn among_equal_routes_the_lowest_address_wins() {
 }
 
 #[test]
-fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
+fn routes_avoid_a_cut_wire_and_use_it_again_after_repair() {
     for config in [Config::default(), fast_hellos()] {
         let mut slowest = [Duration::ZERO; 2];
         for seed in 0..10 {
@@ -281,12 +282,12 @@ fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
             assert!(net.simulation.set_wire_up(a, b, false));
             assert_eq!(net.tables(), before, "nothing is noticed at once");
             assert!(net.wrong(u16::MAX) > 0, "and packets are lost");
-            // The ends miss HELLOs for the holding time (which a message may round up); their
-            // next tells their neighbours, who choose relays and tell those in their next; then
-            // everybody's next TC is right.
+            // The ends miss HELLOs for the hold time (which a message may round up). Their next
+            // HELLO notifies their neighbours, which select relays and notify them in their next.
+            // Then every node's next TC is right.
             let hold = config.neighbour_hold + config.neighbour_hold / 16;
-            let told = hold + config.hello_interval * 2;
-            let by = cut + told + config.tc_interval + (config.jitter + WIRE) * net.diameter();
+            let notified = hold + config.hello_interval * 2;
+            let by = cut + notified + config.tc_interval + (config.jitter + WIRE) * net.diameter();
             let healed = net.right_at(u16::MAX, cut, by).expect("healed in time");
             assert!(healed >= cut + config.neighbour_hold - config.hello_interval);
             slowest[0] = slowest[0].max(healed - cut);
@@ -296,7 +297,7 @@ fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
             let start = all_by(&config, net.diameter()) - SimTime::ZERO;
             let back = net.right_at(u16::MAX, by, by + start).expect("back");
             slowest[1] = slowest[1].max(back - by);
-            // What was learned in between expires.
+            // State learned in between expires.
             net.run(by + start + config.topology_hold);
             assert_eq!(net.wrong(u16::MAX), 0, "seed {seed}");
         }
@@ -305,7 +306,7 @@ fn a_cut_wire_is_healed_and_a_mended_one_used_again() {
 }
 
 #[test]
-fn what_is_cut_off_leaves_all_tables() {
+fn disconnected_nodes_leave_all_tables() {
     let config = fast_hellos();
     let chain = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)];
     let mut net = Net::new(6, &chain, config, 3);
@@ -313,8 +314,8 @@ fn what_is_cut_off_leaves_all_tables() {
     net.run(cut);
     assert_eq!(net.way(0, 5), Some(5));
     net.simulation.set_wire_up(NodeId(3), NodeId(4), false);
-    // 3 loses 4 after the holding time (300 ms are written as 312.5 ms), and its next TC says
-    // so; what 4 said of 5 leads nowhere then.
+    // 3 loses 4 after the hold time (300 ms are encoded as 312.5 ms), and its next TC reports this.
+    // The link from 4 to 5 is then unreachable.
     let hold = Duration::from_micros(312_500);
     let by = cut + hold + config.tc_interval + (config.jitter + WIRE) * 4;
     let gone = net.right_at(u16::MAX, cut, by);
@@ -358,7 +359,7 @@ fn every_tc_reaches_every_node() {
     for originator in &originators {
         let mine = receivers.range((*originator, 0)..=(*originator, u16::MAX));
         let reached: Vec<usize> = mine.map(|(_, nodes)| nodes.len()).collect();
-        // The first and the last may have been under way at the ends of the interval.
+        // The first and the last may have been in flight at the ends of the interval.
         assert!(reached.len() >= 12, "{reached:?}");
         let inner = &reached[1..reached.len() - 1];
         assert!(inner.iter().all(|&nodes| nodes == 24), "{reached:?}");
@@ -390,7 +391,7 @@ fn parallel_wires_stand_in_for_each_other() {
     net.run(cut);
     assert_eq!(net.interface(0, 2), Some(0));
     net.simulation.set_wire_up(NodeId(0), NodeId(1), false);
-    // 300 ms are written as 312.5 ms, the next time that a message can carry.
+    // 300 ms are encoded as 312.5 ms, the next representable time.
     net.run(cut + Duration::from_micros(312_500) + WIRE);
     assert_eq!(
         (net.interface(0, 1), net.interface(0, 2)),
@@ -399,7 +400,7 @@ fn parallel_wires_stand_in_for_each_other() {
 }
 
 #[test]
-fn the_overhead_of_a_grid_is_what_the_intervals_say() {
+fn the_overhead_of_a_grid_follows_from_the_intervals() {
     let configs = [("RFC", Config::default()), ("HELLO 100 ms", fast_hellos())];
     for (name, config) in configs {
         let mut net = Net::new(25, &grid(5, 5), config, 1);
@@ -418,7 +419,7 @@ fn the_overhead_of_a_grid_is_what_the_intervals_say() {
         let mean = |interval: Duration| (interval - config.jitter / 2).as_secs_f64();
         let hellos_per_s = 80.0 / mean(config.hello_interval);
         assert!(packets_per_s >= hellos_per_s * 0.99, "{hellos_per_s}");
-        // A TC leaves a node at most once on each interface, often along with others.
+        // A TC leaves a node at most once on each interface, often in one packet with others.
         let tcs_per_s = 25.0 * 80.0 / mean(config.tc_interval);
         assert!(packets_per_s <= (hellos_per_s + tcs_per_s) * 1.01);
     }

@@ -1,4 +1,4 @@
-//! What OLSR's messages carry from node to node, and when.
+//! The contents and times of OLSR's messages.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -69,25 +69,25 @@ fn chain(nodes: u32, config: Config) -> Vec<Heard> {
     heard.take()
 }
 
-/// RFC 3626 §3.4.1: whoever sends a message on reduces its TTL by one and increases its hop count
-/// by one. Where a chain is the only way, what is heard at distance d has passed d − 1 nodes.
+/// RFC 3626 §3.4.1: a node that forwards a message reduces its TTL by one and increases its hop
+/// count by one. On a chain, a message received at distance d has passed d − 1 nodes.
 #[test]
-fn a_message_counts_the_nodes_that_sent_it_on() {
+fn a_message_counts_the_nodes_that_forwarded_it() {
     let heard = chain(5, Config::default());
     let far = heard.iter().filter(|tc| tc.by.abs_diff(tc.originator) == 3);
     assert!(far.count() > 200);
-    // What a neighbour sends on comes back too, a hop older.
+    // A message forwarded by a neighbour also returns, with one more hop.
     for tc in &heard {
         let passed = tc.from.abs_diff(tc.originator) as u8;
         assert_eq!((tc.hops, tc.ttl), (passed, 255 - passed));
     }
 }
 
-/// RFC 3626 §3.4.1 and §18.1: messages are sent on with a jitter, uniform up to HELLO_INTERVAL/4 =
-/// 0.5 s. Node 2 of the chain 0-1-2-3 sends on what node 1 tells; what it sends itself meanwhile
-/// takes the waiting messages along, so the mean is between a third and a half of the most.
+/// RFC 3626 §3.4.1 and §18.1: messages are forwarded with a jitter, uniform up to HELLO_INTERVAL/4
+/// = 0.5 s. Node 2 of the chain 0-1-2-3 forwards messages of node 1. Its own emissions take waiting
+/// messages along, so the mean is between a third and a half of the maximum.
 #[test]
-fn a_message_is_sent_on_after_a_jitter() {
+fn a_message_is_forwarded_after_a_jitter() {
     let config = Config::default();
     let heard = chain(4, config);
     let of_node_1 = |by: u32, from: u32| -> BTreeMap<u16, SimTime> {

@@ -1,4 +1,4 @@
-//! What OLSR does with packets: before there is a route, along it, and while it is broken.
+//! Packets under OLSR: before there is a route, along it, and while it is broken.
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Load, Script};
@@ -12,7 +12,7 @@ use backlane_units::{Duration, Rate, SimTime};
 const EVERY: Duration = Duration::from_millis(100);
 
 /// A ring of six routers, with a packet every 100 ms between hosts at routers 0 and 2. The path
-/// over router 1 is the shorter one.
+/// over router 1 is shorter.
 fn ring(seed: u64) -> Simulation<Script> {
     let mut events = EventQueue::new();
     let mut network = Network::new();
@@ -45,7 +45,7 @@ fn ring(seed: u64) -> Simulation<Script> {
     Simulation::new(network, events, script, routers, Vec::new())
 }
 
-/// When each packet arrived, its number, and the routers that it passed.
+/// For each packet: its arrival time, number and routers passed.
 fn arrivals(simulation: &Simulation<Script>) -> Vec<(SimTime, u64, u8)> {
     let arrivals = simulation.application.arrivals.iter();
     arrivals
@@ -65,8 +65,8 @@ fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
     let config = Config::default();
     for seed in 0..10 {
         let mut simulation = ring(seed);
-        // Two hops are known after three HELLOs, and not before the second: only then is
-        // anybody symmetric.
+        // Two hops are known after three HELLOs, and not before the second: no neighbour is
+        // symmetric before.
         let known = SimTime::ZERO + config.jitter + config.hello_interval * 2;
         simulation.run(known + EVERY, |_, _| false);
         let (first, sequence, _) = arrivals(&simulation)[0];
@@ -83,13 +83,13 @@ fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
         assert_eq!(dropped.iter().sum::<u64>(), no_route, "none since");
 
         assert!(simulation.set_wire_up(NodeId(0), NodeId(1), false));
-        // The same bound as for tables: holding time, two HELLOs, a TC and its jitter.
-        let told = config.neighbour_hold + config.hello_interval * 2;
-        let bound = told + config.tc_interval + (config.jitter + Duration::from_millis(2)) * 5;
+        // The same bound as for tables: hold time, two HELLOs, a TC and its jitter.
+        let notified = config.neighbour_hold + config.hello_interval * 2;
+        let bound = notified + config.tc_interval + (config.jitter + Duration::from_millis(2)) * 5;
         simulation.run(cut + bound + EVERY * 10, |_, _| false);
         let after = &arrivals(&simulation)[before..];
-        // Router 0 turns to 5 before 5 has heard of the loss and stops turning to 0: between
-        // the two, packets go back and forth until they are let on or their TTL is spent.
+        // Router 0 switches to 5 before 5 learns of the loss and stops sending to 0. Packets loop
+        // between the two until 5 forwards them or their TTL expires.
         assert!(after.iter().all(|&(_, _, hops)| hops >= 5 && hops % 2 == 1));
         let &(healed, _, _) = after.iter().find(|&&(_, _, hops)| hops == 5).unwrap();
         assert!(healed - cut > config.neighbour_hold - config.hello_interval);
@@ -101,7 +101,8 @@ fn packets_are_lost_before_there_is_a_route_and_while_it_is_broken() {
             "no loop remains"
         );
         let dropped = balanced(&simulation);
-        // HELLOs to the dead end are lost there too, so at least the packets of the gap.
+        // HELLOs at the cut are lost too, so the count is at least the number of packets in the
+        // gap.
         let gap = (config.neighbour_hold - config.hello_interval).as_ps() / EVERY.as_ps();
         assert!(dropped[DropCause::LinkDown as usize] >= gap, "{dropped:?}");
     }

@@ -59,7 +59,7 @@ fn run(simulation: &mut Simulation<Script>, until: SimTime) {
     assert_eq!(balance.in_flight, simulation.held_pkts() as u64);
 }
 
-/// A square mesh, each node in reach of those beside, above and below it.
+/// A square mesh; each node reaches those beside, above and below it.
 fn mesh(side: u32) -> Vec<(u32, u32, [f64; 2])> {
     let mut links = Vec::new();
     for node in 0..side * side {
@@ -85,7 +85,7 @@ fn with_olsr(
     }
 }
 
-/// Routers passed from one node to another; `None` if the tables do not lead there.
+/// Routers passed from one node to another; `None` without a route in the tables.
 fn way(simulation: &Simulation<Script>, from: u32, to: u32) -> Option<u32> {
     let mut at = NodeId(from);
     for hops in 0..64 {
@@ -99,7 +99,7 @@ fn way(simulation: &Simulation<Script>, from: u32, to: u32) -> Option<u32> {
 }
 
 #[test]
-fn olsr_finds_shortest_paths_over_radios_and_says_a_hello_once_to_all() {
+fn olsr_finds_shortest_paths_over_radios_and_broadcasts_each_hello_once() {
     let config = olsr::Config::default();
     let mut simulation = simulation(16, &mesh(4), &[], secs(0), with_olsr(config));
     run(&mut simulation, secs(20));
@@ -119,13 +119,13 @@ fn olsr_finds_shortest_paths_over_radios_and_says_a_hello_once_to_all() {
     assert_eq!(simulation.network.balance().injected, frames);
 }
 
-/// 0 – 2 directly with this delivery both ways, or over 1 without loss.
+/// 0 – 2 directly with this delivery ratio both ways, or over 1 without loss.
 fn triangle(direct: f64) -> [(u32, u32, [f64; 2]); 3] {
     [(0, 1, [1.0; 2]), (1, 2, [1.0; 2]), (0, 2, [direct; 2])]
 }
 
 #[test]
-fn etx_goes_round_a_bad_link_and_hops_do_not() {
+fn etx_avoids_a_bad_link_and_hops_do_not() {
     let etx = olsr::Config {
         metric: Metric::Etx,
         ..olsr::Config::default()
@@ -216,7 +216,7 @@ fn aodv_by_etx_asks_for_the_cheapest_way_and_by_hops_for_the_shortest() {
 }
 
 #[test]
-fn a_dead_node_is_gone_round_and_comes_back() {
+fn a_dead_node_is_avoided_and_used_again_after_it_returns() {
     let config = olsr::Config::default();
     let flows = [(3, 5)];
     let mut simulation = simulation(9, &mesh(3), &flows, secs(20), with_olsr(config));
@@ -230,7 +230,7 @@ fn a_dead_node_is_gone_round_and_comes_back() {
         }
     };
     set_up(&mut simulation, false);
-    // Its neighbours miss HELLOs for 6 s; TCs tell the rest within 5 s and some jitter.
+    // Its neighbours miss HELLOs for 6 s; TCs notify the rest within 5 s plus jitter.
     run(&mut simulation, secs(48));
     assert_eq!(way(&simulation, 3, 5), Some(4));
     let dropped = simulation.network.balance().dropped;
@@ -321,8 +321,8 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
     });
     all_delivered("BP", &mut bp);
 
-    // Classical backpressure leaves packets wandering when there is little traffic: what is
-    // neither delivered nor dropped is in its queues.
+    // Under classical backpressure packets wander at low load: packets neither delivered nor
+    // dropped are in its queues.
     let mut classic = simulation(16, &links, &flows, secs(20), |network, streams| {
         let shared = shared(network, &|_, _| exits.len());
         let streams = streams.clone();

@@ -1,4 +1,4 @@
-//! TCP-aware backpressure over wires: who is served, what is dropped where, and what is told.
+//! TCP-aware backpressure over wires: service, drops and reports.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ const SIZE_BYTES: u32 = 1000;
 /// 1000 bytes take 4 ms.
 const RATE: Rate = Rate::from_bps(2_000_000);
 
-/// Flows with a fixed window: whatever arrives is followed by another packet.
+/// Flows with a fixed window: each arrival triggers another packet.
 struct Windows {
     /// Source, destination and window of each flow.
     flows: Vec<(NodeId, NodeId, u32)>,
@@ -54,7 +54,7 @@ impl Application for Windows {
     }
 }
 
-/// A world of wires of 2 Mbit/s without delay, in which these flows begin after a second.
+/// A network of wires of 2 Mbit/s without delay, in which these flows begin after one second.
 fn world(
     nodes: u32,
     wires: &[(u32, u32)],
@@ -152,7 +152,7 @@ fn with_a_share_of_the_buffer_both_windows_get_half_of_the_wire() {
     assert!(short.abs_diff(long) <= 1, "{short} and {long} packets");
 }
 
-/// What waits before the transmitter is at most a report, which nobody holds back.
+/// At most a report waits in the device queue; reports are not held back.
 #[test]
 fn data_waits_in_the_router_and_not_in_the_device() {
     let config = TcpAwareConfig::default();
@@ -175,7 +175,7 @@ fn data_waits_in_the_router_and_not_in_the_device() {
     assert!(busy.max_bytes > u64::from(10 * SIZE_BYTES));
 }
 
-/// Windows larger than the buffer, over a chain that is as fast everywhere.
+/// Windows larger than the buffer, over a chain with equal rates.
 #[test]
 fn a_full_buffer_drops_at_the_source_and_nowhere_else() {
     let chain = &[(0, 1), (1, 2), (2, 3)];
@@ -201,7 +201,7 @@ fn a_full_buffer_drops_at_the_source_and_nowhere_else() {
 
 /// The longer queue pays for the shorter one: the flow of three packets loses none.
 #[test]
-fn a_short_queue_does_not_pay_for_a_long_one() {
+fn a_short_queue_loses_no_packets_to_a_long_one() {
     let config = TcpAwareConfig::default();
     let mut simulation = world(2, PAIR, &[(0, 1, 300), (0, 1, 3)], config);
     run(&mut simulation, 21);
@@ -211,7 +211,7 @@ fn a_short_queue_does_not_pay_for_a_long_one() {
 }
 
 #[test]
-fn the_backlog_of_a_flow_is_told_to_its_source() {
+fn the_backlog_of_a_flow_is_reported_to_its_source() {
     let config = TcpAwareConfig::default();
     let mut simulation = world(2, PAIR, &[(0, 1, 30), (0, 1, 2)], config);
     run(&mut simulation, 2);
@@ -222,8 +222,8 @@ fn the_backlog_of_a_flow_is_told_to_its_source() {
     assert!(backlogs[0] >= 29, "{backlogs:?}");
 }
 
-/// The neighbour beyond the cut is known to be dead when the packets come: they wander between
-/// the two nodes that are left until their time to live runs out.
+/// The neighbour beyond the cut is known to be dead when the packets come: they wander between the
+/// two remaining nodes until their time to live expires.
 #[test]
 fn a_cut_network_ends_by_its_time_limit() {
     let config = TcpAwareConfig {
@@ -257,7 +257,7 @@ fn a_starved_packet_is_trapped_from_its_tenth_second_on() {
     }
 }
 
-/// One of two ways is dead: what is sent goes round it.
+/// One of two paths is dead: packets take the other.
 #[test]
 fn a_neighbour_that_fell_silent_is_sent_nothing() {
     let config = TcpAwareConfig::default();
@@ -268,7 +268,7 @@ fn a_neighbour_that_fell_silent_is_sent_nothing() {
     let sent = |simulation: &Simulation<Windows>| simulation.network.links()[0].counters().packets;
     let at_seven = sent(&simulation);
     run(&mut simulation, 12);
-    // Reports still go: two a second, and one more for jitter.
+    // Reports are still sent: two per second, and one more for jitter.
     assert!(
         sent(&simulation) - at_seven <= 15,
         "{}",
@@ -282,7 +282,7 @@ fn a_report_to_a_silent_neighbour_follows_a_change_soon_and_then_twice_a_second(
     let config = TcpAwareConfig::default();
     let mut simulation = world(2, PAIR, &[(0, 1, 1)], config);
     run(&mut simulation, 11);
-    // The flow ends at node 1, which has nothing to tell but that it lives.
+    // The flow ends at node 1, whose reports are empty.
     let back = simulation.network.links()[LinkId(1).index()]
         .counters()
         .packets;

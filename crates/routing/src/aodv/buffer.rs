@@ -1,11 +1,11 @@
-//! Packets that wait in a node for a route.
+//! The packets in a node that wait for a route.
 
 use std::collections::VecDeque;
 
 use backlane_net::{Context, DropCause, NodeId, PacketId, RouterQueue};
 use backlane_units::SimTime;
 
-/// First in, first out for each destination (RFC 3561 §6.3); one room for all.
+/// First in, first out per destination (RFC 3561 §6.3), with one limit for all destinations.
 #[derive(Debug)]
 pub(super) struct Buffer {
     waiting: VecDeque<(NodeId, PacketId)>,
@@ -26,7 +26,7 @@ impl Buffer {
         self.counters
     }
 
-    /// Keeps a packet; if there is no room, the one that has waited longest is dropped.
+    /// Keeps a packet. When the buffer is full, the oldest packet is dropped.
     pub fn push(&mut self, context: &mut Context<'_>, destination: NodeId, id: PacketId) {
         if self.waiting.len() >= self.limit_pkts {
             match self.waiting.pop_front() {
@@ -51,12 +51,12 @@ impl Buffer {
         self.waiting.push_back((destination, id));
     }
 
-    /// Whether something waits for a route to a node.
+    /// Whether a packet waits for a route to a node.
     pub fn waits_for(&self, destination: NodeId) -> bool {
         self.waiting.iter().any(|(node, _)| *node == destination)
     }
 
-    /// Everything that waits for a route to a node, in order.
+    /// Takes all packets that wait for a route to a node, in order.
     pub fn take(&mut self, context: &Context<'_>, destination: NodeId) -> Vec<PacketId> {
         let mut taken = Vec::new();
         self.waiting.retain(|&(node, id)| {
@@ -71,7 +71,7 @@ impl Buffer {
         taken
     }
 
-    /// Drops everything that waits for a route to a node: there is none.
+    /// Drops all packets that wait for a route to a node, since none was found.
     pub fn drop_all(&mut self, context: &mut Context<'_>, destination: NodeId) {
         for id in self.take(context, destination) {
             self.counters.drops += 1;

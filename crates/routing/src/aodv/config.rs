@@ -1,4 +1,4 @@
-//! Parameters of AODV, and what follows from them.
+//! Parameters of AODV, and values derived from them.
 
 use backlane_param::ranges::SPAN;
 use backlane_param::{Issue, params, words};
@@ -60,7 +60,7 @@ params! {
 }
 
 impl Settings {
-    /// Losses are measured between two HELLOs at least.
+    /// Loss measurement needs at least two HELLOs.
     fn measures_losses(&self) -> Vec<Issue> {
         let interval = Hello::RFC.interval;
         let least = interval * 2;
@@ -77,7 +77,7 @@ impl Settings {
         )]
     }
 
-    /// All parameters, for a network that has `wires` or none: a wire does not tell that its far
+    /// All parameters for a network with or without `wires`. A wire does not report that its far
     /// end is lost.
     pub fn config(&self, wires: bool) -> Config {
         let mut config = match self.profile {
@@ -100,33 +100,32 @@ impl Settings {
     }
 }
 
-/// How long a node waits for an answer grows with each flood of the whole network in vain.
+/// How the wait for an answer grows with each unsuccessful flood of the whole network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backoff {
-    /// Twice as long each time (RFC 3561 §6.3).
+    /// Doubles each time (RFC 3561 §6.3).
     Doubling,
-    /// Once, twice, three times as long, as ns-2 has it.
+    /// Grows linearly, as in ns-2.
     Linear,
 }
 
-/// When the node before a broken link looks for a way round it by itself.
+/// When the node before a broken link starts a local repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalRepair {
     /// Never.
     Never,
-    /// If the destination is at most so many hops away: `MAX_REPAIR_TTL`.
+    /// If the destination is at most this many hops away: `MAX_REPAIR_TTL`.
     Within(u8),
-    /// If the packet has come further than it still has to go, as ns-2 has it.
+    /// If the packet has travelled more hops than remain, as in ns-2.
     PastTheMiddle,
 }
 
-/// HELLO messages, by which a node notices the loss of a neighbour where the link layer does not
-/// tell.
+/// HELLO messages, which detect the loss of a neighbour where the link layer does not report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// `HELLO_INTERVAL`.
     pub interval: Duration,
-    /// `ALLOWED_HELLO_LOSS`: a neighbour that is silent for so many intervals is lost.
+    /// `ALLOWED_HELLO_LOSS`: a neighbour that is silent for this many intervals is lost.
     pub allowed_loss: u32,
 }
 
@@ -141,62 +140,61 @@ impl Hello {
 /// Parameters of AODV, under the names of RFC 3561 §10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// `ACTIVE_ROUTE_TIMEOUT`: a route that is not used for so long is inactive.
+    /// `ACTIVE_ROUTE_TIMEOUT`: a route unused for this long becomes inactive.
     pub active_route_timeout: Duration,
-    /// `MY_ROUTE_TIMEOUT`: for how long a destination lets others use a route to it.
+    /// `MY_ROUTE_TIMEOUT`: the lifetime that a destination grants to routes to itself.
     pub my_route_timeout: Duration,
-    /// `NODE_TRAVERSAL_TIME`: a cautious guess of what one hop takes.
+    /// `NODE_TRAVERSAL_TIME`: a conservative estimate of the time for one hop.
     pub node_traversal_time: Duration,
-    /// `NET_DIAMETER`: no two nodes are further apart.
+    /// `NET_DIAMETER`: the maximum number of hops between two nodes.
     pub net_diameter: u8,
-    /// `PATH_DISCOVERY_TIME`: for how long a node remembers that it saw a request.
+    /// `PATH_DISCOVERY_TIME`: how long a node remembers a request.
     pub path_discovery_time: Duration,
-    /// `RREQ_RETRIES`: floods of the whole network after the first one in vain.
+    /// `RREQ_RETRIES`: floods of the whole network after the first unsuccessful one.
     pub rreq_retries: u32,
-    /// How the waits for them grow.
+    /// How their waits grow.
     pub backoff: Backoff,
-    /// No wait is longer.
+    /// The maximum wait.
     pub longest_wait: Duration,
-    /// `RREQ_RATELIMIT`: requests of its own that a node sends in a second.
+    /// `RREQ_RATELIMIT`: the requests that a node originates per second.
     pub rreq_rate_limit: Option<u32>,
     /// `RERR_RATELIMIT`.
     pub rerr_rate_limit: Option<u32>,
-    /// `TTL_START`: how far the first request goes.
+    /// `TTL_START`: the TTL of the first request.
     pub ttl_start: u8,
-    /// `TTL_INCREMENT`: how much further the next one goes.
+    /// `TTL_INCREMENT`: the increase of the TTL for the next one.
     pub ttl_increment: u8,
-    /// `TTL_THRESHOLD`: beyond it, a request goes through the whole network.
+    /// `TTL_THRESHOLD`: above it, a request floods the whole network.
     pub ttl_threshold: u8,
-    /// `TIMEOUT_BUFFER`: hops' worth of time that a wait is longer than a ring takes.
+    /// `TIMEOUT_BUFFER`: the margin of a wait over the ring's round trip, in hops.
     pub timeout_buffer: u8,
-    /// `DELETE_PERIOD`: for how long an inactive route's sequence number is remembered.
+    /// `DELETE_PERIOD`: how long the sequence number of an inactive route is kept.
     pub delete_period: Duration,
-    /// `BLACKLIST_TIMEOUT`: for how long requests of a neighbour are ignored that does not
-    /// acknowledge.
+    /// `BLACKLIST_TIMEOUT`: how long requests of a neighbour on the blacklist are ignored.
     pub blacklist_timeout: Duration,
-    /// HELLO messages, if they are sent to notice lost neighbours. With ETX they are sent anyway,
+    /// HELLO messages, if they are sent to detect lost neighbours. With ETX they are always sent,
     /// as probes.
     pub hello: Option<Hello>,
     /// Local repair.
     pub local_repair: LocalRepair,
-    /// `LOCAL_ADD_TTL`: how much further a repair looks than the destination was.
+    /// `LOCAL_ADD_TTL`: what a repair adds to the last hop count of the destination.
     pub local_add_ttl: u8,
-    /// A source keeps a packet that could not be delivered to its first hop, and sends it by the
-    /// next route; otherwise it is lost.
+    /// Whether a source buffers a packet that could not be delivered to its first hop and sends it
+    /// on the next route; otherwise the packet is lost.
     pub keeps_undelivered: bool,
-    /// A broadcast that is passed on waits for a random time up to this, so that neighbours do
-    /// not send at once.
+    /// The maximum random delay of a forwarded broadcast, which keeps neighbours from sending at
+    /// the same instant.
     pub jitter: Duration,
     /// Packets that wait for routes in one node; the oldest makes room for a new one.
     pub buffer_pkts: usize,
     /// What makes a route short.
     pub metric: Metric,
-    /// For ETX: losses are counted over so long.
+    /// For ETX: the window over which losses are counted.
     pub quality_window: Duration,
 }
 
 impl Config {
-    /// The values of RFC 3561 §10. The RFC leaves the buffer and the jitter open: 64 packets
+    /// The values of RFC 3561 §10. The RFC does not specify the buffer and the jitter; 64 packets
     /// and 10 ms are those of ns-2. The window of ETX is that of De Couto et al. (2003).
     pub fn rfc() -> Self {
         let node_traversal_time = Duration::from_millis(40);
@@ -230,8 +228,8 @@ impl Config {
         }
     }
 
-    /// The values of ns-2.35 (`aodv/aodv.h`), which relies on the link layer to notice lost
-    /// neighbours. It keeps sequence numbers for ever; here it is the RFC's five times
+    /// The values of ns-2.35 (`aodv/aodv.h`), which relies on the link layer to detect lost
+    /// neighbours. It keeps sequence numbers without limit; here the limit is the RFC's five times
     /// `ACTIVE_ROUTE_TIMEOUT`.
     pub fn ns2() -> Self {
         Self {
@@ -250,7 +248,7 @@ impl Config {
             ttl_threshold: 7,
             timeout_buffer: 0,
             delete_period: Duration::from_secs(50),
-            // It drops a reply that was not delivered, and draws no conclusion.
+            // ns-2 drops an undelivered reply and does not treat the link as lost.
             blacklist_timeout: Duration::from_ps(0),
             hello: None,
             local_repair: LocalRepair::PastTheMiddle,
@@ -263,13 +261,12 @@ impl Config {
         }
     }
 
-    /// `NET_TRAVERSAL_TIME`: there and back through the whole network.
+    /// `NET_TRAVERSAL_TIME`: the round trip through the whole network.
     pub fn net_traversal_time(&self) -> Duration {
         self.node_traversal_time * 2 * u64::from(self.net_diameter)
     }
 
-    /// The TTL of a request after one that went `ttl` hops far and found nothing
-    /// (RFC 3561 §6.4).
+    /// The TTL of the request that follows an unsuccessful one with `ttl` (RFC 3561 §6.4).
     pub(super) fn next_ttl(&self, ttl: u8) -> u8 {
         if ttl >= self.ttl_threshold {
             return self.net_diameter;
@@ -278,9 +275,9 @@ impl Config {
             .min(self.ttl_threshold)
     }
 
-    /// How long to wait for an answer to a request that goes `ttl` hops far:
-    /// `RING_TRAVERSAL_TIME`, and `NET_TRAVERSAL_TIME` with its back-off for the `flood`-th flood
-    /// of the whole network, from one (RFC 3561 §6.3, §6.4).
+    /// The wait for an answer to a request with TTL `ttl`: `RING_TRAVERSAL_TIME`, and
+    /// `NET_TRAVERSAL_TIME` with its back-off for the `flood`-th flood of the whole network, from
+    /// one (RFC 3561 §6.3, §6.4).
     pub(super) fn wait(&self, ttl: u8, flood: u32) -> Duration {
         if ttl < self.net_diameter {
             let hops = u64::from(ttl) + u64::from(self.timeout_buffer);
@@ -342,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_the_parameters_follows() {
+    fn derived_parameters_follow_from_the_others() {
         let rfc = Config::rfc();
         assert_eq!(rfc.net_traversal_time(), Duration::from_millis(2800));
         assert_eq!(rfc.path_discovery_time, rfc.net_traversal_time() * 2);

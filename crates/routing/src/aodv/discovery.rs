@@ -1,4 +1,4 @@
-//! How a route comes about: requests and replies (RFC 3561 §6.3 to §6.7).
+//! Route discovery: requests and replies (RFC 3561 §6.3 to §6.7).
 
 use backlane_net::{Context, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
@@ -9,7 +9,7 @@ use super::table::Offer;
 use super::{Aodv, Metric, ON_WAIT_OVER, send};
 
 impl Aodv {
-    /// The node where a packet starts looks for a route; while one is sought, packets wait.
+    /// The packet's first router searches for a route. Packets wait during the search.
     #[cold]
     pub(super) fn on_packet_without_route(&mut self, context: &mut Context<'_>, id: PacketId) {
         let packet = context.packet(id);
@@ -22,30 +22,30 @@ impl Aodv {
         }
     }
 
-    /// Begins to look for a route, if that is not under way.
+    /// Starts a search for a route, unless one is in progress.
     pub(super) fn search(&mut self, context: &mut Context<'_>, destination: NodeId) {
         if self.discoveries.contains_key(&destination) {
             return;
         }
         let now = context.now();
         let config = &self.config;
-        // Where a route has been, it is sought a little further than it was (RFC 3561 §6.4).
+        // The first ring for a former route starts at its last hop count (RFC 3561 §6.4).
         let mut ttl = config.ttl_start;
         if let Some(known) = self.table.get(now, destination) {
             ttl = ttl.max(known.hops.saturating_add(config.ttl_increment));
-            // What is waited for is not forgotten meanwhile (RFC 3561 §6.4).
+            // The entry must not expire during the search (RFC 3561 §6.4).
             known.until = known
                 .until
                 .max(now.saturating_add(config.net_traversal_time() * 2));
         }
-        // With ETX a nearer answer may be the dearer one: there are no rings.
+        // With ETX a nearer answer may cost more, so there is no expanding ring.
         if ttl > config.ttl_threshold || config.metric == Metric::Etx {
             ttl = config.net_diameter;
         }
         self.begin(context, destination, ttl, None);
     }
 
-    /// Begins a search with a first request that goes `ttl` hops far.
+    /// Starts a search with a first request of TTL `ttl`.
     pub(super) fn begin(
         &mut self,
         context: &mut Context<'_>,
@@ -74,7 +74,7 @@ impl Aodv {
         self.arm(context, ON_WAIT_OVER, due);
     }
 
-    /// The request of a search and how far it goes, or nothing, if the rate limit puts it off.
+    /// The request of a search and its TTL; `None` if the rate limit delays it.
     fn request(&mut self, now: SimTime, destination: NodeId) -> Option<(u8, Message)> {
         let search = self.discoveries.get_mut(&destination)?;
         let earliest = self.request_limit.earliest(now);
@@ -93,9 +93,9 @@ impl Aodv {
         let request = RouteRequest {
             join: false,
             repair: false,
-            // Most traffic wants an answer.
+            // Most traffic needs a route in both directions.
             gratuitous: true,
-            // What the rest of a known way costs by now, only the search tells.
+            // The current cost of the rest of a known route is found only by the search.
             destination_only: self.config.metric == Metric::Etx,
             hops: 0,
             id: self.request_id,
@@ -103,7 +103,7 @@ impl Aodv {
             destination_sequence: known.and_then(|route| route.sequence),
             originator: self.node,
             originator_sequence: self.sequence,
-            metric: self.told(0),
+            metric: self.reported(0),
         };
         let remembered = now.saturating_add(self.config.path_discovery_time);
         self.seen
@@ -111,8 +111,8 @@ impl Aodv {
         Some((ttl, Message::Request(request)))
     }
 
-    /// The wait for an answer is over, or a request may leave that was put off. Neighbours that
-    /// began to search at one instant would collide again and again without jitter.
+    /// The wait for an answer has ended, or a delayed request may be sent. Without jitter,
+    /// neighbours that started a search at the same instant would collide repeatedly.
     pub(super) fn on_wait_over(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let due: Vec<NodeId> = self
@@ -149,7 +149,7 @@ impl Aodv {
         }
     }
 
-    /// A route may have come about: what has waited for it leaves.
+    /// Sends the packets that waited for a route, if there is one now.
     pub(super) fn settle(&mut self, context: &mut Context<'_>, destination: NodeId) {
         if !self.discoveries.contains_key(&destination) {
             return;
@@ -173,7 +173,7 @@ impl Aodv {
         self.arm_searches(context);
     }
 
-    /// The way to a neighbour from which a request or a reply came (RFC 3561 §6.5, §6.7).
+    /// Installs the route to the neighbour that sent a request or a reply (RFC 3561 §6.5, §6.7).
     fn meet(&mut self, context: &mut Context<'_>, interface: usize, cost: u32) -> NodeId {
         let now = context.now();
         let sender = context.interfaces()[interface].peer;
@@ -203,8 +203,8 @@ impl Aodv {
         self.meet(context, interface, link);
         let name = (request.originator, request.id);
         request.hops = request.hops.saturating_add(1);
-        let (cost, told) = self.path_cost(request.hops, request.metric, link);
-        request.metric = told;
+        let (cost, reported) = self.path_cost(request.hops, request.metric, link);
+        request.metric = reported;
         if request.originator == self.node || !self.is_new(now, name, cost) {
             return;
         }
@@ -239,8 +239,8 @@ impl Aodv {
         }
     }
 
-    /// Whether a request has not been seen, within `PATH_DISCOVERY_TIME`; with ETX, not by a way
-    /// as cheap.
+    /// Whether a request was not seen within `PATH_DISCOVERY_TIME`; with ETX, not by a path that
+    /// costs as little.
     fn is_new(&mut self, now: SimTime, name: (NodeId, u32), cost: u32) -> bool {
         let remembered = now.saturating_add(self.config.path_discovery_time);
         let etx = self.config.metric == Metric::Etx;
@@ -258,8 +258,8 @@ impl Aodv {
         true
     }
 
-    /// The destination itself answers (RFC 3561 §6.6.1). Its number is not smaller than what the
-    /// request names (§6.1).
+    /// The destination itself answers (RFC 3561 §6.6.1). Its sequence number is at least that of
+    /// the request (§6.1).
     fn answer(&mut self, context: &mut Context<'_>, request: &RouteRequest) {
         if let Some(asked) = request.destination_sequence
             && super::table::newer(asked, self.sequence)
@@ -275,7 +275,7 @@ impl Aodv {
             destination_sequence: self.sequence,
             originator: request.originator,
             lifetime_ms: millis(self.config.my_route_timeout),
-            metric: self.told(0),
+            metric: self.reported(0),
         };
         let Some(back) = self.table.active(context.now(), request.originator) else {
             return;
@@ -285,8 +285,8 @@ impl Aodv {
     }
 
     /// A node with a route that is new enough answers for the destination (RFC 3561 §6.6.2), and
-    /// tells the destination the way to the originator (§6.6.3). A route through the very node
-    /// that asks does not count: it can only be older than what that node has lost.
+    /// sends the destination a route to the originator (§6.6.3). A route through the node that sent
+    /// the request does not count: it can only be older than the route which that node has lost.
     fn answer_for(
         &mut self,
         context: &mut Context<'_>,
@@ -348,8 +348,8 @@ impl Aodv {
         true
     }
 
-    /// Passes a request on, one hop older, with the greatest number of the destination that was
-    /// heard of on the way (RFC 3561 §6.5).
+    /// Forwards a request with its hop count increased and with the greatest known sequence number
+    /// of the destination (RFC 3561 §6.5).
     fn pass_on(&mut self, context: &mut Context<'_>, ttl: u8, mut request: RouteRequest) {
         if ttl <= 1 {
             return;
@@ -385,8 +385,8 @@ impl Aodv {
             return;
         }
         reply.hops = reply.hops.saturating_add(1);
-        let (cost, told) = self.path_cost(reply.hops, reply.metric, link);
-        reply.metric = told;
+        let (cost, reported) = self.path_cost(reply.hops, reply.metric, link);
+        reply.metric = reported;
         let lifetime = Duration::from_millis(u64::from(reply.lifetime_ms));
         let offer = Offer {
             sequence: reply.destination_sequence,
@@ -416,7 +416,7 @@ impl Aodv {
     }
 }
 
-/// A span in milliseconds, as messages have it.
+/// A duration in milliseconds, as in messages.
 pub(super) fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_ps() / Duration::from_millis(1).as_ps()).unwrap_or(u32::MAX)
 }

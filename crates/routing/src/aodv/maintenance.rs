@@ -1,4 +1,4 @@
-//! How a route ends: lost neighbours, errors, local repair, HELLOs (RFC 3561 §6.9 to §6.12).
+//! Route maintenance: lost neighbours, errors, local repair, HELLOs (RFC 3561 §6.9 to §6.12).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,22 +11,21 @@ use super::message::{Message, RouteError, RouteReply};
 use super::table::Offer;
 use super::{Aodv, LocalRepair, Metric, ON_HELLO, ON_SILENCE, send};
 
-/// Who shall be told of what.
+/// The recipients and the content of a route error.
 #[derive(Default)]
-struct News {
+struct Notice {
     error: RouteError,
     recipients: BTreeSet<NodeId>,
 }
 
 impl Aodv {
-    /// A message came from a neighbour.
-    pub(super) fn hear(&mut self, context: &Context<'_>, interface: usize) {
+    /// Notes a message from a neighbour.
+    pub(super) fn note_message(&mut self, context: &Context<'_>, interface: usize) {
         self.neighbours.at(interface).heard = context.now();
     }
 
-    /// A HELLO (RFC 3561 §6.9): the neighbour is there, and this is its number. With ETX that
-    /// makes no route: the way to a neighbour over others may be cheaper, and only a request
-    /// finds it.
+    /// A HELLO (RFC 3561 §6.9): the neighbour is present, with this sequence number. With ETX a
+    /// HELLO installs no route: a path over other nodes may cost less, and only a request finds it.
     pub(super) fn on_hello(
         &mut self,
         context: &mut Context<'_>,
@@ -39,7 +38,7 @@ impl Aodv {
             return;
         }
         if self.config.metric == Metric::Etx {
-            self.neighbours.at(interface).greets = true;
+            self.neighbours.at(interface).sends_hellos = true;
             self.arm_silence(context);
             return;
         }
@@ -54,11 +53,11 @@ impl Aodv {
         self.table.offer(now, sender, &offer);
         self.table.meet(now, sender, interface, 1, until);
         self.settle(context, sender);
-        self.neighbours.at(interface).greets = true;
+        self.neighbours.at(interface).sends_hellos = true;
         self.arm_silence(context);
     }
 
-    /// How long a neighbour that greets may be silent.
+    /// The longest silence of a neighbour that sends HELLOs.
     fn patience(&self) -> Option<Duration> {
         let hello = self.config.hello?;
         Some(hello.interval * u64::from(hello.allowed_loss))
@@ -68,9 +67,9 @@ impl Aodv {
         let Some(patience) = self.patience() else {
             return;
         };
-        let greeting = self.neighbours.0.iter().filter(|known| known.greets);
-        let first = greeting.map(|known| known.heard).min();
-        // Lost is who was silent for longer than that.
+        let with_hellos = self.neighbours.0.iter().filter(|known| known.sends_hellos);
+        let first = with_hellos.map(|known| known.heard).min();
+        // A neighbour is lost when it was silent for longer than that.
         let late = patience.saturating_add(Duration::from_ps(1));
         self.arm(
             context,
@@ -79,25 +78,25 @@ impl Aodv {
         );
     }
 
-    /// Some neighbour may have been silent for too long (RFC 3561 §6.10).
+    /// Checks for neighbours that were silent for too long (RFC 3561 §6.10).
     pub(super) fn on_silence(&mut self, context: &mut Context<'_>) {
         let Some(patience) = self.patience() else {
             return;
         };
         for interface in 0..self.neighbours.0.len() {
             let known = self.neighbours.0[interface];
-            if known.greets && known.heard.saturating_add(patience) < context.now() {
+            if known.sends_hellos && known.heard.saturating_add(patience) < context.now() {
                 self.on_link_lost(context, interface, None);
             }
         }
         self.arm_silence(context);
     }
 
-    /// Time for a HELLO, if this node has not been heard otherwise (RFC 3561 §6.9). The RFC would
-    /// have only nodes greet that are on an active route; but where traffic goes one way, the
-    /// destination would fall silent, and be taken for lost.
+    /// Sends a HELLO, unless this node has sent another broadcast (RFC 3561 §6.9). In the RFC only
+    /// nodes on an active route send HELLOs. With one-way traffic the destination would then be
+    /// silent and considered lost.
     pub(super) fn send_hello(&mut self, context: &mut Context<'_>) {
-        let Some(hello) = self.greeting() else {
+        let Some(hello) = self.with_hellos() else {
             return;
         };
         let patience = hello.interval * u64::from(hello.allowed_loss);
@@ -105,9 +104,9 @@ impl Aodv {
         let quiet = self
             .last_broadcast
             .is_none_or(|last| now.saturating_since(last) >= hello.interval);
-        // Probes come at a steady pace.
+        // Probes are sent at a constant rate.
         if quiet || self.qualities.is_some() {
-            let greeting = RouteReply {
+            let with_hellos = RouteReply {
                 repair: false,
                 ack_required: false,
                 prefix: 0,
@@ -118,7 +117,7 @@ impl Aodv {
                 lifetime_ms: millis(patience),
                 metric: None,
             };
-            let mut bytes = Message::Reply(greeting).encode();
+            let mut bytes = Message::Reply(with_hellos).encode();
             if let Some(probe) = self.next_probe(context) {
                 probe.encode(&mut bytes);
             }
@@ -128,14 +127,14 @@ impl Aodv {
         self.arm(context, ON_HELLO, Some(now.saturating_add(hello.interval)));
     }
 
-    /// Frames have failed, and the packets did not come back.
+    /// Frames have failed, and their packets were not returned.
     pub(super) fn on_suspicion(&mut self, context: &mut Context<'_>) {
         for interface in std::mem::take(&mut self.suspects) {
             self.on_link_lost(context, interface, None);
         }
     }
 
-    /// The link layer could not bring a packet to a neighbour.
+    /// The link layer could not deliver a packet to a neighbour.
     pub(super) fn on_lost_packet(
         &mut self,
         context: &mut Context<'_>,
@@ -145,8 +144,8 @@ impl Aodv {
         let now = context.now();
         let packet = context.packet(id);
         if let Some(message) = &packet.message {
-            // Whoever asked over a link that works one way only would ask again and again
-            // (RFC 3561 §6.8).
+            // A node that sends requests over a one-way link would repeat them without end (RFC
+            // 3561 §6.8).
             if matches!(Message::decode(message), Some(Message::Reply(_))) {
                 let peer = context.interfaces()[interface].peer;
                 let until = now.saturating_add(self.config.blacklist_timeout);
@@ -158,7 +157,7 @@ impl Aodv {
         let (exit, travelled) = (packet.exit, packet.hops);
         let is_source = travelled <= 1;
         let broken = match self.table.active(now, exit) {
-            // The way has changed while the packet was in the device.
+            // The route has changed while the packet was in the device.
             Some(route) if route.interface != interface => {
                 if !self.config.keeps_undelivered || !self.forward(context, id) {
                     context.drop(id, DropCause::Radio);
@@ -173,7 +172,7 @@ impl Aodv {
                 && match self.config.local_repair {
                     LocalRepair::Never => false,
                     LocalRepair::Within(limit) => *hops <= limit,
-                    // The packet has crossed one link less than routers.
+                    // The packet has crossed one link fewer than routers.
                     LocalRepair::PastTheMiddle => travelled - 1 > *hops,
                 }
         });
@@ -196,8 +195,8 @@ impl Aodv {
         }
     }
 
-    /// The neighbour on an interface is lost: all routes through it end, but for one that is
-    /// about to be repaired, and those who send by them are told (RFC 3561 §6.11).
+    /// The neighbour on an interface is lost. Ends all routes through it, except one that is about
+    /// to be repaired, and notifies their precursors (RFC 3561 §6.11).
     fn on_link_lost(
         &mut self,
         context: &mut Context<'_>,
@@ -205,49 +204,55 @@ impl Aodv {
         repaired: Option<NodeId>,
     ) {
         let now = context.now();
-        self.neighbours.at(interface).greets = false;
+        self.neighbours.at(interface).sends_hellos = false;
         let lost = self.table.through(now, interface);
         if lost.is_empty() {
             return;
         }
         self.counters.link_failures += 1;
-        let mut news = News::default();
+        let mut notice = Notice::default();
         for destination in lost {
             if Some(destination) != repaired {
-                self.end_route(now, destination, None, &mut news);
+                self.end_route(now, destination, None, &mut notice);
             }
         }
-        self.tell(context, news);
+        self.send_error(context, notice);
     }
 
-    /// Ends a route; those who send by it shall be told.
-    fn end_route(&mut self, now: SimTime, destination: NodeId, told: Option<u32>, news: &mut News) {
-        let sequence = self.table.end(now, destination, told);
-        self.report(now, destination, sequence, news);
+    /// Ends a route and notes its precursors for an error.
+    fn end_route(
+        &mut self,
+        now: SimTime,
+        destination: NodeId,
+        reported: Option<u32>,
+        notice: &mut Notice,
+    ) {
+        let sequence = self.table.end(now, destination, reported);
+        self.report(now, destination, sequence, notice);
     }
 
-    /// Those who send by a route that has ended shall be told. They send no more after that.
-    fn report(&mut self, now: SimTime, destination: NodeId, sequence: u32, news: &mut News) {
+    /// Notes the precursors of an ended route for an error, and removes them: they stop sending.
+    fn report(&mut self, now: SimTime, destination: NodeId, sequence: u32, notice: &mut Notice) {
         let Some(route) = self.table.get(now, destination) else {
             return;
         };
         let precursors = std::mem::take(&mut route.precursors);
         if !precursors.is_empty() {
-            news.error.unreachable.push((destination, sequence));
-            news.recipients.extend(precursors);
+            notice.error.unreachable.push((destination, sequence));
+            notice.recipients.extend(precursors);
         }
     }
 
-    /// Sends an error: to its only recipient, or to all neighbours if there are several
-    /// (RFC 3561 §6.11). What is over the rate limit is not sent.
-    fn tell(&mut self, context: &mut Context<'_>, news: News) {
+    /// Sends an error to its only recipient, or to all neighbours if there are several (RFC 3561
+    /// §6.11). Errors above the rate limit are not sent.
+    fn send_error(&mut self, context: &mut Context<'_>, notice: Notice) {
         let now = context.now();
-        if news.recipients.is_empty() || self.error_limit.earliest(now) > now {
+        if notice.recipients.is_empty() || self.error_limit.earliest(now) > now {
             return;
         }
         self.error_limit.note(now);
-        let message = Message::Error(news.error);
-        let mut recipients = news.recipients.iter();
+        let message = Message::Error(notice.error);
+        let mut recipients = notice.recipients.iter();
         let only = match (recipients.next(), recipients.next()) {
             (Some(only), None) => Self::interface_to(context, *only),
             _ => None,
@@ -258,8 +263,8 @@ impl Aodv {
         }
     }
 
-    /// A packet on its way comes to a node that has no route: dropped, and whoever sent it here
-    /// is told.
+    /// Drops a packet in transit for which this node has no route, and sends an error to the
+    /// previous hop.
     #[cold]
     pub(super) fn refuse(&mut self, context: &mut Context<'_>, id: PacketId) {
         let now = context.now();
@@ -269,22 +274,23 @@ impl Aodv {
         if Self::interface_to(context, previous).is_none() {
             return;
         }
-        let mut news = News::default();
+        let mut notice = Notice::default();
         let sequence = match self.table.get(now, exit) {
             Some(known) => {
-                news.recipients
+                notice
+                    .recipients
                     .extend(std::mem::take(&mut known.precursors));
                 known.sequence.unwrap_or(0)
             }
             None => 0,
         };
-        news.recipients.insert(previous);
-        news.error.unreachable.push((exit, sequence));
-        self.tell(context, news);
+        notice.recipients.insert(previous);
+        notice.error.unreachable.push((exit, sequence));
+        self.send_error(context, notice);
     }
 
-    /// An error: routes through its sender end, and it goes on to those who send by them
-    /// (RFC 3561 §6.11).
+    /// A received error: ends the routes through its sender and notifies their precursors (RFC 3561
+    /// §6.11).
     pub(super) fn on_error(
         &mut self,
         context: &mut Context<'_>,
@@ -293,9 +299,9 @@ impl Aodv {
     ) {
         let now = context.now();
         let sender = context.interfaces()[interface].peer;
-        let mut news = News::default();
-        news.error.no_delete = error.no_delete;
-        for &(destination, told) in &error.unreachable {
+        let mut notice = Notice::default();
+        notice.error.no_delete = error.no_delete;
+        for &(destination, reported) in &error.unreachable {
             let Some(route) = self.table.active(now, destination) else {
                 continue;
             };
@@ -304,19 +310,19 @@ impl Aodv {
             }
             if error.no_delete {
                 if !route.precursors.is_empty() {
-                    let sequence = route.sequence.unwrap_or(told);
-                    news.recipients.extend(route.precursors.iter().copied());
-                    news.error.unreachable.push((destination, sequence));
+                    let sequence = route.sequence.unwrap_or(reported);
+                    notice.recipients.extend(route.precursors.iter().copied());
+                    notice.error.unreachable.push((destination, sequence));
                 }
             } else {
-                self.end_route(now, destination, Some(told), &mut news);
+                self.end_route(now, destination, Some(reported), &mut notice);
             }
         }
-        self.tell(context, news);
+        self.send_error(context, notice);
     }
 
-    /// A local repair has found a way. If it is longer, those who send by it may want to look for
-    /// a better one (RFC 3561 §6.12).
+    /// A local repair has found a route. If it is longer, its precursors are notified, since they
+    /// may search for a better one (RFC 3561 §6.12).
     pub(super) fn on_repaired(
         &mut self,
         context: &mut Context<'_>,
@@ -331,21 +337,21 @@ impl Aodv {
         if hops <= before || route.precursors.is_empty() {
             return;
         }
-        let mut news = News::default();
-        news.error.no_delete = true;
+        let mut notice = Notice::default();
+        notice.error.no_delete = true;
         let sequence = route.sequence.unwrap_or(0);
-        news.error.unreachable.push((destination, sequence));
-        news.recipients.extend(route.precursors.iter().copied());
-        self.tell(context, news);
+        notice.error.unreachable.push((destination, sequence));
+        notice.recipients.extend(route.precursors.iter().copied());
+        self.send_error(context, notice);
     }
 
-    /// A local repair has found nothing (RFC 3561 §6.12).
+    /// A local repair has failed (RFC 3561 §6.12).
     pub(super) fn on_repair_failed(&mut self, context: &mut Context<'_>, destination: NodeId) {
         let now = context.now();
-        let mut news = News::default();
+        let mut notice = Notice::default();
         let known = self.table.get(now, destination);
         let sequence = known.and_then(|route| route.sequence).unwrap_or(0);
-        self.report(now, destination, sequence, &mut news);
-        self.tell(context, news);
+        self.report(now, destination, sequence, &mut notice);
+        self.send_error(context, notice);
     }
 }

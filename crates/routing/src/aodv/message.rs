@@ -1,9 +1,9 @@
 //! The bytes of AODV: RREQ, RREP, RERR and RREP-ACK (RFC 3561 §5), carried by UDP port 654.
 //!
-//! All fields are big endian. Reading is total: whatever the bytes, it gives a message or nothing.
+//! All fields are big endian. Any sequence of bytes decodes to a message or to `None`.
 //!
-//! A path's ETX has no field in the RFC's formats. Where that metric is in use it follows an RREQ
-//! or an RREP as an extension (type, length, value), which the RFC leaves room for.
+//! A path's ETX has no field in the RFC's formats. With that metric, it follows an RREQ or an RREP
+//! as an extension (type, length, value), which the RFC permits.
 
 use backlane_net::NodeId;
 
@@ -22,8 +22,8 @@ const UNREACHABLE_BYTES: usize = 8;
 /// `DestCount` is a field of 8 bits.
 const UNREACHABLE_MAX: usize = u8::MAX as usize;
 
-/// The extension with a path's metric: 32 bits, in 1/1024 of a transmission. Nobody has assigned
-/// the number; 1 and 2 are taken.
+/// The extension with a path's metric: 32 bits, in 1/1024 of a transmission. The type number is not
+/// assigned; 1 and 2 are taken.
 const METRIC_EXTENSION: u8 = 10;
 const METRIC_BYTES: usize = 6;
 
@@ -53,23 +53,23 @@ pub struct RouteRequest {
     pub join: bool,
     /// The flag `R`.
     pub repair: bool,
-    /// The flag `G`: whoever answers for the destination also tells it the way back.
+    /// The flag `G`: a node that answers for the destination also sends it a reply.
     pub gratuitous: bool,
     /// The flag `D`: only the destination may answer.
     pub destination_only: bool,
     /// Hops from the originator to the node that sends this.
     pub hops: u8,
-    /// With the originator it names the request.
+    /// Identifies the request, together with the originator.
     pub id: u32,
-    /// Whom a route is wanted to.
+    /// The destination of the wanted route.
     pub destination: NodeId,
-    /// The greatest sequence number of the destination that was heard of; `None` is the flag `U`.
+    /// The greatest known sequence number of the destination; `None` is the flag `U`.
     pub destination_sequence: Option<u32>,
-    /// Who wants it.
+    /// The node that wants it.
     pub originator: NodeId,
     /// The originator's own sequence number.
     pub originator_sequence: u32,
-    /// The metric of the way that it came, where one is in use.
+    /// The metric of the path travelled, where one is in use.
     pub metric: Option<u32>,
 }
 
@@ -84,24 +84,24 @@ pub struct RouteReply {
     pub prefix: u8,
     /// Hops from the destination to the node that sends this.
     pub hops: u8,
-    /// Whom the route leads to.
+    /// The destination of the route.
     pub destination: NodeId,
     /// The destination's sequence number.
     pub destination_sequence: u32,
-    /// Who asked for it.
+    /// The originator of the request.
     pub originator: NodeId,
-    /// For how long the route may be used, in milliseconds.
+    /// The lifetime of the route, in milliseconds.
     pub lifetime_ms: u32,
-    /// The metric of the way to the destination, where one is in use.
+    /// The metric of the path to the destination, where one is in use.
     pub metric: Option<u32>,
 }
 
 /// A route error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouteError {
-    /// The flag `N`: the link was repaired here, the route need not be deleted.
+    /// The flag `N`: the link was repaired locally; the route need not be deleted.
     pub no_delete: bool,
-    /// Who cannot be reached any more, each with its sequence number; at most 255 fit.
+    /// The unreachable destinations, each with its sequence number; at most 255 fit.
     pub unreachable: Vec<(NodeId, u32)>,
 }
 
@@ -129,8 +129,8 @@ impl Message {
         }
     }
 
-    /// Reads a message. Nothing if its type is unknown, if it is too short, or if an address is
-    /// none of ours. Extensions that we do not know are passed over.
+    /// Decodes a message. `None` if its type is unknown, if it is too short, or if an address is
+    /// outside 10.0.0.0/8. Unknown extensions are skipped.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         match *bytes.first()? {
             RREQ => RouteRequest::decode(bytes).map(Self::Request),
@@ -267,7 +267,7 @@ pub(super) fn node(bytes: &[u8], at: usize) -> Option<NodeId> {
     (address >> 24 == NETWORK >> 24).then_some(NodeId(address & 0x00ff_ffff))
 }
 
-/// Type and value of each extension that is whole.
+/// Type and value of each complete extension.
 fn extensions(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = bytes.split_first_chunk()?;
@@ -282,7 +282,7 @@ pub(super) fn extensions_of_reply(message: &[u8]) -> impl Iterator<Item = (u8, &
     extensions(message.get(RREP_BYTES..).unwrap_or_default())
 }
 
-/// The metric among the extensions, if it is there and whole.
+/// The metric among the extensions, if it is present and complete.
 fn metric(bytes: &[u8]) -> Option<u32> {
     let is_metric =
         |kind: u8, value: &[u8]| kind == METRIC_EXTENSION && value.len() == METRIC_BYTES - 2;
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_extensions_are_passed_over() {
+    fn unknown_extensions_are_skipped() {
         let mut bytes = Message::Request(request()).encode();
         bytes.extend_from_slice(&[1, 4, 0, 0, 3, 232, 10, 4, 0, 0, 4, 0]);
         let with_metric = RouteRequest {
@@ -382,7 +382,7 @@ mod tests {
             ..request()
         };
         assert_eq!(Message::decode(&bytes), Some(Message::Request(with_metric)));
-        // Cut short, it is no metric; the request itself is whole.
+        // A truncated extension is ignored; the request itself is complete.
         bytes.pop();
         assert_eq!(Message::decode(&bytes), Some(Message::Request(request())));
     }
@@ -449,17 +449,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(message in messages()) {
+        fn decoding_a_message_inverts_encoding(message in messages()) {
             prop_assert_eq!(Message::decode(&message.encode()), Some(message));
         }
 
         #[test]
-        fn no_bytes_make_reading_fail(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn no_bytes_cause_a_panic_in_decoding(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             Message::decode(&bytes);
         }
 
         #[test]
-        fn what_is_read_from_changed_bytes_can_be_written_again(
+        fn a_message_decoded_from_changed_bytes_can_be_encoded(
             message in messages(),
             at in any::<prop::sample::Index>(),
             bits in 1u8..,

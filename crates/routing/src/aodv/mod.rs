@@ -1,24 +1,24 @@
 //! AODV: routes found when they are needed (RFC 3561), with real messages on the links.
 //!
 //! - [`message`]: the bytes of RREQ, RREP, RERR and RREP-ACK.
-//! - `config`: parameters, those of the RFC and those of ns-2, and the waits that follow from them.
-//! - `table`: routes, which one is taken over, and how long it lives.
+//! - `config`: parameters, those of the RFC and those of ns-2, and the waits derived from them.
+//! - `table`: routes, when they are replaced, and their lifetime.
 //! - `buffer`: packets that wait for a route.
-//! - `discovery`: requests and replies: how a route comes about.
-//! - `probe`: HELLOs as probes, where routes are to be short in ETX and not in hops.
-//! - `maintenance`: lost neighbours, local repair, errors, HELLOs: how it ends.
+//! - `discovery`: route discovery by requests and replies.
+//! - `probe`: HELLOs as probes, where the metric is ETX and not hops.
+//! - `maintenance`: lost neighbours, local repair, errors and HELLOs.
 //!
-//! A node that has a packet and no route floods a request, first a few hops wide, then wider.
-//! Whoever passes it on notes the way back; the destination, or a node with a route that is new
-//! enough, answers along it, and the answer leaves the route behind. Sequence numbers of the
-//! destinations keep routes from closing into loops. When a link turns out to be broken, those
-//! who send by it are told.
+//! A node that has a packet and no route floods a request, first with a small TTL, then with larger
+//! ones. Nodes that forward it note the reverse route. The destination, or a node with a route that
+//! is new enough, answers along the reverse route, and the answer installs the route. Sequence
+//! numbers of the destinations prevent loops. When a link breaks, errors notify the nodes whose
+//! routes use it.
 //!
 //! What is left out: multicast, subnets (a node has one address; hosts are reached through their
-//! exit router, which the packet names), several addresses of one node, the rule for rebooting,
-//! and packets of a broken link that still wait in the device: each comes back when its own
-//! attempts have failed. RREP-ACKs are sent when asked for but not asked for: the link layer
-//! tells when a reply was lost.
+//! exit router, which the packet names), several addresses of one node, the rule for rebooting, and
+//! the return of packets that still wait in the device of a broken link: each is returned when its
+//! own attempts have failed. RREP-ACKs are sent on request but never requested: the link layer
+//! reports the loss of a reply.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -67,27 +67,27 @@ pub struct Aodv {
     buffer: Buffer,
     /// This node's own sequence number (RFC 3561 §6.1).
     sequence: u32,
-    /// Of the last request that this node made.
+    /// The id of the last request that this node originated.
     request_id: u32,
-    /// Searches under way, by destination.
+    /// Searches in progress, by destination.
     discoveries: Discoveries,
-    /// Requests seen: the metric of the best copy, and until when it is remembered.
+    /// Requests seen: the metric of the best copy, and when the entry expires.
     seen: BTreeMap<(NodeId, u32), (u32, SimTime)>,
     request_limit: RateLimit,
     error_limit: RateLimit,
-    /// Neighbours whose requests are ignored, each with the time until which they are.
+    /// The blacklist: neighbours whose requests are ignored, each with its expiry time.
     blacklist: BTreeMap<NodeId, SimTime>,
     neighbours: Neighbours,
     /// With ETX.
     qualities: Option<LinkQualities>,
     /// Of the last probe.
     probe_number: u16,
-    /// Broadcasts that wait out their jitter, by time.
+    /// Broadcasts delayed by jitter, by time.
     pending: VecDeque<(SimTime, u8, Message)>,
     last_broadcast: Option<SimTime>,
-    /// Interfaces on which a frame has failed in this instant.
+    /// Interfaces on which a frame has failed at this instant.
     suspects: Vec<usize>,
-    /// By what they do.
+    /// One per kind of timer.
     timers: Vec<TimerId>,
     /// The time of the last event here.
     now: SimTime,
@@ -103,7 +103,7 @@ struct Counters {
 }
 
 impl Aodv {
-    /// The router of `node`, which draws its jitter from a stream of its own.
+    /// The router of `node`; it draws its jitter from its own stream.
     pub fn new(node: NodeId, config: Config, jitter: Stream) -> Self {
         Self {
             node,
@@ -131,7 +131,7 @@ impl Aodv {
         }
     }
 
-    /// The interface of the active route to a node at a time not before the last event.
+    /// The interface of the active route to a node; the time must not precede the last event.
     pub fn route(&self, now: SimTime, destination: NodeId) -> Option<usize> {
         self.table.peek(now, destination)
     }
@@ -157,7 +157,7 @@ impl Aodv {
         context.broadcast(ttl, &Arc::from(message.encode()));
     }
 
-    /// Broadcasts after a random time: others may be about to do so as well.
+    /// Broadcasts after a random delay, since neighbours may broadcast at the same instant.
     fn broadcast_soon(&mut self, context: &mut Context<'_>, ttl: u8, message: Message) {
         let due = context.now().saturating_add(self.draw(self.config.jitter));
         let at = self.pending.partition_point(|(other, ..)| *other <= due);
@@ -182,7 +182,7 @@ impl Aodv {
         self.arm_forward(context);
     }
 
-    /// What the link on an interface costs; `None` if nothing is known to come through.
+    /// The cost of the link on an interface; `None` if no delivery is known.
     fn link_cost(&self, now: SimTime, interface: usize) -> Option<u32> {
         match &self.qualities {
             None => Some(1),
@@ -190,20 +190,20 @@ impl Aodv {
         }
     }
 
-    /// What a path costs that is `hops` long and was told to cost `told` up to a link that costs
-    /// `link`; and what is told on.
-    fn path_cost(&self, hops: u8, told: Option<u32>, link: u32) -> (u32, Option<u32>) {
+    /// The cost of a path of `hops` hops whose reported cost is `reported` up to a link of cost
+    /// `link`; and the cost to report.
+    fn path_cost(&self, hops: u8, reported: Option<u32>, link: u32) -> (u32, Option<u32>) {
         match self.config.metric {
             Metric::Hops => (u32::from(hops), None),
             Metric::Etx => {
-                let cost = told.unwrap_or(0).saturating_add(link);
+                let cost = reported.unwrap_or(0).saturating_add(link);
                 (cost, Some(cost))
             }
         }
     }
 
-    /// What a message says of a path that costs so much.
-    fn told(&self, cost: u32) -> Option<u32> {
+    /// The metric field of a message for a path of this cost.
+    fn reported(&self, cost: u32) -> Option<u32> {
         (self.config.metric == Metric::Etx).then_some(cost)
     }
 
@@ -212,8 +212,8 @@ impl Aodv {
         interfaces.position(|interface| interface.peer == peer)
     }
 
-    /// Sends a packet by the active route to its exit, which lives on with the routes to the
-    /// next hop and to where it came from (RFC 3561 §6.2). False if there is none.
+    /// Sends a packet by the active route to its exit and extends the lifetime of this route and of
+    /// those to the next hop and to the source (RFC 3561 §6.2). False if there is no route.
     #[inline]
     fn forward(&mut self, context: &mut Context<'_>, id: PacketId) -> bool {
         let now = context.now();
@@ -243,8 +243,8 @@ impl Router for Aodv {
     fn start(&mut self, context: &mut Context<'_>) {
         let timers = [ON_WAIT_OVER, ON_FORWARD, ON_HELLO, ON_SILENCE, ON_SUSPICION];
         self.timers = timers.map(|what| context.timer(what)).to_vec();
-        if let Some(hello) = self.greeting() {
-            // Not all nodes at once.
+        if let Some(hello) = self.with_hellos() {
+            // Nodes must not start at the same instant.
             let first = context.now().saturating_add(self.draw(hello.interval));
             self.arm(context, ON_HELLO, Some(first));
         }
@@ -262,7 +262,7 @@ impl Router for Aodv {
             return;
         };
         self.now = context.now();
-        self.hear(context, interface);
+        self.note_message(context, interface);
         match message {
             Message::Request(request) => self.on_request(context, interface, ttl, request),
             Message::Reply(reply) if reply.is_hello() => {
@@ -302,7 +302,7 @@ impl Router for Aodv {
         delivered: bool,
         _rate: Rate,
     ) {
-        // If the packet comes back, that follows at once and says more.
+        // If the packet is returned, the next call at this instant reports it.
         if !delivered {
             self.suspects.push(interface);
             let now = context.now();

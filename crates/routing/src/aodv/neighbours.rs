@@ -1,14 +1,14 @@
-//! The neighbours of a node: when each was last heard.
+//! The neighbours of a node and when a message of each last arrived.
 
 use backlane_units::SimTime;
 
-/// What was heard of a neighbour.
+/// The state of a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Neighbour {
-    /// The last message.
+    /// When its last message arrived.
     pub(super) heard: SimTime,
-    /// It sends HELLOs, so that silence means something.
-    pub(super) greets: bool,
+    /// Whether it sends HELLOs, so that silence indicates a loss.
+    pub(super) sends_hellos: bool,
 }
 
 /// Neighbours, by interface.

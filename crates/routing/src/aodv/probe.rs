@@ -1,18 +1,18 @@
-//! HELLOs as the probes of ETX: a number of their own, and what was heard of each neighbour, in an
-//! extension that follows the HELLO (RFC 3561 leaves room for extensions).
+//! HELLOs as the probes of ETX: a sequence number and the delivery ratio from each neighbour, in an
+//! extension that follows the HELLO (RFC 3561 permits extensions).
 
 use backlane_net::NodeId;
 
 use super::message::{self, address};
 
 /// The extension: a number of 16 bits; then for each neighbour its address and the share of its
-/// probes that arrived, 255 for all. Nobody has assigned the type.
+/// probes that arrived, 255 for all. The type is not assigned.
 const EXTENSION: u8 = 11;
 const NEIGHBOUR_BYTES: usize = 5;
 /// The length of an extension is a field of 8 bits; longer lists take several.
 const NEIGHBOURS_MAX: usize = (u8::MAX as usize - 2) / NEIGHBOUR_BYTES;
 
-/// What a probe says.
+/// The content of a probe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probe {
     pub number: u16,
@@ -37,7 +37,7 @@ impl Probe {
         }
     }
 
-    /// Reads what follows a HELLO; nothing if there is no such extension.
+    /// Decodes what follows a HELLO; `None` if there is no such extension.
     pub(super) fn decode(hello: &[u8]) -> Option<Self> {
         let mut probe = None;
         for (kind, value) in message::extensions_of_reply(hello) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn many_neighbours_take_several_extensions_and_cut_bytes_do_no_harm() {
+    fn many_neighbours_take_several_extensions_and_truncated_bytes_are_none() {
         let probe = Probe {
             number: 7,
             heard: (0..120).map(|node| (NodeId(node), node as u8)).collect(),

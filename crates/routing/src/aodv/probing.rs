@@ -1,4 +1,4 @@
-//! Probes of ETX: what a node sends in its HELLOs, and what it learns from those of others.
+//! Probes of ETX: what a node sends in its HELLOs and learns from those of its neighbours.
 
 use backlane_net::{Context, NodeId};
 
@@ -7,18 +7,18 @@ use super::{Aodv, Hello};
 use crate::etx::Quality;
 
 impl Aodv {
-    /// A HELLO with a probe came from the neighbour on an interface.
+    /// Processes a HELLO with a probe from the neighbour on an interface.
     pub(super) fn on_probe(&mut self, context: &Context<'_>, interface: usize, probe: &Probe) {
-        let interval = self.greeting().map(|hello| hello.interval);
+        let interval = self.with_hellos().map(|hello| hello.interval);
         if let (Some(qualities), Some(interval)) = (&mut self.qualities, interval) {
             qualities.on_probe(context.now(), interface, probe.number);
             let own = probe.heard.iter().find(|(node, _)| *node == self.node);
             let reached = own.map_or(0, |(_, share)| *share);
-            qualities.on_told(interface, interval, reached);
+            qualities.on_report(interface, interval, reached);
         }
     }
 
-    /// The next probe. A node that is a neighbour on several interfaces is told of the best.
+    /// The next probe. For a neighbour on several interfaces it reports the best.
     pub(super) fn next_probe(&mut self, context: &Context<'_>) -> Option<Probe> {
         let qualities = self.qualities.as_ref()?;
         self.probe_number = self.probe_number.wrapping_add(1);
@@ -39,7 +39,7 @@ impl Aodv {
     }
 
     /// The HELLOs that this node sends.
-    pub(super) fn greeting(&self) -> Option<Hello> {
+    pub(super) fn with_hellos(&self) -> Option<Hello> {
         let probes = self.qualities.as_ref().map(|_| Hello::RFC);
         self.config.hello.or(probes)
     }

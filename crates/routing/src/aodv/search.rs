@@ -1,33 +1,33 @@
-//! The searches for routes of a node, and how many messages it may send in a second.
+//! A node's searches for routes and its limit on messages per second.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
-/// A search for a route that is under way.
+/// A search for a route in progress.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// How far the last request went, or the next one goes.
+    /// The TTL of the last request or of the next one.
     pub(super) ttl: u8,
-    /// Requests that went through the whole network.
+    /// Requests that flooded the whole network.
     pub(super) flood: u32,
-    /// The request has left, and `due` is when the wait for an answer is over; otherwise it is
-    /// when the request may leave.
+    /// Whether the request was sent: `due` is then the end of the wait for an answer, and otherwise
+    /// the time at which the request may be sent.
     pub(super) sent: bool,
     pub(super) due: SimTime,
-    /// A local repair, and how far the destination was before.
+    /// For a local repair: the previous hop count of the destination.
     pub(super) repairs: Option<u8>,
 }
 
 /// Searches by destination.
 pub(super) type Discoveries = BTreeMap<NodeId, Search>;
 
-/// So many messages in any second.
+/// A limit on messages in any second.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     per_second: Option<u32>,
-    /// The last ones.
+    /// The times of the last ones.
     sent: VecDeque<SimTime>,
 }
 
@@ -39,7 +39,7 @@ impl RateLimit {
         }
     }
 
-    /// When the next one may leave.
+    /// When the next one may be sent.
     pub fn earliest(&self, now: SimTime) -> SimTime {
         match (self.per_second, self.sent.front()) {
             (Some(limit), Some(first)) if self.sent.len() >= limit as usize => {
@@ -49,7 +49,7 @@ impl RateLimit {
         }
     }
 
-    /// One leaves now.
+    /// Counts a message sent now.
     pub fn note(&mut self, now: SimTime) {
         if let Some(limit) = self.per_second {
             while self.sent.len() >= limit.max(1) as usize {

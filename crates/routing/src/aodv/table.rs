@@ -1,12 +1,12 @@
-//! The routing table of AODV: which route is taken over, how long it lives, and who relies on it
-//! (RFC 3561 §6.2).
+//! The routing table of AODV: when a route is replaced, its lifetime and its precursors (RFC 3561
+//! §6.2).
 //!
 //! Sequence numbers keep routes free of loops. A route is replaced only by one with a greater
-//! number, or by a shorter one with the same; and the number that this node keeps for a
-//! destination grows each time a route to it ends here, for whatever reason, so that nobody who
-//! came by way of this node can offer the old route back. The RFC has the number grow when a link
-//! breaks; ns-2 has it grow when a route runs out of time as well, and so do we: a neighbour may
-//! hold a route through this node a little longer than this node does.
+//! number, or by a shorter one with the same; and the number that this node keeps for a destination
+//! grows each time a route to it ends here, for any reason, so that no node whose route passes this
+//! one can offer the old route back. In the RFC the number grows when a link breaks. In ns-2 and
+//! here it also grows when a route expires: a neighbour may keep a route through this node slightly
+//! longer than this node does.
 
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
@@ -17,46 +17,46 @@ pub(super) fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
 
-/// A way to a destination, as a message told it.
+/// A path to a destination, as reported by a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub sequence: u32,
     pub interface: usize,
     pub hops: u8,
-    /// What routes are compared by: hops, or the sum of the links' ETX.
+    /// The metric by which routes are compared: hops, or the sum of the links' ETX.
     pub cost: u32,
     pub until: SimTime,
 }
 
-/// A route to a destination, or what is left of one.
+/// A route to a destination, active or ended.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
-    /// The destination's number; a neighbour of which only packets were seen has none.
+    /// The destination's sequence number; a neighbour that sent only packets has none.
     pub sequence: Option<u32>,
-    /// It may be used.
+    /// Whether it may be used.
     pub active: bool,
     pub interface: usize,
     pub hops: u8,
     pub cost: u32,
-    /// When it stops being active, or when what is left of it is forgotten.
+    /// When it stops being active, or when the ended entry is deleted.
     pub until: SimTime,
-    /// Neighbours that send by this route, in order.
+    /// The precursors: neighbours that send by this route, in order.
     pub precursors: Vec<NodeId>,
 }
 
 impl Route {
-    /// Ends the route at a given time. `told` is a number that somebody else has told.
-    fn end(&mut self, at: SimTime, delete_period: Duration, told: Option<u32>) {
+    /// Ends the route at a given time. `reported` is the sequence number of a received error.
+    fn end(&mut self, at: SimTime, delete_period: Duration, reported: Option<u32>) {
         let own = self.sequence.map(|sequence| sequence.wrapping_add(1));
-        self.sequence = match (own, told) {
-            (Some(own), Some(told)) if newer(own, told) => Some(own),
-            (own, told) => told.or(own),
+        self.sequence = match (own, reported) {
+            (Some(own), Some(reported)) if newer(own, reported) => Some(own),
+            (own, reported) => reported.or(own),
         };
         self.active = false;
         self.until = at.saturating_add(delete_period);
     }
 
-    /// Somebody sends by this route.
+    /// Adds a precursor.
     pub fn add_precursor(&mut self, node: NodeId) {
         if let Err(at) = self.precursors.binary_search(&node) {
             self.precursors.insert(at, node);
@@ -79,7 +79,7 @@ impl Table {
         }
     }
 
-    /// What is known of the way to a node, active or not.
+    /// The entry for a node, active or not.
     #[inline]
     pub fn get(&mut self, now: SimTime, destination: NodeId) -> Option<&mut Route> {
         let place = self.routes.get_mut(destination.index())?;
@@ -101,14 +101,14 @@ impl Table {
         self.get(now, destination).filter(|route| route.active)
     }
 
-    /// The interface of the active route, without bringing anything up to date.
+    /// The interface of the active route, without updating the table.
     pub fn peek(&self, now: SimTime, destination: NodeId) -> Option<usize> {
         let route = self.routes.get(destination.index())?.as_ref()?;
         (route.active && route.until > now).then_some(route.interface)
     }
 
-    /// Takes a route over if it is newer, or as new and better than the one there is
-    /// (RFC 3561 §6.2, §6.7). Whether it did.
+    /// Installs a route if it is newer than the present one, or as new and better (RFC 3561 §6.2,
+    /// §6.7). Returns whether it did.
     pub fn offer(&mut self, now: SimTime, destination: NodeId, offer: &Offer) -> bool {
         let known = self.get(now, destination);
         let accepted = match &known {
@@ -138,8 +138,8 @@ impl Table {
         accepted
     }
 
-    /// A packet came from a neighbour: the way to it is one hop, whatever its number
-    /// (RFC 3561 §6.2). A way that is as good stays.
+    /// A packet came from a neighbour: installs the route of one hop to it, regardless of its
+    /// sequence number (RFC 3561 §6.2). A route that is as good stays.
     pub fn meet(
         &mut self,
         now: SimTime,
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// An active route is in use: it lives until `until` at least.
+    /// An active route is in use: extends its lifetime to at least `until`.
     #[inline]
     pub fn refresh(&mut self, now: SimTime, destination: NodeId, until: SimTime) {
         if let Some(route) = self.active(now, destination) {
@@ -188,13 +188,13 @@ impl Table {
         }
     }
 
-    /// Ends an active route now; `told` is the destination's number in a RERR. Gives what the
-    /// number is from now on, zero if there is none.
-    pub fn end(&mut self, now: SimTime, destination: NodeId, told: Option<u32>) -> u32 {
+    /// Ends an active route now; `reported` is the destination's sequence number in a RERR. Returns
+    /// the new sequence number, zero if there is none.
+    pub fn end(&mut self, now: SimTime, destination: NodeId, reported: Option<u32>) -> u32 {
         let delete_period = self.delete_period;
         match self.active(now, destination) {
             Some(route) => {
-                route.end(now, delete_period, told);
+                route.end(now, delete_period, reported);
                 route.sequence.unwrap_or(0)
             }
             None => 0,
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn sequence_numbers_roll_over() {
+    fn sequence_numbers_are_compared_across_the_wrap_around() {
         assert!(newer(0, u32::MAX));
         assert!(newer(3, u32::MAX - 3));
         assert!(!newer(u32::MAX, 0));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_ends_by_itself_and_is_forgotten_after_the_delete_period() {
+    fn a_route_expires_and_is_deleted_after_the_delete_period() {
         let mut table = table();
         table.offer(at(0), NODE, &offer(5, 0, 2));
         assert!(table.active(at(2999), NODE).is_some());
@@ -298,11 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_lives_on_and_what_has_ended_does_not_come_back() {
+    fn use_extends_an_active_route_and_does_not_revive_an_ended_one() {
         let mut table = table();
         table.offer(at(0), NODE, &offer(5, 0, 2));
         table.refresh(at(2000), NODE, at(5000));
-        // RFC 3561 §6.2: the lifetime becomes the maximum of what it was and what use asks for.
+        // RFC 3561 §6.2: the lifetime becomes the maximum of its present value and the one for a
+        // route in use.
         table.refresh(at(2500), NODE, at(4000));
         assert!(table.active(at(4999), NODE).is_some());
         table.refresh(at(5000), NODE, at(9000));
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_in_an_error_is_taken_over_unless_it_is_smaller() {
+    fn the_sequence_number_of_an_error_is_stored_unless_it_is_smaller() {
         let mut table = table();
         table.offer(at(0), NODE, &offer(5, 0, 2));
         assert_eq!(table.end(at(1), NODE, Some(9)), 9);

@@ -17,11 +17,11 @@ use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
 pub(super) struct Neighbour {
     pub(super) node: NodeId,
     pub(super) rate_bps: f64,
-    /// Until this, HELLO heard of late.
+    /// The neighbour is valid until this time, by its last HELLO.
     valid_until: Option<SimTime>,
-    /// Other nodes' packets may pass through it.
+    /// Whether it forwards other nodes' packets.
     transit: bool,
-    /// Shortest queue among its interfaces that are up, as last told.
+    /// Shortest queue among its interfaces that are up, as last reported.
     shortest_queue_pkts: u32,
 }
 
@@ -36,25 +36,25 @@ pub struct BpMr {
     pub(super) queues: Vec<InterfaceQueue>,
     pub(super) neighbours: Vec<Neighbour>,
     flows: FlowTable,
-    /// Interfaces whose heads are to be served, and the neighbours in a tie: kept to save
-    /// allocations.
+    /// Buffers kept to save allocations: interfaces whose heads are to be served, and tied
+    /// neighbours.
     to_serve: Vec<usize>,
     pub(super) tied: Vec<usize>,
 }
 
-/// What a flow's table entry says of its next packet.
+/// The state of a flow's table entry when its next packet arrives.
 enum Standing {
-    /// Leave by this interface.
+    /// The packet leaves by this interface.
     Stands(usize),
-    /// Decide anew; among equals, this interface if there is one.
-    Anew(Option<usize>),
+    /// A new decision is needed; ties go to this interface if there is one.
+    Expired(Option<usize>),
 }
 
-/// What stage 2 finds.
+/// The result of stage 2.
 enum Weighed {
     /// The destination is the neighbour on this interface.
     Direct(usize),
-    /// Each valid neighbour was told with its weight.
+    /// `each` was called for each valid neighbour with its weight.
     All,
 }
 
@@ -65,8 +65,8 @@ enum Decision {
 }
 
 impl BpMr {
-    /// The router of `node`. `gateway` chooses which queue limit holds; `ties` breaks ties,
-    /// `jitter` spreads HELLOs.
+    /// The router of `node`. `gateway` selects the queue limit; `ties` breaks ties, `jitter`
+    /// spreads HELLOs.
     pub fn new(
         node: NodeId,
         config: Config,
@@ -95,7 +95,7 @@ impl BpMr {
         }
     }
 
-    /// HELLO heard of late, and not a way through the core network.
+    /// Whether the neighbour is valid and not reached through the core network.
     #[inline]
     pub(super) fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
         let neighbour = &self.neighbours[interface];
@@ -129,7 +129,7 @@ impl BpMr {
         }
     }
 
-    /// Stage 2: tells `each` the valid neighbours of a packet with their weights. `None`: the
+    /// Stage 2: calls `each` for the valid neighbours of a packet with their weights. `None`: the
     /// destination is not known.
     #[inline]
     fn weigh(
@@ -215,8 +215,8 @@ impl BpMr {
         choice
     }
 
-    /// Whether congestion ends the burst of a flow that leaves by `interface`. Flows leave it one
-    /// at a time, so that what one has relieved is seen before the next follows.
+    /// Whether congestion ends the burst of a flow that leaves by `interface`. Flows move away one
+    /// at a time, so that the effect of one is measured before the next moves.
     fn is_pressed(
         &mut self,
         context: &Context<'_>,
@@ -272,7 +272,7 @@ impl BpMr {
         self.publish(interface);
     }
 
-    /// Moves the head of one queue to the front of another, which gives up its tail if full.
+    /// Moves the head of one queue to the front of another, which drops its tail if full.
     fn move_head(&mut self, context: &mut Context<'_>, head: Waiting, from: usize, to: usize) {
         let now = context.now();
         self.queues[from].pop_front(now, context.packet(head.id));
@@ -302,7 +302,7 @@ impl BpMr {
             Granularity::Packet => self.best(context, head.id, interface, None),
             Granularity::Flow | Granularity::Burst => match self.standing(context, head.id) {
                 Standing::Stands(interface) => Some(interface),
-                Standing::Anew(preferred) => {
+                Standing::Expired(preferred) => {
                     self.decide_flow(context, head.id, interface, preferred)
                 }
             },
@@ -314,15 +314,15 @@ impl BpMr {
         }
     }
 
-    /// The queue for a packet that arrives: stage 1 and, per flow and burst, what its flow has
-    /// decided or decides now. `None`: no valid neighbour.
+    /// The queue for an arriving packet: stage 1 and, per flow and burst, the stored or new
+    /// decision of its flow. `None`: no valid neighbour.
     fn place(&mut self, context: &Context<'_>, id: PacketId) -> Option<(usize, Mark)> {
         if self.config.granularity == Granularity::Packet {
             return self.classify(context, id);
         }
         let preferred = match self.standing(context, id) {
             Standing::Stands(interface) => return Some((interface, Mark::Bound)),
-            Standing::Anew(preferred) => preferred,
+            Standing::Expired(preferred) => preferred,
         };
         let (interface, _) = self.classify(context, id)?;
         let decided = self.decide_flow(context, id, interface, preferred);
@@ -332,8 +332,8 @@ impl BpMr {
         })
     }
 
-    /// Whether the decision of a packet's flow stands. The first packet of a burst is decided
-    /// like the first of a flow: what its flow did before gives no advantage.
+    /// Whether the decision of a packet's flow is still valid. The first packet of a burst is
+    /// decided like the first of a flow: earlier decisions give no advantage.
     fn standing(&mut self, context: &Context<'_>, id: PacketId) -> Standing {
         let packet = context.packet(id);
         let exit = packet.exit;
@@ -348,13 +348,13 @@ impl BpMr {
                     && (self.config.burst.is_over(age, gap)
                         || self.is_pressed(context, id, interface, age));
                 if over {
-                    Standing::Anew(None)
+                    Standing::Expired(None)
                 } else {
                     Standing::Stands(interface)
                 }
             }
-            Lookup::Valid { .. } | Lookup::Unknown => Standing::Anew(None),
-            Lookup::Expired(interface) => Standing::Anew(Some(interface)),
+            Lookup::Valid { .. } | Lookup::Unknown => Standing::Expired(None),
+            Lookup::Expired(interface) => Standing::Expired(Some(interface)),
         }
     }
 
@@ -376,8 +376,8 @@ impl BpMr {
         best
     }
 
-    /// Sends from the head of a queue, and of those that its packets are moved to, until the
-    /// device is full, the queue empty or its head has nowhere to go.
+    /// Sends from the head of a queue, and of the queues to which its packets are moved, until the
+    /// device is full, the queue is empty or its head has no next hop.
     fn serve(&mut self, context: &mut Context<'_>, interface: usize) {
         let room = self.config.device_queue_pkts as usize;
         let mut to_serve = std::mem::take(&mut self.to_serve);

@@ -1,9 +1,8 @@
 //! When a burst ends: the next packet of the flow is then decided like the first packet of a new
 //! flow.
 //!
-//! Bursts of a fixed time, on congestion, or both are what Patriciello et al. 2017 propose in §6.2
-//! without working them out; flowlets end at a gap in the flow (Kandula, Katabi, Sinha and
-//! Berger 2007).
+//! Patriciello et al. 2017 propose bursts of a fixed time, on congestion, or both in §6.2 without
+//! details; flowlets end at a gap in the flow (Kandula, Katabi, Sinha and Berger 2007).
 
 use backlane_units::Duration;
 
@@ -21,7 +20,7 @@ impl Burst {
         }
     }
 
-    /// What counts as congestion, and how old a decision must be before it may end a burst.
+    /// The definition of congestion, and the minimum age of a decision that congestion may end.
     #[inline]
     pub(super) fn reaction(&self) -> Option<(&Reaction, Duration)> {
         match self {
@@ -40,8 +39,8 @@ impl Reaction {
         f64::from(queue_pkts) > self.queue_share * f64::from(limit_pkts)
     }
 
-    /// Whether the best other weight stands out against the chosen neighbour's. What is not
-    /// positive is no way at all.
+    /// Whether the best other weight exceeds the chosen neighbour's by the margin. A weight that is
+    /// not positive is no alternative.
     pub(super) fn stands_out(&self, other: f64, chosen: f64) -> bool {
         other > (1.0 + self.advantage) * chosen.max(0.0)
     }
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn only_reactive_and_hybrid_bursts_react_and_a_hybrid_waits_for_its_least_age() {
+    fn only_reactive_and_hybrid_bursts_react_and_a_hybrid_waits_for_its_minimum_age() {
         assert_eq!(Burst::Flowlet { gap: ms(20) }.reaction(), None);
         assert!(!Burst::Reactive { reaction: REACTION }.is_over(ms(60_000), ms(60_000)));
         let age = |burst: Burst| burst.reaction().map(|(_, age)| age);
@@ -93,7 +92,7 @@ mod tests {
         assert!(REACTION.is_full(256, 340));
         assert!(!REACTION.stands_out(125.0, 100.0));
         assert!(REACTION.stands_out(126.0, 100.0));
-        // A way that has no weight is left for any that has.
+        // A neighbour without positive weight loses to any neighbour with one.
         assert!(REACTION.stands_out(1.0, -50.0));
         assert!(!REACTION.stands_out(0.0, -50.0));
     }

@@ -1,5 +1,5 @@
-//! Classical backpressure: a queue for each destination, and on each link the destination whose
-//! backlog falls most from end to end (Tassiulas and Ephremides 1992).
+//! Classical backpressure: a queue for each destination, and on each link the destination of the
+//! largest backlog differential (Tassiulas and Ephremides 1992).
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ struct Neighbour {
     rate_bps: f64,
     valid_until: Option<SimTime>,
     transit: bool,
-    /// Backlogs as last told, by column of the destination.
+    /// Backlogs as last reported, by column of the destination.
     backlogs_pkts: Vec<u32>,
 }
 
@@ -61,8 +61,8 @@ pub struct Classic {
     tied: Vec<(usize, usize)>,
 }
 
-/// W = max(0, Uᵢ − Uⱼ): the backlog that falls towards a neighbour, none at the destination.
-fn fall(own_pkts: u32, neighbour_pkts: u32) -> u32 {
+/// W = max(0, Uᵢ − Uⱼ): the backlog differential; the destination's own backlog is zero.
+fn differential(own_pkts: u32, neighbour_pkts: u32) -> u32 {
     own_pkts.saturating_sub(neighbour_pkts)
 }
 
@@ -102,8 +102,7 @@ impl Classic {
         }
     }
 
-    /// Of the interfaces in `among` with room, and of all destinations, the pair with the most
-    /// weight.
+    /// The pair of largest weight, over the interfaces in `among` with room and all destinations.
     fn best(
         &mut self,
         context: &mut Context<'_>,
@@ -132,7 +131,7 @@ impl Classic {
                 } else {
                     self.neighbour_backlog(interface, column)
                 };
-                let weight = f64::from(fall(own, theirs)) * neighbour.rate_bps;
+                let weight = f64::from(differential(own, theirs)) * neighbour.rate_bps;
                 if weight > most {
                     most = weight;
                     tied.clear();
@@ -158,7 +157,7 @@ impl Classic {
         }
     }
 
-    /// Sends on these interfaces until they are full or nothing falls towards them.
+    /// Sends on these interfaces until they are full or no differential is positive.
     fn serve(&mut self, context: &mut Context<'_>, among: std::ops::Range<usize>) {
         while let Some((interface, column)) = self.best(context, among.clone()) {
             let Some(head) = self.queues[column].front() else {

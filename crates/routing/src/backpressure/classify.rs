@@ -1,4 +1,4 @@
-//! Stage 1 of BP-MR: the queue that a packet waits in.
+//! Stage 1 of BP-MR: the queue in which a packet waits.
 
 use backlane_net::{Context, NodeId, PacketId};
 use backlane_units::SimTime;
@@ -7,8 +7,8 @@ use super::bp_mr::BpMr;
 use super::queue::Mark;
 
 impl BpMr {
-    /// Stage 1: the queue that a packet waits in, and whether it is bound to it. `None`: no
-    /// valid neighbour.
+    /// Stage 1: the queue in which a packet waits, and whether the packet is bound to it. `None`:
+    /// no valid neighbour.
     pub(super) fn classify(
         &mut self,
         context: &Context<'_>,
@@ -48,8 +48,8 @@ impl BpMr {
         if closer_neighbours == 0 {
             tied.extend((0..self.neighbours.len()).filter(|&i| self.valid(now, i, exit)));
         } else if tied.is_empty() {
-            // The only closer neighbour is where it came from: the nearest of all, with that
-            // one counted ten times as far.
+            // The only closer neighbour is the previous hop: takes the nearest of all, with the
+            // distance of the previous hop multiplied by ten.
             self.nearest(now, exit, hops, &mut tied, |node, hops| {
                 if node == from {
                     hops.saturating_mul(10)
@@ -70,7 +70,7 @@ impl BpMr {
         Some(choice)
     }
 
-    /// The valid neighbours at the least distance, as `distance` counts it.
+    /// The valid neighbours at the smallest `distance`.
     fn nearest(
         &self,
         now: SimTime,
@@ -96,13 +96,13 @@ impl BpMr {
         }
     }
 
-    /// Of several interfaces, those with the least queue for their rate; the fastest while all
+    /// Of several interfaces, those with the smallest ratio of queue to rate; the fastest while all
     /// are empty.
     fn keep_least_loaded(&self, tied: &mut Vec<usize>) {
         let load = |&interface: &usize| {
             let rate = self.neighbours[interface].rate_bps;
             let length = f64::from(self.queues[interface].length_pkts());
-            // An empty queue at a higher rate is the lighter load.
+            // Of empty queues, the one at the higher rate is preferred.
             (length / rate, -rate)
         };
         let empty = tied.iter().all(|&i| self.queues[i].length_pkts() == 0);
@@ -114,8 +114,9 @@ impl BpMr {
         tied.retain(|interface| key(interface) == least);
     }
 
-    /// One good interface: used until it passes three quarters of its limit; from then until it
-    /// is below half, packets spill to the nearest other neighbour with a shorter queue.
+    /// One good interface: used until its queue exceeds three quarters of its limit. From then
+    /// until the queue is below half, packets spill to the nearest other neighbour with a shorter
+    /// queue.
     fn spill(
         &mut self,
         now: SimTime,

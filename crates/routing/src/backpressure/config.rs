@@ -5,12 +5,12 @@ use backlane_param::{choice, or_word, params, words};
 use backlane_units::Duration;
 
 words! {
-    /// What a routing decision holds for.
+    /// The scope of a routing decision.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Granularity {
         /// One packet.
         Packet = "packet",
-        /// One flow and direction, until its entry runs out.
+        /// One flow and direction, until its entry expires.
         #[default]
         Flow = "flow",
         /// One burst of a flow and direction.
@@ -121,7 +121,7 @@ params! {
         device_queue_pkts: u32 = 2, in 1..=1000;
         /// A flow entry unused for so long is forgotten.
         flow_idle: Duration = Duration::from_secs(10), in SPAN;
-        /// A flow entry of this age is decided anew.
+        /// A flow entry of this age expires, and the next packet decides again.
         flow_max_age: Duration = Duration::from_secs(100), in SPAN;
         /// Whether a packet that wandered far is routed by distance.
         ///

@@ -10,27 +10,28 @@ struct Entry {
     interface: usize,
     decided_at: SimTime,
     used_at: SimTime,
-    /// Since when another neighbour has stood out at every packet.
+    /// Since when another neighbour's weight has exceeded the margin at every packet.
     outdone_since: Option<SimTime>,
-    /// TTL of the packet that decided; another TTL means that the packet took another way here.
+    /// TTL of the packet that decided; another TTL means that the packet took another path to this
+    /// node.
     ttl: u8,
 }
 
-/// What the table says of a packet.
+/// The result of a lookup for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
-    /// Leave by this interface.
+    /// The packet leaves by this interface.
     Valid {
-        /// Which.
+        /// The interface.
         interface: usize,
         /// Time since the decision.
         age: Duration,
         /// Time since the flow's last packet.
         gap: Duration,
     },
-    /// Decide anew; this was the interface until now.
+    /// A new decision is needed; this was the interface until now.
     Expired(usize),
-    /// Nothing is known.
+    /// There is no entry.
     Unknown,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct FlowTable {
 }
 
 impl FlowTable {
-    /// An empty table whose entries last as the arguments say.
+    /// An empty table; the arguments give the lifetimes of its entries.
     pub(super) fn new(idle: Duration, max_age: Duration) -> Self {
         Self {
             entries: FlowMap::default(),
@@ -51,7 +52,7 @@ impl FlowTable {
         }
     }
 
-    /// Looks a flow up and counts the use.
+    /// Looks up a flow and records the use.
     pub(super) fn lookup(&mut self, now: SimTime, key: u64, ttl: u8) -> Lookup {
         match self.entries.get_mut(&key) {
             None => Lookup::Unknown,
@@ -72,8 +73,8 @@ impl FlowTable {
         }
     }
 
-    /// Notes whether another neighbour stands out against a flow's own, and tells for how long
-    /// one has at every packet.
+    /// Records whether another neighbour stands out against a flow's own, and returns for how long
+    /// this has held at every packet.
     pub(super) fn note_outdone(&mut self, now: SimTime, key: u64, outdone: bool) -> Duration {
         let Some(entry) = self.entries.get_mut(&key) else {
             return Duration::ZERO;
@@ -98,17 +99,17 @@ impl FlowTable {
         );
     }
 
-    /// Forgets a flow.
+    /// Removes a flow's entry.
     pub(super) fn remove(&mut self, key: u64) {
         self.entries.remove(&key);
     }
 
-    /// Forgets everything: a neighbour came back, and every decision may be better now.
+    /// Removes all entries: a neighbour has returned, and any decision may improve.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Forgets what has been idle for too long.
+    /// Removes the entries that have been idle for too long.
     pub(super) fn purge(&mut self, now: SimTime) {
         let idle = self.idle;
         self.entries.retain(|_, entry| now - entry.used_at <= idle);
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_flow_is_decided_anew_after_ten_seconds() {
+    fn an_idle_flow_is_decided_again_after_ten_seconds() {
         assert_eq!(interface(table().lookup(at(10), 7, 60)), Some(2));
         assert_eq!(table().lookup(at(11), 7, 60), Lookup::Expired(2));
         let mut table = table();
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn one_packet_at_which_nobody_stands_out_begins_the_wait_again() {
+    fn one_packet_at_which_no_neighbour_stands_out_restarts_the_wait() {
         let mut table = table();
         let second = Duration::from_secs(1);
         assert_eq!(table.note_outdone(at(1), 7, true), Duration::ZERO);

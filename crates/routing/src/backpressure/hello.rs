@@ -9,12 +9,12 @@ const HELLO_MESSAGE: u8 = 1;
 const FIXED_BYTES: usize = 4 + 12 + 9;
 /// Length of a destination and its backlog, in bytes.
 const DESTINATION_BYTES: usize = 6;
-/// So many fit into a datagram.
+/// The number of destinations that fit into a datagram.
 const MOST_DESTINATIONS: usize = 10_000;
 /// An interface whose neighbour is silent.
 const DOWN: u16 = u16::MAX;
 
-/// What a node tells its neighbours about its queues.
+/// A node's report of its queues to its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The sender's node number.
@@ -29,7 +29,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// The message as bytes. At most 255 interfaces and 10 000 destinations are told of.
+    /// The message as bytes, with at most 255 interfaces and 10 000 destinations.
     pub fn encode(&self) -> Arc<[u8]> {
         let interfaces = self.queues_pkts.len().min(255);
         let destinations = self.by_destination.len().min(MOST_DESTINATIONS);
@@ -63,7 +63,7 @@ impl Hello {
         bytes.into()
     }
 
-    /// Reads a message; `None` if it is not a whole HELLO.
+    /// Decodes a message; `None` if it is not a complete HELLO.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let u16_at = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         if *bytes.get(4)? != HELLO_MESSAGE {
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(
+        fn decoding_inverts_encoding(
             originator in any::<u32>(),
             sequence in any::<u16>(),
             queues_pkts in prop::collection::vec(prop::option::of(0..u16::MAX), 0..20),
@@ -127,7 +127,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_bring_the_decoder_down(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn no_bytes_cause_a_panic_in_the_decoder(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Hello::decode(&bytes);
         }
     }

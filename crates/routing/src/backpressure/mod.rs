@@ -13,23 +13,23 @@
 //! - `hello`: the message that carries queue lengths to the neighbours.
 //! - `weights`: the penalty p, the variable V and the weight.
 //! - `flow_table`: per flow, the first packet decides for those that follow.
-//! - `burst`: when a flow is decided anew, so that its first packet decides for a burst alone.
+//! - `burst`: when a flow's decision expires, so that it holds for one burst only.
 //! - `queue`: the FIFO of an interface.
 //! - `classify`: the first stage.
 //! - `bp_mr`: the second stage and the router.
-//! - `signals`: when HELLOs are sent, and how long a neighbour is believed.
+//! - `signals`: when HELLOs are sent, and how long a neighbour stays valid.
 //! - `shared`: what the routers of one network share.
 //!
-//! Its forebears stand beside it: `single_queue` is BP and BS, with one FIFO on a node;
-//! `classic` is backpressure as it was found, with a queue for each destination; [`tcp_aware`]
-//! has a queue for each flow and starves none that TCP keeps short.
+//! The earlier protocols: `single_queue` is BP and BS, with one FIFO per node; `classic` is
+//! classical backpressure, with a queue for each destination; [`tcp_aware`] has a queue for each
+//! flow and does not starve flows with small windows.
 //!
 //! Lengths of BP-MR's queues are in full packets of 1440 bytes, rounded down. The distance to a
-//! destination is the number of links, known beforehand.
+//! destination is the number of links, computed before the run.
 //!
-//! Where this departs from the published simulations: a packet spills to a neighbour that is not
-//! closer only if that queue is strictly shorter; per flow, the first packet decides on arrival
-//! and not at the head of its queue, so that no later packet of its flow can overtake it.
+//! Differences from the published simulations: a packet spills to a neighbour that is not closer
+//! only if that queue is strictly shorter; per flow, the first packet decides on arrival and not at
+//! the head of its queue, so that no later packet of its flow can overtake it.
 
 mod bp_mr;
 mod burst;
@@ -55,5 +55,5 @@ pub use single_queue::{
 };
 pub use weights::{Candidate, Penalty, weight};
 
-/// The packet that queue lengths are counted in, in bytes.
+/// The packet size in which queue lengths are counted, in bytes.
 pub const FULL_PACKET_BYTES: u64 = 1440;

@@ -8,13 +8,13 @@ use backlane_units::SimTime;
 
 use super::FULL_PACKET_BYTES;
 
-/// Whether a packet may still choose its interface.
+/// Whether a packet may leave by any interface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Free to leave by any interface.
+    /// The packet may leave by any interface.
     Free,
-    /// Leaves by the interface whose queue it is in, whatever its weight: its flow decided so, or
-    /// it was moved or spilled there, and a packet moves at most once on a node.
+    /// The packet leaves by the interface whose queue holds it, regardless of the weight: its flow
+    /// decided so, or it was moved or spilled there. A packet moves at most once per node.
     Bound,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Waiting {
 #[derive(Default)]
 pub(super) struct InterfaceQueue {
     waiting: VecDeque<Waiting>,
-    /// It passed three quarters of the limit and has not yet fallen below half.
+    /// Whether it has exceeded three quarters of the limit and not yet fallen below half.
     pub(super) spilling: bool,
-    /// When congestion last made a flow leave.
+    /// When congestion last moved a flow away.
     pub(super) relieved_at: Option<SimTime>,
     counters: RouterQueue,
 }
@@ -49,12 +49,12 @@ impl InterfaceQueue {
         self.waiting.len() as u32
     }
 
-    /// What it holds and has held.
+    /// Its current and cumulative contents.
     pub(super) fn counters(&self) -> RouterQueue {
         self.counters
     }
 
-    /// The packet to leave next.
+    /// The next packet to leave.
     #[inline]
     pub(super) fn front(&self) -> Option<Waiting> {
         self.waiting.front().copied()
@@ -80,12 +80,12 @@ impl InterfaceQueue {
         Some(waiting)
     }
 
-    /// The packet that came last.
+    /// The last packet.
     pub(super) fn back(&self) -> Option<Waiting> {
         self.waiting.back().copied()
     }
 
-    /// Gives up the packet that came last; `packet` is that packet.
+    /// Removes the last packet; `packet` is that packet.
     pub(super) fn drop_back(&mut self, now: SimTime, packet: &Packet) {
         if self.waiting.pop_back().is_some() {
             self.count_out(now, packet);
@@ -93,7 +93,7 @@ impl InterfaceQueue {
         }
     }
 
-    /// Counts a packet that was refused.
+    /// Counts a rejected packet.
     pub(super) fn count_drop(&mut self) {
         self.counters.drops += 1;
     }

@@ -6,11 +6,11 @@ use backlane_net::NodeId;
 
 use crate::graph::Distances;
 
-/// What the routers of one network share: what is known before the run, and the board on which
-/// queue lengths are read where the configuration says `oracle`.
+/// What the routers of one network share: what is known before the run, and the exact queue lengths
+/// for the setting `oracle`.
 pub struct Shared {
     pub(super) distances: Distances,
-    /// Nodes through which nobody else's packets go (the gateway of the core network).
+    /// Nodes that do not forward other nodes' packets (the gateway of the core network).
     pub(super) no_transit: Vec<bool>,
     /// By node and queue, in packets.
     pub(super) board: Vec<Vec<Cell<u32>>>,
@@ -31,7 +31,7 @@ impl Shared {
         shared
     }
 
-    /// Makes room for the queues of a node.
+    /// Adds the queues of a node.
     pub fn add_node(&mut self, node: NodeId, queues: usize) {
         self.board[node.index()] = vec![Cell::new(0); queues];
     }

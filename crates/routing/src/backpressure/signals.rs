@@ -1,4 +1,4 @@
-//! When a node sends its HELLOs, and how long a neighbour is believed.
+//! When a node sends its HELLOs, and how long a neighbour stays valid.
 
 use backlane_engine::{Stream, TimerId};
 use backlane_net::Context;
@@ -20,7 +20,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// A HELLO each `interval` and up to a quarter more, which `jitter` draws.
+    /// A HELLO each `interval` plus up to a quarter of it, drawn from `jitter`.
     pub(super) fn new(interval: Duration, jitter: Stream) -> Self {
         Self {
             interval,
@@ -53,7 +53,7 @@ impl Signals {
         }
     }
 
-    /// Until when a neighbour is valid that was heard now.
+    /// Until when a neighbour is valid whose HELLO arrives now.
     pub(super) fn valid_until(&self, now: SimTime) -> SimTime {
         now.saturating_add(self.interval.saturating_mul(HELLO_LOSS))
     }

@@ -16,7 +16,7 @@ use super::signals::{HELLO_TTL, Signals};
 use super::weights::raised;
 use super::{Hello, Penalty, QueueInfo, V};
 
-/// The backlog that a dead end tells of, and the pull of its way out, in packets.
+/// The virtual backlog that a dead end reports, and the weight of the route out of it, in packets.
 const VIRTUAL_BACKLOG_PKTS: u16 = 200;
 
 /// How proximity counts.
@@ -24,8 +24,8 @@ const VIRTUAL_BACKLOG_PKTS: u16 = 200;
 pub enum PenaltyRule {
     /// −1 towards a neighbour that is closer or as far, +1 towards one that is farther.
     Plain,
-    /// 0 towards one that is farther; a node without a closer neighbour tells of a virtual
-    /// backlog, which turns the others away from it.
+    /// 0 towards one that is farther; a node without a closer neighbour reports a virtual backlog,
+    /// which repels packets.
     Shadow,
     /// With the previous hop as memory, for sparse networks (BS).
     Sparse,
@@ -47,10 +47,10 @@ words! {
     /// What is closer.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Distance {
-        /// What is fewer links away.
+        /// The number of links to the destination.
         #[default]
         Hops = "hops",
-        /// What is less far as the crow flies.
+        /// The straight-line distance to the destination.
         Euclidean = "euclidean",
     }
 }
@@ -107,20 +107,20 @@ impl From<BpPenalty> for PenaltyRule {
     }
 }
 
-/// A queue as told by a HELLO, and how it was told before.
+/// A queue length from the last HELLO and from the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct Reported {
     pkts: u32,
     before_pkts: u32,
 }
 
-impl Told {
-    fn tell(&mut self, pkts: u32) {
+impl Reported {
+    fn update(&mut self, pkts: u32) {
         self.before_pkts = self.pkts;
         self.pkts = pkts;
     }
 
-    /// The queue if it grows once more as it did.
+    /// The queue length if it grows by the same amount again.
     fn anticipated(self) -> f64 {
         2.0 * f64::from(self.pkts) - f64::from(self.before_pkts)
     }
@@ -131,12 +131,12 @@ struct Neighbour {
     rate_bps: f64,
     valid_until: Option<SimTime>,
     transit: bool,
-    queue: Told,
+    queue: Reported,
     /// Virtual backlog by destination.
     virtual_pkts: BTreeMap<u32, u16>,
 }
 
-/// V for the largest of the queues at hand.
+/// V for the largest of the known queues.
 fn variable_v(queue_limit_pkts: u32, largest_pkts: f64) -> f64 {
     let q_max = f64::from(queue_limit_pkts);
     (q_max - largest_pkts).clamp(0.0, q_max)
@@ -151,8 +151,8 @@ pub struct SingleQueue {
     ties: Stream,
     signals: Signals,
     queue: InterfaceQueue,
-    /// The node's own queue at its HELLOs.
-    told: Told,
+    /// The node's own queue at its last two HELLOs.
+    reported: Reported,
     neighbours: Vec<Neighbour>,
     /// Destinations to which no neighbour is closer.
     dead_ends: BTreeSet<NodeId>,
@@ -177,7 +177,7 @@ impl SingleQueue {
             ties,
             signals: Signals::new(config.hello_interval, jitter),
             queue: InterfaceQueue::default(),
-            told: Told::default(),
+            reported: Reported::default(),
             neighbours: Vec::new(),
             dead_ends: BTreeSet::new(),
             tied: Vec::new(),
@@ -210,7 +210,7 @@ impl SingleQueue {
                 variable_v(limit, f64::from(queues.fold(own, u32::max)))
             }
             V::Variable => {
-                let own = 2.0 * f64::from(own) - f64::from(self.told.pkts);
+                let own = 2.0 * f64::from(own) - f64::from(self.reported.pkts);
                 let queues = valid
                     .iter()
                     .map(|&i| self.neighbours[i].queue.anticipated());
@@ -235,7 +235,8 @@ impl SingleQueue {
             return Some(direct);
         }
         let distance = |interface: usize| far[self.neighbours[interface].node.index()];
-        // As many as far count as closer in all rules but that for sparse networks.
+        // A neighbour at the same distance counts as closer, except in the rule for sparse
+        // networks.
         let strict = self.penalty == PenaltyRule::Sparse;
         let is_closer =
             |interface: usize| distance(interface) < own || !strict && distance(interface) == own;
@@ -253,8 +254,8 @@ impl SingleQueue {
                 PenaltyRule::Plain if is_closer => -1.0,
                 PenaltyRule::Plain => 1.0,
                 PenaltyRule::Shadow if is_closer => {
-                    let told = neighbour.virtual_pkts.get(&exit.0).copied();
-                    f64::from(told.unwrap_or(0)) - 1.0
+                    let reported = neighbour.virtual_pkts.get(&exit.0).copied();
+                    f64::from(reported.unwrap_or(0)) - 1.0
                 }
                 PenaltyRule::Shadow if closer.is_empty() => -f64::from(VIRTUAL_BACKLOG_PKTS),
                 PenaltyRule::Shadow => 0.0,
@@ -301,8 +302,8 @@ impl SingleQueue {
         }
     }
 
-    /// Sends from the head until it has nowhere to go or its device is full: what is behind it
-    /// waits with it.
+    /// Sends from the head until it has no next hop or its device is full. Packets behind it wait
+    /// with it.
     fn serve(&mut self, context: &mut Context<'_>) {
         let room = self.config.device_queue_pkts as usize;
         while let Some(head) = self.queue.front() {
@@ -330,7 +331,7 @@ impl Router for SingleQueue {
                 rate_bps: interface.rate.as_bps() as f64,
                 valid_until: None,
                 transit: !self.shared.no_transit[interface.peer.index()],
-                queue: Told::default(),
+                queue: Reported::default(),
                 virtual_pkts: BTreeMap::new(),
             })
             .collect();
@@ -374,14 +375,14 @@ impl Router for SingleQueue {
         let neighbour = &mut self.neighbours[interface];
         neighbour.valid_until = Some(valid_until);
         let pkts = hello.queues_pkts.first().copied().flatten().unwrap_or(0);
-        neighbour.queue.tell(u32::from(pkts));
+        neighbour.queue.update(u32::from(pkts));
         neighbour.virtual_pkts = hello.by_destination.into_iter().collect();
         self.serve(context);
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
         let own = self.queue.waiting_pkts();
-        self.told.tell(own);
+        self.reported.update(own);
         let hello = Hello {
             originator: self.node.0,
             sequence: self.signals.next_sequence(),
@@ -412,7 +413,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn v_is_what_is_free_of_the_fullest_queue_and_never_negative() {
+    fn v_is_the_free_space_of_the_fullest_queue_and_never_negative() {
         assert_eq!(variable_v(200, 0.0), 200.0);
         assert_eq!(variable_v(200, 150.0), 50.0);
         assert_eq!(variable_v(200, 260.0), 0.0);
@@ -421,11 +422,11 @@ mod tests {
 
     #[test]
     fn a_queue_is_taken_to_grow_as_it_did_between_two_hellos() {
-        let mut told = Told::default();
-        told.tell(40);
-        told.tell(100);
-        assert_eq!(told.anticipated(), 160.0);
-        told.tell(100);
-        assert_eq!(told.anticipated(), 100.0);
+        let mut reported = Reported::default();
+        reported.update(40);
+        reported.update(100);
+        assert_eq!(reported.anticipated(), 160.0);
+        reported.update(100);
+        assert_eq!(reported.anticipated(), 100.0);
     }
 }

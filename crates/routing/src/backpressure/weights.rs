@@ -6,12 +6,12 @@ use backlane_net::packet::INITIAL_TTL;
 /// A packet whose TTL has fallen below this has wandered for more than 24 hops.
 const WANDERED_TTL: u8 = 40;
 
-/// How a neighbour lies with respect to a packet and its destination.
+/// The position of a neighbour with respect to a packet and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Penalty {
-    /// −1: a step forward, or the only way out of a dead end.
+    /// −1: a step forward, or the only exit from a dead end.
     Forward,
-    /// 0: back to where the packet came from, though nearer.
+    /// 0: back to the previous hop, though nearer.
     Back,
     /// +1: a detour.
     Detour,
@@ -56,9 +56,9 @@ pub struct Candidate {
     /// Qⱼ: the neighbour's shortest queue among those of its interfaces, in full packets. The
     /// best of the weights over the interfaces is the one of the shortest queue.
     pub neighbour_queue_pkts: u32,
-    /// Where it lies.
+    /// Its position.
     pub penalty: Penalty,
-    /// The packet came from it.
+    /// Whether the packet came from it.
     pub came_from: bool,
     /// Rᵢⱼ, in bits per second.
     pub rate_bps: f64,
@@ -83,7 +83,7 @@ pub fn weight(candidate: &Candidate, v: V, queue_limit_pkts: u32, ttl: Option<u8
     (backlog - weight_of_proximity * candidate.penalty.value()) * candidate.rate_bps
 }
 
-/// V of a packet with this TTL: raised towards `q_max` once it has wandered far.
+/// V of a packet with this TTL: raised towards `q_max` once its hop count is high.
 #[inline]
 pub(super) fn raised(v: f64, q_max: f64, ttl: u8) -> f64 {
     if ttl >= WANDERED_TTL {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closer_neighbour_weighs_what_is_free_of_its_queue_whatever_the_own_queue_holds() {
+    fn a_closer_neighbour_weighs_its_free_queue_space_regardless_of_the_own_queue() {
         for own in [0, 1, 100, 339, 340] {
             for neighbour in [0, 50, 339] {
                 let free = f64::from(Q_MAX - neighbour);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn back_to_where_it_came_from_the_difference_of_queues_alone_counts() {
+    fn back_to_the_previous_hop_only_the_difference_of_queues_counts() {
         assert_eq!(variable(100, 40, Penalty::Back), 60.0);
         assert_eq!(variable(40, 100, Penalty::Back), -60.0);
     }

@@ -35,32 +35,32 @@ params! {
         /// Packets that are not pinned choose only when the last one of their flow left longer ago
         /// than this, and else follow it; "off": every packet chooses.
         burst_gap: OrOff<Duration> = OrOff::Off, in SPAN;
-        /// A pinned flow chooses anew when its choice is so old; "off": never while it is in use.
+        /// A pinned flow chooses again when its choice has this age; "off": never while it is in
+        /// use.
         repin_period: OrOff<Duration> = OrOff::Off, in SPAN;
-        /// A packet may take so many links more than the shortest way from where it enters the
-        /// backhaul has: 2 opens ways of 4 links beside one of 2. The paper limits them and has no
-        /// number.
+        /// Links that a packet may take beyond the shortest path from its first router: 2 permits
+        /// paths of 4 links where the shortest has 2. The paper limits them without a number.
         extra_hops: u8 = 2, in 0..=32;
         /// Whether a packet always goes to its last router where that is a neighbour. Else it may
         /// pass through others, as its budget allows.
         deliver_directly: bool = true;
-        /// A neighbour to which the link layer gave up so many frames in a row is left out. The
-        /// paper has no number; one or two are given up where stations collide, too.
+        /// A neighbour is excluded after this many consecutive frames that the link layer gave up.
+        /// The paper has no number; collisions alone cause one or two.
         failure_threshold: u8 = 3, in 1..=255;
-        /// For how long; then one packet tries it. The paper has no number: a station that starts
-        /// again takes seconds.
+        /// Duration of the exclusion; then one packet tries the neighbour. The paper has no number:
+        /// a station that starts again takes seconds.
         blacklist: Duration = Duration::from_secs(5), in SPAN;
         /// Time constant with which the bytes sent to a neighbour are forgotten, so that what was
         /// long ago decides nothing; "off" keeps them all, as published.
         aging: OrOff<Duration> = OrOff::Value(Duration::from_secs(10)), in SPAN;
-        /// A pinned flow that was silent for longer than this chooses anew. The paper has no number
-        /// either; a TCP that retries is seldom silent for a minute.
+        /// A pinned flow that was silent for longer than this chooses again. The paper has no
+        /// number; a TCP sender that retransmits is seldom silent for a minute.
         flow_idle: Duration = Duration::from_secs(60), in SPAN;
     }
 }
 
 impl Config {
-    /// For how long a choice holds for the data of a flow, or for what comes back (`reverse`);
+    /// How long a choice holds for the data of a flow, or for its acknowledgments (`reverse`);
     /// `None` where every packet chooses.
     pub(super) fn hold(&self, reverse: bool) -> Option<Hold> {
         let pinned = match self.allocation {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_gap_holds_what_is_not_pinned_and_a_period_what_is() {
+    fn a_burst_gap_applies_to_unpinned_flows_and_a_period_to_pinned_ones() {
         let second = Duration::from_secs(1);
         let config = Config {
             allocation: Allocation::Data,

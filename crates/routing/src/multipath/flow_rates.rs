@@ -1,4 +1,4 @@
-//! What every link should carry.
+//! The flow rates that links should carry.
 
 use backlane_net::{Network, NodeId};
 
@@ -8,13 +8,13 @@ use backlane_net::{Network, NodeId};
 pub struct FlowRates(Vec<Vec<f64>>);
 
 impl FlowRates {
-    /// Every link alike: neighbours take turns.
+    /// The same rate for every link: neighbours take turns.
     pub fn equal(network: &Network) -> Self {
         Self::by(network, |_, _| 1.0)
     }
 
-    /// As `rate` gives it for a node and one of its interfaces
-    /// ([`Network::mesh_interfaces`]). What is no positive number counts as zero.
+    /// Rates given by `rate` for a node and one of its interfaces ([`Network::mesh_interfaces`]). A
+    /// value that is not a positive number counts as zero.
     pub fn by(network: &Network, mut rate: impl FnMut(NodeId, usize) -> f64) -> Self {
         let mut of = |node: NodeId| -> Vec<f64> {
             (0..network.mesh_interfaces(node).len())
@@ -29,7 +29,7 @@ impl FlowRates {
         )
     }
 
-    /// Of a node's interfaces, in their order.
+    /// The rates of a node's interfaces, in their order.
     pub fn of(&self, node: NodeId) -> &[f64] {
         &self.0[node.index()]
     }

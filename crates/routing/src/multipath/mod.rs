@@ -9,14 +9,14 @@
 //! v = argmin sent(v) / f(v),    sent(v) += bytes of the packet
 //! ```
 //!
-//! among those by which the packet can still come to its exit within its hop budget. Nothing is
-//! told between routers, and nothing is computed anew when a neighbour fails: it is left out.
+//! among those by which the packet can still come to its exit within its hop budget. Routers
+//! exchange no messages. When a neighbour fails it is excluded, and no path is recomputed.
 //!
-//! - `config`: what is pinned, and the constants.
+//! - `config`: the directions that are pinned, and the constants.
 //! - `flow_rates`: f of every link.
-//! - `reach`: how far it is over the links that are used.
-//! - `neighbours`: the counters, the choice, and who is left out for a while.
-//! - `pins`: the flows that have made their choice.
+//! - `reach`: distances over the links that are used.
+//! - `neighbours`: the counters, the choice, and exclusion after failures.
+//! - `pins`: the choices of pinned flows.
 //! - `router`: the router.
 
 mod config;

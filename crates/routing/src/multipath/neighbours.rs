@@ -1,4 +1,4 @@
-//! The counters, the choice, and who is left out for a while.
+//! The counters, the choice, and exclusion after failures.
 
 use backlane_engine::Stream;
 use backlane_net::{Interface, NodeId};
@@ -6,16 +6,16 @@ use backlane_units::{Duration, SimTime};
 
 use super::Config;
 
-/// Counters are aged in steps of so many to a time constant.
+/// The number of ageing steps per time constant.
 const AGING_STEPS: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In use.
     Up,
-    /// Left out until then; `probed` if a packet is on its way that was sent to try it.
-    Out { until: SimTime, probed: bool },
-    /// It was left out for long enough: the next packet that chooses it tries it.
+    /// Excluded until then; `probed` if a probe packet is in flight.
+    Excluded { until: SimTime, probed: bool },
+    /// The exclusion has ended: the next packet that chooses the neighbour is a probe.
     Returning,
 }
 
@@ -27,25 +27,25 @@ struct Neighbour {
     cost: f64,
     /// The greatest flow rate of the node over its own; infinite where the link is not used.
     per_byte: f64,
-    /// Frames that were given up since the last one that was acknowledged.
+    /// Frames given up since the last acknowledged one.
     failures: u8,
-    /// It is at the end of a wire, which has a carrier and no acknowledgments.
+    /// Whether it is at the end of a wire, which has a carrier and no acknowledgments.
     wired: bool,
-    /// It passes on other nodes' packets.
+    /// Whether it forwards other nodes' packets.
     transit: bool,
 }
 
-/// A packet that wants to leave.
+/// A packet to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving<'a> {
     pub(super) exit: NodeId,
-    /// The node that it came from.
+    /// The previous hop.
     pub(super) previous: NodeId,
-    /// The interface that it comes back from undelivered, if it does.
+    /// The interface that returned it undelivered, if any.
     pub(super) failed: Option<usize>,
-    /// The links that it may still take, this one included.
+    /// The links that it may still take, including this one.
     pub(super) budget: u16,
-    /// From every node, the links to the exit.
+    /// The number of links to the exit, by node.
     pub(super) links_to_exit: &'a [u16],
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// At the ends of `interfaces`, whose flow rates are `flow_rates`.
+    /// The neighbours on `interfaces`, with their `flow_rates`.
     pub(super) fn new(
         config: &Config,
         interfaces: &[Interface],
@@ -98,13 +98,13 @@ impl Neighbours {
         }
     }
 
-    /// How often a neighbour in use was left out.
+    /// How often a neighbour in use was excluded.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The candidate that is furthest behind its flow rate; of several, one by lot. `carrier`
-    /// tells whether the wire of an interface is whole.
+    /// The candidate that is furthest behind its flow rate; of several, a random one. `carrier`
+    /// returns whether the wire of an interface is up.
     #[inline]
     pub(super) fn choose(
         &mut self,
@@ -142,7 +142,8 @@ impl Neighbours {
         best
     }
 
-    /// Whether a packet of a pinned flow may stay with an interface: it leads on and not back.
+    /// Whether a packet of a pinned flow may stay with an interface: it is a candidate and does not
+    /// lead back.
     #[inline]
     pub(super) fn may_stay(
         &mut self,
@@ -155,7 +156,7 @@ impl Neighbours {
             && self.is_candidate(now, interface, packet, &carrier)
     }
 
-    /// A packet leaves by an interface.
+    /// Counts a packet that leaves by an interface.
     #[inline]
     pub(super) fn count(&mut self, now: SimTime, interface: usize, size_bytes: u32) {
         self.age(now);
@@ -164,11 +165,11 @@ impl Neighbours {
         neighbour.cost += f64::from(size_bytes) * neighbour.per_byte;
         if neighbour.state == State::Returning {
             neighbour.failures = 0;
-            // What becomes of a packet on a wire, nobody tells.
+            // Wires give no delivery feedback.
             neighbour.state = if neighbour.wired {
                 State::Up
             } else {
-                State::Out {
+                State::Excluded {
                     until,
                     probed: true,
                 }
@@ -176,7 +177,7 @@ impl Neighbours {
         }
     }
 
-    /// The link layer is done with a frame.
+    /// Processes the link layer's report on a frame.
     pub(super) fn on_frame_done(&mut self, now: SimTime, interface: usize, delivered: bool) {
         let neighbour = &mut self.all[interface];
         match (neighbour.state, delivered) {
@@ -185,13 +186,13 @@ impl Neighbours {
                 neighbour.failures = neighbour.failures.saturating_add(1);
                 if neighbour.failures >= self.failure_threshold {
                     self.lost += 1;
-                    self.leave_out(now, interface);
+                    self.exclude(now, interface);
                 }
             }
-            (State::Out { probed: true, .. }, true) => neighbour.state = State::Up,
-            (State::Out { probed: true, .. }, false) => self.leave_out(now, interface),
-            // It waited in the radio when the neighbour was left out.
-            (State::Out { probed: false, .. } | State::Returning, _) => {}
+            (State::Excluded { probed: true, .. }, true) => neighbour.state = State::Up,
+            (State::Excluded { probed: true, .. }, false) => self.exclude(now, interface),
+            // The frame was already in the device queue when the neighbour was excluded.
+            (State::Excluded { probed: false, .. } | State::Returning, _) => {}
         }
     }
 
@@ -218,7 +219,7 @@ impl Neighbours {
         self.is_in_use(now, interface, carrier)
     }
 
-    /// Looks at the carrier and the clock.
+    /// Updates the state by carrier and time.
     fn is_in_use(
         &mut self,
         now: SimTime,
@@ -226,32 +227,32 @@ impl Neighbours {
         carrier: &impl Fn(usize) -> bool,
     ) -> bool {
         let Neighbour { state, wired, .. } = self.all[interface];
-        if let State::Out { until, .. } = state
+        if let State::Excluded { until, .. } = state
             && now < until
         {
             return false;
         }
         if wired && !carrier(interface) {
             self.lost += u64::from(state == State::Up);
-            self.leave_out(now, interface);
+            self.exclude(now, interface);
             return false;
         }
-        if matches!(state, State::Out { .. }) {
+        if matches!(state, State::Excluded { .. }) {
             self.catch_up(interface);
             self.all[interface].state = State::Returning;
         }
         true
     }
 
-    fn leave_out(&mut self, now: SimTime, interface: usize) {
-        self.all[interface].state = State::Out {
+    fn exclude(&mut self, now: SimTime, interface: usize) {
+        self.all[interface].state = State::Excluded {
             until: now.saturating_add(self.blacklist),
             probed: false,
         };
     }
 
-    /// A neighbour that comes back begins level with the one that is furthest behind, or else it
-    /// would get everything until it had made up for the time that it was away.
+    /// The counter of a neighbour that returns starts at the smallest of the others. Otherwise the
+    /// neighbour would receive all packets until its counter had caught up.
     fn catch_up(&mut self, interface: usize) {
         let in_use = self.all.iter().filter(|neighbour| {
             neighbour.state == State::Up && neighbour.per_byte != f64::INFINITY
@@ -261,7 +262,7 @@ impl Neighbours {
         *cost = least.map_or(*cost, |least| cost.max(least));
     }
 
-    /// Lets the counters decay.
+    /// Ages the counters.
     #[inline]
     fn age(&mut self, now: SimTime) {
         if let Some(constant) = self.aging {
@@ -346,14 +347,14 @@ mod tests {
                 .choose(now, &packet, carrier, &mut self.ties)
         }
 
-        /// Sends a packet, none of whose ways back or onwards matters.
+        /// Sends a packet without previous hop and within any budget.
         fn send(&mut self, now: SimTime, size_bytes: u32) -> Option<usize> {
             let interface = self.choose(now, 3, 0, &[])?;
             self.neighbours.count(now, interface, size_bytes);
             Some(interface)
         }
 
-        /// Bytes to each neighbour of `packets` packets, one a millisecond.
+        /// Bytes to each neighbour, of `packets` packets at one per millisecond.
         fn share(&mut self, packets: u64, size_bytes: impl Fn(u64) -> u32) -> Vec<u64> {
             let mut bytes = vec![0; self.neighbours.all.len()];
             for packet in 0..packets {
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_with_equal_flow_rates_take_turns_in_an_order_by_lot() {
+    fn neighbours_with_equal_flow_rates_take_turns_in_random_order() {
         let mut node = Node::radios(&[3.0, 3.0, 3.0]);
         let mut orders = std::collections::BTreeSet::new();
         for round in 0..1000 {
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_goes_back_where_it_came_from_only_if_nobody_else_is_left() {
+    fn a_packet_returns_to_the_previous_hop_only_without_other_candidates() {
         let mut node = Node::radios(&[1.0, 1.0]);
         for ms in 0..100 {
             assert_eq!(node.choose(at(ms), 3, 1, &[]), Some(1));
@@ -456,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_beside_is_always_taken_or_only_in_its_turn() {
+    fn an_adjacent_exit_is_always_taken_or_only_in_its_turn() {
         for deliver_directly in [true, false] {
             let config = Config {
                 deliver_directly,
@@ -469,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn three_failures_in_a_row_leave_a_neighbour_out_for_five_seconds() {
+    fn three_consecutive_failures_exclude_a_neighbour_for_five_seconds() {
         let mut node = Node::radios(&[1.0, 1.0]);
         for _ in 0..10 {
             node.fail(at(0), 0);
@@ -490,7 +491,7 @@ mod tests {
         assert_eq!(tried.iter().filter(|&&to| to == 0).count(), 1, "{tried:?}");
     }
 
-    /// A node whose first neighbour was left out at 0 s and is tried at 5 s.
+    /// A node whose first neighbour was excluded at 0 s and is probed at 5 s.
     fn probing() -> Node {
         let mut node = Node::radios(&[1.0, 1.0]);
         for _ in 0..3 {
@@ -504,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_fails_leaves_the_neighbour_out_again() {
+    fn a_failed_probe_excludes_the_neighbour_again() {
         let mut node = probing();
         node.fail(at(5010), 0);
         for ms in 5010..10_010 {
@@ -524,14 +525,14 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_of_which_nothing_is_heard_is_repeated() {
+    fn a_probe_without_a_report_is_repeated() {
         let mut node = probing();
         assert!((5001..10_000).all(|ms| node.send(at(ms), 1000) == Some(1)));
         assert!((10_000..10_010).any(|ms| node.send(at(ms), 1000) == Some(0)));
     }
 
     #[test]
-    fn a_wire_without_carrier_is_left_out_at_once_and_used_again_after_the_time() {
+    fn a_wire_without_carrier_is_excluded_at_once_and_used_again_after_the_time() {
         let mut node = Node::new(Config::default(), &[1.0, 1.0], None);
         let chosen = |node: &mut Node, ms, cut: &[usize]| {
             let choice = node.choose(at(ms), 3, 0, cut).unwrap();

@@ -1,15 +1,15 @@
-//! The flows that have made their choice.
+//! The choices of pinned flows.
 
 use backlane_units::{Duration, SimTime};
 
 use crate::flow_map::FlowMap;
 
-/// For how long a choice holds.
+/// How long a choice holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hold {
     /// Until a longer gap between two packets.
     pub(super) gap: Duration,
-    /// Until it is so old.
+    /// Until it reaches this age.
     pub(super) age: Option<Duration>,
 }
 
@@ -25,7 +25,7 @@ struct Pin {
 pub(super) struct Pins(FlowMap<Pin>);
 
 impl Pins {
-    /// The interface that a flow chose, if that still holds. The use is counted.
+    /// The interface that a flow chose, if the choice still holds. Records the use.
     #[inline]
     pub(super) fn get(&mut self, now: SimTime, key: u64, hold: Hold) -> Option<usize> {
         let pin = self.0.get_mut(&key)?;
@@ -35,7 +35,7 @@ impl Pins {
         (gap <= hold.gap && !old).then_some(pin.interface as usize)
     }
 
-    /// A flow has chosen.
+    /// Stores a flow's choice.
     pub(super) fn set(&mut self, now: SimTime, key: u64, interface: usize) {
         let pin = Pin {
             interface: interface as u32,

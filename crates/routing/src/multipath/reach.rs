@@ -1,4 +1,4 @@
-//! How far it is over the links that are used.
+//! Distances over the links that are used.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use backlane_net::{Network, NodeId};
 use super::FlowRates;
 use crate::graph::Distances;
 
-/// What the routers of one network share: the flow rates, and the numbers of links to every exit
-/// over links that have one. Both are known before the run and do not change in it.
+/// What the routers of one network share: the flow rates, and the distances to every exit over
+/// links with a positive rate. Both are known before the run and constant.
 #[derive(Debug)]
 pub struct Reach {
     pub(super) flow_rates: FlowRates,
     pub(super) distances: Distances,
-    /// Nodes through which nobody else's packets go.
+    /// Nodes that do not forward other nodes' packets.
     pub(super) no_transit: Vec<bool>,
 }
 
@@ -48,15 +48,14 @@ impl Reach {
         }
     }
 
-    /// The number of links from a node to an exit over those that are used; `None` if there is no
-    /// way.
+    /// The number of used links from a node to an exit; `None` if there is no path.
     pub fn links(&self, from: NodeId, exit: NodeId) -> Option<u16> {
         let links = self.distances.to(exit)?[from.index()];
         (links != u16::MAX).then_some(links)
     }
 }
 
-/// A search in breadth against the direction of the links; `into` has the nodes with a link to
+/// A breadth-first search against the direction of the links; `into` has the nodes with a link to
 /// each node.
 fn links_to(exit: NodeId, into: &[Vec<NodeId>], closed: &[bool]) -> Vec<u16> {
     let mut links = vec![u16::MAX; into.len()];
@@ -110,7 +109,7 @@ mod tests {
         let all = Reach::new(&network, FlowRates::equal(&network), [NodeId(0)], &[]);
         assert_eq!(links(&all, 0), [0, 1, 2, 2, 1].map(Some));
         assert_eq!(links(&all, 1), [None; 5], "not an exit in use");
-        // Nothing is carried from 1 to 0, though from 0 to 1.
+        // The link from 1 to 0 has no rate; that from 0 to 1 has one.
         let rates = FlowRates::by(&network, |node, interface| {
             let peer = network.mesh_interfaces(node)[interface].peer;
             f64::from(u8::from((node, peer) != (NodeId(1), NodeId(0))))
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_elses_packets_go_through_a_closed_node() {
+    fn a_closed_node_forwards_no_other_nodes_packets() {
         let network = ring();
         let closed = [NodeId(1)];
         let exits = [NodeId(0), NodeId(1)];

@@ -22,7 +22,7 @@ pub struct L25r {
 }
 
 impl L25r {
-    /// The router of `node`. `ties` decides between neighbours that are as far behind.
+    /// The router of `node`. `ties` breaks ties between neighbours.
     pub fn new(node: NodeId, config: Config, reach: Rc<Reach>, ties: Stream) -> Self {
         let neighbours = Neighbours::new(&config, &[], &[], &[]);
         Self {
@@ -35,8 +35,8 @@ impl L25r {
         }
     }
 
-    /// Sends a packet on, or drops it for `cause` if there is nobody to send it to. `failed` is the
-    /// interface that it came back from.
+    /// Forwards a packet, or drops it for `cause` if there is no candidate. `failed` is the
+    /// interface that returned it.
     #[inline]
     fn send(
         &mut self,
@@ -65,7 +65,7 @@ impl L25r {
         let now = context.now();
         let packet = context.packet(id);
         let links_to_exit = self.reach.distances.to(packet.exit)?;
-        // The header has the budget from the first router on; each router takes one link off.
+        // The first router writes the budget into the header; each router reduces it by one.
         let shortest = links_to_exit[context.entry_of(id).index()];
         if shortest == u16::MAX {
             return None;
@@ -95,7 +95,7 @@ impl L25r {
         let choice = self
             .neighbours
             .choose(now, &leaving, carrier, &mut self.ties)?;
-        // A single failure takes a packet off its flow's way, not the flow.
+        // A single failure moves the packet to another path, but not its flow.
         if failed.is_none() {
             self.pins.set(now, key, choice);
         }

@@ -9,7 +9,7 @@ use super::message::{Hello, LinkType};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) neighbour: NodeId,
-    /// `L_SYM_time` is ahead; whoever expires links keeps it in step.
+    /// Whether `L_SYM_time` is in the future; kept up to date when links expire.
     pub(super) symmetric: bool,
     /// `L_SYM_time`.
     pub(super) symmetric_until: SimTime,
@@ -20,7 +20,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// A link to a neighbour that was never heard before.
+    /// A link to a new neighbour.
     pub(super) fn heard(neighbour: NodeId, until: SimTime) -> Self {
         Self {
             neighbour,
@@ -31,7 +31,7 @@ impl Link {
         }
     }
 
-    /// `node` got a HELLO over the link that holds until `until`.
+    /// Processes a HELLO that `node` received over the link and that is valid until `until`.
     pub(super) fn sense(
         &mut self,
         node: NodeId,
@@ -40,7 +40,7 @@ impl Link {
         hello: &Hello<'_>,
     ) {
         self.heard_until = until;
-        // What is said of this node on another wire does not count.
+        // Entries for this node from another wire are ignored.
         let mine = hello
             .neighbours()
             .find(|(code, listed)| *listed == node && code.link != LinkType::Unspecified);
@@ -59,7 +59,7 @@ impl Link {
         self.until = self.until.max(self.heard_until);
     }
 
-    /// What a HELLO says of the link (RFC 3626 §6.2).
+    /// The link's code in a HELLO (RFC 3626 §6.2).
     pub(super) fn kind(&self, now: SimTime) -> LinkType {
         if self.symmetric {
             LinkType::Symmetric

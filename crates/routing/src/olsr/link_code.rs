@@ -1,19 +1,19 @@
-//! What a HELLO says about each neighbour, in one byte (RFC 3626 §6.1.1).
+//! The link code: what a HELLO reports about each neighbour, in one byte (RFC 3626 §6.1.1).
 
-/// What a HELLO says about a link (RFC 3626 §6.1.1).
+/// The link type (RFC 3626 §6.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkType {
-    /// Nothing: the neighbour is on another interface.
+    /// UNSPEC: the neighbour is on another interface.
     Unspecified,
     /// The neighbour is heard.
     Asymmetric,
     /// Both hear each other.
     Symmetric,
-    /// The link was there and is gone.
+    /// The link existed and is lost.
     Lost,
 }
 
-/// What a HELLO says about a neighbour (RFC 3626 §6.1.1).
+/// The neighbour type (RFC 3626 §6.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NeighbourType {
     /// No symmetric link leads to it.
@@ -51,7 +51,7 @@ impl LinkCode {
             2 => NeighbourType::Mpr,
             _ => return None,
         };
-        // A symmetric link to what is no neighbour contradicts itself (RFC 3626 §6.1.1).
+        // A symmetric link to a node that is no neighbour is contradictory (RFC 3626 §6.1.1).
         (link != LinkType::Symmetric || neighbour != NeighbourType::Not)
             .then_some(Self { link, neighbour })
     }

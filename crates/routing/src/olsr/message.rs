@@ -1,7 +1,7 @@
 //! The bytes of OLSR: packets, messages, HELLO and TC (RFC 3626 §3.3, §6.1, §9.1, §18).
 //!
-//! All fields are big endian. Reading is total: whatever the bytes, it yields the messages that
-//! are whole and ends at the first that is not.
+//! All fields are big endian. Decoding yields the complete messages up to the first malformed one,
+//! for any sequence of bytes.
 
 use backlane_net::NodeId;
 
@@ -20,19 +20,19 @@ pub const TC: u8 = 2;
 /// The message type of a HELLO with link qualities, in olsrd's link quality extension: like a
 /// HELLO, with four more bytes after each address.
 pub const LQ_HELLO: u8 = 201;
-/// The same of a TC.
+/// The message type of a TC with link qualities.
 pub const LQ_TC: u8 = 202;
 /// The willingness of a node that never relays for others (RFC 3626 §18.8).
 pub const WILL_NEVER: u8 = 0;
-/// The willingness of a node that was told nothing about it.
+/// The default willingness.
 pub const WILL_DEFAULT: u8 = 3;
 /// The willingness of a node that always relays for others.
 pub const WILL_ALWAYS: u8 = 7;
 
 /// Nodes have the addresses 10.0.0.0 + number.
 const NETWORK: u32 = 10 << 24;
-/// A message's size is a 16-bit field; what does not fit is left out of a list. A node would
-/// need eight thousand wires for that.
+/// A message's size is a 16-bit field; entries beyond it are left out. A node would need eight
+/// thousand wires for that.
 const LIST_MAX: usize = (u16::MAX as usize - MESSAGE_HEADER_BYTES - 8) / 8;
 
 /// The main address of a node, 10.0.0.0 + its number. Numbers beyond 24 bits do not occur: the
@@ -46,8 +46,8 @@ fn node(bytes: [u8; 4]) -> Option<NodeId> {
     (address >> 24 == NETWORK >> 24).then_some(NodeId(address & 0x00ff_ffff))
 }
 
-/// The entries of a list: an address each, and a quality if the message has them. Those whose
-/// address is none of ours are passed over.
+/// The entries of a list: an address each, and a quality if the message has them. Entries with an
+/// address outside 10.0.0.0/8 are skipped.
 fn entries(bytes: &[u8], with_quality: bool) -> impl Iterator<Item = (NodeId, Quality)> + '_ {
     let size = 4 + usize::from(with_quality) * Quality::BYTES;
     bytes.chunks_exact(size).filter_map(|entry| {
@@ -66,19 +66,19 @@ fn entries(bytes: &[u8], with_quality: bool) -> impl Iterator<Item = (NodeId, Qu
 /// One message of a packet, its body still as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// [`HELLO`], [`TC`] or something that we do not know but pass on.
+    /// [`HELLO`], [`TC`] or an unknown type, which is forwarded.
     pub kind: u8,
-    /// How long the receiver may believe it.
+    /// The validity time.
     pub validity: TimeCode,
-    /// Who made it.
+    /// The originator.
     pub originator: NodeId,
-    /// How many more hops it may travel.
+    /// The time to live, in hops.
     pub ttl: u8,
-    /// How many hops it has travelled.
+    /// The hop count.
     pub hops: u8,
-    /// Its number among the originator's messages.
+    /// The originator's message sequence number.
     pub sequence: u16,
-    /// What follows the header.
+    /// The body after the header.
     pub body: &'a [u8],
 }
 
@@ -107,8 +107,8 @@ pub fn encode_packet(sequence: u16, messages: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// The messages of a packet, up to the first that is malformed. A message whose originator has
-/// no address of ours is passed over.
+/// The messages of a packet, up to the first that is malformed. A message whose originator is
+/// outside 10.0.0.0/8 is skipped.
 pub fn messages(packet: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let length = packet
         .first_chunk::<2>()
@@ -136,16 +136,16 @@ pub fn messages(packet: &[u8]) -> impl Iterator<Item = Message<'_>> {
 /// The body of a HELLO (RFC 3626 §6.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Hello<'a> {
-    /// How often the originator sends one on this interface.
+    /// The originator's HELLO interval on this interface.
     pub interval: TimeCode,
-    /// How gladly it relays for others, 0 to 7.
+    /// Its willingness to relay for others, 0 to 7.
     pub willingness: u8,
     links: &'a [u8],
     with_quality: bool,
 }
 
 impl<'a> Hello<'a> {
-    /// Reads the body of a [`HELLO`], or of an [`LQ_HELLO`]; nothing if it is too short.
+    /// Decodes the body of a [`HELLO`] or of an [`LQ_HELLO`]; `None` if it is too short.
     pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[_, _, htime, willingness], links) = body.split_first_chunk()?;
         Some(Self {
@@ -156,12 +156,12 @@ impl<'a> Hello<'a> {
         })
     }
 
-    /// Every neighbour listed, with what is said about it.
+    /// The listed neighbours with their link codes.
     pub fn neighbours(&self) -> impl Iterator<Item = (LinkCode, NodeId)> + use<'a> {
         self.entries().map(|(code, node, _)| (code, node))
     }
 
-    /// The quality of the link to each of [`Hello::neighbours`]; perfect where none is told.
+    /// The quality of the link to each of [`Hello::neighbours`]; perfect if the message has none.
     pub fn qualities(&self) -> impl Iterator<Item = Quality> + use<'a> {
         self.entries().map(|(_, _, quality)| quality)
     }
@@ -236,7 +236,7 @@ pub struct TopologyControl<'a> {
 }
 
 impl<'a> TopologyControl<'a> {
-    /// Reads the body of a [`TC`], or of an [`LQ_TC`]; nothing if it is too short.
+    /// Decodes the body of a [`TC`] or of an [`LQ_TC`]; `None` if it is too short.
     pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[s0, s1, _, _], list) = body.split_first_chunk()?;
         Some(Self {
@@ -251,7 +251,7 @@ impl<'a> TopologyControl<'a> {
         self.links().map(|(node, _)| node)
     }
 
-    /// The same with the quality of the link to each; perfect where none is told.
+    /// The same with the quality of the link to each; perfect if the message has none.
     pub fn links(&self) -> impl Iterator<Item = (NodeId, Quality)> + use<'a> {
         entries(self.list, self.with_quality)
     }
@@ -280,13 +280,13 @@ impl<'a> TopologyControl<'a> {
     }
 }
 
-/// The sequence number of a packet; nothing if it is too short.
+/// The sequence number of a packet; `None` if it is too short.
 pub fn packet_sequence(packet: &[u8]) -> Option<u16> {
     let [_, _, s0, s1] = *packet.first_chunk()?;
     Some(u16::from_be_bytes([s0, s1]))
 }
 
-/// Whether sequence number `a` is newer than `b`, the numbers going round (RFC 3626 §19).
+/// Whether sequence number `a` is newer than `b`, with wrap-around (RFC 3626 §19).
 pub fn newer(a: u16, b: u16) -> bool {
     a != b && a.wrapping_sub(b) <= u16::MAX / 2
 }
@@ -298,7 +298,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn sequence_numbers_go_round() {
+    fn sequence_numbers_wrap_around() {
         assert!(newer(1, 0) && newer(0, u16::MAX) && newer(0x7fff, 0));
         assert!(!newer(0, 1) && !newer(7, 7) && !newer(u16::MAX, 0));
     }
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_packet_yields_the_messages_that_are_whole() {
+    fn a_truncated_packet_yields_its_complete_messages() {
         let mut message = Vec::new();
         Message {
             kind: TC,
@@ -404,7 +404,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_reading_fail(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn no_bytes_cause_a_panic_in_decoding(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut framed = encode_packet(0, &[&bytes]);
             for packet in [&bytes, &framed] {
                 for message in messages(packet) {
@@ -428,7 +428,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_again(
+        fn decoding_a_packet_inverts_encoding(
             header in any::<(u8, u8, u8, u8, u16)>(),
             originator in 0u32..1 << 24,
             body in prop::collection::vec(any::<u8>(), 0..100),

@@ -1,31 +1,31 @@
 //! OLSR: optimized link state routing (RFC 3626), with real messages on the links.
 //!
 //! - [`message`], `link_code`, `time_code`: the bytes of packets, HELLO and TC.
-//! - `link`, `neighbourhood`: what HELLOs tell: links, neighbours, 2-hop neighbours, MPR
+//! - `link`, `neighbourhood`: state from HELLOs: links, neighbours, 2-hop neighbours, MPR
 //!   selectors.
-//! - `quality`: how good links are, where routes are to be short in ETX and not in hops.
-//! - `ports`: the wires and radios that messages leave by.
-//! - `topology`: what TCs tell, and which messages were seen before.
-//! - `mpr`: which neighbours relay for a node.
+//! - `quality`: the quality of links, where the metric is ETX and not hops.
+//! - `ports`: the wires and radios on which messages are sent.
+//! - `topology`: the topology set from TCs, and the duplicate set.
+//! - `mpr`: the selection of multipoint relays.
 //! - `table`: the routing table.
 //!
-//! Every `hello_interval` a node tells each neighbour whom it hears; a link is used when both
-//! ends list each other. From its neighbours' lists a node knows what lies two hops away, and
-//! chooses the multipoint relays (MPRs) among its neighbours that reach all of it. A node that
-//! was chosen floods a TC with those who chose it every `tc_interval`; only relays forward it.
-//! Routes are shortest in hops, know no load, and among equals the lowest address wins.
+//! Every `hello_interval` a node sends its neighbours the list of its links; a link is used when
+//! both ends list each other. From its neighbours' lists a node knows its 2-hop neighbours, and
+//! selects the multipoint relays (MPRs) among its neighbours that reach all of them. A selected
+//! node floods a TC with its selectors every `tc_interval`; only relays forward it. Routes are
+//! shortest in hops, independent of load, and ties go to the lowest address.
 //!
-//! Start-up: the first HELLO leaves at a random instant within `jitter`. The TC timer starts in
-//! the same way (the RFC leaves it open, ns-3 does it so), when no node is a relay yet, so that
-//! the first TCs come about one `tc_interval` later: routes of one and two hops are there after
-//! three HELLOs, longer ones only then.
+//! Start-up: the first HELLO leaves at a random instant within `jitter`. The TC timer starts in the
+//! same way (not specified in the RFC; as in ns-3). No node is a relay then, so the first TCs are
+//! sent one `tc_interval` later: routes of one and two hops exist after three HELLOs, longer ones
+//! only after these TCs.
 //!
-//! What is left out: MID and HNA messages (wires are unnumbered and a node has one address;
-//! hosts are reached through their exit router, which the packet names), link hysteresis (§14),
-//! link-layer notification (§13: links are sensed by HELLOs alone), redundant topology
-//! information (§15), redundant MPRs (§16), and the optional TC sent early when the MPR selector
-//! set changes (§9.3). Every node has the default willingness. Messages share the queues with
-//! the data and may be lost there.
+//! What is left out: MID and HNA messages (wires are unnumbered and a node has one address; hosts
+//! are reached through their exit router, which the packet names), link hysteresis (§14),
+//! link-layer notification (§13: links are sensed by HELLOs alone), redundant topology information
+//! (§15), redundant MPRs (§16), and the optional TC sent early when the MPR selector set changes
+//! (§9.3). Every node has the default willingness. Messages share the queues with data packets and
+//! may be lost there.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 const ON_HELLO: u32 = 0;
 const ON_TC: u32 = 1;
 const ON_FORWARD: u32 = 2;
-/// Nothing but what [`Olsr::expire`] does at every event.
+/// No action beyond [`Olsr::expire`], which runs at every event.
 const ON_EXPIRY: u32 = 3;
 
 /// OLSR on one node.
@@ -83,18 +83,18 @@ pub struct Olsr {
     /// With ETX.
     qualities: Option<Qualities>,
     seen: Seen,
-    /// Computed when it is asked for, after a change.
+    /// Computed on demand after a change.
     table: RefCell<Table>,
     table_stale: Cell<bool>,
     /// The time of the last event here.
     now: SimTime,
-    /// By what they do.
+    /// One per kind of timer.
     timers: Vec<TimerId>,
     next_expiry: SimTime,
     /// Messages to be forwarded, each with the time at which it must leave, in that order.
     pending: VecDeque<(SimTime, Vec<u8>)>,
     message_sequence: u16,
-    /// Wires and radios, and which of them each interface is.
+    /// Wires and radios, and the one of each interface.
     ports: Vec<Port>,
     port_of: Vec<usize>,
     /// Empty TCs are sent until then (RFC 3626 §9.3).
@@ -102,7 +102,7 @@ pub struct Olsr {
 }
 
 impl Olsr {
-    /// The router of `node`, which draws its jitter from a stream of its own.
+    /// The router of `node`; it draws its jitter from its own stream.
     pub fn new(node: NodeId, config: Config, jitter: Stream) -> Self {
         Self {
             node,
@@ -163,7 +163,7 @@ impl Olsr {
             let here = &self.ports[port].interfaces;
             let list = self.near.hello(self.now, here);
             let (kind, body) = if let Some(qualities) = &mut self.qualities {
-                let told = list.iter().map(|&(code, node)| {
+                let reported = list.iter().map(|&(code, node)| {
                     let link = self.near.interface_to(node, here);
                     let quality = match link {
                         Some(interface) => qualities.of(self.now, interface),
@@ -171,8 +171,8 @@ impl Olsr {
                     };
                     (code, node, quality)
                 });
-                let told: Vec<_> = told.collect();
-                let body = Hello::encode_with_quality(interval, WILL_DEFAULT, &told);
+                let reported: Vec<_> = reported.collect();
+                let body = Hello::encode_with_quality(interval, WILL_DEFAULT, &reported);
                 (LQ_HELLO, body)
             } else {
                 (HELLO, Hello::encode(interval, WILL_DEFAULT, &list))
@@ -183,9 +183,9 @@ impl Olsr {
         self.message_sequence = self.message_sequence.wrapping_add(1);
     }
 
-    /// Sends a TC to all if there is something to advertise, or was until lately (RFC 3626 §9.3):
-    /// those who chose this node as a relay; with ETX all its neighbours (§15, redundancy 2),
-    /// since the cheapest way may lead past the relays.
+    /// Broadcasts a TC if there is something to advertise, or was until recently (RFC 3626 §9.3):
+    /// the MPR selectors, or with ETX all neighbours (§15, redundancy 2), since the cheapest path
+    /// may avoid the relays.
     fn send_tc(&mut self, context: &mut Context<'_>) {
         let near = &self.near;
         let empty = match self.qualities {
@@ -205,7 +205,7 @@ impl Olsr {
             let links = neighbours
                 .into_iter()
                 .map(|node| (node, qualities.best(self.now, near, node)));
-            // Each TC tells something new, so that the number of the message serves.
+            // Each TC has new content, so the message sequence number serves as ANSN.
             let sequence = self.message_sequence;
             let body = TopologyControl::encode_with_quality(sequence, links);
             (LQ_TC, body)
@@ -221,9 +221,9 @@ impl Olsr {
         }
     }
 
-    /// Messages to be forwarded that must leave at `until` at the latest. Whoever sends anyway
-    /// takes all of them: the jitter is an upper bound, and packets are to be shared
-    /// (RFC 3626 §3.4.1).
+    /// Messages to be forwarded that must leave at `until` at the latest. Any emission takes all of
+    /// them along: the jitter is an upper bound, and messages should share packets (RFC 3626
+    /// §3.4.1).
     fn take_pending(&mut self, until: SimTime) -> Vec<Vec<u8>> {
         let count = self.pending.partition_point(|(due, _)| *due <= until);
         self.pending
@@ -232,7 +232,7 @@ impl Olsr {
             .collect()
     }
 
-    /// Sends messages by one port, in as few packets as they fit into.
+    /// Sends messages by one port, in as few packets as possible.
     fn send(
         &mut self,
         context: &mut Context<'_>,
@@ -264,7 +264,7 @@ impl Olsr {
     /// A message that is not a HELLO (RFC 3626 §3.4).
     fn on_flooded(&mut self, port: usize, sender: NodeId, message: &Message<'_>) {
         let now = self.now;
-        // Neither processed (§9.5) nor forwarded (§3.4.1) unless both ends hear each other.
+        // Neither processed (§9.5) nor forwarded (§3.4.1) unless the link is symmetric.
         if !self.near.is_symmetric(sender) {
             return;
         }
@@ -305,7 +305,7 @@ impl Olsr {
         self.arm(context, ON_FORWARD, due);
     }
 
-    /// Forgets what is due, before anything else happens at this instant.
+    /// Removes expired entries, before any other action at this instant.
     fn expire(&mut self, context: &mut Context<'_>) {
         self.now = context.now();
         if self.next_expiry > self.now {
@@ -319,7 +319,7 @@ impl Olsr {
     }
 
     fn note_changes(&mut self) {
-        // Both are asked, so that both forget.
+        // Both are called, so that both clear their flag.
         if self.near.take_changed() | self.far.take_changed() {
             self.table_stale.set(true);
         }
@@ -390,7 +390,7 @@ impl Router for Olsr {
             let validity = message.validity.decode();
             nearest = nearest.min(self.now.saturating_add(validity));
             if message.kind == self.kinds().0 {
-                // A HELLO is never forwarded: it speaks of the wire that it came by.
+                // A HELLO is never forwarded: it describes the wire on which it arrives.
                 if message.originator == sender
                     && let Some(hello) = Hello::decode(message.kind, message.body)
                 {
@@ -406,7 +406,7 @@ impl Router for Olsr {
             }
         }
         self.note_changes();
-        // What was refreshed expires later than the timer says; that is found when it fires.
+        // A refreshed entry expires later than the timer; this is found when the timer fires.
         if nearest < self.next_expiry {
             self.next_expiry = nearest;
             self.arm(context, ON_EXPIRY, nearest);

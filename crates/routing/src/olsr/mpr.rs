@@ -1,11 +1,11 @@
-//! Which neighbours relay for a node: the heuristic of RFC 3626 §8.3.1.
+//! The selection of multipoint relays: the heuristic of RFC 3626 §8.3.1.
 //!
-//! The RFC runs the heuristic for each interface and joins the results, from which it lets
-//! redundant relays be removed (step 5). On point-to-point wires every interface has one
-//! neighbour, so the joined set would be all neighbours that lead anywhere, and the removal
-//! would decide alone. Since a broadcast goes out on all wires, they are taken here as one
-//! interface: steps 1 to 4 over all neighbours, then step 5. With equal willingness that is one
-//! of the minimal covers that the RFC's removal can end with.
+//! The RFC runs the heuristic for each interface, joins the results, and permits the removal of
+//! redundant relays (step 5). On point-to-point wires every interface has one neighbour. The joined
+//! set would be all neighbours with 2-hop neighbours, and the removal alone would decide. Since a
+//! broadcast goes out on all wires, they are taken here as one interface: steps 1 to 4 over all
+//! neighbours, then step 5. With equal willingness that is one of the minimal covers that the RFC's
+//! removal can end with.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ pub(super) struct Candidate {
     pub(super) reaches: Vec<NodeId>,
 }
 
-/// The relays, in the order of their numbers: together they reach all that the candidates do.
+/// The relays, in the order of their numbers. Together they reach every node that the candidates
+/// reach.
 pub(super) fn select(candidates: &[Candidate]) -> Vec<NodeId> {
     let mut providers: BTreeMap<NodeId, u32> = BTreeMap::new();
     for node in candidates.iter().flat_map(|c| &c.reaches) {
@@ -51,7 +52,7 @@ pub(super) fn select(candidates: &[Candidate]) -> Vec<NodeId> {
             let open = |node: &&NodeId| covered.get(node) == Some(&0);
             let reachability = c.reaches.iter().filter(open).count();
             let preference = (c.willingness, reachability, c.reaches.len());
-            // The RFC leaves the last tie open: the lowest address.
+            // The RFC does not specify the last tie-break: the lowest address.
             (reachability > 0).then_some((preference, std::cmp::Reverse(c.node), index))
         });
         match best.max() {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn willingness_goes_before_reach() {
+    fn willingness_precedes_reach() {
         let all = [
             candidate(1, 6, &[10]),
             candidate(2, 3, &[10, 11]),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_always_willing_relays_even_without_need() {
+    fn a_node_of_maximum_willingness_always_relays() {
         let all = [candidate(1, WILL_ALWAYS, &[]), candidate(2, 3, &[10])];
         assert_eq!(relays(&all), [1, 2]);
     }

@@ -1,7 +1,7 @@
-//! What a node knows of the nodes up to two hops away: links, neighbours, 2-hop neighbours,
-//! MPRs and MPR selectors (RFC 3626 §4.2, §4.3).
+//! A node's state for the nodes up to two hops away: links, neighbours, 2-hop neighbours, MPRs and
+//! MPR selectors (RFC 3626 §4.2, §4.3).
 //!
-//! A tuple holds until its time is reached and not at that instant any more. An instant of zero
+//! A tuple is valid before its expiry time, and no longer at that instant. An expiry time of zero
 //! has always passed.
 
 use std::collections::BTreeMap;
@@ -40,9 +40,9 @@ pub(super) struct Neighbourhood {
     /// When an MPR selector expires (RFC 3626 §4.3.4).
     selectors: BTreeMap<NodeId, SimTime>,
     relays: Vec<NodeId>,
-    /// The neighbourhood changed since `relays` was computed.
+    /// Whether the neighbourhood changed since `relays` was computed.
     relays_stale: bool,
-    /// What the routing table is computed from changed.
+    /// Whether the inputs of the routing table changed.
     changed: bool,
     /// `ANSN`: counts the changes of the MPR selector set.
     advertised_sequence: u16,
@@ -64,7 +64,7 @@ impl Neighbourhood {
         }
     }
 
-    /// A HELLO came in (RFC 3626 §7.1.1, §8.1.1, §8.2.1, §8.4.1).
+    /// Processes a received HELLO (RFC 3626 §7.1.1, §8.1.1, §8.2.1, §8.4.1).
     pub(super) fn on_hello(
         &mut self,
         now: SimTime,
@@ -122,8 +122,8 @@ impl Neighbourhood {
         self.changed |= link.symmetric != was;
     }
 
-    /// A neighbour is symmetric as long as one of its links is, and is forgotten with its last
-    /// link (RFC 3626 §8.1). What is known through it goes with the symmetry (§8.5).
+    /// A neighbour is symmetric while one of its links is, and is removed with its last link (RFC
+    /// 3626 §8.1). Its 2-hop tuples are removed when the symmetry ends (§8.5).
     fn refresh_neighbour(&mut self, node: NodeId) -> bool {
         let mut known = false;
         let mut symmetric = false;
@@ -153,7 +153,7 @@ impl Neighbourhood {
         symmetric
     }
 
-    /// Forgets what has expired; gives the next instant at which something will.
+    /// Removes expired tuples; returns the next expiry time.
     pub(super) fn expire(&mut self, now: SimTime) -> SimTime {
         let mut next = SimTime::MAX;
         let mut lives = |until: SimTime| {
@@ -193,8 +193,7 @@ impl Neighbourhood {
         next
     }
 
-    /// What a HELLO says that goes out by these interfaces (RFC 3626 §6.2), equal codes
-    /// together.
+    /// The content of a HELLO sent on these interfaces (RFC 3626 §6.2), grouped by code.
     pub(super) fn hello(&mut self, now: SimTime, here: &[usize]) -> Vec<(LinkCode, NodeId)> {
         self.select_relays();
         let links = &self.links;
@@ -238,7 +237,7 @@ impl Neighbourhood {
         self.relays = mpr::select(&candidates);
     }
 
-    /// Symmetric neighbours that forward at all, with their willingness.
+    /// Symmetric neighbours that may forward, with their willingness.
     fn relaying_neighbours(&self) -> impl Iterator<Item = (NodeId, u8)> + '_ {
         self.neighbours
             .iter()
@@ -267,12 +266,12 @@ impl Neighbourhood {
             })
     }
 
-    /// The neighbours that a neighbour says it has, in the order of their numbers.
+    /// The neighbours that a neighbour reports, in the order of their numbers.
     pub(super) fn neighbours_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.links_of(node).map(|(two_hop, _)| two_hop)
     }
 
-    /// The same with what the links to them cost.
+    /// The same with the costs of the links to them.
     pub(super) fn links_of(
         &self,
         node: NodeId,
@@ -282,7 +281,7 @@ impl Neighbourhood {
             .map(|((_, two_hop), tuple)| (*two_hop, tuple.cost))
     }
 
-    /// The first of these interfaces that a link to a node was sensed on.
+    /// The first of these interfaces with a link to a node.
     pub(super) fn interface_to(&self, node: NodeId, here: &[usize]) -> Option<usize> {
         let leads_there = |&interface: &usize| {
             let link = self.links.get(interface).copied().flatten();
@@ -291,7 +290,7 @@ impl Neighbourhood {
         here.iter().copied().find(leads_there)
     }
 
-    /// The neighbours that chose this node as a relay.
+    /// The MPR selectors: the neighbours that selected this node as a relay.
     pub(super) fn selectors(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
         self.selectors.keys().copied()
     }
@@ -300,12 +299,12 @@ impl Neighbourhood {
         self.selectors.contains_key(&node)
     }
 
-    /// The number of the selector set: it grows with every change.
+    /// The sequence number of the selector set, which grows with every change.
     pub(super) fn advertised_sequence(&self) -> u16 {
         self.advertised_sequence
     }
 
-    /// Whether the routing table must be computed anew; tells it once.
+    /// Whether the routing table must be recomputed; clears the flag.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
@@ -324,7 +323,7 @@ mod tests {
         SimTime::ZERO + Duration::from_secs(s)
     }
 
-    /// Node 0, which believes HELLOs for six seconds.
+    /// Node 0, with a neighbour hold time of six seconds.
     fn node() -> Neighbourhood {
         Neighbourhood::new(NodeId(0), Duration::from_secs(6))
     }
@@ -367,7 +366,7 @@ mod tests {
         assert_eq!(says(&mut near, 3, 1), [(Unspecified, SYM, 1)]);
         assert_eq!(near.expire(at(8)), at(9));
         assert!(near.is_symmetric(NodeId(1)));
-        // Silent for six seconds; the loss is announced for as long again.
+        // Silent for six seconds; the loss is announced for another six.
         assert_eq!(near.expire(at(9)), at(15));
         assert_eq!(says(&mut near, 9, 0), [(Lost, Not, 1)]);
         assert_eq!(near.expire(at(15)), SimTime::MAX);
@@ -375,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_lost_us_is_lost_with_all_that_it_reached() {
+    fn a_neighbour_that_lost_this_node_is_lost_with_all_that_it_reached() {
         let mut near = node();
         hear(&mut near, 1, 1, &[(Symmetric, Mpr, 0), (Symmetric, SYM, 7)]);
         assert_eq!(says(&mut near, 1, 0), [(Symmetric, Mpr, 1)]);
@@ -404,7 +403,7 @@ mod tests {
             says(&mut near, 1, 1),
             [(Unspecified, SYM, 1), (Symmetric, SYM, 2)]
         );
-        // Node 1 says that node 2 is no neighbour of its own any more.
+        // Node 1 reports that node 2 is no longer its neighbour.
         assert_eq!(near.neighbours_of(NodeId(1)).count(), 1);
         hear(&mut near, 2, 1, &[(Symmetric, SYM, 0), (Lost, Not, 2)]);
         assert_eq!(near.neighbours_of(NodeId(1)).count(), 0);
@@ -423,8 +422,8 @@ mod tests {
         assert!(!near.is_selector(NodeId(1)) && near.is_symmetric(NodeId(1)));
     }
 
-    /// RFC 3626 §8.3.1: of two neighbours that reach the same, the more willing one relays, from
-    /// the HELLO on that says so.
+    /// RFC 3626 §8.3.1: of two neighbours that reach the same nodes, the more willing one relays,
+    /// from the HELLO on that reports this.
     #[test]
     fn a_neighbour_that_becomes_more_willing_takes_over_as_relay() {
         let mut near = node();

@@ -1,17 +1,17 @@
-//! The interfaces of OLSR's sense: a wire, or a radio with all the neighbours that it reaches.
+//! Interfaces in OLSR's sense: a wire, or a radio with all the neighbours in its range.
 
 use std::sync::Arc;
 
 use backlane_net::{Context, Interface};
 
-/// A HELLO and what is flooded travels one hop at a time (RFC 3626 §3.4 counts in the message).
+/// HELLOs and flooded messages travel one hop at a time (RFC 3626 §3.4 has a TTL in the message).
 const IP_TTL: u8 = 1;
 
 /// One wire, or one radio.
 #[derive(Debug)]
 pub(super) struct Port {
     radio: Option<u8>,
-    /// The router's interfaces that it is: one for each neighbour.
+    /// The router's interfaces of this port: one for each neighbour.
     pub(super) interfaces: Vec<usize>,
     /// The packet sequence number (RFC 3626 §3.3).
     sequence: u16,

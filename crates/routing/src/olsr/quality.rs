@@ -1,8 +1,8 @@
-//! The quality of links, as olsrd's link quality extension tells it.
+//! The quality of links, as in olsrd's link quality extension.
 //!
-//! A node measures which share of a neighbour's packets arrives, by the numbers of the packets,
-//! and says so in its HELLOs; so it learns from theirs which share of its own arrives. With both
-//! it knows the link's ETX ([`crate::etx`]).
+//! A node measures the share of a neighbour's packets that arrive, by their sequence numbers, and
+//! reports it in its HELLOs. From its neighbours' HELLOs it learns the share of its own packets
+//! that arrive. The two give the link's ETX ([`crate::etx`]).
 
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
@@ -26,14 +26,15 @@ impl Qualities {
         self.0.on_probe(now, interface, sequence);
     }
 
-    /// A HELLO of the neighbour on an interface arrived; `node` is who reads it.
+    /// Processes a HELLO that `node` received from the neighbour on an interface.
     pub(super) fn on_hello(&mut self, node: NodeId, interface: usize, hello: &Hello<'_>) {
         let mut entries = hello.neighbours().zip(hello.qualities());
-        // What is said of this node on another port does not count.
+        // Entries for this node from another port are ignored.
         let own = entries
             .find(|((code, listed), _)| *listed == node && code.link != LinkType::Unspecified);
         let reached = own.map_or(0, |(_, quality)| quality.heard);
-        self.0.on_told(interface, hello.interval.decode(), reached);
+        self.0
+            .on_report(interface, hello.interval.decode(), reached);
     }
 
     /// The best of the symmetric links to a neighbour.

@@ -10,8 +10,8 @@ use super::topology::Topology;
 
 const NONE: u16 = u16::MAX;
 
-/// A way found to a node: cost, hops, the node, the interface that it begins with. The order
-/// settles which of several cheapest ways is taken.
+/// A path to a node: cost, hops, the node, the first interface. The order breaks ties between
+/// cheapest paths.
 type Way = (u64, u32, NodeId, u16);
 
 /// The interface towards each node.
@@ -19,7 +19,7 @@ type Way = (u64, u32, NodeId, u16);
 pub(super) struct Table {
     /// By node number; [`NONE`] where there is no route.
     interfaces: Vec<u16>,
-    /// The nodes at the distance that is being filled in, and at the next.
+    /// The nodes at the current distance and at the next.
     reached: Vec<NodeId>,
     next: Vec<NodeId>,
 }
@@ -31,9 +31,9 @@ impl Table {
         (interface != NONE).then_some(usize::from(interface))
     }
 
-    /// Computes the table anew. Where several routes are equally short, the RFC takes the first
-    /// that it comes upon; tuples are gone through in the order of addresses here, so the one
-    /// over the lowest neighbour (two hops) or the lowest last hop (more) wins.
+    /// Recomputes the table. Of several shortest routes, the RFC takes the first found. Tuples are
+    /// visited in the order of addresses here, so the route over the lowest neighbour (two hops) or
+    /// the lowest last hop (more) wins.
     pub(super) fn compute(&mut self, node: NodeId, near: &Neighbourhood, far: &Topology) {
         self.interfaces.clear();
         self.next.clear();
@@ -63,10 +63,10 @@ impl Table {
         }
     }
 
-    /// Computes the table anew with the cheapest ways (Dijkstra 1959) over the node's own links,
-    /// those that its neighbours tell, and those that TCs advertise; among equals the one with
-    /// fewer hops, then over the lowest interface. `own` are the links to symmetric neighbours
-    /// with their interfaces and costs.
+    /// Recomputes the table with the cheapest paths (Dijkstra 1959) over the node's own links,
+    /// those that its neighbours report, and those that TCs advertise. Ties go to the path with
+    /// fewer hops, then to the lowest interface. `own` are the links to symmetric neighbours with
+    /// their interfaces and costs.
     pub(super) fn compute_cheapest(
         &mut self,
         node: NodeId,
@@ -86,9 +86,9 @@ impl Table {
                 continue;
             }
             self.add(node, last, interface);
-            // A neighbour's own word is fresher than what its last TC said.
-            let told = near.links_of(last).chain(far.links_of(last));
-            open.extend(told.filter_map(|(next, link)| {
+            // A neighbour's HELLO is fresher than its last TC.
+            let reported = near.links_of(last).chain(far.links_of(last));
+            open.extend(reported.filter_map(|(next, link)| {
                 let known = next == node || self.interface(next).is_some();
                 (!known).then_some(Reverse((
                     cost.saturating_add(link?),

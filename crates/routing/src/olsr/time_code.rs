@@ -11,10 +11,10 @@ pub struct TimeCode(pub u8);
 const STEP_PS: u64 = 1_000_000_000_000 / 256;
 
 impl TimeCode {
-    /// The shortest time that can be written and is not shorter than `time`; 3968 s at most.
+    /// The shortest representable time that is not shorter than `time`; 3968 s at most.
     pub fn encode(time: Duration) -> Self {
         for b in 0..16u32 {
-            // The RFC rounds a up, so that nothing expires early.
+            // The RFC rounds a up, so that no entry expires early.
             let mantissa = time.as_ps().div_ceil(STEP_PS << b);
             if mantissa < 32 {
                 return Self((mantissa.saturating_sub(16) as u8) << 4 | b as u8);
@@ -23,7 +23,7 @@ impl TimeCode {
         Self(u8::MAX)
     }
 
-    /// The time that is meant.
+    /// The decoded time.
     pub fn decode(self) -> Duration {
         let (a, b) = (u64::from(self.0 >> 4), self.0 & 0xf);
         Duration::from_ps((STEP_PS * (16 + a)) << b)

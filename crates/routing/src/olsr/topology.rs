@@ -1,5 +1,5 @@
-//! What a node learns from floods: the links that TCs advertise (RFC 3626 §4.4, §9.5), and
-//! which messages it has seen before (§3.4).
+//! State from flooded messages: the links that TCs advertise (RFC 3626 §4.4, §9.5), and the
+//! messages seen before (§3.4).
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ struct Advertised {
 pub(super) struct Topology {
     /// By (last hop, destination).
     tuples: BTreeMap<(NodeId, NodeId), Advertised>,
-    /// What the routing table is computed from changed.
+    /// Whether the inputs of the routing table changed.
     changed: bool,
 }
 
 impl Topology {
-    /// A TC came in that was not processed before (RFC 3626 §9.5).
+    /// Processes a TC that was not processed before (RFC 3626 §9.5).
     pub(super) fn on_tc(
         &mut self,
         now: SimTime,
@@ -75,7 +75,7 @@ impl Topology {
         self.links_of(last).map(|(destination, _)| destination)
     }
 
-    /// The same with what the links to them cost.
+    /// The same with the costs of the links to them.
     pub(super) fn links_of(
         &self,
         last: NodeId,
@@ -85,7 +85,7 @@ impl Topology {
             .map(|((_, destination), tuple)| (*destination, tuple.cost))
     }
 
-    /// Forgets what has expired; gives the next instant at which something will.
+    /// Removes expired tuples; returns the next expiry time.
     pub(super) fn expire(&mut self, now: SimTime) -> SimTime {
         let mut next = SimTime::MAX;
         let before = self.tuples.len();
@@ -99,7 +99,7 @@ impl Topology {
         next
     }
 
-    /// Whether the routing table must be computed anew; tells it once.
+    /// Whether the routing table must be recomputed; clears the flag.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
@@ -127,9 +127,9 @@ impl Seen {
         duplicate.is_some_and(|duplicate| duplicate.until > now)
     }
 
-    /// The default forwarding algorithm (RFC 3626 §3.4.1): notes the message, and tells whether
-    /// it must be sent on. It came in on `interface`, from a symmetric neighbour;
-    /// `from_selector` says whether that one chose this node as a relay.
+    /// The default forwarding algorithm (RFC 3626 §3.4.1): records the message, and returns whether
+    /// it must be forwarded. It came in on `interface`, from a symmetric neighbour; `from_selector`
+    /// is whether that neighbour is an MPR selector.
     pub(super) fn must_forward(
         &mut self,
         now: SimTime,
@@ -157,7 +157,7 @@ impl Seen {
         duplicate.retransmitted
     }
 
-    /// Forgets what has expired. That changes nothing else, so it can be done at leisure.
+    /// Removes expired tuples. No other state depends on it, so it can run at any time.
     pub(super) fn expire(&mut self, now: SimTime) {
         self.messages.retain(|_, duplicate| duplicate.until > now);
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_sent_on_once_and_for_selectors_only() {
+    fn a_message_is_forwarded_once_and_for_selectors_only() {
         let mut seen = Seen::default();
         let name = (NodeId(1), 7);
         assert!(!seen.contains(at(0), name));
@@ -225,14 +225,14 @@ mod tests {
             "sent on already"
         );
         assert!(!seen.must_forward(at(0), 0, (NodeId(1), 8), 1, true), "TTL");
-        // Thirty seconds later the number may come round again.
+        // Thirty seconds later the number may be used again.
         assert!(!seen.contains(at(30), name));
         assert!(seen.must_forward(at(30), 0, name, 9, true));
     }
 
-    /// RFC 3626 §3.4.1, step 4: a copy on another interface sets D_time anew.
+    /// RFC 3626 §3.4.1, step 4: a copy on another interface renews D_time.
     #[test]
-    fn another_copy_of_a_message_lengthens_its_memory() {
+    fn another_copy_of_a_message_extends_its_duplicate_tuple() {
         let mut seen = Seen::default();
         let name = (NodeId(1), 7);
         assert!(!seen.must_forward(at(0), 0, name, 9, false));

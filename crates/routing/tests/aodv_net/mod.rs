@@ -1,5 +1,5 @@
-//! Networks that run AODV, over wires or over a medium without contention, and what their
-//! routers heard.
+//! Networks that run AODV over wires or over a medium without contention, and the messages that
+//! their routers received.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub fn at_ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
 }
 
-/// A packet every so often from one router to another.
+/// Periodic packets from one router to another.
 #[derive(Clone, Copy)]
 pub struct Flow {
     pub from: u32,
@@ -48,9 +48,9 @@ type Log = Rc<RefCell<Vec<Heard>>>;
 /// How routers are joined.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Over {
-    /// Wires of 1 ms, on which nobody is told of a loss.
+    /// Wires of 1 ms, which do not report losses.
     Wires,
-    /// A medium that tells, with this probability of a loss.
+    /// A medium that reports losses, with this loss probability.
     Medium(f64),
 }
 
@@ -155,12 +155,12 @@ impl Net {
         assert!(self.simulation.set_wire_up(NodeId(a), NodeId(b), true));
     }
 
-    /// What routers heard since the last time that somebody asked.
+    /// Takes the messages received since the last call.
     pub fn heard(&self) -> Vec<Heard> {
         self.log.take()
     }
 
-    /// The neighbour to which a node sends packets for another now.
+    /// A node's current next hop to another.
     pub fn next(&self, from: u32, to: u32) -> Option<u32> {
         let now = self.simulation.events.now();
         let interface = self.tables[from as usize].borrow().route(now, NodeId(to))?;
@@ -168,11 +168,11 @@ impl Net {
         Some(interfaces[interface].peer.0)
     }
 
-    /// The nodes on the way that the tables give now, the first one included.
+    /// The nodes on the path in the current tables, including the first.
     ///
     /// # Panics
     ///
-    /// If the way runs in a circle.
+    /// If the path has a loop.
     pub fn way(&self, from: u32, to: u32) -> Vec<u32> {
         let mut way = vec![from];
         while let Some(&here) = way.last()
@@ -185,7 +185,7 @@ impl Net {
         way
     }
 
-    /// No way to any destination runs in a circle.
+    /// Asserts that no path to any destination has a loop.
     pub fn assert_free_of_loops(&self) {
         for from in 0..self.nodes {
             for to in 0..self.nodes {

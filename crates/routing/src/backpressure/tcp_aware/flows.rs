@@ -1,4 +1,4 @@
-//! The queues of a node, one for each flow and direction, and what is known of each flow.
+//! The queues of a node, one for each flow and direction, and the state of each flow.
 
 use std::collections::VecDeque;
 
@@ -19,20 +19,20 @@ pub(super) struct Waiting {
     pub(super) since: SimTime,
 }
 
-/// A flow that is known to a node: its packets come by, or a neighbour told of it.
+/// A flow known to a node, from its packets or from a neighbour's report.
 pub(super) struct Flow {
     pub(super) key: u64,
-    /// It carries acknowledgements.
+    /// Whether it carries acknowledgements.
     pub(super) reverse: bool,
-    /// Where it leaves the mesh; none before its first packet.
+    /// The router where it leaves the mesh; `None` before its first packet.
     pub(super) exit: NodeId,
-    /// Its packets come to this router first.
+    /// Whether this is its first router.
     pub(super) at_source: bool,
     pub(super) queue: VecDeque<Waiting>,
     crosses: bool,
     seen_at: SimTime,
-    told_at: SimTime,
-    /// The number of the service that it was last chosen for.
+    reported_at: SimTime,
+    /// The number of the service round in which it was last chosen.
     served: u64,
 }
 
@@ -72,7 +72,7 @@ impl Flows {
         flows
     }
 
-    /// The slot of a flow, and whether it is a new one.
+    /// The slot of a flow, and whether the slot is new.
     pub(super) fn slot(&mut self, key: u64, now: SimTime) -> (usize, bool) {
         let index = key as usize;
         if index >= self.slots.len() {
@@ -90,7 +90,7 @@ impl Flows {
                 queue: VecDeque::new(),
                 crosses: false,
                 seen_at: now,
-                told_at: now,
+                reported_at: now,
                 served: 0,
             });
             self.levels.push(NEVER);
@@ -101,7 +101,7 @@ impl Flows {
         flow.exit = NodeId::NONE;
         flow.at_source = false;
         flow.seen_at = now;
-        flow.told_at = now;
+        flow.reported_at = now;
         flow.served = 0;
         self.slots[index] = slot as u32;
         (slot, true)
@@ -125,7 +125,7 @@ impl Flows {
         }
     }
 
-    /// Takes the packet that came first.
+    /// Removes the first packet.
     pub(super) fn pop_front(&mut self, slot: usize) -> Option<Waiting> {
         let waiting = self.known[slot].queue.pop_front()?;
         self.held_pkts -= 1;
@@ -133,7 +133,7 @@ impl Flows {
         Some(waiting)
     }
 
-    /// Takes the packet that came last.
+    /// Removes the last packet.
     pub(super) fn pop_back(&mut self, slot: usize) -> Option<Waiting> {
         let waiting = self.known[slot].queue.pop_back()?;
         self.held_pkts -= 1;
@@ -141,7 +141,7 @@ impl Flows {
         Some(waiting)
     }
 
-    /// Packets of a flow that wait here, if its packets come to this router first.
+    /// Packets of a flow that wait here, if this is its first router.
     pub(super) fn entered_here_pkts(&self, flow: FlowId) -> u32 {
         let slot = self.slots.get(2 * flow.index()).copied();
         let known = slot.and_then(|slot| self.known.get(slot as usize));
@@ -149,18 +149,18 @@ impl Flows {
         flow.map_or(0, |flow| flow.queue.len() as u32)
     }
 
-    /// The flow was chosen: among equals it comes last from now on.
+    /// Records that the flow was chosen: it is now last among equals.
     pub(super) fn serve(&mut self, slot: usize) {
         self.services += 1;
         self.known[slot].served = self.services;
     }
 
-    /// A neighbour has packets of the flow.
-    pub(super) fn tell(&mut self, slot: usize, now: SimTime) {
-        self.known[slot].told_at = now;
+    /// Records that a neighbour has packets of the flow.
+    pub(super) fn on_report(&mut self, slot: usize, now: SimTime) {
+        self.known[slot].reported_at = now;
     }
 
-    /// Forgets flows of which nothing was seen or told for `idle`.
+    /// Removes flows without packets or reports for `idle`.
     pub(super) fn forget(&mut self, now: SimTime, idle: Duration) {
         let crossing = self.crossing;
         for slot in 0..self.known.len() {
@@ -173,7 +173,7 @@ impl Flows {
                 self.crossing -= 1;
             }
             let known_by = &mut self.slots[flow.key as usize];
-            if now >= flow.told_at.saturating_add(idle) && *known_by != UNKNOWN {
+            if now >= flow.reported_at.saturating_add(idle) && *known_by != UNKNOWN {
                 *known_by = UNKNOWN;
                 self.free.push(slot);
                 self.levels[slot] = NEVER;
@@ -207,49 +207,54 @@ impl Flows {
         };
     }
 
-    /// D = max{K, U} − `told_pkts`, the most over the flows, or over the acknowledgement streams
-    /// alone; `None` if nothing falls.
+    /// The maximum of D = max{K, U} − `reported_pkts` over the flows, or over the acknowledgement
+    /// streams alone; `None` if no D is positive.
     #[inline]
-    pub(super) fn most(&self, told_pkts: &[i32], acks_only: bool) -> Option<i32> {
-        let falls = self
+    pub(super) fn most(&self, reported_pkts: &[i32], acks_only: bool) -> Option<i32> {
+        let differentials = self
             .levels
             .iter()
-            .zip(told_pkts)
-            .map(|(own, told)| own - told);
+            .zip(reported_pkts)
+            .map(|(own, reported)| own - reported);
         let most = if acks_only {
             let acks = self.known.iter().map(|flow| flow.reverse);
-            falls
+            differentials
                 .zip(acks)
                 .filter(|&(_, ack)| ack)
-                .map(|(fall, _)| fall)
+                .map(|(differential, _)| differential)
                 .max()
         } else {
-            falls.max()
+            differentials.max()
         };
         most.filter(|&most| most > 0)
     }
 
-    /// The flow with this D; among several, the one that was chosen longest ago.
-    pub(super) fn with(&self, fall: i32, told_pkts: &[i32], acks_only: bool) -> Option<usize> {
-        let falls = self
+    /// The flow with this D; of several, the least recently chosen.
+    pub(super) fn with(
+        &self,
+        differential: i32,
+        reported_pkts: &[i32],
+        acks_only: bool,
+    ) -> Option<usize> {
+        let differentials = self
             .levels
             .iter()
-            .zip(told_pkts)
-            .map(|(own, told)| own - told);
-        falls
+            .zip(reported_pkts)
+            .map(|(own, reported)| own - reported);
+        differentials
             .enumerate()
-            .filter(|&(slot, f)| f == fall && (!acks_only || self.known[slot].reverse))
+            .filter(|&(slot, f)| f == differential && (!acks_only || self.known[slot].reverse))
             .min_by_key(|&(slot, _)| self.known[slot].served)
             .map(|(slot, _)| slot)
     }
 
     /// D of one flow.
     #[inline]
-    pub(super) fn fall(&self, slot: usize, told_pkts: &[i32]) -> i32 {
-        self.levels[slot] - told_pkts[slot]
+    pub(super) fn differential(&self, slot: usize, reported_pkts: &[i32]) -> i32 {
+        self.levels[slot] - reported_pkts[slot]
     }
 
-    /// The longest queue; among several that of `newest` if it is one of them.
+    /// The longest queue; of several, that of `newest` if it is one of them.
     pub(super) fn longest(&self, newest: usize) -> usize {
         let mut longest = newest;
         for (slot, flow) in self.known.iter().enumerate() {
@@ -264,13 +269,13 @@ impl Flows {
         &self.known[slot]
     }
 
-    /// Every packet that waits.
+    /// All waiting packets.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Waiting> + Clone {
         self.known.iter().flat_map(|flow| &flow.queue)
     }
 
-    /// Adds the backlogs of at most `most` flows that cross the node, from a slot on and round.
-    /// Gives whether that is all of them, and the slot to begin with next.
+    /// Appends the backlogs of at most `most` flows that cross the node, cyclically from a slot.
+    /// Returns whether these are all of them, and the slot to begin with next.
     pub(super) fn backlogs(
         &self,
         from: usize,
@@ -281,7 +286,7 @@ impl Flows {
         let mut crossing = (from..self.known.len())
             .chain(0..from)
             .map(|slot| (slot, &self.known[slot]))
-            .filter(|(_, flow)| flow.crosses && Entry::can_tell(flow.key));
+            .filter(|(_, flow)| flow.crosses && Entry::can_report(flow.key));
         for (_, flow) in crossing.by_ref().take(most) {
             entries.push(Entry {
                 key: flow.key as u32,
@@ -349,13 +354,15 @@ mod tests {
         flows
     }
 
-    /// The slots chosen in `rounds` rounds in which nothing leaves and the neighbour is empty.
+    /// The slots chosen in `rounds` rounds in which no packet leaves and the neighbour is empty.
     fn chosen(flows: &mut Flows, rounds: usize) -> Vec<usize> {
-        let told = vec![0; flows.known.len()];
+        let reported = vec![0; flows.known.len()];
         (0..rounds)
             .map(|_| {
-                let most = flows.most(&told, false).expect("something falls");
-                let slot = flows.with(most, &told, false).expect("a flow has it");
+                let most = flows
+                    .most(&reported, false)
+                    .expect("a positive differential");
+                let slot = flows.with(most, &reported, false).expect("a flow has it");
                 flows.serve(slot);
                 slot
             })
@@ -375,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn above_the_threshold_the_longer_queue_is_chosen_and_pays_when_the_buffer_is_full() {
+    fn above_the_threshold_the_longer_queue_is_chosen_and_drops_when_the_buffer_is_full() {
         let mut flows = flows(Threshold::Share, 20, &[7, 12]);
         assert_eq!(flows.k_pkts(), 10);
         assert_eq!(chosen(&mut flows, 3), [1; 3]);
@@ -383,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_longest_queues_the_one_that_grew_last_pays() {
+    fn of_two_longest_queues_the_one_that_grew_last_drops() {
         let flows = flows(Threshold::Share, 20, &[10, 10, 1]);
         assert_eq!(flows.longest(0), 0);
         assert_eq!(flows.longest(1), 1);
@@ -391,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_the_buffer_shared_among_the_flows_that_cross() {
+    fn the_threshold_is_the_buffer_divided_by_the_crossing_flows() {
         let mut flows = flows(Threshold::Share, 100, &[1, 1, 1]);
         assert_eq!(flows.k_pkts(), 33);
         let idle = Duration::from_secs(10);
@@ -412,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_does_not_fall_towards_a_neighbour_that_holds_more_of_it() {
+    fn a_flow_is_not_chosen_towards_a_neighbour_with_a_larger_backlog() {
         let flows = flows(Threshold::Fixed(5), 20, &[8, 2]);
         assert_eq!(flows.most(&[8, 5], false), None);
         assert_eq!(flows.most(&[8, 4], false), Some(1));

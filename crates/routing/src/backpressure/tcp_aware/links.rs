@@ -4,25 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_net::{Network, NodeId};
 
-/// A search for a path through a link is given up after so many steps; the link then counts as
-/// being on one.
+/// The maximum number of steps of a search for a path through a link; a link whose search is given
+/// up counts as being on one.
 const MOST_STEPS: u32 = 1_000;
 
 /// The source of a flow and the router where it leaves the mesh.
 type Ends = (NodeId, NodeId);
 
-/// Which links the flows of a network may take: all, or those on their simple paths.
+/// The links that the flows of a network may take: all, or those on their simple paths.
 ///
-/// A packet never passes through a node that passes on nothing but its own.
+/// Nodes that forward only their own packets.
 #[derive(Debug)]
 pub struct FlowLinks {
     no_transit: Vec<bool>,
-    /// Of flows that keep to their simple paths, the directed links on them.
+    /// The directed links on the simple paths of restricted flows.
     kept_to: BTreeMap<Ends, BTreeSet<(NodeId, NodeId)>>,
 }
 
 impl FlowLinks {
-    /// Every flow may take any link. Nobody else's packets go through the nodes in `no_transit`.
+    /// Every flow may take any link. The nodes in `no_transit` do not forward other nodes' packets.
     pub fn all(network: &Network, no_transit: &[NodeId]) -> Self {
         let mut closed = vec![false; network.node_count()];
         for node in no_transit {
@@ -68,7 +68,7 @@ impl FlowLinks {
 struct Search {
     entry: NodeId,
     exit: NodeId,
-    /// Of each node, those that a packet may go to next.
+    /// The possible next hops of each node.
     neighbours: Vec<Vec<NodeId>>,
     visited: Vec<bool>,
     /// Scratch of [`Search::reaches`].
@@ -116,7 +116,7 @@ impl Search {
                 if found.contains(&(from, to)) || from == self.exit || to == self.entry {
                     continue;
                 }
-                // Where many are in range of each other, nearly all links are of this kind.
+                // In a dense network nearly all links are of this kind.
                 if begins[from.index()] && ends[to.index()] {
                     found.insert((from, to));
                     continue;
@@ -136,8 +136,8 @@ impl Search {
         found
     }
 
-    /// Lengthens `path` to the begin of the link, such that a way is left from its end to the
-    /// exit. Steps left are counted down; without any, the answer is yes.
+    /// Extends `path` to the start of the link, such that a path remains from its end to the exit.
+    /// Counts down the steps left; without any, the answer is yes.
     fn through(&mut self, link: (NodeId, NodeId), path: &mut Vec<NodeId>, steps: &mut u32) -> bool {
         let (from, to) = link;
         let at = path[path.len() - 1];
@@ -169,7 +169,7 @@ impl Search {
         false
     }
 
-    /// Whether there is a way over nodes not visited, round `but`.
+    /// Whether a path over unvisited nodes exists that avoids `but`.
     fn reaches(&mut self, from: NodeId, to: NodeId, but: Option<NodeId>) -> bool {
         self.seen.clone_from(&self.visited);
         if let Some(but) = but {
@@ -232,7 +232,7 @@ mod tests {
             .collect()
     }
 
-    /// All simple paths, one by one.
+    /// Enumerates all simple paths.
     fn by_enumeration(network: &Network, exit: u32) -> BTreeSet<(u32, u32)> {
         fn go(network: &Network, path: &mut Vec<u32>, exit: u32, on: &mut BTreeSet<(u32, u32)>) {
             let at = path[path.len() - 1];
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_diamond_a_flow_goes_both_ways_round_and_not_back() {
+    fn in_a_diamond_a_flow_uses_both_paths_and_not_the_links_back() {
         let diamond = network(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
         assert_eq!(links(&diamond, 1, &[]), [(0, 1), (0, 2), (2, 3), (3, 1)]);
         assert_eq!(links(&diamond, 3, &[]), [(0, 1), (0, 2), (1, 3), (2, 3)]);
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// A search that is cut short answers yes: a link too many costs a little, one that is missing
-    /// could cut a flow off.
+    /// A search that is cut short answers yes: a superfluous link costs little, while a missing one
+    /// could disconnect a flow.
     #[test]
     fn a_search_that_runs_out_of_steps_leaves_no_link_out() {
         let ring: Vec<_> = (0..8).map(|node| (node, (node + 1) % 8)).collect();

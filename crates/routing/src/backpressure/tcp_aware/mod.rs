@@ -1,26 +1,27 @@
-//! TCP-aware backpressure (Seferoglu and Modiano, "TCP-Aware Backpressure Routing and
-//! Scheduling", Information Theory and Applications Workshop 2014): backpressure that does not
-//! starve a flow whose window keeps its queue short.
+//! TCP-aware backpressure (Seferoglu and Modiano, "TCP-Aware Backpressure Routing and Scheduling",
+//! Information Theory and Applications Workshop 2014): backpressure that does not starve a flow
+//! with a small window.
 //!
 //! A node keeps a queue for each flow, and one for the acknowledgements that come back, in one
-//! buffer of B packets. Whenever the transmitter falls idle it sends one packet: of all
-//! neighbours j, to the one with the most
+//! buffer of B packets. Whenever the transmitter becomes idle it sends one packet to the neighbour
+//! j with the largest
 //!
 //! ```text
 //! max over the flows s of (max{K, Uᵢˢ} − Uⱼˢ)  ·  R̃ᵢⱼ  ·  (1 − p̃ᵢⱼ)
 //! ```
 //!
-//! and of the flow s that gives this maximum, if it is above zero. With K = 0 that is classical
-//! backpressure per flow: a flow of one packet then always loses against a flow of three, and
-//! TCP, which sends no more while its packet waits, never grows. With K = B divided by the number
-//! of flows that cross the node, all flows weigh alike up to a fair share of the buffer.
+//! from the flow s that gives this maximum, if it is above zero. With K = 0 that is classical
+//! backpressure per flow: a flow of one packet then always loses against a flow of three, and its
+//! TCP, which sends no more while its packet waits, never increases its window. With K = B divided
+//! by the number of flows that cross the node, all flows weigh alike up to a fair share of the
+//! buffer.
 //!
-//! - `report`: what a node tells its neighbours, riding on data or alone.
-//! - `flows`: the queues of a node and what is known of each flow.
-//! - `quality`: how often frames on a link fail, and at which rate they go.
+//! - `report`: what a node reports to its neighbours, on data packets or in messages.
+//! - `flows`: the queues of a node and the state of each flow.
+//! - `quality`: the failure ratio and the rate of a link.
 //! - `links`: which links a flow may take.
-//! - `neighbour`: what is known of a neighbour.
-//! - `router`: who sends what when.
+//! - `neighbour`: the state of a neighbour.
+//! - `router`: which packet is sent when.
 
 use backlane_param::ranges::{INTERVAL, MESSAGE_INTERVAL, SPAN};
 use backlane_param::{or_word, params, words};

@@ -1,21 +1,21 @@
-//! What a node knows of a neighbour.
+//! A node's state for a neighbour.
 
 use backlane_net::NodeId;
 use backlane_units::SimTime;
 
 use super::quality::Quality;
 
-/// No flow falls towards a neighbour that tells this.
+/// No flow has a positive D towards a neighbour with this backlog.
 const CLOSED: i32 = i32::MAX / 2;
 
-/// A neighbour, the link to it, and what it told of its queues.
+/// A neighbour, the link to it, and its reported queues.
 pub(super) struct Neighbour {
     pub(super) node: NodeId,
     pub(super) valid_until: SimTime,
     pub(super) quality: Quality,
-    /// Backlog as last told, by slot of the flow; 0 where it is the flow's destination, and
+    /// Backlog as last reported, by slot of the flow; 0 where it is the flow's destination, and
     /// [`CLOSED`] where the flow may not go.
-    told_pkts: Vec<i32>,
+    reported_pkts: Vec<i32>,
 }
 
 impl Neighbour {
@@ -24,47 +24,47 @@ impl Neighbour {
             node,
             valid_until,
             quality,
-            told_pkts: Vec::new(),
+            reported_pkts: Vec::new(),
         }
     }
 
-    /// A flow gets a slot; where it leaves the mesh is not known yet.
+    /// Adds a slot for a flow whose exit router is not known yet.
     pub(super) fn open(&mut self, slot: usize) {
-        if slot >= self.told_pkts.len() {
-            self.told_pkts.resize(slot + 1, 0);
+        if slot >= self.reported_pkts.len() {
+            self.reported_pkts.resize(slot + 1, 0);
         }
-        self.told_pkts[slot] = 0;
+        self.reported_pkts[slot] = 0;
     }
 
-    /// A flow leaves the mesh at `exit`, and may come this way or not.
+    /// Sets whether a flow that leaves the mesh at `exit` may use this link.
     pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId, open: bool) {
-        let told = &mut self.told_pkts[slot];
+        let reported = &mut self.reported_pkts[slot];
         if !open {
-            *told = CLOSED;
-        } else if self.node == exit || *told == CLOSED {
-            *told = 0;
+            *reported = CLOSED;
+        } else if self.node == exit || *reported == CLOSED {
+            *reported = 0;
         }
     }
 
-    /// It tells of a flow that leaves the mesh at `exit`.
-    pub(super) fn tell(&mut self, slot: usize, exit: NodeId, pkts: u32) {
-        if self.node != exit && self.told_pkts[slot] != CLOSED {
-            self.told_pkts[slot] = pkts as i32;
+    /// Stores a reported backlog of a flow that leaves the mesh at `exit`.
+    pub(super) fn on_report(&mut self, slot: usize, exit: NodeId, pkts: u32) {
+        if self.node != exit && self.reported_pkts[slot] != CLOSED {
+            self.reported_pkts[slot] = pkts as i32;
         }
     }
 
-    /// It tells that it holds nothing but what it tells next.
-    pub(super) fn tell_empty(&mut self) {
-        for told in &mut self.told_pkts {
-            if *told != CLOSED {
-                *told = 0;
+    /// A complete report begins: flows without an entry have no packets there.
+    pub(super) fn clear_backlogs(&mut self) {
+        for reported in &mut self.reported_pkts {
+            if *reported != CLOSED {
+                *reported = 0;
             }
         }
     }
 
     /// Uⱼ by slot.
     #[inline]
-    pub(super) fn told_pkts(&self) -> &[i32] {
-        &self.told_pkts
+    pub(super) fn reported_pkts(&self) -> &[i32] {
+        &self.reported_pkts
     }
 }

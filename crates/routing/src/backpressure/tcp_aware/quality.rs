@@ -1,4 +1,4 @@
-//! How often a link fails and at which rate it goes, as seen over a window of time.
+//! The failure ratio and the rate of a link over a time window.
 
 use backlane_units::{Duration, SimTime};
 
@@ -33,14 +33,14 @@ pub(super) struct Quality {
     counted: Counted,
     window: Duration,
     counts: [Count; STEPS],
-    /// The number of the step that the window ends with.
+    /// The number of the last step of the window.
     step: u64,
     loss: f64,
     rate_bps: f64,
 }
 
 impl Quality {
-    /// Of a link that was not used yet.
+    /// The quality of a link that was not used yet.
     pub(super) fn new(counted: Counted, window: Duration, nominal_bps: f64) -> Self {
         Self {
             counted,
@@ -52,7 +52,8 @@ impl Quality {
         }
     }
 
-    /// A packet was tried `attempts` times at `rate_bps`, the last time with success or without.
+    /// Records a packet that was attempted `attempts` times at `rate_bps`, and whether the last
+    /// attempt succeeded.
     pub(super) fn add(&mut self, now: SimTime, attempts: u32, delivered: bool, rate_bps: f64) {
         self.advance(now);
         self.counts[(self.step % STEPS as u64) as usize].add(Count {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_attempt_failing_halves_a_link_if_attempts_are_counted() {
+    fn a_link_with_half_of_its_attempts_failed_counts_half_if_attempts_are_counted() {
         for (counted, effective_bps) in [(Counted::Attempts, 1e6), (Counted::Packets, 2e6)] {
             let mut quality = Quality::new(counted, WINDOW, 2e6);
             assert_eq!(quality.effective_bps(at(0)), 2e6);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_window_no_longer_counts() {
+    fn packets_older_than_the_window_do_not_count() {
         let mut quality = Quality::new(Counted::Packets, WINDOW, 2e6);
         quality.add(at(50), 7, false, 2e6);
         quality.add(at(650), 1, true, 2e6);
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_failed_is_believed_in_again_when_the_window_is_empty() {
+    fn a_failed_link_is_tried_again_when_the_window_is_empty() {
         let mut quality = Quality::new(Counted::Packets, WINDOW, 2e6);
         quality.add(at(0), 7, false, 2e6);
         assert_eq!(quality.effective_bps(at(900)), 0.0);

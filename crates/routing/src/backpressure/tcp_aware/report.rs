@@ -1,4 +1,4 @@
-//! What a node tells of its queues, on a data packet or in a message of its own.
+//! A node's report of its queues, on a data packet or in its own message.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -15,20 +15,20 @@
 
 use std::sync::Arc;
 
-/// Tells a report from other routing messages.
+/// Distinguishes a report from other routing messages.
 const REPORT: u8 = 81;
 const COMPLETE: u8 = 0x80;
 const HEADER_BYTES: usize = 4;
 const ENTRY_BYTES: usize = 4;
 const KEY_BITS: u32 = 20;
 const PACKETS_BITS: u32 = 12;
-/// The longest queue that can be told, in packets; longer ones are told as this.
+/// The longest queue that can be reported, in packets; longer ones are reported as this.
 const MOST_PACKETS: u32 = (1 << PACKETS_BITS) - 1;
 
 /// The backlog of a flow and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// [`backlane_net::Packet::flow_key`]; of flows beyond 2¹⁹ nothing can be told.
+    /// [`backlane_net::Packet::flow_key`]; flows beyond 2¹⁹ cannot be reported.
     pub key: u32,
     /// Packets that wait.
     pub pkts: u32,
@@ -36,12 +36,12 @@ pub struct Entry {
 
 impl Entry {
     /// Whether a report can carry a flow's number.
-    pub(super) fn can_tell(key: u64) -> bool {
+    pub(super) fn can_report(key: u64) -> bool {
         key < 1 << KEY_BITS
     }
 }
 
-/// What a node tells its neighbours of its queues.
+/// A node's report of its queues to its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Flows that are not in `entries` have no packet.
@@ -65,7 +65,7 @@ impl Report {
         bytes.into()
     }
 
-    /// Whether the report is complete, and its entries; `None` if it is not a whole report.
+    /// Whether the report is complete, and its entries; `None` if the bytes are not a whole report.
     pub fn read(bytes: &[u8]) -> Option<(bool, impl Iterator<Item = Entry>)> {
         let (header, entries) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [kind, flags, high, low] = *header;
@@ -84,7 +84,7 @@ impl Report {
         Some((flags & COMPLETE != 0, entries))
     }
 
-    /// Reads a message; `None` if it is not a whole report.
+    /// Decodes a message; `None` if it is not a whole report.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (complete, entries) = Self::read(bytes)?;
         Some(Self {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_too_long_to_tell_is_told_as_the_longest() {
+    fn a_queue_too_long_to_report_is_reported_as_the_longest() {
         let report = Report {
             complete: false,
             entries: vec![Entry {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_cut_short_is_none() {
+    fn a_truncated_report_is_none() {
         let entries = vec![Entry { key: 1, pkts: 1 }; 3];
         let complete = true;
         let bytes = Report { complete, entries }.encode();
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(
+        fn decoding_inverts_encoding(
             complete in any::<bool>(),
             entries in prop::collection::vec((0u32..1 << 20, 0u32..4096), 0..40),
         ) {
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_bring_the_decoder_down(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn no_bytes_cause_a_panic_in_the_decoder(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Report::decode(&bytes);
         }
     }

@@ -19,19 +19,19 @@ const RETRY: u32 = 0;
 const REPORT: u32 = 1;
 const FORGET: u32 = 2;
 
-/// How often idle flows are looked for.
+/// The interval of the search for idle flows.
 const FORGET_INTERVAL: Duration = Duration::from_secs(1);
-/// Entries of a report that rides on a packet. A node that more flows cross tells of all in turn.
+/// Entries of a report on a data packet. A node with more flows reports them in turn.
 const RIDING_ENTRIES: usize = 16;
 /// On a link so fast that several packets leave within this time, only one of them carries a
 /// report.
 const RIDING_INTERVAL: Duration = Duration::from_millis(1);
-/// Entries of a report alone: what an Ethernet frame holds.
+/// Entries of a report in its own message: what an Ethernet frame holds.
 const MOST_ENTRIES: usize = 350;
 /// A packet that waits for longer than this at one node is trapped.
 const TRAPPED: Duration = Duration::from_secs(10);
 
-/// What a wait adds to [`TRAPPED_AREA`].
+/// The part of a wait that counts in [`TRAPPED_AREA`].
 fn trapped(waited: Duration) -> u128 {
     u128::from(waited.as_ps().saturating_sub(TRAPPED.as_ps()))
 }
@@ -40,13 +40,13 @@ fn trapped(waited: Duration) -> u128 {
 struct Outlet {
     radio: Option<u8>,
     interfaces: Vec<usize>,
-    /// It was given something and has not called back since. It may be idle at this very instant:
-    /// then all flows compete for it when it calls, not only the one whose packet came first.
+    /// Whether it was given a packet and has not called back since. It may be idle at this instant.
+    /// All flows then compete for it when it calls, not only that of the first packet.
     busy: bool,
-    /// When it last told of the queues, and of which state of them.
-    told_at: SimTime,
-    told_version: u64,
-    /// The part of a report's interval that is left out, so that nodes do not tell in step.
+    /// When it last reported the queues, and which version of them.
+    reported_at: SimTime,
+    reported_version: u64,
+    /// The random reduction of the report interval, which keeps nodes from reporting in step.
     jitter: f64,
     /// The slot of the flow that the next report begins with.
     next: usize,
@@ -80,7 +80,7 @@ pub struct TcpAware {
 }
 
 impl TcpAware {
-    /// A router. `links` tells which links a flow may take; `jitter` keeps reports of several
+    /// A router. `links` gives the links that a flow may take; `jitter` keeps reports of several
     /// nodes out of step.
     pub fn new(config: TcpAwareConfig, links: Rc<FlowLinks>, jitter: Stream) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl TcpAware {
         }
     }
 
-    /// The slot of a flow; a new one is opened with all neighbours.
+    /// The slot of a flow; a new one is added for all neighbours.
     fn slot(&mut self, key: u64, now: SimTime) -> usize {
         let (slot, new) = self.flows.slot(key, now);
         if new {
@@ -117,9 +117,8 @@ impl TcpAware {
         slot
     }
 
-    /// The interface with the most weight among those whose transmitter is idle, and the D that
-    /// gives it; among several, the neighbour that was chosen longest ago. With `only`, this
-    /// flow alone can fall anywhere.
+    /// The interface of largest weight among those whose transmitter is idle, and its D; of
+    /// several, the least recently chosen neighbour. With `only`, only this flow competes.
     fn best(
         &mut self,
         context: &mut Context<'_>,
@@ -135,25 +134,28 @@ impl TcpAware {
             if now > neighbour.valid_until || self.outlets[self.outlet_of[interface]].busy {
                 continue;
             }
-            let told = neighbour.told_pkts();
-            let fall = match only {
-                Some(slot) => Some(self.flows.fall(slot, told)).filter(|&fall| fall > 0),
-                None => self.flows.most(told, acks_only),
+            let reported = neighbour.reported_pkts();
+            let differential = match only {
+                Some(slot) => Some(self.flows.differential(slot, reported))
+                    .filter(|&differential| differential > 0),
+                None => self.flows.most(reported, acks_only),
             };
-            let Some(fall) = fall else { continue };
-            let weight = f64::from(fall) * neighbour.quality.effective_bps(now);
+            let Some(differential) = differential else {
+                continue;
+            };
+            let weight = f64::from(differential) * neighbour.quality.effective_bps(now);
             let longer_ago = |best: &Option<(usize, i32)>| {
                 best.is_none_or(|(other, _)| self.served[interface] < self.served[other])
             };
             if weight > most_weight || weight == most_weight && weight > 0.0 && longer_ago(&best) {
                 most_weight = weight;
-                best = Some((interface, fall));
+                best = Some((interface, differential));
             }
         }
         best
     }
 
-    /// Sends on the idle ones among these interfaces, one packet each, until nothing falls.
+    /// Sends on the idle ones among these interfaces, one packet each, until no D is positive.
     fn serve(&mut self, context: &mut Context<'_>, among: Range<usize>, only: Option<usize>) {
         loop {
             let acks = if self.config.ack_priority && only.is_none() {
@@ -163,9 +165,12 @@ impl TcpAware {
             };
             let acks_only = acks.is_some();
             let best = acks.or_else(|| self.best(context, among.clone(), only, false));
-            let Some((interface, fall)) = best else { break };
-            let told = self.neighbours[interface].told_pkts();
-            let Some(slot) = only.or_else(|| self.flows.with(fall, told, acks_only)) else {
+            let Some((interface, differential)) = best else {
+                break;
+            };
+            let reported = self.neighbours[interface].reported_pkts();
+            let Some(slot) = only.or_else(|| self.flows.with(differential, reported, acks_only))
+            else {
                 break;
             };
             self.services += 1;
@@ -177,8 +182,12 @@ impl TcpAware {
             self.count_out(context, waiting);
             let outlet = self.outlet_of[interface];
             let now = context.now();
-            if now >= self.outlets[outlet].told_at.saturating_add(RIDING_INTERVAL) {
-                let message = self.tell(now, outlet, RIDING_ENTRIES);
+            if now
+                >= self.outlets[outlet]
+                    .reported_at
+                    .saturating_add(RIDING_INTERVAL)
+            {
+                let message = self.report(now, outlet, RIDING_ENTRIES);
                 context.transmit_with(interface, waiting.id, message);
             } else {
                 context.transmit(interface, waiting.id);
@@ -205,11 +214,11 @@ impl TcpAware {
         self.version += 1;
     }
 
-    /// What an outlet tells now.
-    fn tell(&mut self, now: SimTime, outlet: usize, most: usize) -> Arc<[u8]> {
+    /// The report that an outlet sends now.
+    fn report(&mut self, now: SimTime, outlet: usize, most: usize) -> Arc<[u8]> {
         let outlet = &mut self.outlets[outlet];
-        outlet.told_at = now;
-        outlet.told_version = self.version;
+        outlet.reported_at = now;
+        outlet.reported_version = self.version;
         outlet.jitter = self.jitter.uniform() / 4.0;
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
@@ -221,15 +230,17 @@ impl TcpAware {
         message
     }
 
-    /// When an outlet tells of itself, if nothing is sent before.
+    /// When an outlet sends its own report, if no packet is sent before.
     fn due(&self, outlet: &Outlet) -> SimTime {
-        let interval = if outlet.told_version == self.version {
+        let interval = if outlet.reported_version == self.version {
             self.config.report_interval
         } else {
             self.config.report_idle
         };
         let wait = interval.as_secs_f64() * (1.0 - outlet.jitter);
-        outlet.told_at.saturating_add(Duration::from_secs_f64(wait))
+        outlet
+            .reported_at
+            .saturating_add(Duration::from_secs_f64(wait))
     }
 
     fn arm_report(&self, context: &mut Context<'_>) {
@@ -239,15 +250,15 @@ impl TcpAware {
         }
     }
 
-    /// Reports on the outlets that were silent for long: one to each neighbour on a wire, one to
-    /// all on radios.
+    /// Sends reports on outlets that were silent for their report interval: one per neighbour on
+    /// wires, one broadcast on radios.
     fn report_alone(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         for index in 0..self.outlets.len() {
             if now < self.due(&self.outlets[index]) {
                 continue;
             }
-            let message = self.tell(now, index, MOST_ENTRIES);
+            let message = self.report(now, index, MOST_ENTRIES);
             match self.outlets[index].radio {
                 Some(radio) => context.broadcast_over(radio, 1, message),
                 None => context.send_message(self.outlets[index].interfaces[0], message),
@@ -283,8 +294,8 @@ impl Router for TcpAware {
                     radio: interface.radio,
                     interfaces: Vec::new(),
                     busy: false,
-                    told_at: now,
-                    told_version: 0,
+                    reported_at: now,
+                    reported_version: 0,
                     jitter: self.jitter.uniform(),
                     next: 0,
                 });
@@ -334,7 +345,7 @@ impl Router for TcpAware {
         if !self.forgetting {
             self.arm_forget(context);
         }
-        // What was there before fell nowhere, or its transmitter is busy.
+        // Earlier packets have no positive D, or their transmitter is busy.
         self.serve(context, 0..self.neighbours.len(), Some(slot));
     }
 
@@ -351,15 +362,15 @@ impl Router for TcpAware {
         let now = context.now();
         self.neighbours[interface].valid_until = now.saturating_add(self.config.neighbour_hold);
         if complete {
-            self.neighbours[interface].tell_empty();
+            self.neighbours[interface].clear_backlogs();
         }
         for entry in entries {
             let slot = self.slot(u64::from(entry.key), now);
             if entry.pkts > 0 {
-                self.flows.tell(slot, now);
+                self.flows.on_report(slot, now);
             }
             let exit = self.flows.get(slot).exit;
-            self.neighbours[interface].tell(slot, exit, entry.pkts);
+            self.neighbours[interface].on_report(slot, exit, entry.pkts);
         }
         if !self.forgetting {
             self.arm_forget(context);
