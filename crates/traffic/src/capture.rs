@@ -9,17 +9,17 @@ use crate::spec::TransportSpec;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// RFC 3692: for experiments. What the coding layer sends is no protocol of the Internet.
+/// RFC 3692: reserved for experiments. The coding layer's packets are not an Internet protocol.
 const EXPERIMENT: u8 = 253;
-/// The destination's port, that of iperf; the source's tells the flow.
+/// The destination port, that of iperf; the source port identifies the flow.
 const SERVER_PORT: u16 = 5001;
-/// Dynamic ports begin here (RFC 6335 §6).
+/// The first dynamic port (RFC 6335 §6).
 const CLIENT_PORTS: u16 = 49_152;
 /// The shift that SYNs announce, Linux's for a receive buffer of 6 MB (RFC 7323 §2.2).
 const WINDOW_SHIFT: u8 = 7;
 
 impl Flows {
-    /// The transport header of a packet that one of the flows sent.
+    /// The transport header of a flow's packet.
     pub(crate) fn header_of(&self, id: PacketId, packet: &Packet) -> TransportHeader {
         let Some(flow) = self.flows().get(packet.flow.index()) else {
             return TransportHeader::default();
@@ -37,7 +37,7 @@ impl Flows {
                     header: udp_header(ports, config.packet_bytes + UDP_HEADER_BYTES),
                 };
             }
-            // Below the mesh a packet may carry more than its source sent.
+            // Within the mesh a packet may be larger than its source sent it.
             TransportSpec::Source(_) => {
                 return TransportHeader {
                     protocol: UDP,
@@ -72,8 +72,8 @@ fn udp_header(ports: [u16; 2], length: u32) -> Vec<u8> {
     header
 }
 
-/// RFC 9293 §3.1 with the options that Linux sends, laid out as it lays them out; the checksum is
-/// left at zero. Sequence numbers begin at zero.
+/// RFC 9293 §3.1 with the options that Linux sends, in Linux's layout; the checksum is left at
+/// zero. Sequence numbers begin at zero.
 fn tcp_header(ports: [u16; 2], segment: &Segment, mss_bytes: u32) -> Vec<u8> {
     let has_timestamps = segment.ts_val != 0;
     let mut options: Vec<u8> = Vec::new();
@@ -84,7 +84,7 @@ fn tcp_header(ports: [u16; 2], segment: &Segment, mss_bytes: u32) -> Vec<u8> {
     };
     let syn = segment.flags.contains(Flags::SYN);
     if syn {
-        // What the option names is without the room for options (RFC 6691 §2).
+        // The value in the option excludes the space for options (RFC 6691 §2).
         let room = if has_timestamps { 12 } else { 0 };
         let mss = u16::try_from(mss_bytes + room).unwrap_or(u16::MAX);
         options.extend_from_slice(&[2, 4]);

@@ -1,11 +1,10 @@
-//! The network coding layer of a TCP flow: TCP's segments become symbols, the layer's answers
+//! The network coding layer of a TCP flow: TCP's segments become symbols, and the layer's answers
 //! become TCP's acknowledgments.
 //!
-//! What travels: SYN, SYN-ACK and the acknowledgment between them as they are; every segment with
-//! data or FIN inside coded packets; and back, in place of the receiver's acknowledgments, the
-//! answers of the coding layer. An answer carries the receiver's TCP header, of which the edge
-//! uses the window and the timestamp and fills in what is acknowledged. The receiver's own
-//! acknowledgments end in the layer.
+//! SYN, SYN-ACK and the acknowledgment of the handshake are sent unchanged. Segments with data or
+//! FIN are sent inside coded packets. In the reverse direction, answers of the coding layer replace
+//! the receiver's acknowledgments, which end in the layer. An answer carries the receiver's TCP
+//! header. The edge uses its window and timestamp, and fills in the acknowledgment.
 
 use std::collections::VecDeque;
 
@@ -34,31 +33,31 @@ params! {
     }
 }
 
-/// What the coding layer of a flow counted.
+/// The counters of a flow's coding layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodingReadings {
     /// At the source.
     pub edge: EdgeReadings,
     /// At the destination.
     pub receiver: ReceiverReadings,
-    /// Drops at the edge that found TCP shrinking its window already, or made it do so within two
-    /// of the round trips that it then knows of.
+    /// Drops at the edge during a window reduction of TCP, or followed by one within two of its
+    /// current round-trip times.
     pub edge_drops_answered: u64,
-    /// Drops at the edge of the last two round trips that TCP has not answered yet.
+    /// Drops at the edge in the last two round trips without a window reduction yet.
     pub edge_drops_open: u64,
     /// Application bytes compared after decoding.
     pub bytes_compared: u64,
-    /// Of these, such that were wrong or not in order.
+    /// Those of them that were wrong or out of order.
     pub bytes_unequal: u64,
 }
 
-/// What a packet of a coded flow carries.
+/// The content of a coded flow's packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Content {
-    /// A TCP segment as it is.
+    /// An uncoded TCP segment.
     #[default]
     Plain,
-    /// A coded packet, its symbol beside it.
+    /// A coded packet, with its symbol stored separately.
     Coded(Header),
     /// An answer, with a TCP header.
     Answer(Answer),
@@ -73,22 +72,22 @@ pub(crate) struct Coding {
     edge: Edge,
     receiver: Receiver,
     payload_key: Option<u64>,
-    /// The symbol that is being made.
+    /// The symbol under construction.
     symbol: Vec<u8>,
     /// Answers and requests to be sent.
     answers: VecDeque<Answer>,
     /// The last acknowledgment of the receiving TCP: the header that answers carry.
     header: Segment,
-    /// The window that the sender was told last, and the receiver's latest clock.
-    told: (u32, u32),
-    /// When the drops at the edge happened that are not yet answered.
+    /// The window last advertised to the sender, and the receiver's latest timestamp.
+    advertised: (u32, u32),
+    /// The times of the drops at the edge that TCP has not yet reacted to.
     open_drops: Vec<SimTime>,
     edge_drops_answered: u64,
     /// The sequence number of the next byte to be compared.
     next_seq: u64,
     bytes_compared: u64,
     bytes_unequal: u64,
-    /// TCP gave up.
+    /// Whether TCP gave up.
     is_over: bool,
 }
 
@@ -106,7 +105,7 @@ impl Coding {
             symbol: Vec::new(),
             answers: VecDeque::new(),
             header: Segment::default(),
-            told: (0, 0),
+            advertised: (0, 0),
             open_drops: Vec::new(),
             edge_drops_answered: 0,
             next_seq: 1,
@@ -130,8 +129,8 @@ impl Coding {
         }
     }
 
-    /// Whether a segment that TCP sends stays in the layer: data goes into a generation, and an
-    /// acknowledgment of the receiver is what answers carry from here on.
+    /// Whether the layer absorbs a segment that TCP sends: data goes into a generation, and a
+    /// receiver's acknowledgment is stored for later answers.
     pub(crate) fn takes(
         &mut self,
         receiver: bool,
@@ -180,8 +179,8 @@ impl Coding {
         true
     }
 
-    /// Sends what the layer has to send from this side: hands on each packet's content, the TCP
-    /// header beside it, its bytes without the IP header, and the symbol of a coded one.
+    /// Sends the layer's pending packets from this side. The callback receives each packet's
+    /// content, its TCP header, its size without the IP header, and the symbol of a coded packet.
     /// `sequence` is the number of the next packet of this side.
     pub(crate) fn send_all(
         &mut self,
@@ -213,7 +212,7 @@ impl Coding {
         }
     }
 
-    /// A coded packet arrived; what it lets out goes to `connection`, in order.
+    /// A coded packet arrived; the segments that it completes go to `connection`, in order.
     pub(crate) fn on_coded(
         &mut self,
         now: SimTime,
@@ -240,7 +239,7 @@ impl Coding {
         }
     }
 
-    /// An answer arrived with the receiver's TCP header; what it means for TCP goes to
+    /// An answer arrived with the receiver's TCP header; the resulting acknowledgment goes to
     /// `connection`.
     pub(crate) fn on_answer(
         &mut self,
@@ -250,25 +249,25 @@ impl Coding {
         connection: &mut Connection,
     ) {
         self.edge.on_answer(now, answer);
-        // Answers overtake each other, and a clock that went back would be refused.
-        let is_newer = header.ts_val.wrapping_sub(self.told.1) as i32 > 0;
-        let clock = if is_newer || self.told.1 == 0 {
+        // Answers may be reordered, and PAWS would reject a timestamp that decreases.
+        let is_newer = header.ts_val.wrapping_sub(self.advertised.1) as i32 > 0;
+        let clock = if is_newer || self.advertised.1 == 0 {
             header.ts_val
         } else {
-            self.told.1
+            self.advertised.1
         };
-        self.told.1 = clock;
+        self.advertised.1 = clock;
         while let Some(ack) = self.edge.poll_acknowledgment() {
-            // An acknowledgment that tells another window is no duplicate (RFC 5681 §2).
-            if !ack.is_duplicate || self.told.0 == 0 {
-                self.told.0 = header.window_bytes;
+            // An acknowledgment with a changed window is no duplicate (RFC 5681 §2).
+            if !ack.is_duplicate || self.advertised.0 == 0 {
+                self.advertised.0 = header.window_bytes;
             }
-            let segment = acknowledgment(&ack, header, self.told);
+            let segment = acknowledgment(&ack, header, self.advertised);
             connection.on_segment(now, &segment);
         }
     }
 
-    /// The sending TCP may have changed its mind about its window.
+    /// The sending TCP may have changed its window.
     pub(crate) fn watch(&mut self, now: SimTime, connection: &Connection) {
         if connection.is_failed() {
             self.is_over = true;
@@ -324,7 +323,7 @@ fn reduces(connection: &Connection) -> bool {
     )
 }
 
-fn acknowledgment(ack: &Acknowledgment, header: &Segment, told: (u32, u32)) -> Segment {
+fn acknowledgment(ack: &Acknowledgment, header: &Segment, advertised: (u32, u32)) -> Segment {
     let mut sack = SackBlocks::EMPTY;
     for &(start, end) in ack.blocks.iter().filter(|&&(_, end)| end > 0) {
         sack.push(ack.ack, SackBlock { start, end });
@@ -332,8 +331,8 @@ fn acknowledgment(ack: &Acknowledgment, header: &Segment, told: (u32, u32)) -> S
     Segment {
         seq: header.seq,
         ack: ack.ack,
-        window_bytes: told.0,
-        ts_val: told.1,
+        window_bytes: advertised.0,
+        ts_val: advertised.1,
         ts_ecr: ack.stamp,
         flags: Flags::ACK,
         sack,
@@ -417,7 +416,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_segment_comes_out_of_its_symbol_as_it_went_in(
+        fn decoding_a_symbol_restores_its_segment(
             (seq, ack) in any::<(u64, u64)>(),
             (payload_bytes, window_bytes, ts_val, ts_ecr) in any::<(u32, u32, u32, u32)>(),
             fin in any::<bool>(),

@@ -1,4 +1,4 @@
-//! What a sink measures on the packets that arrive.
+//! The measurements of a sink on arriving packets.
 
 use backlane_engine::Digest;
 use backlane_net::Packet;
@@ -14,10 +14,10 @@ pub struct Delivery {
     /// Packets that arrived after one that was sent later: singletons of type P-reordered
     /// (RFC 4737 §3.3).
     pub reordered: u64,
-    /// Times that a packet came by another path than the one before it.
+    /// Number of packets that took another path than the packet before.
     pub path_changes: u64,
-    /// Runs of packets that came by one path, in the order in which they were sent: reordered
-    /// packets do not count, so that two bursts that arrive mingled are two.
+    /// Runs of packets on one path, in the order in which they were sent. Reordered packets do not
+    /// count, so that two bursts that arrive interleaved are two.
     pub bursts: u64,
     /// The longest time between two arrivals.
     pub longest_silence: Duration,
@@ -74,7 +74,7 @@ impl Delivery {
         (self.packets > 0).then(|| self.hops as f64 / self.packets as f64)
     }
 
-    /// A number for all arrivals and their times.
+    /// A hash of all arrivals and their times.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }
@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(arrivals(&[0, 1, 4, 5]).reordered, 0);
     }
 
-    /// Packets 0–4 and 5–9 take a path each.
+    /// Packets 0–4 take one path, packets 5–9 another.
     #[test]
-    fn bursts_are_counted_as_they_were_sent_however_mingled_they_arrive() {
+    fn bursts_are_counted_in_the_order_sent_even_if_they_arrive_interleaved() {
         let delivery = arrivals(&[0, 1, 5, 2, 6, 3, 7, 4, 8, 9]);
         assert_eq!(delivery.bursts, 2);
         assert_eq!(delivery.path_changes, 7);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_change_is_counted_where_it_shows() {
+    fn a_path_change_is_counted_at_the_first_packet_on_the_new_path() {
         assert_eq!(arrivals(&[0, 1, 5, 6, 2, 7]).path_changes, 3);
     }
 }

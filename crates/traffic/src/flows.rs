@@ -19,25 +19,25 @@ const STOP: u32 = 3;
 /// A flow, before, while and after it runs.
 #[derive(Debug)]
 pub struct Flow {
-    /// What it was asked to do.
+    /// Its specification.
     pub spec: FlowSpec,
-    /// When it starts, or started; `None` before that where it waits for another flow.
+    /// Its start time; `None` while it waits for another flow.
     pub start: Option<SimTime>,
-    /// What carries it; `None` before it starts.
+    /// Its transport; `None` before it starts.
     pub transport: Option<Transport>,
-    /// What arrived at its destination.
+    /// Measurements at its destination.
     pub delivery: Delivery,
-    /// How far it was out of order, if that is measured.
+    /// Reordering measurements, if enabled.
     pub reordering: Option<Box<Reordering>>,
     /// When its last byte arrived; `None` while it is unfinished, and for endless flows.
     pub finished: Option<SimTime>,
-    /// It will not finish: nobody answered for too long, or its source stopped before it had
-    /// sent everything.
+    /// Whether it cannot finish: TCP timed out, or its source stopped before it had sent
+    /// everything.
     pub failed: bool,
     timers: [TimerId; 2],
 }
 
-/// A transport that runs.
+/// A running transport.
 #[derive(Debug)]
 pub enum Transport {
     /// TCP.
@@ -68,8 +68,8 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// The flows, each started by an event of its own; a flow's number is its place in `specs`.
-    /// A first flow that waits for one before it never starts.
+    /// The flows, each started by its own event; a flow's number is its index in `specs`. If the
+    /// first flow waits for a previous one, it never starts.
     pub fn new(events: &mut EventQueue<Event>, streams: Streams, specs: Vec<FlowSpec>) -> Self {
         let unfinished = specs
             .iter()
@@ -109,7 +109,7 @@ impl Flows {
         }
     }
 
-    /// Measures from now on how far the packets of every flow are out of order.
+    /// Enables reordering measurements of all flows.
     pub fn measure_reordering(&mut self) {
         for flow in &mut self.all {
             flow.reordering = Some(Box::default());
@@ -125,15 +125,15 @@ impl Flows {
         &self.all
     }
 
-    /// Whether there were finite flows and none of them is still under way; a load without
-    /// end does not keep a run going.
+    /// Whether there were finite flows and all of them have ended. An endless load does not keep a
+    /// run going.
     #[inline]
     pub fn done(&self) -> bool {
         self.any_finite && self.unfinished == 0
     }
 
-    /// The packets that flow control grants a controlled load over UDP in a slot, and the length
-    /// of the slot; `None` for others. All controlled loads of its source that run now share.
+    /// The packets that flow control grants a controlled load over UDP in a slot, and the length of
+    /// the slot; `None` for others. All running controlled loads of its source take part.
     fn grant(&self, context: &HostContext<'_>, number: u32) -> Option<(f64, Duration)> {
         let TransportSpec::Udp(own) = &self.all[number as usize].spec.transport else {
             return None;
@@ -163,7 +163,7 @@ impl Flows {
         Some((own.demand(backlog(number))?.pkts_per_slot(price), slot))
     }
 
-    /// A finite flow finished or was given up: the turn of the one that waits for it.
+    /// A finite flow finished or failed: starts the flow that waits for it.
     fn end(&mut self, context: &mut HostContext<'_>, number: usize) {
         self.unfinished -= 1;
         let mut next = number + 1;

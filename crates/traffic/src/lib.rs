@@ -1,10 +1,10 @@
-//! Sources and sinks: what runs at the edge of the network.
+//! Sources and sinks at the edge of the network.
 //!
-//! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`].
-//! A flow is a transfer over TCP ([`tcp_flow`]), perhaps with network coding below it
-//! ([`coded`]), or a flow over UDP ([`udp`]) whose packets a [`Source`] times, or flow control
-//! ([`Utility`]). [`delivery`] measures the packets that arrive at the sink, and [`reordering`] their
-//! order.
+//! [`Flows`] holds every flow of a run and is the simulation's [`backlane_net::Application`]. A
+//! flow is a transfer over TCP ([`tcp_flow`]), optionally with network coding below it ([`coded`]),
+//! or a flow over UDP ([`udp`]) whose packets are timed by a [`Source`] or by flow control
+//! ([`Utility`]). [`delivery`] measures the packets that arrive at the sink, and [`reordering`]
+//! their order.
 
 mod capture;
 pub mod coded;

@@ -3,11 +3,11 @@
 //!
 //! The densities follow the algorithms that the authors of RFC 5236 published with it
 //! (`rd_algo.txt` and `rbd_algo.txt` of Colorado State University): a packet is judged when
-//! [`Reordering::THRESHOLD`] further ones have arrived, so that one that is lost can be told from
-//! one that is late. It differs from them in two places. Both densities look at the same packets,
-//! while theirs for RBD alone refuses one that arrives just as the buffer becomes empty. And a
-//! packet that is displaced beyond the threshold, which takes many losses, uses up its receive
-//! index, so that those after it are not displaced by one for good.
+//! [`Reordering::THRESHOLD`] further ones have arrived, to distinguish lost packets from late ones.
+//! There are two differences. Both densities use the same packets here, while the authors' RBD
+//! ignores one that arrives just as the buffer becomes empty. And a packet displaced beyond the
+//! threshold, which takes many losses, consumes its receive index here, so that later packets are
+//! not all displaced by one.
 //!
 //! Memory does not grow with the number of packets.
 
@@ -32,10 +32,11 @@ pub struct Reordering {
     late_max: Duration,
     /// Arrived and not yet judged, in the order of arrival.
     window: VecDeque<u64>,
-    /// Those of the window behind which no smaller one stands; the first is its smallest.
+    /// The packets of the window without a smaller one behind them; the first is the smallest of
+    /// the window.
     minima: VecDeque<u64>,
-    /// Numbers that arrived and have not been given out as a receive index: the next is the
-    /// smallest, and what is lost is skipped. In ascending order.
+    /// Numbers that arrived and have not been assigned as a receive index, in ascending order. The
+    /// smallest is the next; lost numbers are skipped.
     unassigned: VecDeque<u64>,
     last_index: Option<u64>,
     /// RBD's buffer: judged, and waiting for a smaller number of the window. In ascending order.
@@ -51,11 +52,11 @@ pub struct Reordering {
 struct Arrival {
     number: u64,
     at: SimTime,
-    /// The largest number until then.
+    /// The largest number so far.
     highest: u64,
 }
 
-/// Puts a number where it belongs, most often at the end. False if it was there.
+/// Inserts a number in order, usually at the end. False if it was present.
 fn insert(numbers: &mut VecDeque<u64>, number: u64) -> bool {
     if numbers.back().is_none_or(|&last| last < number) {
         numbers.push_back(number);
@@ -70,8 +71,7 @@ fn insert(numbers: &mut VecDeque<u64>, number: u64) -> bool {
     }
 }
 
-/// What came of the packets of a flow. Means and shares are `None` without packets to take them
-/// of.
+/// The reordering of a flow's packets. Means and shares are `None` without packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReorderingReadings {
     /// Packets that arrived, duplicates apart.
@@ -80,24 +80,24 @@ pub struct ReorderingReadings {
     pub reordered: u64,
     /// Mean extent of the reordered packets: arrivals from the first that overtook it.
     pub extent_mean_pkts: Option<f64>,
-    /// The largest extent; the threshold stands for all beyond it.
+    /// The largest extent, limited to the threshold.
     pub extent_max_pkts: u64,
     /// The share of packets that are n-reordered with n of 3 or more: each of the three before
     /// it was sent later, so that TCP sends three duplicate acknowledgments.
     pub n_reordered_3_ratio: Option<f64>,
-    /// Mean time by which the reordered packets came after the first that overtook them.
+    /// Mean time between the arrival of a reordered packet and that of the first that overtook it.
     pub late_mean_s: Option<f64>,
     /// The longest such time, in seconds.
     pub late_max_s: f64,
-    /// Mean of the displacements without their sign.
+    /// Mean absolute displacement.
     pub displacement_mean_pkts: Option<f64>,
-    /// Packets that are in neither density: displaced beyond the threshold, and judged lost.
+    /// Packets in neither density: displaced beyond the threshold and counted as lost.
     pub discarded: u64,
-    /// Displacement, and the share of packets that have it: the reorder density. Early packets
-    /// are below zero.
+    /// The reorder density: displacement and the share of packets that have it. Early packets are
+    /// below zero.
     pub density: Vec<(i64, f64)>,
-    /// Occupied places of the buffer that would put packets in order, and the share of arrivals
-    /// after which it is so full: the reorder buffer-occupancy density.
+    /// The reorder buffer-occupancy density: the number of packets in a resequencing buffer, and
+    /// the share of arrivals after which it holds this number.
     pub occupancy: Vec<(u64, f64)>,
 }
 
@@ -108,9 +108,8 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// The displacement from which on a packet counts as lost (DT). Linux too gives up there:
-    /// it is the default of `tcp_max_reordering`, the largest degree of reordering that its TCP
-    /// adapts to.
+    /// The displacement from which on a packet counts as lost (DT). It is Linux's default of
+    /// `tcp_max_reordering`, the largest degree of reordering that its TCP adapts to.
     pub const THRESHOLD: usize = 300;
 
     /// Measures with another threshold of at least one packet.
@@ -138,13 +137,13 @@ impl Reordering {
         }
     }
 
-    /// A packet arrived that was the `number`-th to be sent. A number that is among the last
+    /// Records the arrival of the packet that was sent as the `number`-th. A number among the last
     /// arrivals is a duplicate and ignored.
     pub fn add(&mut self, now: SimTime, number: u64) {
         if number >= self.next_expected {
             self.next_expected = number + 1;
         } else {
-            // Before this place all numbers are smaller.
+            // Before this index all numbers are smaller.
             let from = self.recent.partition_point(|other| other.highest < number);
             let mut others = self.recent.range(from..);
             if others.any(|other| other.number == number) {
@@ -176,7 +175,8 @@ impl Reordering {
         }
     }
 
-    /// Extent, late time and n-reordering (RFC 4737). What overtook it is not before `from`.
+    /// Extent, late time and n-reordering (RFC 4737). The packets that overtook it are at `from` or
+    /// later.
     fn add_reordered(&mut self, now: SimTime, number: u64, from: usize) {
         self.reordered += 1;
         let later = |other: &Arrival| other.number > number;
@@ -194,8 +194,8 @@ impl Reordering {
         }
     }
 
-    /// Takes the oldest packet of the window into both densities. As many numbers are unassigned
-    /// as there are packets in the window.
+    /// Adds the oldest packet of the window to both densities. The number of unassigned numbers
+    /// equals the number of packets in the window.
     fn judge(&mut self) {
         let (Some(number), Some(index)) = (self.window.pop_front(), self.unassigned.pop_front())
         else {
@@ -223,7 +223,7 @@ impl Reordering {
         }
     }
 
-    /// What came of all packets until now, those of the window too.
+    /// The result for all packets so far, including those of the window.
     pub fn readings(&self) -> ReorderingReadings {
         let mut all = self.clone();
         while !all.window.is_empty() {
@@ -320,14 +320,14 @@ mod tests {
     fn three_later_packets_in_a_row_before_one_make_it_3_reordered() {
         assert_eq!(readings(300, &[2, 3, 1]).n_reordered_3_ratio, Some(0.0));
         assert_eq!(readings(300, &[2, 3, 4, 1]).n_reordered_3_ratio, Some(0.25));
-        // 1 comes between, so that three duplicates are not in a row.
+        // 1 arrives between, so that the three duplicates are not consecutive.
         assert_eq!(
             readings(300, &[3, 4, 1, 5, 2]).n_reordered_3_ratio,
             Some(0.0)
         );
     }
 
-    /// The first is overtaken by ten that are far apart; then all is in order again.
+    /// The first is overtaken by ten that are far apart; later packets are in order.
     #[test]
     fn a_displacement_beyond_the_threshold_displaces_nothing_after_it() {
         let mut numbers: Vec<u64> = (1..=10).map(|place| place * 90 + 2).collect();
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_no_packets() {
+    fn without_packets_there_are_no_measures() {
         let readings = readings(300, &[]);
         assert_eq!(readings, ReorderingReadings::default());
     }
@@ -360,7 +360,7 @@ mod tests {
         }
     }
 
-    /// Groups of up to eight numbers, each in an order of its own.
+    /// Groups of up to eight numbers, each in its own order.
     fn shuffled() -> impl Strategy<Value = Vec<Vec<u64>>> {
         let group =
             (1..9_u64).prop_flat_map(|count| Just((0..count).collect::<Vec<_>>()).prop_shuffle());
@@ -388,12 +388,12 @@ mod tests {
             prop_assert_eq!(readings.discarded, 0);
         }
 
-        /// Losses, duplicates and packets that come very late, against plain lists that are looked
-        /// through from end to end.
+        /// Losses, duplicates and very late packets, compared with an exhaustive computation on
+        /// plain lists.
         #[test]
-        fn what_is_found_is_what_plain_lists_tell(numbers in prop::collection::vec(0..90_u64, 1..300)) {
+        fn the_measures_equal_those_computed_on_plain_lists(numbers in prop::collection::vec(0..90_u64, 1..300)) {
             let threshold = 7;
-            // A slope under the scatter: most packets are near their places.
+            // An increasing trend plus scatter: most packets are near their position.
             let numbers: Vec<u64> = (0..).zip(&numbers).map(|(place, number)| place / 2 + number / 6).collect();
             let (mut recent, mut window, mut unassigned) = (vec![], vec![], vec![]);
             let (mut held, mut last_index, mut next_expected) = (vec![], None, 0);
@@ -449,7 +449,7 @@ mod tests {
             }
         }
 
-        /// Without losses, the receive index is the place of arrival.
+        /// Without losses, the receive index is the order of arrival.
         #[test]
         fn without_losses_displacements_are_places_less_numbers(groups in shuffled()) {
             let numbers = groups.concat();
@@ -472,7 +472,7 @@ mod tests {
             prop_assert_eq!((readings.reordered, readings.discarded), (0, 0));
         }
 
-        /// Where whole groups are lost, the others have the displacements that they had.
+        /// If whole groups are lost, the displacements of the others do not change.
         #[test]
         fn losses_elsewhere_displace_nothing(groups in shuffled(), lost in prop::collection::vec(any::<bool>(), 40)) {
             let left: Vec<Vec<u64>> = groups.iter().zip(&lost).filter(|&(_, &lost)| !lost).map(|(group, _)| group.clone()).collect();

@@ -1,4 +1,4 @@
-//! Sources over UDP: when the packets of a flow leave, and how large they are.
+//! Sources over UDP: the times and sizes of a flow's packets.
 
 use std::fmt;
 
@@ -24,17 +24,18 @@ pub trait Source: fmt::Debug {
 
 /// Makes the sources of a group of flows.
 pub trait SourceFactory: fmt::Debug {
-    /// The source of a flow, with a random stream of its own.
+    /// The source of a flow, with its own random stream.
     fn build(&self, flow: FlowId, stream: Stream) -> Box<dyn Source>;
 }
 
-/// Packets of one size at a constant rate, either always or for exponential times on and off.
+/// Packets of one size at a constant rate, either always or during exponential on times, with
+/// exponential off times between them.
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub emission: Emission,
-    /// Means of the times on and off, and what draws them.
+    /// Means of the on and off times, and their random stream.
     pub on_off: Option<((Duration, Duration), Stream)>,
-    /// Time from the last packet to the end of the time on; `None` before the first packet.
+    /// Time from the last packet to the end of the on time; `None` before the first packet.
     pub on_left: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! What a flow is asked to do.
+//! The specification of a flow.
 
 use std::rc::Rc;
 
@@ -13,16 +13,16 @@ use crate::utility::{Demand, Utility};
 /// A flow before it runs.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// Where the data comes from.
+    /// The source of the data.
     pub source: NodeId,
-    /// Where it goes.
+    /// The destination of the data.
     pub destination: NodeId,
     /// Bytes of application data; `None` is endless.
     pub size_bytes: Option<u64>,
     /// When it starts.
     pub start: Start,
-    /// When the source falls silent; `None` is never. A TCP source closes: what it has sent is
-    /// still brought over, what it has not is not sent any more.
+    /// When the source stops; `None` is never. A TCP source closes the connection: data already
+    /// sent is still delivered, and no further data is sent.
     pub stop: Option<SimTime>,
     /// What carries it.
     pub transport: TransportSpec,
@@ -33,12 +33,12 @@ pub struct FlowSpec {
 pub enum Start {
     /// At this time.
     At(SimTime),
-    /// So long after the flow before it in the list has ended: finished, or given up. It does
-    /// not start at or after its `stop`, and then neither do those that follow it.
+    /// At this delay after the previous flow in the list has finished or failed. It does not start
+    /// at or after its `stop`, and then its successors do not start either.
     AfterPrevious(Duration),
 }
 
-/// What carries a flow.
+/// The transport of a flow.
 #[derive(Clone, Debug)]
 pub enum TransportSpec {
     /// TCP; the source of the data opens the connection, as ns-3's `BulkSendApplication` does.
@@ -47,26 +47,26 @@ pub enum TransportSpec {
     CodedTcp(backlane_tcp::Config, CodingConfig),
     /// UDP at a constant rate, on and off, or controlled.
     Udp(UdpConfig),
-    /// UDP from a source that the program brings.
+    /// UDP from a source that the program provides.
     Source(Rc<dyn SourceFactory>),
 }
 
 /// A load over UDP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UdpConfig {
-    /// Rate of the payload while the source is on; with `control`, the most that all controlled
-    /// loads of a node send together (of different ones, the largest counts).
+    /// Rate of the payload while the source is on; with `control`, the maximum total rate of all
+    /// controlled loads of a node (the largest of their values).
     pub rate: Rate,
     /// Payload of a packet, in bytes.
     pub packet_bytes: u32,
-    /// Means of the exponential times on and off; `None` is always on.
+    /// Means of the exponential on and off times; `None` is always on.
     pub on_off: Option<(Duration, Duration)>,
-    /// Flow control; `None` listens to nobody.
+    /// Flow control, if any.
     pub control: Option<Utility>,
 }
 
 impl UdpConfig {
-    /// Its source; `periods` draws the times on and off.
+    /// Its source; `periods` draws the on and off times.
     pub(crate) fn source(&self, periods: Stream) -> Box<dyn Source> {
         let after = self.rate.transmission_time(u64::from(self.packet_bytes));
         Box::new(Constant {
@@ -79,7 +79,7 @@ impl UdpConfig {
         })
     }
 
-    /// What it asks for in its source's choice, while so much of it waits.
+    /// Its term in the source's choice of rates, for this backlog.
     pub(crate) fn demand(&self, backlog_pkts: u32) -> Option<Demand> {
         let control = self.control?;
         Some(Demand {

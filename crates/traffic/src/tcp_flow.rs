@@ -9,16 +9,16 @@ use backlane_units::SimTime;
 use crate::coded::{Coding, CodingConfig, CodingReadings, Content};
 use crate::spec::FlowSpec;
 
-/// Headers of the TCP packets under way, by [`PacketId`].
+/// Headers of the TCP packets in flight, by [`PacketId`].
 #[derive(Debug, Default)]
 pub struct Segments {
     headers: Vec<Segment>,
-    /// What the packets of coded flows carry, with their symbols.
+    /// The contents of coded flows' packets, with their symbols.
     contents: Vec<(Content, Vec<u8>)>,
 }
 
 impl Segments {
-    /// The segment of a packet under way; none if the packet belongs to the coding layer.
+    /// The segment of a packet in flight; `None` if the packet belongs to the coding layer.
     pub(crate) fn plain(&self, id: PacketId, coded: bool) -> Option<&Segment> {
         let content = self.contents.get(id.index()).filter(|_| coded);
         match content {
@@ -36,7 +36,7 @@ impl Segments {
         self.headers[index] = segment;
     }
 
-    /// `symbol` is swapped with what lies there, so that its memory is used again.
+    /// `symbol` is swapped with the stored one, so that its memory is reused.
     fn store_content(&mut self, id: PacketId, content: Content, symbol: &mut Vec<u8>) {
         let index = id.index();
         if index >= self.contents.len() {
@@ -57,7 +57,7 @@ struct Side {
 }
 
 impl Side {
-    /// Sends a packet with so many bytes behind its IP header.
+    /// Sends a packet with this many bytes after its IP header.
     #[inline]
     fn send(
         &mut self,
@@ -86,7 +86,7 @@ impl Side {
     }
 }
 
-/// A transfer that runs.
+/// A running transfer.
 #[derive(Debug)]
 pub struct TcpFlow {
     sender: Side,
@@ -127,13 +127,13 @@ impl TcpFlow {
         }
     }
 
-    /// Puts the coding layer below the connection, before anything was sent. The keys draw
+    /// Adds the coding layer below the connection, before the first packet. The keys draw
     /// coefficients and payload.
     pub fn code(&mut self, coding: &CodingConfig, config: &Config, keys: [u64; 2]) {
         self.coding = Some(Box::new(Coding::new(coding, config.mss_bytes(), keys)));
     }
 
-    /// What the coding layer counted until now; `None` for a flow without.
+    /// The counters of the coding layer; `None` for a flow without one.
     pub fn coding(&self, now: SimTime) -> Option<CodingReadings> {
         let coding = self.coding.as_ref()?;
         Some(coding.readings(now, &self.sender.connection))
@@ -144,7 +144,7 @@ impl TcpFlow {
         &self.sender.connection
     }
 
-    /// Packets that left the sender, without data too.
+    /// Packets that left the sender, including those without data.
     pub fn packets_sent(&self) -> u64 {
         self.sender.packets_sent
     }
@@ -154,13 +154,13 @@ impl TcpFlow {
         &self.receiver.connection
     }
 
-    /// The source falls silent: it closes after what it has sent. Whether there was more; call
+    /// The source stops: it closes after the data already sent. Returns whether data was left; call
     /// [`TcpFlow::pump`] after it.
     pub fn stop(&mut self) -> bool {
         self.sender.connection.stop()
     }
 
-    /// Sends what an endpoint has to send, and arms its timer.
+    /// Sends an endpoint's pending segments, and arms its timer.
     #[inline]
     pub fn pump(
         &mut self,
@@ -209,7 +209,8 @@ impl TcpFlow {
         }
     }
 
-    /// A packet of the flow arrived at one of the endpoints, perhaps marked on its way; call [`TcpFlow::pump`] after it.
+    /// A packet of the flow arrived at one of the endpoints, possibly ECN-marked; call
+    /// [`TcpFlow::pump`] after it.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -273,7 +274,7 @@ impl TcpFlow {
         }
     }
 
-    /// The queue of the source's own node dropped a packet that left it under this number.
+    /// The queue of the source's own node dropped the packet with this number.
     pub fn on_source_drop(&mut self, now: SimTime, sequence: u64) {
         if let Some(coding) = &mut self.coding {
             coding.on_drop(now, sequence, &self.sender.connection);

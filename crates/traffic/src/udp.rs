@@ -1,4 +1,4 @@
-//! Flows over UDP: a source, or what flow control grants.
+//! Flows over UDP, timed by a source or by flow control.
 
 use backlane_engine::TimerId;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
@@ -8,19 +8,20 @@ use backlane_units::{Duration, SimTime};
 use crate::source::{Emission, Source};
 use crate::spec::FlowSpec;
 
-/// A UDP flow that runs.
+/// A running UDP flow.
 #[derive(Debug)]
 pub struct UdpFlow {
     source: Box<dyn Source>,
     /// Payload of a packet that flow control grants, in bytes.
     granted_bytes: u32,
-    /// The packet that the timer is set for; `None` before the start and when the source has ended.
+    /// The packet for which the timer is set; `None` before the start and after the source has
+    /// ended.
     pending: Option<Emission>,
     /// Packets sent.
     pub packets_sent: u64,
     bytes_left: Option<u64>,
     has_ended: bool,
-    /// Packets, and parts of one, that flow control has granted and that were not sent yet.
+    /// Packets granted by flow control and not yet sent, including a fraction.
     credit_pkts: f64,
 }
 
@@ -39,7 +40,7 @@ impl UdpFlow {
         }
     }
 
-    /// Whether everything was sent.
+    /// Whether all bytes were sent.
     pub fn exhausted(&self) -> bool {
         self.has_ended || self.bytes_left == Some(0)
     }
@@ -49,13 +50,13 @@ impl UdpFlow {
         self.has_ended && self.bytes_left.is_some_and(|bytes| bytes > 0)
     }
 
-    /// Whether it has sent everything, or has to be silent by now.
+    /// Whether it has sent all bytes or reached its stop time.
     pub(crate) fn is_over(&self, now: SimTime, spec: &FlowSpec) -> bool {
         self.exhausted() || spec.stop.is_some_and(|stop| now >= stop)
     }
 
-    /// The timer fired at a new slot, in which flow control grants `pkts`: sends what is granted
-    /// in whole packets and arms the timer for the next slot.
+    /// The timer fired at a new slot, in which flow control grants `pkts`: sends the granted whole
+    /// packets and arms the timer for the next slot.
     pub(crate) fn emit_slot(
         &mut self,
         context: &mut HostContext<'_>,

@@ -1,11 +1,11 @@
-//! Flow control by utility: a source sends what maximises the utility of its flows, less what
-//! their backlogs cost (Seferoglu and Modiano 2014, eq. (5), with a logarithmic utility).
+//! Flow control by utility: a source sends at the rates that maximise the utility of its flows less
+//! the cost of their backlogs (Seferoglu and Modiano 2014, eq. (5), with a logarithmic utility).
 
 use backlane_units::Duration;
 
 /// Flow control of a load over UDP. In each slot the source chooses the rates x of its flows, in
-/// packets a slot, so that Σ (M · ln x − U · x) is greatest, with Σ x bounded by its rate. U is
-/// what waits of a flow at the router of its source.
+/// packets a slot, so that Σ (M · ln x − U · x) is maximal, with Σ x bounded by its rate. U is the
+/// flow's backlog at the router of its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utility {
     /// M, in packets squared; above zero. Larger values tolerate longer queues.
@@ -21,12 +21,12 @@ pub(crate) struct Demand {
     pub(crate) m: f64,
     /// U.
     pub(crate) backlog_pkts: u32,
-    /// The rate of one packet a slot.
+    /// The rate of one packet per slot.
     pub(crate) unit_bps: f64,
 }
 
 impl Demand {
-    /// x = M / (U + μ · unit), the rate at which one more bit is worth its `price` μ.
+    /// x = M / (U + μ · unit), the rate at which the marginal utility of a bit is its `price` μ.
     pub(crate) fn pkts_per_slot(&self, price: f64) -> f64 {
         self.m / (f64::from(self.backlog_pkts) + price * self.unit_bps)
     }
@@ -36,17 +36,17 @@ impl Demand {
     }
 }
 
-/// The price μ at which the flows of one source together send no more than `most_bps`; zero where
-/// they send less without one.
+/// The price μ at which the total rate of a source's flows is at most `most_bps`; zero if it is
+/// lower without a price.
 pub(crate) fn price(flows: &[Demand], most_bps: f64) -> f64 {
     let total = |price| -> f64 { flows.iter().map(|flow| flow.rate_bps(price)).sum() };
     if total(0.0) <= most_bps {
         return 0.0;
     }
-    // Here even flows without a backlog send no more than that.
+    // At this price even flows without a backlog send no more than that.
     let mut high = flows.iter().map(|flow| flow.m).sum::<f64>() / most_bps;
     let mut low = 0.0;
-    // Until the two are neighbours as floating-point numbers, or nearly.
+    // Until the two are adjacent floating-point numbers, or nearly.
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
         if total(middle) > most_bps {
@@ -87,7 +87,7 @@ mod tests {
         assert!((rate / 1.5e6 - 1.0).abs() < 1e-12, "{rate}");
     }
 
-    /// The best of all ways to share the rate among two flows, by trying a hundred thousand.
+    /// The best division of the rate between two flows, by trying a hundred thousand.
     #[test]
     fn two_flows_share_the_rate_as_the_convex_optimum_does() {
         for (one, other) in [(0, 0), (3, 17), (10, 90), (0, 40)] {
