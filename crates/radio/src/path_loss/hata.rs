@@ -147,7 +147,7 @@ mod tests {
     use crate::position::Position;
 
     /// The loss over `km` of straight way from a mast of `site_m` to a user at 1.5 m.
-    fn over(law: PathLoss, km: f64, site_m: f64) -> f64 {
+    fn over(law: &PathLoss, km: f64, site_m: f64) -> f64 {
         let drop_m = site_m - 1.5;
         let ground_m = ((km * 1e3) * (km * 1e3) - drop_m * drop_m).sqrt();
         let site = Position::new(0.0, 0.0, site_m);
@@ -170,16 +170,16 @@ mod tests {
             (1.0, 138.6),
             (2.0, 149.2),
         ] {
-            let loss = over(law(2120), km, 30.0);
+            let loss = over(&law(2120), km, 30.0);
             assert!((loss - expected).abs() < 0.06, "{km} km: {loss}");
         }
-        let higher = over(law(2600), 1.0, 30.0) - over(law(2120), 1.0, 30.0);
+        let higher = over(&law(2600), 1.0, 30.0) - over(&law(2120), 1.0, 30.0);
         assert!((higher - 3.0).abs() < 0.05, "2600 MHz: {higher} dB more");
         let metropolitan = PathLoss::Cost231Hata(Cost231Hata {
             frequency: Frequency::from_hz(2_120_000_000),
             city: City::Metropolitan,
         });
-        let more = over(metropolitan, 1.0, 30.0) - over(law(2120), 1.0, 30.0);
+        let more = over(&metropolitan, 1.0, 30.0) - over(&law(2120), 1.0, 30.0);
         assert!((more - 3.0).abs() < 1e-9);
     }
 
@@ -199,14 +199,14 @@ mod tests {
             (Environment::Suburban, HATA_900[2]),
             (Environment::Open, HATA_900[3]),
         ] {
-            let loss = over(law(environment), 5.0, 50.0);
+            let loss = over(&law(environment), 5.0, 50.0);
             assert!((loss - expected).abs() < 1e-6, "{environment:?}: {loss}");
         }
         let below_200 = PathLoss::OkumuraHata(OkumuraHata {
             frequency: Frequency::from_hz(160_000_000),
             environment: Environment::LargeCity,
         });
-        let loss = over(below_200, 5.0, 50.0);
+        let loss = over(&below_200, 5.0, 50.0);
         assert!((loss - HATA_160_LARGE).abs() < 1e-6, "{loss}");
     }
 

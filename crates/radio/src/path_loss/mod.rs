@@ -130,7 +130,6 @@ impl PathLoss {
 
 /// What the models know of two places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_field_names, reason = "the postfix is the unit")]
 pub struct Path {
     /// The straight distance, at least a metre.
     pub distance_m: f64,
