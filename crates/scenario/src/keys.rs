@@ -1,5 +1,7 @@
 //! Explanations of single keys, by their path.
 
+use std::collections::BTreeMap;
+
 use crate::catalogue::Catalogue;
 use crate::spec::{Key, Presence, Section, nearest};
 
@@ -46,6 +48,23 @@ impl Catalogue {
         all
     }
 
+    /// Every default as TOML, by the path of its key; a word in brackets is the tag's or the
+    /// profile's that the default needs.
+    pub fn defaults(self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        defaults("", self.file(), &mut all);
+        for profile in self.profiles() {
+            for changed in &profile.changed.defaults {
+                let word = profile.changed.word;
+                let path = [profile.name, changed.table, changed.under, changed.key];
+                let path = path.iter().filter(|part| !part.is_empty());
+                let path = path.copied().collect::<Vec<_>>().join(".");
+                all.insert(format!("{path}[{word}]"), changed.value.to_string());
+            }
+        }
+        all
+    }
+
     /// The path most like `path`, if any is like it.
     pub fn nearest_path(self, path: &str) -> Option<String> {
         let all = self.paths();
@@ -61,6 +80,28 @@ fn keys_under_words(
     let variants = section.tag.iter().flat_map(|tag| tag.variants);
     let under = variants.flat_map(|v| v.keys.iter().map(move |key| (Some(v.name), key)));
     common.chain(under)
+}
+
+fn defaults(above: &str, section: &'static Section, all: &mut BTreeMap<String, String>) {
+    let below = |name: &str, word: Option<&str>| {
+        let dot = if above.is_empty() { "" } else { "." };
+        let word = word.map(|word| format!("[{word}]")).unwrap_or_default();
+        format!("{above}{word}{dot}{name}")
+    };
+    if let Some(tag) = &section.tag
+        && let Some(default) = tag.default
+    {
+        all.insert(below(tag.key, None), format!("\"{default}\""));
+    }
+    for (word, key) in keys_under_words(section) {
+        let path = below(key.name, word);
+        if let Presence::Default(toml) = key.presence {
+            all.insert(path.clone(), toml.to_owned());
+        }
+        if let Some(inner) = key.kind.section() {
+            defaults(&path, inner, all);
+        }
+    }
 }
 
 fn paths(above: &str, section: &'static Section, all: &mut Vec<String>) {
