@@ -1,4 +1,4 @@
-//! UEs, and what is between them and their eNodeBs.
+//! UEs and their access links or radio network.
 
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds the UEs; gives each eNodeB with those that it serves, if there are any.
+    /// Adds the UEs; returns each eNodeB with the UEs that it serves, if any.
     fn add_ues(
         &mut self,
         access: &Access,
@@ -110,7 +110,7 @@ impl Builder<'_> {
                 let number = enodebs.iter().position(|known| known == enodeb);
                 links.push((number.unwrap_or(0), *enodeb, ues));
             } else {
-                // UEs are added one after the other.
+                // UEs have consecutive numbers.
                 let first = self.ues.first().map_or(0, |ue| ue.index());
                 let own = ues.iter().map(std::slice::from_ref);
                 links.extend(own.map(|ue| (ue[0].index() - first, *enodeb, ue)));
@@ -133,7 +133,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Names the two directions of what was attached last: up, then down.
+    /// Names the two directions of the last attachment: up, then down.
     fn name_links(&mut self, below: String, enodeb: String) {
         self.links.push(LinkInfo {
             from: below.clone(),

@@ -29,8 +29,8 @@ table! {
 }
 
 impl Builder<'_> {
-    /// What L2.5R sends by: the flow rates of the file, or all links alike where it says none.
-    /// Links that the file does not list have none.
+    /// The flow rates of L2.5R: those of the file, or equal rates if it has none. Links that the
+    /// file does not list have none.
     pub(crate) fn flow_rates(&self) -> FlowRates {
         let links = &self.scenario.links;
         if links.iter().all(|link| link.flow_rates_bps.is_none()) {
@@ -49,7 +49,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A row for each direction of each link that was assigned to; none without an assignment.
+    /// A row for each direction of each assigned link; no rows without an assignment.
     pub(crate) fn assigned(&self) -> Table {
         let mut rows = Rows::new();
         let (Some(assignment), Some(radios)) = (&self.scenario.assignment, &self.wifi) else {

@@ -27,10 +27,10 @@ use crate::routers::{Protocol, Site};
 use crate::starts::{Starts, size_bytes, time};
 use crate::wifi::Radios;
 
-/// Room for HELLOs behind the packets that backpressure hands to a device.
+/// Space for HELLOs after the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
 
-/// A scenario that cannot be built. A scenario that passed its checks never gives one.
+/// A scenario that cannot be built. It does not occur for a scenario that passed its checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(pub String);
 
@@ -66,7 +66,7 @@ impl From<Interrupt> for Unbuilt {
     }
 }
 
-/// What is known of a node besides its number.
+/// The attributes of a node besides its number.
 pub(crate) struct NodeInfo {
     pub id: String,
     pub kind: &'static str,
@@ -74,13 +74,13 @@ pub(crate) struct NodeInfo {
     pub attached_to: Option<NodeId>,
 }
 
-/// What is known of a link direction besides its number.
+/// The attributes of a link direction besides its number.
 pub(crate) struct LinkInfo {
     pub from: String,
     pub to: String,
 }
 
-/// What is known of a flow besides its number.
+/// The attributes of a flow besides its number.
 pub(crate) struct FlowInfo {
     pub name: String,
     pub kind: &'static str,
@@ -90,7 +90,7 @@ pub(crate) struct FlowInfo {
 /// What a program supplies for one run, beside its models.
 #[derive(Clone, Copy, Default)]
 pub struct Supplied<'a> {
-    /// Congestion controls that the simulator does not have, by the names of the scenario.
+    /// Congestion controls beyond those of the simulator, by their names in the scenario.
     pub controls: &'a [Custom],
     /// The routing protocol, in place of the model of the same name.
     pub router: Option<&'a Protocol>,
@@ -101,20 +101,20 @@ pub struct World {
     /// Network, routers and flows.
     pub simulation: Simulation<Flows>,
     pub(crate) nodes: Vec<NodeInfo>,
-    /// How many of the nodes are routers.
+    /// The number of routers among the nodes.
     pub(crate) routers: usize,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) flows: Vec<FlowInfo>,
     pub(crate) end: SimTime,
     pub(crate) warm_up: SimTime,
     pub(crate) sampler: Sampler,
-    /// What each link direction carried before the traffic began; `None` without a warm-up.
+    /// The counters of each link direction at the end of the warm-up; `None` without one.
     pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
     pub(crate) failures: Failures,
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
     pub(crate) captures: Option<Captures>,
-    /// What an assignment gave the links.
+    /// The result of the channel assignment.
     pub(crate) assigned: Table,
 }
 
@@ -128,7 +128,7 @@ impl World {
         Self::with_models(Models::standard(), scenario, seed, trace)
     }
 
-    /// As [`World::new`], with models of the program's own.
+    /// As [`World::new`], with the program's own models.
     ///
     /// # Errors
     /// As there.
@@ -149,9 +149,9 @@ impl World {
         .map_err(|interrupt| BuildError(interrupt.to_string()))
     }
 
-    /// As [`World::new`], with what the program supplies. A large world takes its time; `watch` is
-    /// called now and then as in [`World::run`], and may end it. The inner error is [`Interrupt`],
-    /// if it did.
+    /// As [`World::new`], with what the program supplies. Building a large world takes long;
+    /// `watch` is called at intervals as in [`World::run`], and may end it. The inner error is
+    /// [`Interrupt`], if it did.
     ///
     /// # Errors
     /// If the scenario contradicts itself in a way that its checks should have found, or names a
@@ -230,7 +230,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) nodes: Vec<NodeInfo>,
     pub(crate) links: Vec<LinkInfo>,
     pub(crate) ues: Vec<NodeId>,
-    /// The first direction of each link of the file that is laid; its other direction follows.
+    /// The first direction of each link of the file that is built; its other direction follows.
     pub(crate) link_ids: Vec<Option<LinkId>>,
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
@@ -258,7 +258,7 @@ impl Builder<'_> {
     fn add_links(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         for link in &self.scenario.links {
             watch.tick(2)?;
-            // Wires first: links over radios are laid when all radios are known.
+            // Wires first: links over radios are built when all radios are known.
             let wire = link.wire();
             self.link_ids
                 .push(wire.map(|_| LinkId(self.links.len() as u32)));
@@ -286,7 +286,7 @@ impl Builder<'_> {
                     return Err(BuildError(message).into());
                 }
             };
-            // The link of a host goes up first, whatever its order in the file.
+            // A host's link has the direction up first, regardless of its order in the file.
             let (from, to) = if self.network.is_router(b) {
                 (a, b)
             } else {
@@ -332,7 +332,7 @@ impl Builder<'_> {
         self.models.queues.config(queue, &self.streams)
     }
 
-    /// Backpressure keeps its queues itself and hands the device a few packets at a time.
+    /// Backpressure routers keep their own queues and hand the device a few packets at a time.
     fn mesh_queue(&self, queue: QueueConfig) -> QueueConfig {
         match self
             .protocol
@@ -343,7 +343,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Captures, if the scenario asks for some.
+    /// Captures, if the scenario has any.
     fn captures(&mut self) -> Option<Captures> {
         let wanted: BTreeSet<_> = self.scenario.record.capture.iter().collect();
         if wanted.is_empty() {
@@ -397,7 +397,7 @@ impl Builder<'_> {
     }
 
     /// The routers where packets enter the mesh and leave it, in pairs. A UE of a radio network may
-    /// come into any cell, and what is for it then follows it from one eNodeB to another.
+    /// enter any cell, and its packets are then forwarded from one eNodeB to another.
     fn paths(
         &self,
         specs: &[FlowSpec],
@@ -439,7 +439,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// The nodes of core networks, through which nobody else's packets go.
+    /// The nodes of core networks, which do not forward other nodes' packets.
     pub(crate) fn gateways(&self) -> Vec<NodeId> {
         let nodes = &self.scenario.nodes;
         (0..nodes.len() as u32)
@@ -487,7 +487,7 @@ impl Builder<'_> {
                     };
                     let end = at(self.scenario.duration);
                     if matches!(start, Start::At(at) if at >= stop.unwrap_or(end).min(end)) {
-                        // It was drawn too late; what waits for it falls away with it.
+                        // Its drawn start is too late; flows that wait for it do not start either.
                         if group.gap.is_some() {
                             break;
                         }
@@ -573,7 +573,7 @@ impl Builder<'_> {
     }
 }
 
-/// What `make` makes of `items`, of which each takes so many steps.
+/// Applies `make` to `items`; each takes this many steps.
 pub(crate) fn while_watched<T, M>(
     watch: &mut Watch<'_>,
     steps: u64,

@@ -1,8 +1,7 @@
-//! Captures: what passes at a node as the bytes that it would have on a real link, in a pcapng
-//! file of its own.
+//! Captures: the packets that pass a node as bytes of a real link, in one pcapng file per node.
 //!
-//! Packets have no bytes in the simulation; here their headers are made from their fields. A
-//! file keeps headers, and routing messages whole; payload is left out and its size told. Node
+//! Packets have no bytes in the simulation; their headers are written here from their fields. A
+//! file has headers and complete routing messages; payload is omitted and its size recorded. Node
 //! number n has the address 10.0.0.0 + n, as in the messages of routing protocols.
 
 use std::cell::RefCell;
@@ -21,8 +20,8 @@ use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 const UDP: u8 = 17;
 const BROADCAST: u32 = u32::MAX;
 
-/// The UDP port of routing messages: OLSR's is assigned (RFC 3626 §18), AODV's too (RFC 3561 §5);
-/// what has none gets one of those that nobody shall use.
+/// The UDP port of routing messages: those of OLSR (RFC 3626 §18) and AODV (RFC 3561 §5) are
+/// assigned; other protocols use a reserved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessagePort {
     Olsr = 698,
@@ -37,7 +36,7 @@ pub(crate) struct Captures(Rc<RefCell<Files>>);
 struct Files {
     names: Vec<String>,
     message_port: u16,
-    /// Bytes of all files that were not handed over.
+    /// Bytes of all files not yet passed to the sink.
     held_bytes: usize,
     /// By node: the file, and the numbers of the ports in it.
     by_node: BTreeMap<NodeId, (Pcapng, BTreeMap<Port, u32>)>,
@@ -76,7 +75,7 @@ impl Captures {
         captures
     }
 
-    /// The files, by the node's name; those without bytes were handed over before.
+    /// The files, by the node's name; those without bytes were passed to the sink before.
     pub(crate) fn take(&self) -> Vec<(String, Vec<u8>)> {
         let files = &mut *self.0.borrow_mut();
         files
@@ -164,8 +163,8 @@ fn address(node: NodeId) -> u32 {
     (10 << 24) | (node.0 & 0x00ff_ffff)
 }
 
-/// IP and transport headers, a routing message whole, and the packet's size. A message that rides
-/// on a packet is not of the packet's own length; it is kept behind a packet without payload.
+/// IP and transport headers, a routing message whole, and the packet's size. A message on a data
+/// packet does not count in the packet's own length; it is written after a packet without payload.
 fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> (Vec<u8>, u32) {
     let message = packet.message.as_deref().unwrap_or_default();
     let is_message = packet.flow == FlowId::NONE;
@@ -191,7 +190,7 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
     let mut bytes = vec![0x45, ecn];
     bytes.extend_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
     bytes.extend_from_slice(&(packet.sequence as u16).to_be_bytes());
-    // Not to be cut into fragments: nothing here would.
+    // Don't Fragment is set: there is no fragmentation here.
     bytes.extend_from_slice(&[0x40, 0, packet.ttl, protocol, 0, 0]);
     bytes.extend_from_slice(&source.to_be_bytes());
     bytes.extend_from_slice(&destination.to_be_bytes());
@@ -218,7 +217,7 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
         header[place..place + 2].copy_from_slice(&sum.to_be_bytes());
     }
     bytes.append(&mut header);
-    // What comes after payload that is not kept would be taken for it.
+    // Bytes after omitted payload would be decoded as payload.
     if is_message || bytes.len() == length as usize {
         bytes.extend_from_slice(message);
     }

@@ -1,4 +1,4 @@
-//! Congestion controls by name: what `congestion_control` may say, and the keys of `[tcp.NAME]`.
+//! Congestion controls by name: the values of `congestion_control`, and the keys of `[tcp.NAME]`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::guard::GuardedControl;
 
 type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;
 
-/// A congestion control: its name, its keys and how it is made.
+/// A congestion control: its name, its keys and its constructor.
 pub struct Control {
     declared: Declared,
     name: &'static str,

@@ -1,7 +1,7 @@
-//! What fails during a run, and when.
+//! The failures of a run.
 //!
-//! Nodes and links that fail are counted once for each outage that holds them down, so that a
-//! change looks at what it changes and at nothing else.
+//! Each failing node and link has a counter of the outages that hold it down, so that a change
+//! examines only what it changes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use backlane_units::SimTime;
 /// A node or a link of the file that fails once or several times.
 #[derive(Debug)]
 struct Failing {
-    /// The node, whose radios fall silent; its links go down with it.
+    /// The node, whose radios stop; its links go down with it.
     node: Option<NodeId>,
     links: Vec<LinkId>,
     /// Outages that hold it down now.
@@ -29,16 +29,16 @@ struct Change {
     /// Its place in the file.
     outage: u32,
     failing: u32,
-    /// How many more outages hold it down from now on.
+    /// The change of the number of outages that hold it down.
     outages: i32,
 }
 
 /// A link direction that fails with a node or a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    /// Where it comes among all links that fail, in the order of the file.
+    /// Its index among all failing links, in the order of the file.
     rank: u32,
-    /// What holds it down now.
+    /// The number of outages that hold it down now.
     holders: u32,
     is_down: bool,
 }
@@ -53,13 +53,12 @@ pub(crate) struct Failures {
     next: usize,
 }
 
-/// What a change does: nodes that are told to be up or down, and link directions that go up or
-/// down, each in the order in which that happens.
+/// The effect of a change: nodes and link directions that go up or down, each in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     nodes: Vec<(NodeId, bool)>,
     links: Vec<(LinkId, bool)>,
-    /// Outages and links that were looked at.
+    /// Outages and links examined.
     pub(crate) looked_at: u64,
 }
 
@@ -119,7 +118,7 @@ impl Failures {
             let until = failure
                 .until
                 .map_or(SimTime::MAX, |until| clock.saturating_add(until));
-            // An outage without length begins and ends in one change, and holds nothing down.
+            // An outage of zero length begins and ends in one change, and has no effect.
             let length = i32::from(at < until);
             let end = (until != at).then_some((until, -length));
             for (at, outages) in [Some((at, length)), end].into_iter().flatten() {
@@ -156,13 +155,13 @@ impl Failures {
         self.failing.len() as u32 - 1
     }
 
-    /// When something fails or works again next.
+    /// The time of the next failure or recovery.
     pub(crate) fn next_change(&self) -> SimTime {
         (self.changes.get(self.next)).map_or(SimTime::MAX, |change| change.at)
     }
 
-    /// Cuts and mends what is to be cut and mended at the next change; gives what it looked at. A
-    /// link is down as long as any outage holds it down.
+    /// Applies the next change; returns the number of outages and links examined. A link is down
+    /// while any outage holds it down.
     pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>) -> u64 {
         let effects = self.advance();
         for (node, up) in effects.nodes {
@@ -174,7 +173,7 @@ impl Failures {
         effects.looked_at
     }
 
-    /// What the next change does, which is then over.
+    /// Removes the next change and returns its effect.
     fn advance(&mut self) -> Effects {
         let now = self.next_change();
         let rest = &self.changes[self.next..];
@@ -231,9 +230,9 @@ mod tests {
 
     use super::*;
 
-    /// The law written down: whoever is inside an outage is down. Calls come to nodes with an
-    /// outage that begins or ends, in the order of the file, and to links that change, in the
-    /// order in which outages name them.
+    /// The specification: a node or link is down during its outages. Nodes with an outage that
+    /// begins or ends are called in the order of the file, and links that change in the order in
+    /// which outages name them.
     struct Law {
         outages: Vec<Outage>,
         up: Vec<bool>,
@@ -363,8 +362,8 @@ mod tests {
         }
     }
 
-    /// Each of 10 000 outages begins and ends once, and each time two directions change. What is
-    /// looked at grows with the outages and not with their square.
+    /// Each of 10 000 outages begins and ends once, and each time two directions change. The work
+    /// grows linearly with the outages, not with their square.
     #[test]
     fn many_outages_cost_what_they_change() {
         let (ids, ends) = ring();

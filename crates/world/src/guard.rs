@@ -1,4 +1,4 @@
-//! Panics of models that the program brings: the run ends with the model's name and the simulated
+//! Panics of models that the program provides: the run ends with the model's name and the simulated
 //! time.
 
 use std::any::Any;
@@ -19,7 +19,7 @@ use crate::build::{BuildError, World};
 use crate::models::Models;
 use crate::outcome::Outcome;
 
-/// A panic of a model that the program brings.
+/// A panic of a model that the program provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPanic {
     /// The model's name in scenario files.
@@ -52,7 +52,7 @@ impl std::error::Error for ModelPanic {}
 pub enum RunError {
     /// The world could not be built.
     Build(BuildError),
-    /// A model that the program brings panicked.
+    /// A model that the program provides panicked.
     Model(ModelPanic),
 }
 

@@ -1,4 +1,4 @@
-//! The models that a program has: those of Backlane, and what it adds.
+//! The models of a program: those of Backlane and its own.
 
 use std::sync::OnceLock;
 
@@ -52,7 +52,7 @@ impl Models {
         })
     }
 
-    /// Those of Backlane, to be added to.
+    /// The models of Backlane, as a start.
     pub fn builder() -> ModelsBuilder {
         ModelsBuilder {
             routers: Routers::standard(),

@@ -23,7 +23,7 @@ mod tests {
     use super::Names;
 
     #[test]
-    fn like_names_are_numbered() {
+    fn equal_names_are_numbered() {
         let mut names = Names::default();
         let given: Vec<String> = ["ue1", "ue2", "ue1"]
             .map(|base| names.unique(base))

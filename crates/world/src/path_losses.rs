@@ -11,7 +11,7 @@ use crate::build::BuildError;
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
 
-/// A model of path loss: its name, its keys and how it is made.
+/// A model of path loss: its name, its keys and its constructor.
 pub struct PathLoss {
     declared: Declared,
     name: &'static str,

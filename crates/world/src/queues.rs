@@ -1,4 +1,4 @@
-//! Queue disciplines by name: what `discipline` of a queue may say, and how the queues are made.
+//! Queue disciplines by name: the values of a queue's `discipline`, and the construction of queues.
 
 use std::fmt;
 use std::rc::Rc;

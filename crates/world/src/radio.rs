@@ -1,4 +1,4 @@
-//! UEs behind a radio access network, and what the network tells of them.
+//! UEs behind a radio access network, and the network's reports on them.
 
 use std::any::Any;
 

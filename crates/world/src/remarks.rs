@@ -1,4 +1,4 @@
-//! What is odd about a scenario and can only be told by the network that it makes.
+//! Warnings about a scenario that need its network to be built.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::build::{BuildError, World};
 pub fn remarks(scenario: &Scenario, seed: u64, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
     let mut scenario = Cow::Borrowed(scenario);
     if scenario.python_router.is_some() {
-        // The routers are not here, and radios are the same without them.
+        // Routers in Python are not available here, and radios do not depend on them.
         scenario.to_mut().routing = Routing {
             protocol: "shortest-path".to_owned(),
             values: shortest_path::Config::default().write(),
@@ -31,7 +31,7 @@ pub fn remarks(scenario: &Scenario, seed: u64, file: &str) -> Result<Vec<Diagnos
     Ok(remarks)
 }
 
-/// What is odd about the radios of a mesh.
+/// Warnings about the radios of a mesh.
 fn of_radios(world: &World, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
     let mut remarks = Vec::new();
     let Some(radios) = &world.wifi else {
@@ -72,7 +72,7 @@ fn of_radios(world: &World, file: &str) -> Result<Vec<Diagnostic>, BuildError> {
     Ok(remarks)
 }
 
-/// What is odd about the cells of a radio access network.
+/// Warnings about the cells of a radio access network.
 fn of_cells(world: &World, file: &str) -> Vec<Diagnostic> {
     let Some((radio, ran)) = world.ran() else {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! Routing protocols by name: what `routing.protocol` may say, and how the routers of a network are
-//! made.
+//! Routing protocols by name: the values of `routing.protocol`, and the construction of routers.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -182,7 +181,7 @@ impl Protocol {
         }
     }
 
-    /// Its routers keep queues themselves and hand so many packets to a device ahead of the link.
+    /// Its routers keep their own queues and hand this many packets to a device ahead of the link.
     #[must_use]
     pub fn with_device_queue(mut self, pkts: fn(&Values) -> Option<u32>) -> Self {
         self.device_queue_pkts = pkts;

@@ -8,13 +8,13 @@ use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
 use crate::sink::{SERIES_ROWS, Sink};
 
-/// Routers and UEs that an event may have to look at in the time of one step: a protocol that
-/// finds its routes anew, a radio network that begins a TTI.
+/// Routers and UEs that an event can process in the time of one step: a protocol that recomputes
+/// its routes, a radio network that begins a TTI.
 const NODES_PER_STEP: u64 = 1 << 10;
 
 impl World {
-    /// Runs to the end. `watch` is called now and then with the simulated time and the number
-    /// of events so far, and may end the run.
+    /// Runs to the end. `watch` is called at intervals with the simulated time and the number of
+    /// events so far, and may end the run.
     ///
     /// # Errors
     /// [`Interrupt`], if `watch` returned it.
@@ -65,7 +65,7 @@ impl World {
                 .min(self.end);
             while self.simulation.step(until) {
                 if watch.is_due(steps_per_event) {
-                    self.look_after(watch, sink)?;
+                    self.checkpoint(watch, sink)?;
                 }
                 if self.simulation.application.done() {
                     return Ok(Ended::FlowsFinished);
@@ -92,14 +92,14 @@ impl World {
                 }
             }
             if watch.is_due(steps) {
-                self.look_after(watch, sink)?;
+                self.checkpoint(watch, sink)?;
             }
         }
     }
 
-    /// Asks the caller whether to go on, and hands over what captures hold.
+    /// Calls the watch, and passes the bytes of captures to the sink.
     #[cold]
-    fn look_after(
+    fn checkpoint(
         &mut self,
         watch: &mut Watch<'_>,
         sink: &mut Option<&mut dyn Sink>,

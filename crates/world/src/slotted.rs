@@ -366,7 +366,7 @@ mod tests {
 
     /// Two channels that are ON in half of the slots carry λ1 + λ2 up to 3/4.
     #[test]
-    fn a_map_tells_rates_inside_the_region_from_those_outside() {
+    fn a_map_separates_rates_inside_the_region_from_those_outside() {
         let text = "[slotted]\nslots = 20000\ninterference = \"collision-domain\"\nk_pkts = 10\n\
             link = [{ from = \"I\", to = \"R1\", on = 0.5 }, { from = \"I\", to = \"R2\", on = 0.5 }]\n\
             flow = [{ from = \"I\", to = \"R1\", rate = 0.1 }, { from = \"I\", to = \"R2\", rate = 0.1 }]\n\
@@ -389,7 +389,7 @@ mod tests {
 
     /// The largest values that a file may have are those that the model takes.
     #[test]
-    fn what_a_file_may_say_the_model_takes() {
+    fn the_model_accepts_every_value_that_a_file_may_have() {
         let flows = "arrivals = \"bernoulli\", rate = 100";
         let text = STARVATION
             .replace(

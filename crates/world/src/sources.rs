@@ -1,4 +1,4 @@
-//! Traffic sources by name: what `kind` of a flow may say beside TCP, "udp" and "on-off".
+//! Traffic sources by name: the values of a flow's `kind` besides TCP, "udp" and "on-off".
 
 use std::fmt;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! When flows start, and what is drawn for each.
+//! The start times and random draws of flows.
 
 use backlane_engine::Streams;
 use backlane_scenario::model::{Law, Start};

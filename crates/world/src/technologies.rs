@@ -1,5 +1,5 @@
-//! Access technologies of other crates: what `kind` of `[access]` may say beside "ideal", "lte" and
-//! "trace".
+//! Access technologies of other crates: the values of `kind` in `[access]` besides "ideal", "lte"
+//! and "trace".
 
 use backlane_engine::Streams;
 use backlane_net::{Medium, MediumId, NodeId};

@@ -1,4 +1,4 @@
-//! What a scenario says of its UEs, as the radio network takes it.
+//! The UEs of a scenario as input of the radio network.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(crate) fn position((x_m, y_m): (f64, f64), height: Length) -> Position {
     Position::new(x_m, y_m, height.as_m_f64())
 }
 
-/// The way of a UE that goes by a trace; its times count from `clock`.
+/// The path of a UE that follows a trace; its times count from `clock`.
 pub(crate) fn way(lte: &Lte, ue: usize, height: Length, clock: SimTime) -> Option<Mobility> {
     let way = lte.ways.get(lte.ues.get(ue)?.way?)?;
     let places: Vec<(SimTime, Position)> = way
@@ -28,7 +28,7 @@ pub(crate) fn way(lte: &Lte, ue: usize, height: Length, clock: SimTime) -> Optio
     Waypoints::new(&places).ok().map(Mobility::Waypoints)
 }
 
-/// A UE that begins at `from`; times of its way count from `clock`.
+/// A UE that begins at `from`; times of its path count from `clock`.
 pub(crate) fn mobility(from: Position, motion: Option<Motion>, clock: SimTime) -> Mobility {
     let Some(motion) = motion else {
         return Mobility::Static(from);
@@ -43,7 +43,7 @@ pub(crate) fn mobility(from: Position, motion: Option<Motion>, clock: SimTime) -
     })
 }
 
-/// What a UE hears from the end of the warm-up on; `None` where the trace has no order or no
+/// The channel of a UE from the end of the warm-up on; `None` where the trace has no order or no
 /// length, which the checks of a file exclude.
 pub(crate) fn channel(trace: &ChannelTrace, clock: SimTime) -> Option<UeChannel> {
     let (times, values) = (trace.times.clone(), trace.values.clone());

@@ -1,4 +1,4 @@
-//! Routers with 802.11 radios, the links over them, and what the medium tells.
+//! Routers with 802.11 radios, the links over them, and reports of the medium.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(crate) struct Radios {
 }
 
 impl Builder<'_> {
-    /// Gives the nodes their radios, and lays the links over them.
+    /// Adds radios to the nodes, and builds the links over them.
     pub(crate) fn add_radios(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         let Some(wifi) = &self.scenario.wifi else {
             return Ok(());
@@ -122,8 +122,8 @@ impl Builder<'_> {
         Ok(links)
     }
 
-    /// What each link of the file loses where the radios have a given loss. Which of them are
-    /// lossy, where it is a share, is drawn: those with the smallest draw.
+    /// The loss of each link of the file where the radios have a given loss. If only a share of the
+    /// links is lossy, those with the smallest draws are.
     fn given_losses(&self, wifi: &Model, config: &WifiConfig) -> Vec<Option<f64>> {
         let links = &self.scenario.links;
         let Some(loss) = config.loss else {
@@ -175,7 +175,7 @@ impl From<WifiError> for Unbuilt {
     }
 }
 
-/// What makes a link the same as another.
+/// The identity of a link.
 fn pair(link: &WifiLinkConfig) -> (usize, usize, u8) {
     (link.a.min(link.b), link.a.max(link.b), link.channel)
 }
@@ -187,11 +187,11 @@ impl Radios {
         Some(self.links.get(number as usize)?.channel)
     }
 
-    /// The ends of links that decode next to nothing, though nothing says what they lose.
+    /// The ends of links without a given loss that decode almost no frames.
     pub(crate) fn out_of_range(&self) -> Result<Vec<[String; 2]>, BuildError> {
         let mut in_range = BTreeSet::new();
-        let mut nobody = |_, _| Ok(());
-        let watch = &mut Watch::new(&mut nobody);
+        let mut no_watch = |_, _| Ok(());
+        let watch = &mut Watch::new(&mut no_watch);
         for channel in channels(&self.stations) {
             let pairs = links_in_range(&self.config, &self.stations, channel, watch)
                 .map_err(|error| BuildError(error.to_string()))?;
@@ -217,7 +217,7 @@ impl World {
         Some((radios, radios.medium(&self.simulation)?))
     }
 
-    /// For each node a number that it has in common with those that links join it to.
+    /// For each node the number of its connected component.
     pub(crate) fn pieces(&self) -> Vec<usize> {
         let mut pieces: Vec<usize> = (0..self.nodes.len()).collect();
         let root = |pieces: &[usize], mut node: usize| {

@@ -67,7 +67,7 @@ fn a_route_over_802_11_is_there_within_the_rings_and_a_round_trip() {
 }
 
 #[test]
-fn a_station_that_dies_is_gone_round_without_hellos() {
+fn a_station_that_dies_is_avoided_without_hellos() {
     // Two rows of four: the way of three hops along the first row, and others round by the second.
     let text = |repair: bool| {
         format!(
@@ -111,7 +111,7 @@ until = "40 s"
             if !repair {
                 assert_eq!(total(&outcome, "route_repairs"), 0);
             }
-            // Without HELLOs nobody says anything while all is well.
+            // Without HELLOs there are no messages while no link fails.
             let messages = total(&outcome, "messages");
             assert!(messages < 150, "{messages}");
             assert_eq!(texts(routing_table(&outcome), "node").len(), 8);

@@ -29,7 +29,7 @@ fn diamond(links: [&str; 4], sections: &str, flow: &str) -> String {
 const UDP: &str = "kind = \"udp\"\nfrom = \"source\"\nto = \"sink\"\nrate = \"12 Mbit/s\"\npacket_size = \"1000 B\"";
 const WIFI: [&str; 4] = ["medium = \"wifi\""; 4];
 
-/// What went from one node to another.
+/// The packets from one node to another.
 fn bytes(outcome: &Outcome, from: &str, to: &str) -> f64 {
     let ends = |name| texts(&outcome.links, name).into_iter().flatten();
     let link = ends("from")
@@ -98,8 +98,8 @@ fn links_over_radios_get_channels_and_carry_in_proportion_to_their_flow_rates() 
     assert!(busiest > 0.3 && busiest <= 1.0 + 1e-6, "{busiest}");
 }
 
-/// A and D have one radio each and are busy with B and with C on different channels; nobody
-/// sends between A and D.
+/// A and D have one radio each and use it for B and for C on different channels; there is no
+/// traffic between A and D.
 fn without_the_fourth_link(more: &str) -> String {
     let node = |id: &str, radios: u8, x: u32, y: u32| {
         format!(

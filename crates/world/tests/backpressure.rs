@@ -58,7 +58,7 @@ fn backlog_pkts(outcome: &Outcome) -> u64 {
 #[test]
 fn classical_backpressure_is_stable_below_capacity_and_uses_both_ways() {
     let outcome = run(&two_ways(CLASSIC, "160 Mbit/s"), 1, None);
-    // What is not delivered is under way at the end.
+    // Packets not delivered are in flight at the end.
     assert!(delivered(&outcome) > 0.999, "{}", delivered(&outcome));
     assert_eq!(outcome.summary.dropped_by_cause[0], ("queue", 0));
     let [north, south] = ["north", "south"].map(|way| bytes(&outcome, way, "east"));
@@ -102,7 +102,7 @@ fn beyond_capacity_the_backlog_of_classical_backpressure_grows_to_its_limit() {
     assert!(limited.summary.dropped_by_cause[0].1 > 30_000);
 }
 
-/// With a packet at a time, its backlog falls alike towards every neighbour.
+/// With one packet at a time, the differential is the same towards every neighbour.
 #[test]
 fn at_light_load_classical_backpressure_walks_at_random() {
     let hops = |routing: &str| {
@@ -198,7 +198,7 @@ fn packets_leave_a_dead_end_by_the_previous_hop_or_by_virtual_backlog_and_not_by
     let shadow = |stop_s| dead_end("protocol = \"bp\"\npenalty = \"shadow\"", stop_s);
     let [short, long] = [shadow(2), shadow(4)];
     assert!(delivered(&short) > 0.8, "{}", delivered(&short));
-    // Once a HELLO has told of the dead end, nothing goes there any more.
+    // Once a HELLO has reported the dead end, no more packets go there.
     assert_eq!(
         bytes(&short, "start", "trap"),
         bytes(&long, "start", "trap")

@@ -149,7 +149,7 @@ params! {
 }
 
 #[test]
-fn what_cannot_be_added_is_refused_at_the_start() {
+fn invalid_additions_are_refused_at_the_start() {
     // Names of a control, of a key, of a table and of the tag of [tcp].
     for name in ["cubic", "mss", "rr", "profile"] {
         let section = "tcp";

@@ -145,7 +145,7 @@ fn refused<C: Params + 'static>(name: &'static str) -> CatalogueError {
 }
 
 #[test]
-fn what_cannot_be_added_is_refused_at_the_start() {
+fn invalid_additions_are_refused_at_the_start() {
     assert_eq!(
         refused::<Bad>("bad"),
         CatalogueError::BadDefault {

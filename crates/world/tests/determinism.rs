@@ -94,9 +94,9 @@ fn the_wifi_scenarios_lose_collide_and_fade() {
     assert!(channels.contains(&Some(1)) && channels.contains(&Some(6)));
 }
 
-/// A router out of everybody's hearing is there, and no flow may notice it.
+/// A router out of range of all others exists, and must not change any flow.
 #[test]
-fn a_radio_that_nobody_hears_changes_no_flow() {
+fn a_radio_out_of_range_changes_no_flow() {
     let text = fading_mesh();
     let far = "{ id = \"far\", kind = \"router\", x = \"90 km\", y = \"0 m\" },]\n[wifi]";
     let with = text.replacen("]\n[wifi]", far, 1);

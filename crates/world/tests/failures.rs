@@ -1,4 +1,4 @@
-//! Nodes and links that fail, and how long each routing needs to go round them.
+//! Nodes and links that fail, and the time that each routing needs to avoid them.
 
 mod common;
 
@@ -66,15 +66,15 @@ fn is_silence_of(outcome: &Outcome, span_s: f64) -> bool {
 
 const NODE: &str = "[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\nuntil = \"40 s\"\n";
 
-/// The protocol's own silence limit, less what it had heard of last, and not much more.
+/// The protocol's own silence limit, less the age of the last HELLO, and not much more.
 #[test]
-fn a_dead_node_is_gone_round_when_its_hellos_are_missed() {
+fn a_dead_node_is_avoided_when_its_hellos_are_missed() {
     for seed in 1..=3 {
         for routing in [BP_FLOW, BP_BURST] {
             let outcome = run(&ring(routing, NODE), seed, None);
             let silence = silence_s(&outcome);
-            // A HELLO every 100 to 125 ms; believed for 300 ms. The way round takes 2 ms more,
-            // and a packet leaves every millisecond.
+            // A HELLO every 100 to 125 ms, valid for 300 ms. The detour takes 2 ms more, and a
+            // packet leaves every millisecond.
             assert!(
                 (0.300 - 0.125..=0.300 + 0.004).contains(&silence),
                 "{routing}: {silence}"
@@ -84,11 +84,13 @@ fn a_dead_node_is_gone_round_when_its_hellos_are_missed() {
         let config = backlane_routing::olsr::Config::default();
         let outcome = run(&ring(OLSR, NODE), seed, None);
         let silence = silence_s(&outcome);
-        // enb1 believes enb2 for 6 s after its last HELLO (which a message may round up by a
-        // sixteenth), and enb6 must stop sending the other way: two HELLOs, a TC and its jitter.
+        // enb1 considers enb2 a neighbour for 6 s after its last HELLO (which a message may round
+        // up by a sixteenth), and enb6 must stop sending the other way: two HELLOs, a TC and its
+        // jitter.
         let least = config.neighbour_hold - config.hello_interval;
-        let told = config.neighbour_hold + config.neighbour_hold / 16 + config.hello_interval * 2;
-        let most = told + config.tc_interval + config.jitter * 3;
+        let notified =
+            config.neighbour_hold + config.neighbour_hold / 16 + config.hello_interval * 2;
+        let most = notified + config.tc_interval + config.jitter * 3;
         assert!(
             (least.as_secs_f64()..=most.as_secs_f64()).contains(&silence),
             "OLSR: {silence}"
@@ -111,7 +113,7 @@ fn a_link_fails_in_both_directions_and_a_node_with_all_its_links() {
     let link = "[[failure]]\nlink = \"enb2-enb1\"\nat = \"10 s\"\nuntil = \"20 s\"\n";
     let outcome = run(&ring(SHORTEST, link), 1, None);
     assert!(is_silence_of(&outcome, 10.0));
-    // The destination itself: nobody gets through, whatever the routing.
+    // The destination itself fails: no packet arrives under any routing.
     let far = "[[failure]]\nnode = \"enb3\"\nat = \"10 s\"\nuntil = \"20 s\"\n";
     for routing in [SHORTEST, OLSR, BP_FLOW, BP_BURST] {
         assert!(
@@ -130,7 +132,7 @@ fn overlapping_failures_last_until_the_last_of_them_ends() {
 }
 
 #[test]
-fn what_fails_for_good_stays_down_and_a_failure_that_touches_nobody_changes_nothing() {
+fn a_permanent_failure_lasts_and_a_failure_off_all_paths_changes_no_flow() {
     let forever = "[[failure]]\nnode = \"enb2\"\nat = \"10 s\"\n";
     let outcome = run(&ring(SHORTEST, forever), 1, None);
     assert!((50_000..=50_004).contains(&lost(&outcome)));

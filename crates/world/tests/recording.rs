@@ -1,4 +1,4 @@
-//! What a run records can be taken over piece by piece, and whatever takes long can be ended.
+//! The records of a run can be received in pieces, and long computations can be interrupted.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn rows(table: &Table) -> Vec<Row> {
     (0..table.rows()).map(of).collect()
 }
 
-/// Keeps all pieces, and gives up after so many of them.
+/// Keeps all pieces, and gives up after this many.
 #[derive(Default)]
 struct Pieces {
     series: Vec<(&'static str, Table)>,

@@ -68,7 +68,7 @@ fn backpressure_by_packets_displaces_and_by_flows_does_not() {
 }
 
 #[test]
-fn to_measure_changes_nothing_and_is_not_seen_when_off() {
+fn measuring_changes_no_result_and_adds_no_column_when_off() {
     let text = grid(ROUTINGS[2], 10);
     let (off, on) = (run(&text, 1, None), measured(&text));
     assert_eq!(off.summary, on.summary);

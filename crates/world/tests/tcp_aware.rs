@@ -59,9 +59,9 @@ fn a_run_repeats_itself() {
     assert_ne!(one.summary.digest, run(&text, 2, None).summary.digest);
 }
 
-/// The wire carries a packet of 1028 bytes and a report of 8 in 4.144 ms: 2.413 a slot of 10 ms. So
-/// many are granted when 50 / 2.413 = 20.7 packets wait as a slot begins; they then leave one by one,
-/// so that half as many more wait on average.
+/// The wire carries a packet of 1028 bytes and a report of 8 in 4.144 ms: 2.413 a slot of 10 ms.
+/// This number is granted when 50 / 2.413 = 20.7 packets wait as a slot begins. They then leave one
+/// by one, so that on average half of them wait in addition.
 #[test]
 fn a_controlled_load_keeps_the_backlog_at_which_it_is_granted_what_the_wire_carries() {
     let outcome = run(&wire("rate = \"2 Mbit/s\"\n"), 1, None);

@@ -1,4 +1,4 @@
-//! Loads over UDP send what they are told to.
+//! Loads over UDP send at their configured rate.
 
 mod common;
 

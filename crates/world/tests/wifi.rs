@@ -82,7 +82,8 @@ struct Way {
 }
 
 impl Way {
-    /// The same over so many hops that share the air, for frames that wait for so many slots.
+    /// The same over this many hops that share the channel, for frames with this mean wait in
+    /// slots.
     fn kbps_with(&self, wait_slots: f64, hops: usize) -> f64 {
         let control_us = |bytes: f64| 192.0 + 8.0 * bytes / self.control_mbps;
         let (sifs, difs, slot) = (10.0, 50.0, 20.0);
@@ -99,9 +100,9 @@ impl Way {
     }
 }
 
-/// How long a frame waits on average, in slots, where one packet goes to and fro over so many
-/// hops. Who has sent draws a back-off at once, and it runs while others wait for theirs; if it
-/// has run out when its turn comes, another is drawn, since the air was just busy.
+/// The mean wait of a frame, in slots, if one packet goes back and forth over this many hops. A
+/// sender draws a back-off at once, which counts down while others wait for theirs. If it has
+/// expired when its next frame is due, another is drawn, since the channel was just busy.
 fn mean_wait_slots(hops: usize) -> f64 {
     let mut state = 1_u64;
     let mut draw = move || {
@@ -244,7 +245,7 @@ fn a_given_loss_is_that_of_each_attempt_however_long_the_link_is() {
 }
 
 #[test]
-fn what_is_out_of_range_or_cut_off_is_told_and_the_run_measures_the_rest() {
+fn links_out_of_range_and_cut_off_nodes_are_reported_and_the_run_measures_the_rest() {
     let nodes =
         node("a", 0, "") + &node("b", 200, "") + &node("c", 9000, "") + &node("d", 9100, "");
     let links =
@@ -252,14 +253,14 @@ fn what_is_out_of_range_or_cut_off_is_told_and_the_run_measures_the_rest() {
     let wifi = "[wifi]\nprofile = \"ns2\"\nneighbours = \"in-range\"\n";
     let flows = endless("a", "b") + &endless("a", "d");
     let text = graph(&nodes, links, &(wifi.to_owned() + &flows));
-    let told = remarks(&resolve(&text), 1, "mesh.toml").unwrap();
-    let told: Vec<_> = told
+    let found = remarks(&resolve(&text), 1, "mesh.toml").unwrap();
+    let found: Vec<_> = found
         .iter()
         .map(|remark| (remark.code, remark.message.as_str()))
         .collect();
     let cut_off =
         "there is no way from \"a\" to \"c\", and one other; 1 of 2 flows get nothing through";
-    assert_eq!(told, [("S115", cut_off)]);
+    assert_eq!(found, [("S115", cut_off)]);
     let outcome = run(&text, 1, None);
     assert_eq!(outcome.summary.ended, Ended::TimeLimit);
     let delivered = integers(&outcome.flows, "delivered_bytes");
@@ -269,9 +270,9 @@ fn what_is_out_of_range_or_cut_off_is_told_and_the_run_measures_the_rest() {
     let long = text
         .replace("200 m", "300 m")
         .replace("neighbours = \"in-range\"\n", "");
-    let told = remarks(&resolve(&long), 1, "mesh.toml").unwrap();
-    assert_eq!(told[0].code, "S114");
-    assert_eq!(told[0].message, "the radio link a-b is out of range");
+    let found = remarks(&resolve(&long), 1, "mesh.toml").unwrap();
+    assert_eq!(found[0].code, "S114");
+    assert_eq!(found[0].message, "the radio link a-b is out of range");
 }
 
 #[test]
@@ -338,7 +339,7 @@ fn every_protocol_brings_tcp_over_a_mesh_of_radios() {
 }
 
 #[test]
-fn a_radio_link_that_fails_is_silent_until_it_is_mended() {
+fn a_failed_radio_link_is_silent_until_it_is_repaired() {
     let nodes = node("a", 0, "") + &node("b", 100, "");
     let links = "{ a = \"a\", b = \"b\", medium = \"wifi\" }";
     let more = format!(

@@ -74,7 +74,7 @@ fn protocols_of_wired_meshes_run_over_802_11() {
     }
 }
 
-/// A – B – C – A, each link of which works whatever its length.
+/// A – B – C – A; each link works regardless of its length.
 fn triangle(loss: f64) -> String {
     format!(
         r#"
@@ -110,7 +110,7 @@ medium = "wifi"
 }
 
 #[test]
-fn etx_measures_a_lossy_link_and_goes_round_it() {
+fn etx_measures_a_lossy_link_and_avoids_it() {
     let hops = |metric: &str, loss: f64| {
         let routing =
             format!("protocol = \"olsr\"\nmetric = \"{metric}\"\nhello_interval = \"500 ms\"");
@@ -126,7 +126,7 @@ fn etx_measures_a_lossy_link_and_goes_round_it() {
 }
 
 #[test]
-fn aodv_by_etx_goes_round_a_lossy_link_too() {
+fn aodv_by_etx_avoids_a_lossy_link_too() {
     let hops = |loss: f64| {
         let routing = "protocol = \"aodv\"\nmetric = \"etx\"";
         let outcome = load(&triangle(loss), routing, "A", "B", "");
@@ -156,7 +156,7 @@ fn a_failed_link_lets_nothing_through_and_its_sender_gives_up() {
 }
 
 #[test]
-fn olsr_goes_round_a_node_whose_radio_has_died() {
+fn olsr_avoids_a_node_whose_radio_has_failed() {
     let failure = "[[failure]]\nnode = \"C\"\nat = \"10 s\"";
     let diamond = triangle(0.0).replace("a = \"A\"\nb = \"B\"", "a = \"A\"\nb = \"D\"")
         + "[[topology.node]]\nid = \"D\"\nx = \"25 m\"\ny = \"-40 m\"\n\
@@ -166,8 +166,8 @@ fn olsr_goes_round_a_node_whose_radio_has_died() {
         let outcome = load(&diamond, routing, "A", "B", failure);
         let share = delivered_share(&outcome);
         println!("{failure:?}: {share:.3} delivered");
-        // A believes C for 6 s after its last HELLO, which came up to 2 s before the failure; that
-        // D leads to B as well, it knows.
+        // A considers C a neighbour for 6 s after its last HELLO, which came up to 2 s before the
+        // failure; A knows that D leads to B as well.
         assert!((least..=most).contains(&share), "{share}");
     }
 }

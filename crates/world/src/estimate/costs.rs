@@ -74,11 +74,10 @@ pub(super) const TRACE_HOP: Cost = cost(210.0, 0.0, 0.0, 2.1);
 pub(super) const LTE_PACKET: Cost = cost(270.0, 0.0, 0.0, 0.0);
 /// A packet over radios, beside its frame: queue, interface.
 pub(super) const AIR_HOP: Cost = cost(250.0, 0.0, 0.0, 0.0);
-/// A hop waits for memory for so long times the 3/4th power of the nodes with traffic
+/// The memory latency of a hop, times the 3/4th power of the number of nodes with traffic
 /// (`docs/performance.md`: 75 ns a hop with 25 nodes, 506 with 2 500, 1 126 with 10 000).
 pub(super) const CACHE_MISSES_NS: f64 = 1.2;
-/// So many flows are in the way of each other's memory like a node more
-/// ("100000 transfers of 10 kB").
+/// This many flows have the cache footprint of one more node ("100000 transfers of 10 kB").
 pub(super) const FLOWS_LIKE_A_NODE: f64 = 20.0;
 /// A choice of a next hop by BP-MR per flow, beside the hop.
 pub(super) const BP_FLOW_CHOICE: Cost = cost(38.0, 0.0, 0.0, 0.0);
@@ -89,17 +88,17 @@ pub(super) const SPREAD_CHOICE: Cost = cost(51.0, 0.0, 0.0, 0.0);
 /// Hops of a packet over those of its shortest path, where backpressure learns the way by trying
 /// ("20 x 20 nodes, bp-classic").
 pub(super) const WANDERING: f64 = 6.0;
-/// A look at a queue per destination.
+/// A check of a queue per destination.
 pub(super) const BP_QUEUE_COMPARED: Cost = cost(28.0, 0.0, 0.0, 0.0);
-/// A TTI of a cell that is at work.
+/// A TTI of an active cell.
 pub(super) const LTE_CELL_TTI: Cost = cost(330.0, 0.0, 0.0, 0.6);
-/// A TTI of a UE with something to send or to get.
+/// A TTI of a UE with data to send or receive.
 pub(super) const LTE_UE_TTI: Cost = cost(590.0, 0.0, 0.0, 0.0);
 /// A pair of cells in a TTI.
 pub(super) const LTE_INTERFERENCE: Cost = cost(115.0, 0.0, 0.0, 0.0);
 /// A radio.
 pub(super) const RADIO: Cost = cost(1e4, 1e4, 100.0, 0.0);
-/// A frame with its acknowledgment and the wait before it.
+/// A frame with its acknowledgment and the channel access before it.
 pub(super) const FRAME: Cost = cost(430.0, 0.0, 0.0, 4.7);
 /// A frame at one radio that hears it.
 pub(super) const FRAME_HEARD: Cost = cost(110.0, 0.0, 0.0, 0.0);
@@ -107,13 +106,14 @@ pub(super) const FRAME_HEARD: Cost = cost(110.0, 0.0, 0.0, 0.0);
 pub(super) const MESSAGE: Cost = cost(1.2e3, 0.0, 0.0, 1.0);
 /// An announcement of OLSR at one neighbour ("20 x 20 nodes, olsr, warm-up").
 pub(super) const OLSR_FLOODED: Cost = cost(2e3, 0.0, 0.0, 1.0);
-/// What a node of OLSR knows of one direction (142 − 26 MB for 400 nodes with 1 520 directions).
+/// The state of an OLSR node for one link direction (142 − 26 MB for 400 nodes with 1 520
+/// directions).
 pub(super) const OLSR_TOPOLOGY: Cost = cost(100.0, 200.0, 0.0, 0.0);
 /// A request of AODV at one neighbour; most do not go through the whole network.
 pub(super) const AODV_FLOODED: Cost = cost(500.0, 0.0, 0.0, 0.15);
 /// A request of AODV at one node.
 pub(super) const AODV_ROUTE: Cost = cost(75.0, 0.0, 0.0, 0.0);
-/// What a node of AODV keeps of one other (3 721 − 148 MB for 10⁴ nodes, 280 − 55 for 2 500).
+/// The state of an AODV node for one other node (3 721 − 148 MB for 10⁴ nodes, 280 − 55 for 2 500).
 pub(super) const AODV_TABLE: Cost = cost(25.0, 36.0, 0.0, 0.0);
 /// A point of a recorded trace; its text stands in the resolved scenario.
 pub(super) const POINT: Cost = cost(50.0, 40.0, 12.0, 0.0);
@@ -139,7 +139,8 @@ pub(super) const SLOT_LINK_FLOW: Cost = cost(0.54, 0.0, 0.0, 0.0);
 pub(super) const SLOT_SORTED: Cost = cost(1.4, 0.0, 0.0, 0.0);
 /// A step of the exact scheduler.
 pub(super) const SLOT_SCHEDULE: Cost = cost(1.3, 0.0, 0.0, 0.0);
-/// So many more links double the steps of its search ("slotted, 60 links, exact").
+/// The number of additional links that doubles the steps of its search ("slotted, 60 links,
+/// exact").
 pub(super) const SLOT_LINKS_PER_DOUBLING: f64 = 16.0;
 /// A queue of a flow at a node.
 pub(super) const SLOTTED_QUEUE: Cost = cost(0.0, 100.0, 0.0, 0.0);

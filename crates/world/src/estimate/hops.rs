@@ -1,4 +1,4 @@
-//! What one hop takes: a wire, a link over radios, a cell.
+//! The cost of one hop: a wire, a link over radios, a cell.
 
 use backlane_lte::config::RanConfig;
 use backlane_param::Params;
@@ -9,15 +9,15 @@ use backlane_scenario::model::{
 use backlane_wifi::WifiConfig;
 use backlane_wifi::phy::Standard;
 
-/// Bytes of a packet where nothing says how long it is.
+/// Bytes of a packet of unknown length.
 const USUAL_BYTES: f64 = 1500.0;
 /// Bytes of a delivery opportunity of a trace.
 const OPPORTUNITY_BYTES: f64 = 1504.0;
 
-/// A hop uses at most so many seconds a bit: a link of 1 bit/s.
+/// The maximum seconds per bit of a hop: a link of 1 bit/s.
 pub(super) const MOST_S_PER_BIT: f64 = 1.0;
 
-/// What a hop leads over.
+/// The technology of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Over {
     /// A wire whose departures are known on arrival.
@@ -26,7 +26,7 @@ pub(super) enum Over {
     Deciding,
     /// The shared pipe of an ideal cell.
     Cell,
-    /// A link that carries what a trace says.
+    /// A link with the capacity of a trace.
     Trace,
     /// A cell of LTE, by its eNodeB's number.
     Lte(u32),
@@ -39,15 +39,15 @@ pub(super) enum Over {
 pub(super) struct Hop {
     pub from: u32,
     pub over: Over,
-    /// Seconds that a bit keeps it busy.
+    /// Seconds of use per bit.
     pub s_per_bit: f64,
-    /// Seconds that a packet keeps it busy beside its bits.
+    /// Seconds of use per packet besides its bits.
     pub s_per_pkt: f64,
-    /// Attempts for a packet that gets through.
+    /// Attempts per delivered packet.
     pub attempts: f64,
     pub loss: f64,
     pub delay_s: f64,
-    /// What waits before it at most.
+    /// The maximum backlog before it.
     pub queue_bytes: f64,
     /// The radio channel.
     pub channel: u8,
@@ -124,9 +124,8 @@ pub(super) fn lte(scenario: &Scenario) -> Option<RanConfig> {
     }
 }
 
-/// What a cell carries towards a UE that hears it at this SINR: three quarters of Shannon's bound,
-/// no more than 5.5 bit/s/Hz a layer (64-QAM at its highest rate), a quarter for control and
-/// reference symbols.
+/// The rate of a cell towards a UE at this SINR: three quarters of Shannon's bound, no more than
+/// 5.5 bit/s/Hz a layer (64-QAM at its highest rate), a quarter for control and reference symbols.
 pub(super) fn lte_bps(lte: &RanConfig, sinr_db: f64) -> f64 {
     let blocks: f64 = lte
         .carrier

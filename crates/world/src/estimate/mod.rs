@@ -1,20 +1,19 @@
-//! What a run will cost, before it runs: CPU time, memory, disk.
+//! The expected cost of a run: CPU time, memory, disk.
 //!
 //! One estimator for everything that asks, such as a remark before a campaign begins and a refusal
-//! beyond the machine's memory. It counts what a run has to do and multiplies each count by a
+//! beyond the machine's memory. It counts a run's operations and multiplies each count by a
 //! measured cost (`costs`):
 //!
-//! - `hops` says how long a packet keeps a wire, a radio or a cell busy;
-//! - `paths` finds the shortest path of each pair of endpoints and what the path leads over;
+//! - `hops` computes how long a packet occupies a wire, a radio or a cell;
+//! - `paths` finds the shortest path of each pair of endpoints and its resources;
 //! - `share` bounds the bytes that each flow carries by its size, its load, its window and its share
 //!   of every link on the path;
 //! - `network` turns bytes into packets, hops, frames and intervals, by technology;
 //! - `record` counts the rows of tables and series and the bytes of captures;
 //! - `slotted` does the same for the slotted model.
 //!
-//! An estimate takes microseconds to milliseconds and never fails. It knows no loss by congestion,
-//! no slow start and no route but the shortest; its measured error stands in
-//! `docs/concepts/cost.md`.
+//! An estimate takes microseconds to milliseconds and never fails. It ignores congestion losses,
+//! slow start and routes other than the shortest; its measured error is in `docs/concepts/cost.md`.
 
 mod costs;
 mod hops;
@@ -29,20 +28,20 @@ mod tests;
 
 use backlane_scenario::Described;
 
-/// What a run costs.
+/// The cost of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// CPU time of the run, in seconds, on the machine of the calibration.
     pub cpu_s: f64,
-    /// The most memory that the run holds at once, beyond that of the process before it begins.
+    /// The peak memory of the run, beyond that of the process before it begins.
     pub memory_bytes: u64,
-    /// What its results take on the disk.
+    /// The size of its results on the disk.
     pub disk_bytes: u64,
     /// Events that fire; slots of the slotted model.
     pub events: u64,
-    /// Where the clock stops: at the end, or when all finite flows have finished.
+    /// The simulated end: the scenario's end, or when all finite flows have finished.
     pub simulated_s: f64,
-    /// What the sums above consist of, in no particular order. Parts that cost nothing are left
+    /// The components of the sums above, in no particular order. Parts that cost nothing are left
     /// out.
     pub parts: Vec<Part>,
 }
@@ -52,7 +51,7 @@ pub struct Estimate {
 pub struct Part {
     /// What it is for, such as "flows" or "capture at epc".
     pub name: String,
-    /// How many of them: flows, packet-hops, samples.
+    /// Their number: flows, packet-hops, samples.
     pub count: f64,
     /// CPU time, in seconds.
     pub cpu_s: f64,
@@ -62,7 +61,7 @@ pub struct Part {
     pub disk_bytes: u64,
 }
 
-/// What one of something costs.
+/// The cost of one unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     cpu_ns: f64,
@@ -71,7 +70,7 @@ struct Cost {
     events: f64,
 }
 
-/// Estimates what a run of a scenario costs.
+/// Estimates the cost of a run of a scenario.
 pub fn estimate(described: &Described) -> Estimate {
     let mut ledger = Ledger::default();
     ledger.add("the run itself", 1.0, costs::RUN);

@@ -1,4 +1,4 @@
-//! What a network of packets has to do, by technology.
+//! The operations of a packet network, by technology.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use super::{Cost, Ledger, costs, record};
 
 /// Milliseconds of a TTI.
 const TTIS_PER_S: f64 = 1e3;
-/// Round trips after a transfer in which a cell still has something to do.
+/// Round trips after a transfer in which a cell is still active.
 const TAIL_ROUND_TRIPS: f64 = 10.0;
 
 /// Packets that cells, radios and reordering hold at most, by experience.
 const QUEUED_ELSEWHERE_PKTS: f64 = 1e4;
 
-/// Counts what a run of a network does.
+/// Counts the operations of a network's run.
 pub(super) fn count(scenario: &Scenario, ledger: &mut Ledger) {
     let mut paths = Paths::new(scenario);
     let traffic = Traffic::new(scenario, &mut paths);
@@ -158,7 +158,7 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
             }
         }
     }
-    // What is touched in turn must come from memory where it is more than the caches hold.
+    // State that exceeds the caches is loaded from memory.
     let touched = traffic.used.iter().filter(|used| **used > 0.0).count() as f64 / 4.0;
     for (over, name, each) in [
         (Over::Fifo, "hops over FIFOs", costs::FIFO_HOP),
@@ -206,7 +206,7 @@ fn packets(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
     }
 }
 
-/// TTIs of LTE: a cell is at work while one of its UEs has something to send or to get.
+/// TTIs of LTE: a cell is active while one of its UEs has data to send or receive.
 fn cells(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
     let is_lte =
         (scenario.access.as_ref()).is_some_and(|access| matches!(access.kind, AccessKind::Lte(_)));
@@ -244,7 +244,7 @@ fn cells(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         active_ues_s * TTIS_PER_S,
         costs::LTE_UE_TTI,
     );
-    // Who interferes with whom is looked at for each pair of cells that are at work.
+    // Interference is computed for each pair of active cells.
     let pairs = ttis * busy.len() as f64;
     ledger.add("interference of cells", pairs, costs::LTE_INTERFERENCE);
 }
@@ -269,7 +269,7 @@ fn radios(paths: &Paths<'_>, traffic: &Traffic, ledger: &mut Ledger) {
     ledger.add("radios that hear frames", heard, costs::FRAME_HEARD);
 }
 
-/// Messages of routing protocols. Each goes to every neighbour; over radios, to all that hear it.
+/// Messages of routing protocols. Each goes to every neighbour; over radios, to all nodes in range.
 fn messages(
     scenario: &Scenario,
     paths: &Paths<'_>,
@@ -291,7 +291,7 @@ fn messages(
             let wired = scenario.links.iter().any(|link| link.wire().is_some());
             let sends = aodv.config(wired).hello.is_some();
             let hello = sends || aodv.metric == Metric::Etx;
-            // Each pair of ends is looked for once.
+            // There is one search per pair of ends.
             let pairs: f64 = traffic.bundles.iter().filter(|b| b.started > 0.0).count() as f64;
             (if hello { span_s } else { 0.0 }, pairs.min(nodes * nodes))
         }
@@ -313,7 +313,7 @@ fn messages(
     match &routing {
         Routing::Olsr(_) => {
             ledger.add("announcements", floods * directions, costs::OLSR_FLOODED);
-            // Every node knows the whole topology and finds its routes anew when it changes.
+            // Every node knows the whole topology and recomputes its routes when it changes.
             ledger.add("topology of OLSR", nodes * directions, costs::OLSR_TOPOLOGY);
         }
         Routing::Aodv(_) => {
@@ -333,7 +333,7 @@ fn hello_rounds(info: QueueInfo, interval: Duration, rounds: impl Fn(Duration) -
 }
 
 impl Bundle {
-    /// What a flow has under way on links, where nothing waits.
+    /// The bytes of a flow in flight on links, without queueing.
     fn solo_bytes_per_round_trip(&self) -> f64 {
         let rate = if self.active_s > 0.0 {
             self.bytes / self.active_s

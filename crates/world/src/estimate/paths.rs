@@ -1,7 +1,7 @@
-//! Where flows lead, and over what.
+//! The paths of flows and their resources.
 //!
-//! Everything that is shared is a resource with a second of use in each second: a direction of a
-//! wire, a cell, the air around a station. A flow uses a resource for so many seconds a bit.
+//! Everything shared is a resource that can be used for one second per second: a direction of a
+//! wire, a cell, the air around a station. A flow has a use of each resource in seconds per bit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -34,7 +34,7 @@ const MOST_STEPS: usize = 32;
 /// A smaller share of the packets of a flow is left out.
 const LEAST_SHARE: f64 = 1e-3;
 
-/// A way from one end to another.
+/// A path from one end to another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way {
     /// Seconds of use of each resource for a bit and for a packet; the same one may come twice.
@@ -49,7 +49,7 @@ pub(super) struct Way {
     pub delay_s: f64,
     /// Probability that a packet is lost on the way though nothing is full.
     pub loss: f64,
-    /// What waits on the way at most.
+    /// The maximum backlog on the path.
     pub queue_bytes: f64,
     /// The first nodes and the last, among nodes of the file.
     pub through: Vec<u32>,
@@ -201,7 +201,7 @@ impl<'a> Paths<'a> {
         self.neighbours[b as usize].push((a, there + 1));
     }
 
-    /// Who hears whom, and the links that the file leaves to distance.
+    /// Radio ranges, and the links that follow from distance.
     fn add_radios(&mut self, config: &WifiConfig) {
         let law = config.propagation();
         let is_in_range = config.neighbours == Neighbours::InRange;
@@ -303,7 +303,7 @@ impl<'a> Paths<'a> {
                     }; 2]
                 }
                 AccessKind::Declared(declared) => {
-                    // What a technology of another crate carries is known where it has a key `rate`.
+                    // The capacity of another crate's technology is known if it has a key `rate`.
                     let rate: Option<Rate> = declared.values.quantity("rate");
                     let bps = rate.map_or(UNKNOWN_CELL_BPS, |rate| rate.as_bps() as f64);
                     [Hop {
@@ -323,7 +323,7 @@ impl<'a> Paths<'a> {
                     }
                 }),
                 AccessKind::Lte(_) => {
-                    // What a UE at a usual place gets; `of_ue` knows better.
+                    // The rate of a UE at a typical place; `of_ue` is more precise.
                     let bps = self.lte.as_ref().map(|config| lte_bps(config, 15.0));
                     let s_per_bit = bps.map_or(MOST_S_PER_BIT, |bps| 1.0 / bps);
                     let down = Hop {
@@ -370,7 +370,7 @@ impl<'a> Paths<'a> {
                     .position(|&enodeb| enodeb == node)
                     .unwrap_or(0)
             }
-            // By chance they are as evenly spread, on average.
+            // Random placement is even on average.
             Placement::RoundRobin | Placement::Random => ue % self.enodebs.len(),
         };
         let mut own_s_per_bit = None;
@@ -409,7 +409,7 @@ impl<'a> Paths<'a> {
                 .map(|number| (number, distance(place, self.enodebs[number])))
                 .min_by(|a, b| a.1.total_cmp(&b.1))
         };
-        // The mean distance from the middle of a disc, for those that are nowhere in particular.
+        // The mean distance from the centre of a disc, for UEs without a position.
         let mut number = number;
         let mut distances_m = vec![lte.spread.as_m_f64() * 2.0 / 3.0];
         if let Some(placed) = lte.ues.get(ue) {
@@ -482,7 +482,7 @@ impl<'a> Paths<'a> {
         [0.0, 0.5, 1.0].map(|part| at(part * end_s)).to_vec()
     }
 
-    /// The way from one end to another, and the way back.
+    /// The path from one end to another, and the reverse path.
     pub fn between(&mut self, from: End, to: End) -> [Way; 2] {
         let ((a, first), (b, last)) = (self.place(from), self.place(to));
         let mut there = Way::default();

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables, series, captures.
+//! The output of a run: tables, series, captures.
 
 use backlane_scenario::model::{AccessKind, Capacity, Scenario};
 
@@ -6,7 +6,7 @@ use super::share::Traffic;
 use super::{Cost, Ledger, costs};
 use crate::sink::{CAPTURE_BYTES, SERIES_ROWS};
 
-/// Counts rows and bytes of what a network's run records.
+/// Counts the rows and bytes that a network's run records.
 pub(super) fn count(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
     series(scenario, traffic, ledger);
     captures(scenario, traffic, ledger);

@@ -1,4 +1,4 @@
-//! What the estimate asks of a routing protocol.
+//! Properties of a routing protocol for the estimate.
 
 use backlane_param::Params;
 use backlane_routing::aodv;

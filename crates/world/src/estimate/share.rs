@@ -1,4 +1,4 @@
-//! How much each flow carries, and when the run ends.
+//! The bytes that each flow carries, and the end of the run.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::routing::Routing;
 const MOST_PAIRS: usize = 4096;
 /// Steps of the searches for paths of all pairs of a group.
 const MOST_STEPS: usize = 4_000_000;
-/// Rounds in which what flows leave over is given to others.
+/// Rounds in which unused shares are given to other flows.
 const ROUNDS: usize = 8;
 /// An endless flow that loses packets at random carries `1.22 MSS / (RTT √p)` (Mathis et al.
 /// 1997); CUBIC and BBR more.
 const OVER_LOSS: f64 = 1.22 * 1.5;
-/// What is left of a link for what has to wait, however loaded it is.
+/// The minimum share of a link that is left under any load.
 const LEAST_SHARE: f64 = 0.01;
 /// Packets that a short transfer sends beside data: SYN, SYN/ACK.
 const HANDSHAKE_PKTS: f64 = 1.0;
@@ -31,15 +31,15 @@ const UNKNOWN_LOAD_BPS: f64 = 1e6;
 const INITIAL_WINDOW_PKTS: f64 = 10.0;
 /// Slow start doubles the window no more often.
 const MOST_DOUBLINGS: f64 = 12.0;
-/// What the queue before a mesh hop adds to the bound of a window.
+/// The contribution of the queue before a mesh hop to the bound of a window.
 const LEAST_RTT_S: f64 = 100e-6;
 
-/// Flows that are alike: those of a pair, or of several pairs.
+/// Equal flows: those of a pair, or of several pairs.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
-    /// How many flows there are.
+    /// The number of flows.
     pub flows: f64,
-    /// How many of them have begun by the end.
+    /// The number that has started by the end.
     pub started: f64,
     pub there: Way,
     pub back: Way,
@@ -73,7 +73,7 @@ pub(super) struct Bundle {
     in_turn: Option<(f64, f64)>,
 }
 
-/// All flows, and when they are done.
+/// All flows, and when they end.
 pub(super) struct Traffic {
     pub bundles: Vec<Bundle>,
     /// When the traffic ends, after the warm-up, in seconds.
@@ -126,8 +126,8 @@ fn starts(start: Start, flows: f64, end_s: f64) -> (f64, f64, f64, f64) {
     )
 }
 
-/// Before what time nothing gets through, since OLSR knows no routes yet: neighbours know each other
-/// after two HELLOs and all others after an announcement.
+/// The time before which OLSR has no routes: neighbours know each other after two HELLOs and all
+/// others after an announcement.
 fn ready_s(scenario: &Scenario) -> f64 {
     match Routing::of(scenario) {
         Routing::Olsr(olsr) => {
@@ -171,8 +171,7 @@ impl Traffic {
     }
 
     fn carry(&mut self, duration_s: f64) {
-        // Loads take what they ask for, finite flows the volume that they have, endless ones what
-        // is left.
+        // Loads take their rate, finite flows their volume, endless flows the remainder.
         let loads = self.sum(|b| b.load_bps.map_or(0.0, |bps| bps * b.started));
         let volume = self.sum(|b| match b.size_bits {
             Some(bits) if b.is_tcp => bits * b.started,
@@ -209,7 +208,7 @@ impl Traffic {
                 .map(|&(resource, _)| end_s * free[resource] / volume[resource])
                 .fold(1.0, f64::min);
             bundle.bytes = (bits * fits).min(bundle.solo_bps * bundle.active_s) / 8.0;
-            // It lasts as long as it would alone, and as long as all take that began with it.
+            // Its duration is that of a flow alone, or that of all flows that began with it.
             let crowded_s = (bundle.uses.iter())
                 .map(|&(resource, _)| {
                     let share = free[resource] * (1.0 - endless_share(resource));
@@ -228,7 +227,7 @@ impl Traffic {
             .collect();
         let rates = self.endless(&left, &crowds);
         for (bundle, bps) in self.bundles.iter_mut().zip(rates) {
-            // The first flows fill what all will share.
+            // The first flows fill the capacity that all will share.
             let last_s = bundle.stop_s.min(end_s);
             let span_s = (last_s - bundle.first_start_s - bundle.rtt_s()).max(0.0);
             if let Some(bps) = bps {
@@ -241,7 +240,7 @@ impl Traffic {
                     .fold(1.0, f64::min);
                 let sent = bps * bundle.active_s;
                 let carried = (bps * fits * span_s.max(bundle.active_s)).min(sent);
-                // Each hop but the first sees only what came so far.
+                // Each hop after the first carries only packets not dropped before it.
                 let hops = bundle.there.length().max(1.0);
                 bundle.bytes = (sent + carried * (hops - 1.0)) / hops / 8.0;
             }
@@ -326,14 +325,14 @@ impl Bundle {
         (self.there.delay_s + self.back.delay_s).max(LEAST_RTT_S)
     }
 
-    /// How long a transfer of so many bits takes on its own: handshake, slow start, its rate.
+    /// The duration of a lone transfer of this many bits: handshake, slow start, its rate.
     fn alone_s(&self, bits: f64) -> f64 {
         let packets = bits / 8.0 / self.payload_bytes;
         let doublings = libm::log2(1.0 + packets / INITIAL_WINDOW_PKTS).min(MOST_DOUBLINGS);
         bits / self.solo_bps + (1.0 + doublings) * self.rtt_s()
     }
 
-    /// Of flows that go one after another, only so many have their turn.
+    /// Of sequential flows, the number that gets to start.
     fn take_turns(&mut self, end_s: f64) {
         let (Some((count, gap_s)), Some(bits)) = (self.in_turn, self.size_bits) else {
             return;
@@ -427,7 +426,7 @@ fn add_group(
             bundle.load_bps = Some(udp.rate.as_bps() as f64 * on);
             bundle.size_bits = None;
         } else if let Some(values) = &group.source {
-            // What a source of another crate sends is known where it has a key `rate`.
+            // The rate of another crate's source is known if it has a key `rate`.
             let rate: Option<Rate> = values.quantity("rate");
             bundle.load_bps = Some(rate.map_or(UNKNOWN_LOAD_BPS, |rate| rate.as_bps() as f64));
             bundle.size_bits = None;
@@ -443,7 +442,7 @@ fn add_group(
 }
 
 impl Bundle {
-    /// Adds up what a bit of payload uses on the way and what its acknowledgments use.
+    /// Sums the use of resources by a bit of payload and its acknowledgments.
     fn use_resources(&mut self) {
         let payload_bits = self.payload_bytes * 8.0;
         let (header_bytes, acks) = if self.is_tcp {

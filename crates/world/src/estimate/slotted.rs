@@ -1,4 +1,4 @@
-//! What the slotted model has to do.
+//! The operations of the slotted model.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use backlane_slotted::{Config, Interference, Scheduler};
 
 use super::{Ledger, costs, record};
 
-/// Counts slots and what is done in each.
+/// Counts slots and the operations in each.
 pub(super) fn count(config: &Config, ledger: &mut Ledger) {
     let slots = config.total_slots() as f64;
     let (links, flows) = (config.link.len() as f64, config.flow.len() as f64);

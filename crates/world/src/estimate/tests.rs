@@ -1,4 +1,4 @@
-//! Parts held against what can be reckoned by hand, and what must hold for any scenario.
+//! Parts compared with values computed by hand, and properties of any scenario.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -157,7 +157,7 @@ fn a_cell_of_lte_works_each_millisecond_and_rests_without_flows() {
 
 #[test]
 fn frames_are_heard_by_all_that_sense_them() {
-    // Four in a row, 100 m apart, and a fifth 100 km away that nobody hears.
+    // Four in a row, 100 m apart, and a fifth 100 km away, out of range.
     let node = |n: usize, x: usize| format!("{{ id = \"n{n}\", x = \"{x} m\", y = \"0 m\" }}");
     let nodes = [
         node(0, 0),
@@ -341,7 +341,7 @@ impl Scene {
     }
 
     fn estimate(&self) -> Option<Estimate> {
-        // Not all that can be combined is a scenario.
+        // Not every combination is a valid scenario.
         let plan = crate::catalogue()
             .plan(&self.text(), "s.toml", &[], None)
             .ok()?;
@@ -353,8 +353,8 @@ impl Scene {
     }
 }
 
-/// Whether nothing of `more` is less than in `less`. Flows that take turns and do not come to an end
-/// are counted by fractions, which is good for some per cent.
+/// Whether no cost of `more` is below that of `less`. Unfinished sequential flows are counted as
+/// fractions, which is accurate to some per cent.
 fn is_no_less(more: &Estimate, less: &Estimate) -> Result<(), TestCaseError> {
     let pairs = [
         ("cpu", more.cpu_s, less.cpu_s),

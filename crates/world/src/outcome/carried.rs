@@ -1,4 +1,4 @@
-//! What a link direction has carried so far, so that the warm-up can be taken off.
+//! The counters of a link direction so far, to subtract the warm-up.
 
 use backlane_net::{LinkId, Simulation};
 use backlane_traffic::Flows;
@@ -6,7 +6,7 @@ use backlane_units::SimTime;
 
 use crate::wifi::Radios;
 
-/// What a link direction and the router's queue before it have done up to some time.
+/// The counters of a link direction and of the router's queue before it, up to a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) bytes: u64,
@@ -31,13 +31,12 @@ impl Carried {
         (0..simulation.network.links().len() as u32)
             .map(LinkId)
             .map(|id| {
-                // A router that keeps queues of its own keeps them before the link: what waits
-                // there waits for the link.
+                // A router's own queues are before the link: their packets wait for the link.
                 let own = simulation.router_queue(id).unwrap_or_default();
                 let medium = radios.and_then(|radios| radios.medium(simulation));
                 let over_air = medium.and_then(|medium| medium.link_counters(id));
                 let link = simulation.network.link_mut(id);
-                // Asking brings what the link decided ahead of time up to `now`.
+                // The query updates precomputed departures of the link to `now`.
                 link.backlog_pkts(now);
                 let counters = link.counters();
                 Self {
@@ -53,7 +52,7 @@ impl Carried {
             .collect()
     }
 
-    /// What came after `before`; the largest backlog stays that of the whole run.
+    /// The difference to `before`; the largest backlog stays that of the whole run.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             bytes: self.bytes - before.bytes,
