@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
+use crate::demand::FlowRates;
 use crate::error::Error;
-use crate::flow::FlowRates;
 use crate::load::{Load, compare};
 use crate::mesh::{Channels, Interference, Mesh};
 

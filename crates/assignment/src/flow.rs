@@ -1,34 +1,11 @@
-//! Demands, and how much each link should carry for them.
+//! How much each link should carry for the demands.
 
+use crate::binding;
+use crate::demand::{Demand, FlowRates};
 use crate::error::Error;
-use crate::infeasible;
 use crate::mesh::Mesh;
 use crate::paths::short_paths;
 use crate::program::{Goal, Program};
-
-/// Traffic from one node to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Demand {
-    /// The source.
-    pub from: usize,
-    /// The destination.
-    pub to: usize,
-    /// What must be carried, in bit/s; `None`: as much as goes.
-    pub rate_bps: Option<f64>,
-    /// So much flows back for each bit that flows forward, such as acknowledgments.
-    pub reverse_share: f64,
-}
-
-/// What each link carries in bit/s, from its `a` to its `b` and back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlowRates(pub Vec<[f64; 2]>);
-
-impl FlowRates {
-    /// Both directions of a link together, in bit/s.
-    pub fn of(&self, link: usize) -> f64 {
-        self.0[link][0] + self.0[link][1]
-    }
-}
 
 /// The flow rates of largest throughput: a multi-commodity flow over all paths of at most
 /// `extra_hops` more hops than the shortest.
@@ -55,7 +32,7 @@ pub fn throughput(mesh: &Mesh, demands: &[Demand], extra_hops: u8) -> Result<Flo
     let factor = if named {
         let met = program.solve(&Goal::Factor)?;
         if met.value < 1.0 - 1e-9 {
-            return Err(Error::Infeasible(infeasible::explain(&program, &met)?));
+            return Err(Error::Infeasible(binding::explain(&program, &met)?));
         }
         Some(met.value)
     } else {

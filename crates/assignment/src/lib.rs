@@ -16,15 +16,20 @@
 //! [`check()`] verifies an assignment and shares no code with [`assign`].
 //!
 //! - [`config`]: the parameters, which a caller that knows the network applies to it.
-//! - [`mesh`]: nodes, links, channels, interference; [`error`]: why an assignment fails.
-//! - [`flow`]: demands and flow rates; the program in `program`, the constraints that make it
-//!   infeasible in [`infeasible`], short paths in `paths`.
+//! - [`mesh`]: nodes, links, channels, interference; [`error`]: why an assignment fails, in words in
+//!   `describe`.
+//! - [`demand`]: demands and flow rates; [`flow`]: how these are computed, with the program in
+//!   `program` and short paths in `paths`. [`infeasible`]: demands that cannot be met; `binding`
+//!   finds the constraints that prevent it.
 //! - [`fcra`]: the assignment, with its adjustment of rates; loads of collision domains in `load`.
 //!
 //! Everything is plain data with indices. No time, no randomness; equal input gives equal output.
 
+mod binding;
 pub mod check;
 pub mod config;
+pub mod demand;
+mod describe;
 pub mod error;
 pub mod fcra;
 pub mod flow;
@@ -36,9 +41,10 @@ mod program;
 
 pub use check::{Violation, check};
 pub use config::{ChannelSource, Config, FlowRateSource, InterferenceModel, NamedDemand, RateRule};
+pub use demand::{Demand, FlowRates};
 pub use error::Error;
 pub use fcra::{Assignment, assign};
-pub use flow::{Demand, FlowRates, by_paths, equal, throughput};
+pub use flow::{by_paths, equal, throughput};
 pub use infeasible::{Constraint, Infeasible, Remedy};
 pub use load::utilisation;
 pub use mesh::{Channels, Interference, Link, Mesh, Node};

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::flow::FlowRates;
+use crate::demand::FlowRates;
 use crate::mesh::Mesh;
 
 /// U(e) of each link of an assignment, scaled or not: the share of the time in which it, or a link

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::demand::Demand;
 use crate::error::Error;
-use crate::flow::Demand;
 use crate::mesh::Mesh;
 
 /// Paths that are gone through before giving up: of one demand, and of all of them together where

@@ -5,8 +5,8 @@ use std::mem::discriminant;
 
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
 
+use crate::demand::{Demand, FlowRates};
 use crate::error::Error;
-use crate::flow::{Demand, FlowRates};
 use crate::infeasible::Constraint;
 use crate::mesh::{Channels, Mesh};
 use crate::paths::{Hop, MOST_PATHS, short_paths, too_many};
