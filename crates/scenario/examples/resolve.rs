@@ -1,4 +1,4 @@
-//! Prints the resolved form of a scenario's first cell, or what is wrong with it.
+//! Prints the resolved form of a scenario's first cell, or its errors.
 
 fn main() {
     let path = std::env::args().nth(1).unwrap_or_default();

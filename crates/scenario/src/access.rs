@@ -1,4 +1,4 @@
-//! The access network: which UEs there are, where they attach, and over what.
+//! The access network: the UEs, their eNodeBs, and the links between them.
 
 use backlane_units::Bytes;
 
@@ -63,7 +63,7 @@ pub(crate) fn read(
     })
 }
 
-/// What the cells of an ideal access are like.
+/// The cells of an ideal access.
 fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAccess> {
     let rate = table.quantity("rate")?;
     let queue_bytes = table.quantity::<Bytes>("queue")?.get();
@@ -75,7 +75,7 @@ fn ideal(table: &Table, span: Span, problems: &mut Problems) -> Option<IdealAcce
     })
 }
 
-/// The ways of those UEs of an LTE access that go by a trace, in their order.
+/// The paths of those UEs of an LTE access that follow a trace, in their order.
 fn ways(
     table: &Table,
     traces: &mut Traces,
@@ -89,7 +89,7 @@ fn ways(
         .collect()
 }
 
-/// The traces of what UEs hear; `ues` are those that are listed one by one.
+/// The channel traces of UEs; `ues` are those that are listed one by one.
 fn channels(
     table: &Table,
     ues: &mut [LteUe],
@@ -113,7 +113,7 @@ fn channels(
     Some(Channels { of_all, ..channels })
 }
 
-/// What the links of an access by traces are like.
+/// The links of an access by traces.
 fn traced(
     table: &Table,
     span: Span,
@@ -146,7 +146,7 @@ fn traced(
     let uplink = indices("uplink", problems);
     let queue_span = table.place("queue", span);
     let Some(queue) = topology::queue_without_rate(table) else {
-        // A queue that could not be read was told of before.
+        // A queue that could not be read has been reported.
         if topology::queue(table).is_some() {
             let message = "a bandwidth-delay product needs a fixed rate";
             let label = "write a size or a number of packets, such as \"375 kB\"";

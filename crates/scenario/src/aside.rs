@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::diagnostic::Problems;
 
-/// Time between two looks at the watch.
+/// Time between two calls of the watch.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The result of `work`. Where somebody may interrupt, it is done on a thread of its own: told to
-/// end, this gives `None` at once, and the thread ends unheard when it is done.
+/// The result of `work`. With a watch that may interrupt, the work runs on its own thread. On an
+/// interrupt this returns `None` at once, and the thread's result is discarded.
 pub(crate) fn aside<T: Send + 'static>(
     problems: &mut Problems,
     work: impl FnOnce() -> T + Send + 'static,

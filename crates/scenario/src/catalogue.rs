@@ -1,5 +1,5 @@
 //! The keys of a scenario file: those of this crate, and those that models declare beside
-//! themselves, handed in by whoever knows the models.
+//! themselves, passed in by the caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Congestion controls and routers that the simulator does not have: how the file names them, and
-//! the text of those that are Python classes.
+//! Congestion controls and routers beyond those of the simulator: their names in the file, and the
+//! text of those that are Python classes.
 //!
 //! The text becomes part of the resolved scenario. A run's name covers it, so that a changed
 //! class is another run, and a resolved scenario needs no file beside it.
@@ -59,7 +59,7 @@ pub(crate) struct Customs {
     pub(crate) router: Option<PythonRouter>,
 }
 
-/// The controls and the router of one's own that a normal tree names. The texts of their files are
+/// The custom controls and the custom router that a normal tree names. The texts of their files are
 /// read, unless the tree has them, and written into it.
 pub(crate) fn customs(
     tree: &mut Table,

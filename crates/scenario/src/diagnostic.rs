@@ -19,12 +19,12 @@ const MOST_KEPT: usize = 200;
 pub enum Severity {
     /// The scenario cannot be run.
     Error,
-    /// It can be run, but probably says something else than was meant.
+    /// It can be run, but is probably not what the author meant.
     Warning,
 }
 
-/// One problem, with its place. Its texts hold no control characters and are not long, whatever
-/// the file holds.
+/// One problem, with its place. Its texts are short and have no control characters, for any content
+/// of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// The code that [`crate::explain`] knows.
@@ -52,7 +52,7 @@ pub struct Diagnostic {
     mark: Option<(usize, usize)>,
 }
 
-/// What only the network that a scenario makes can tell.
+/// Warnings that need the scenario's network to be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// A UE is out of reach.
@@ -163,11 +163,11 @@ struct Source {
     line_starts: Vec<usize>,
 }
 
-/// What was under way ends: somebody asked for it.
+/// The operation was interrupted by the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
 
-/// Is asked now and then whether to go on, up to millions of times a second.
+/// A callback that returns whether to go on; it is called up to millions of times per second.
 pub type Watch = Box<dyn FnMut() -> Result<(), Interrupt>>;
 
 /// The texts read so far and the problems found in them.
@@ -187,7 +187,7 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// None so far; `watch` may end the search.
+    /// No problems so far; `watch` may end the search.
     pub(crate) fn watched(catalogue: Catalogue, watch: Option<Watch>) -> Self {
         Self {
             watch,
@@ -196,8 +196,8 @@ impl Problems {
         }
     }
 
-    /// Whether to go on. Whatever may take long asks between its steps, and gives up what it has
-    /// when the answer is no: somebody has interrupted it, or more errors would help nobody.
+    /// Whether to go on. Long operations call this between their steps, and stop without a result
+    /// on `false`: the caller has interrupted them, or enough errors were found.
     pub(crate) fn go_on(&mut self) -> bool {
         if !self.is_interrupted
             && let Some(watch) = &mut self.watch
@@ -207,17 +207,17 @@ impl Problems {
         !self.is_interrupted && self.kept[Severity::Error as usize] < MOST_KEPT
     }
 
-    /// Whether somebody may interrupt the search.
+    /// Whether the caller may interrupt the search.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// Somebody has interrupted the search.
+    /// Records that the caller has interrupted the search.
     pub(crate) fn interrupt(&mut self) {
         self.is_interrupted = true;
     }
 
-    /// Whether somebody has interrupted the search.
+    /// Whether the caller has interrupted the search.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
@@ -357,7 +357,7 @@ impl Problems {
         }
     }
 
-    /// Whether the text could be read; what a torn text lacks is not its author's mistake.
+    /// Whether the text could be read; keys missing from a truncated text are not reported.
     pub(crate) fn is_readable(&self) -> bool {
         let torn = [Code::Syntax.name(), Code::TooLarge.name()];
         !self
@@ -371,7 +371,7 @@ impl Problems {
         self.errors
     }
 
-    /// Whether nothing can come of it: an error was recorded, or somebody has interrupted.
+    /// Whether there can be no result: an error was recorded, or the caller has interrupted.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0 || self.is_interrupted
     }

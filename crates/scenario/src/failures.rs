@@ -12,7 +12,7 @@ use crate::shown;
 use crate::spec::nearest;
 use crate::tree::Table;
 
-/// Reads the failures; what they name must be there, and their times in order.
+/// Reads the failures; the nodes and links that they name must exist, and their times be in order.
 pub(crate) fn read(
     tree: &Table,
     names: &Names<'_>,

@@ -13,15 +13,15 @@ use crate::shown;
 /// The largest file.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is read between two looks at the watch.
+/// The bytes read between two calls of the watch.
 const STEP_BYTES: u64 = 16 << 20;
 
 /// Why a table was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableError {
-    /// It cannot be read, and this is why.
+    /// The cause why it cannot be read.
     Unreadable(String),
-    /// Somebody has interrupted the reading.
+    /// The caller has interrupted the read.
     Interrupted,
 }
 
@@ -36,7 +36,7 @@ pub(crate) type SourceText = (usize, Rc<str>);
 pub(crate) struct Files {
     /// The folder of the scenario; `None` where no file may be read.
     folder: Option<PathBuf>,
-    /// Who reads Parquet.
+    /// The reader of Parquet files.
     read_table: Option<TableReader>,
     read: BTreeMap<String, Option<SourceText>>,
 }
@@ -174,7 +174,7 @@ pub(crate) fn regular_size(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// The bytes of a file, at most `most` of them, however long it grows meanwhile.
+/// The bytes of a file, at most `most` of them, even if the file grows meanwhile.
 pub(crate) fn read(path: &Path, most: u64, problems: &mut Problems) -> Result<Vec<u8>, Refusal> {
     let unreadable = |error: io::Error| Refusal::Unreadable(reason(&error));
     let mut file = File::open(path).map_err(unreadable)?;
@@ -190,7 +190,7 @@ pub(crate) fn read(path: &Path, most: u64, problems: &mut Problems) -> Result<Ve
     }
 }
 
-/// Why reading failed, without the system's error number.
+/// The cause of a read error, without the system's error number.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),

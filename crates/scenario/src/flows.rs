@@ -167,7 +167,7 @@ fn endpoints(
         return None;
     }
     if texts.iter().any(|(text, _)| is_ue_name(text)) && names.ues == 0 {
-        // With the access section refused, its own problem says enough.
+        // If the access section was refused, its own problem is reported.
         if !problems.has_errors() {
             let message = "the flow needs UEs, but there are none";
             problems.error(
@@ -237,7 +237,7 @@ fn endpoints(
         );
         return None;
     }
-    // All servers by their names are what "server" means, and marked where that is the default.
+    // "server" expands to the names of all servers, marked where it is the default.
     let is_servers = canonical.len() == nodes.len() && nodes == names.of_kind(NodeKind::Server);
     let is_default = is_servers && is_server_by_default(table, key);
     if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == key) {
@@ -382,7 +382,7 @@ pub(crate) fn router_pairs(
     let enodebs: Vec<usize> = (0..scenario.nodes.len())
         .filter(|node| scenario.nodes[*node].kind == NodeKind::Enodeb)
         .collect();
-    // `None` is any eNodeB: it is drawn where the UE is, or the UE moves.
+    // `None` is any eNodeB: the UE's place is drawn, or the UE moves.
     let place = |end: End| match (end, &scenario.access) {
         (End::Node(node), _) => Some(router_of(scenario, node)),
         (End::Ue(_), Some(access)) if matches!(access.kind, AccessKind::Lte(_)) => None,

@@ -65,7 +65,7 @@ impl Catalogue {
         all
     }
 
-    /// The path most like `path`, if any is like it.
+    /// The path most similar to `path`, if any is similar.
     pub fn nearest_path(self, path: &str) -> Option<String> {
         let all = self.paths();
         nearest(path, all.iter().map(String::as_str)).map(str::to_owned)

@@ -1,6 +1,6 @@
 //! The scenario file: typed, unit-checked and resolved.
 //!
-//! A file goes through these rooms:
+//! A file passes these modules:
 //!
 //! 1. `tree` reads TOML into values that remember their place; `sweep` applies overrides and the
 //!    values of a campaign's cell to it.
@@ -19,8 +19,8 @@
 //! one back for a run.
 //! Nothing but `files` reads files, and no input makes any of this panic.
 //!
-//! Files are strangers': `shown` makes what messages quote printable and short, and whatever takes
-//! long asks a [`Watch`] between its steps; `aside` does on a thread what a library does in one.
+//! Files are untrusted: `shown` makes quoted texts printable and short, and long operations call a
+//! [`Watch`] between their steps; `aside` runs uninterruptible library calls on a thread.
 
 mod access;
 mod aside;

@@ -1,4 +1,4 @@
-//! LTE access in a file: where its UEs are. The model declares its own keys.
+//! LTE access in a file: the places of its UEs. The model declares its own keys.
 
 use backlane_units::{Angle, Duration, Length, Speed};
 
@@ -14,8 +14,8 @@ use crate::tree::Table;
 /// The most component carriers of a UE (TS 36.331: maxServCell-r10).
 const MOST_CARRIERS: usize = 5;
 
-/// Reads a normal `[access]`; `ues` are those that are listed one by one, `ways` those of which
-/// some go, and `channels` what they hear.
+/// Reads a normal `[access]`; `ues` are those that are listed one by one, `ways` the paths of
+/// moving ones, and `channels` their channel traces.
 pub(crate) fn read(
     access: &mut Table,
     span: Span,
@@ -97,7 +97,7 @@ pub(crate) fn listed(
     Some((ues, Placement::Listed(nodes)))
 }
 
-/// A UE that goes by a trace, and the eNodeB that it is nearest to at the start.
+/// A UE that follows a trace, and the eNodeB nearest to it at the start.
 fn walking(
     row: &Table,
     (number, way): (usize, &[Place]),
@@ -217,7 +217,7 @@ fn motion(
         };
         let (dx, dy) = (x - from_x, y - from_y);
         let distance = (dx * dx + dy * dy).sqrt();
-        // At the eNodeB itself every way leads outward.
+        // At the eNodeB itself every direction leads outward.
         let (east, north) = if distance > 0.0 {
             (sign * dx / distance, sign * dy / distance)
         } else {
@@ -257,10 +257,10 @@ fn motion(
 /// An eNodeB with its position in metres.
 type Enodeb = (usize, (f64, f64));
 
-/// A problem was told.
+/// A problem was reported.
 struct Refused;
 
-/// The eNodeB that a key names, if it is there.
+/// The eNodeB that a key names, if it exists.
 fn enodeb(
     row: &Table,
     key: &str,

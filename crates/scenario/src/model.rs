@@ -1,4 +1,4 @@
-//! What a resolved scenario says, as plain values: the input of a run.
+//! A resolved scenario as plain values: the input of a run.
 //!
 //! Everything is explicit here: nodes and links are listed, ids are indices into those lists,
 //! quantities have their exact types. [`crate::Catalogue::from_resolved`] builds it.
@@ -203,7 +203,7 @@ pub struct PythonClass {
     pub path: Option<String>,
 }
 
-/// Something that is down for a while.
+/// A node or link that is down for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// What fails.
@@ -307,7 +307,8 @@ pub struct RadioLink {
     pub is_left_out: bool,
     /// Rate of its data frames; `None` is that of [`Wifi`].
     pub rate: Option<Rate>,
-    /// Probability that an attempt is lost, whatever its length; `None` is what [`Wifi`] says.
+    /// Probability that an attempt is lost, regardless of its length; `None` is the value of
+    /// [`Wifi`].
     pub loss: Option<f64>,
 }
 
@@ -382,7 +383,7 @@ pub struct TraceAccess {
     pub queue: QueueConfig,
 }
 
-/// What a link can carry over time.
+/// The capacity of a link over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Capacity {
     /// Milliseconds from the beginning, in order, each with the number of delivery
@@ -404,7 +405,7 @@ pub enum AtEnd {
     Repeat,
     /// Its last value stays.
     Hold,
-    /// Nothing comes any more.
+    /// There is no further value.
     Stop,
 }
 
@@ -419,7 +420,7 @@ impl AtEnd {
     }
 }
 
-/// What a UE's receiver hears over time.
+/// The channel of a UE's receiver over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelTrace {
     /// What the values are.
@@ -465,7 +466,7 @@ pub enum Placement {
     Listed(Vec<usize>),
 }
 
-/// A group of like flows.
+/// A group of equal flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowGroup {
     /// What the flows do.
@@ -480,8 +481,8 @@ pub struct FlowGroup {
     pub size: Option<Law<u64>>,
     /// When each flow starts, after the warm-up; with a gap, the first of each pair.
     pub start: Start,
-    /// The flows of a pair go one after another, each so long after the one before has ended;
-    /// `None`: each starts by `start`.
+    /// The flows of a pair are sequential, each this long after the previous one has ended; `None`:
+    /// each starts by `start`.
     pub gap: Option<Law<Duration>>,
     /// When the sources stop, after the warm-up; `None` is at the end.
     pub stop: Option<Duration>,

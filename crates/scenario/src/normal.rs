@@ -1,7 +1,7 @@
 //! Checks a tree against the tables of keys and brings it into its normal form: every default
 //! filled in, every value written in its one canonical way, keys in the order of the tables.
 //!
-//! All problems of a file are collected in one pass; what is wrong is left out, so that later
+//! All problems of a file are collected in one pass. Invalid values are left out, so that later
 //! steps see only values of the right kind.
 
 use backlane_units::{
@@ -27,7 +27,7 @@ const FASTEST_BPS: u64 = 1_000_000_000_000;
 const FASTEST_UM_PER_H: u64 = 3_600_000_000_000;
 const TURN_MDEG: i64 = 360_000;
 
-/// So many known keys are named where none is near.
+/// The number of known keys that are named if none is similar.
 const MOST_NAMED: usize = 10;
 
 /// The normal form of `table`; `None` stands for a value that was refused.
@@ -82,7 +82,7 @@ pub(crate) fn section(
             unknown_key(section, &keys, entry, &normal, problems);
         }
     }
-    // The common keys frame those of the variant, as a person would write them.
+    // The common keys come before and after those of the variant, in the usual order of a file.
     for key in keys {
         if let Some(entry) = table.entry(key.name) {
             let item = value(&key.kind, &noun(section, key.name), &entry.item, problems);
@@ -572,7 +572,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         Kind::Settings => settings(item, noun, problems),
         Kind::OrWord(word, _) if item.as_text() == Some(word) => Some(item.clone()),
         Kind::OrWord(word, inner) => {
-            // A word that is neither is told about both.
+            // For a word that is neither, the message names both.
             let looks_like_word = item
                 .as_text()
                 .is_some_and(|text| text.starts_with(char::is_alphabetic));
@@ -642,7 +642,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
         },
         Kind::Tables(inner) => match &item.value {
             Value::Array(items) => Some(list(&Kind::Table(inner), noun, items, span, problems)),
-            // `[flow]` in place of `[[flow]]` can only mean one thing.
+            // `[flow]` in place of `[[flow]]` is unambiguous.
             Value::Table(_) => {
                 let item = value(&Kind::Table(inner), noun, item, problems)?;
                 Some(Item {

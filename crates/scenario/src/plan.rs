@@ -20,7 +20,7 @@ use crate::twins::Twins;
 /// The largest scenario file.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 
-/// The most that all cells may have together.
+/// The limits of all cells together.
 #[derive(Clone, Copy)]
 struct Most {
     /// Of text.
@@ -63,7 +63,7 @@ pub struct Plan {
     pub custom_controls: Vec<CustomControl>,
     /// The Python classes of routers of all cells, by text and parameters.
     pub python_routers: Vec<PythonRouter>,
-    /// What the cells are warned of.
+    /// The warnings about the cells.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -101,7 +101,7 @@ pub struct Options<'a> {
     pub seed: Option<u64>,
     /// Reads the tables that are no text.
     pub read_table: Option<TableReader>,
-    /// May end the reading.
+    /// May interrupt the check.
     pub watch: Option<Watch>,
 }
 
@@ -110,7 +110,7 @@ pub struct Options<'a> {
 pub enum Stopped {
     /// Every problem found, at least one of them an error.
     Refused(Report),
-    /// The watch said so.
+    /// The watch interrupted it.
     Interrupted,
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn plan(
     plan_within(catalogue, text, path, options, MOST)
 }
 
-/// A plan whose cells have at most so much together.
+/// A plan whose cells have at most this much in total.
 fn plan_within(
     catalogue: Catalogue,
     text: &str,
@@ -279,7 +279,7 @@ fn plan_within(
     })
 }
 
-/// A scenario file under way to its cells.
+/// A scenario file while its cells are built.
 struct Planning {
     tree: Table,
     files: Files,
@@ -329,7 +329,7 @@ impl Planning {
         mut then: impl FnMut(&mut Self, Vec<usize>, Resolved),
     ) {
         for (index, choice) in choices.into_iter().enumerate() {
-            // More cells show more problems, but a wrong file needs no million of them.
+            // More cells show more problems, but a few are enough for a wrong file.
             let is_enough = self.problems.has_errors() && index >= MOST_CHECKED;
             if is_enough || self.is_too_large(index) || !self.problems.go_on() {
                 return;
@@ -415,7 +415,7 @@ fn run_id(hash: &str, seed: u64) -> String {
     id
 }
 
-/// What is hashed between two looks at the watch.
+/// The bytes hashed between two calls of the watch.
 const STEP_BYTES: usize = 4 << 20;
 
 /// SHA-256 of a resolved scenario without comments and seed, in hexadecimal.

@@ -19,7 +19,7 @@ pub(crate) enum Style {
 const HEADER: &str =
     "# Every value of the scenario; \"default\" marks those that need not be stated.\n";
 
-/// Prints the whole file; what is printed so far if it is told to end.
+/// Prints the whole file; on an interrupt, the part printed so far.
 pub(crate) fn document(table: &Table, style: Style, problems: &mut Problems) -> String {
     let mut out = String::new();
     if style == Style::Marked {
@@ -39,7 +39,7 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mu
         match &entry.item.value {
             Value::Table(_) => {}
             Value::Array(rows) if holds_tables(rows) => {
-                // Nodes and links are many and short: a line for each.
+                // Nodes and links are many and short: each is on one line.
                 if path == "topology" {
                     lines(out, &entry.key, rows, style, problems);
                 }

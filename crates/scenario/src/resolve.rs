@@ -189,7 +189,7 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     (!problems.has_errors()).then_some(Resolved { tree, scenario })
 }
 
-/// Distances as the crow flies need to know where the nodes are.
+/// Straight-line distances need the positions of the nodes.
 fn has_positions(tree: &Table, names: &Names<'_>, problems: &mut Problems) {
     let Some(table) = tree.table("routing") else {
         return;
@@ -262,7 +262,7 @@ fn complete_controls(tree: &mut Table, problems: &mut Problems) {
     *tcp = normal::section(declared, tcp, span, problems);
 }
 
-/// What is recorded; names that are not there are a problem.
+/// The recording settings; unknown names are a problem.
 fn record(
     tree: &Table,
     names: &Names<'_>,
@@ -300,7 +300,7 @@ fn record(
         }
         record.capture.push(name.to_owned());
     }
-    // Names are only gathered where they are asked for: there may be millions.
+    // Names are collected only on demand: there may be millions.
     let asks = |key: &str| !table.texts(key).is_empty();
     let ends = if asks("flows") {
         flows::ends(flows, names)

@@ -14,7 +14,7 @@ pub fn schema(catalogue: Catalogue) -> String {
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
         root.insert("title".to_owned(), json!("Backlane scenario"));
-        // What a network needs, a slotted model has not.
+        // The required sections of a network are absent in a slotted model.
         if let Some(required) = root.remove("required") {
             let either = json!([{ "required": required }, { "required": ["slotted"] }]);
             root.insert("anyOf".to_owned(), either);

@@ -1,13 +1,12 @@
-//! Texts of strangers as messages show them: on one line, printable and not longer than a reader
-//! wants.
+//! Untrusted texts as messages show them: on one line, printable and short.
 
-/// So many characters of a key, a value or a path are shown.
+/// The number of characters shown of a key, a value or a path.
 const MOST_SHOWN: usize = 80;
 
 /// The widest part of a source line that is shown.
 const MOST_OF_LINE: usize = 120;
 
-/// The longest sentence of a message, whatever it quotes.
+/// The longest sentence of a message, including quoted text.
 const MOST_OF_SENTENCE: usize = 2_000;
 
 /// Whether a character moves the cursor, colours the screen or turns the direction of writing
@@ -83,7 +82,7 @@ impl Excerpt {
                 text.push('…');
                 break;
             }
-            // A tab is as wide as the screen likes, and the mark needs one place for it.
+            // The width of a tab depends on the terminal, and the mark needs a fixed width.
             let shown = if c == '\t' { vec![' '] } else { escape(c) };
             width += shown.len();
             text.extend(shown);

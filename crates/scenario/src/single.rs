@@ -24,7 +24,7 @@ pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
     problems.finish().map(|_| count)
 }
 
-/// What a resolved scenario is called in messages.
+/// The name of a resolved scenario in messages.
 pub(crate) const RESOLVED: &str = "scenario.resolved.toml";
 
 /// The network of a text without a sweep.
@@ -50,7 +50,7 @@ pub(crate) fn network(
     }
 }
 
-/// What a text without a sweep describes.
+/// The network or slotted model of a text without a sweep.
 pub(crate) fn single(
     catalogue: Catalogue,
     text: &str,

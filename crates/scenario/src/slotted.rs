@@ -73,7 +73,7 @@ fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {
     })
 }
 
-/// What is sampled is kept until the end of the run.
+/// Samples are kept until the end of the run.
 fn samples(table: &Table, flows: usize, problems: &mut Problems) {
     let number = |key: &str| table.integer::<u64>(key);
     let (Some(every), Some(warm_up), Some(measured)) = (
@@ -134,7 +134,7 @@ struct Graph {
     links: Vec<(usize, usize)>,
 }
 
-/// What the checks need to know of a flow.
+/// The data of a flow for the checks.
 struct Flow {
     name: String,
     has_rate: bool,
@@ -291,7 +291,7 @@ fn flows(table: &Table, graph: &Graph, problems: &mut Problems) -> Vec<Flow> {
     flows
 }
 
-/// Where the links of each node lead.
+/// The neighbours of each node.
 fn ways(links: &[(usize, usize)]) -> BTreeMap<usize, Vec<usize>> {
     let mut ways: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, to) in links {
@@ -300,7 +300,7 @@ fn ways(links: &[(usize, usize)]) -> BTreeMap<usize, Vec<usize>> {
     ways
 }
 
-/// Whether a way leads from one node to another.
+/// Whether a path leads from one node to another.
 fn reaches(ways: &BTreeMap<usize, Vec<usize>>, source: usize, destination: usize) -> bool {
     let mut reached = BTreeSet::new();
     let mut open = vec![source];

@@ -24,14 +24,14 @@ pub(crate) struct Axis {
     pub(crate) path: String,
     pub(crate) path_span: Span,
     pub(crate) values: Vec<Item>,
-    /// What each value is called in tables and figures.
+    /// The label of each value in tables and figures.
     pub(crate) labels: Vec<serde_json::Value>,
 }
 
-/// What a sweep says about seeds.
+/// The seeds of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seeds {
-    /// So many, counted from the scenario's seed, and where the file says so.
+    /// This many, counted from the scenario's seed, and the place in the file.
     Count(u64, Span),
     /// Exactly these.
     List(Vec<u64>),
@@ -190,8 +190,8 @@ fn axes(
     }
 }
 
-/// Whether a key can be an axis. What says of which sweep or run the file is cannot, nor can a key
-/// that is one already.
+/// Whether a key can be an axis. Keys that identify the sweep or the run cannot, nor can a key that
+/// is an axis already.
 fn may_be_swept(path: &str, entry: &Entry, sweep: &Sweep, problems: &mut Problems) -> bool {
     let words = words(path);
     let (message, label) = match words.as_slice() {
@@ -313,7 +313,7 @@ fn set(tree: &mut Table, path: &str, span: Span, item: &Item, code: Code, proble
     place.descend(tree, problems.catalogue.file(), &words, problems);
 }
 
-/// A change under way.
+/// A change in progress.
 struct Place<'a> {
     path: &'a str,
     span: Span,

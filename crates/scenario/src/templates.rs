@@ -1,4 +1,4 @@
-//! Scenarios to begin with; the files of the examples.
+//! Scenario templates; the files of the examples.
 
 /// The templates by name, the one for beginners first.
 const TEMPLATES: &[(&str, &str)] = &[

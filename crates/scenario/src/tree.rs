@@ -135,7 +135,7 @@ impl Table {
     }
 }
 
-/// A text that takes longer to read than somebody who interrupts likes to wait.
+/// A text that takes longer to parse than an interrupt should wait.
 const LONG_BYTES: usize = 1 << 20;
 
 /// Reads a document; syntax errors are recorded, and what can be read is returned.

@@ -32,7 +32,7 @@ impl Twins {
 
     /// Tells which values make the same scenario.
     pub(crate) fn warn(&self, sweep: &Sweep, problems: &mut Problems) {
-        // The same two values may meet in many cells, and are told of once.
+        // The same pair of values may occur in many cells, and is reported once.
         let mut pairs: BTreeMap<Vec<(usize, usize, usize)>, usize> = BTreeMap::new();
         for (hash, choice) in &self.cells {
             let Some(first) = self.first.get(hash) else {

@@ -1,6 +1,6 @@
 //! Each code, as it is shown: `tests/diagnostics/<code>.txt` holds the text.
 //!
-//! `UPDATE_GOLDEN=1 cargo test` writes the texts anew, to be read before they are kept.
+//! `UPDATE_GOLDEN=1 cargo test` rewrites the texts, to be reviewed before they are committed.
 
 mod catalogue;
 

@@ -1,6 +1,6 @@
 //! The pages and the schema that are made from the table of keys are up to date.
 //!
-//! `UPDATE_GOLDEN=1 cargo test` writes them anew.
+//! `UPDATE_GOLDEN=1 cargo test` rewrites them.
 
 mod catalogue;
 

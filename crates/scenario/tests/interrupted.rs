@@ -1,4 +1,4 @@
-//! Whatever takes long asks a watch between its steps, and ends when it says so.
+//! Long operations call a watch between their steps, and end when it requests it.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

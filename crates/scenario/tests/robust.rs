@@ -1,4 +1,4 @@
-//! No text makes the reader panic, and whatever resolves is a fixed point of resolving.
+//! No text causes a panic, and every resolved scenario is a fixed point of resolving.
 //!
 //! The texts are mutations of the examples, drawn from a fixed seed; `fuzz/` searches further.
 

@@ -1,4 +1,5 @@
-//! What was found, written where it is looked for; and flow rates that fit the flows.
+//! Writes the assignment into the network and the scenario, and checks that flow rates fit the
+//! flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::model::{Assignment, Medium, NodeKind, Scenario};
 use crate::topology::Network;
 use crate::tree::{Item, Table, Value};
 
-/// Writes what was found for `links` into the network and the scenario.
+/// Writes the assignment of `links` into the network and the scenario.
 pub(super) fn write(
     found: &Found,
     links: &[usize],
@@ -45,7 +46,7 @@ pub(super) fn write(
             utilisation[index] = Some(found.utilisation[at]);
         }
     }
-    // A wire is not assigned to: it carries what it can.
+    // A wire has no assignment: its flow rate is its rate.
     let is_router = |node: usize| scenario.nodes[node].kind != NodeKind::Server;
     for link in &mut scenario.links {
         if let Medium::Wire(wire) = &link.medium

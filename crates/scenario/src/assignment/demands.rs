@@ -1,4 +1,4 @@
-//! Who sends to whom over the mesh.
+//! The demands over the mesh.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,7 +19,7 @@ const MOST_DEMANDS: usize = 500;
 pub(super) struct Demands {
     pub(super) list: Vec<fcra::Demand>,
     pub(super) places: Vec<Span>,
-    /// Where the first one with a rate stands.
+    /// The place of the first one with a rate.
     pub(super) required: Option<Span>,
 }
 
@@ -108,7 +108,7 @@ impl Demands {
         self.places.push(span);
     }
 
-    /// Each pair of routers between which flows lead, once; what goes back is that of TCP.
+    /// Each pair of routers with flows between them, once; reverse traffic is that of TCP.
     fn of_flows(&mut self, asked: &Asked<'_>, ack_share: f64, problems: &mut Problems) {
         let mut pairs: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         let mut order = Vec::new();
@@ -144,9 +144,9 @@ impl Demands {
 }
 
 impl Asked<'_> {
-    /// The stretch of the way between two routers that leads over radios. A router without radios,
-    /// such as a gateway, is reached by wires: of the routers with radios that these lead to, the
-    /// one nearest to the other end stands for it.
+    /// The part of the path between two routers that uses radios. A router without radios, such as
+    /// a gateway, is reached by wires: of the routers with radios that these lead to, the one
+    /// nearest to the other end stands for it.
     fn over_radios(&self, from: usize, to: usize) -> (usize, usize) {
         let (starts, ends) = (self.by_wire(from), self.by_wire(to));
         let mut best: Option<(usize, usize, usize)> = None;

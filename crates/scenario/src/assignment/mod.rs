@@ -1,7 +1,7 @@
 //! Channels, rates and flow rates of the links over 802.11, found before the run.
 //!
-//! What is found is written into the network, so that a resolved scenario says it in its nodes
-//! and links, and a run computes nothing. `demands` tells who sends to whom.
+//! The result is written into the network, so that a resolved scenario has it in its nodes and
+//! links, and a run computes nothing. `demands` lists the source and destination of each demand.
 
 mod apply;
 mod demands;
@@ -24,7 +24,7 @@ use crate::wifi;
 pub(crate) use apply::check_flow_rates;
 use demands::Demands;
 
-/// Least ratio of signal to interference of each rate of OFDM, in decibels: the minimum
+/// Minimum ratio of signal to interference of each rate of OFDM, in decibels: the minimum
 /// sensitivities of IEEE 802.11a-1999 (§17.3.10.1, Table 91), −82 dBm to −65 dBm, above the noise
 /// that it assumes: −101 dBm in 20 MHz, a noise figure of 10 dB and 5 dB of implementation.
 const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
@@ -38,7 +38,7 @@ const OFDM_THRESHOLDS_DB: [(u64, f64); 8] = [
     (6_000_000, 4.0),
 ];
 
-/// The ratio for a rate; `None` for those of 802.11b, of which no such table is at hand.
+/// The ratio for a rate; `None` for those of 802.11b, for which no such table is available.
 fn threshold_db(rate_bps: u64) -> Option<f64> {
     let known = OFDM_THRESHOLDS_DB
         .iter()
@@ -46,7 +46,7 @@ fn threshold_db(rate_bps: u64) -> Option<f64> {
     known.map(|(_, db)| *db)
 }
 
-/// Flow rates are whole bits per second: what fits exactly may seem to be too much by so much.
+/// Flow rates are whole bits per second: the tolerance by which an exact fit may exceed the limit.
 const ROUNDING: f64 = 1e-6;
 
 /// More links than this take too long.
@@ -64,7 +64,8 @@ struct Asked<'a> {
     links: Vec<usize>,
 }
 
-/// Finds what a normal `[assignment]` asks for, and writes it into network, scenario and tree.
+/// Computes the assignment of a normal `[assignment]`, and writes it into network, scenario and
+/// tree.
 pub(crate) fn assign(
     tree: &mut Table,
     network: &mut Network,
@@ -110,7 +111,7 @@ pub(crate) fn assign(
     }
 }
 
-/// How it is found what each link is to carry.
+/// The method for the flow rates of links.
 enum Rule {
     Given(Vec<[f64; 2]>),
     Equal,
@@ -118,7 +119,7 @@ enum Rule {
     Throughput,
 }
 
-/// All that the search needs; it may take long.
+/// The input of the search, which may take long.
 struct Search {
     mesh: fcra::Mesh,
     demands: Vec<fcra::Demand>,
@@ -142,7 +143,7 @@ impl Search {
         if !self.is_required || first.scale >= 1.0 - ROUNDING {
             return Ok(first);
         }
-        // Demands with a rate are not scaled down: flow rates are found anew for the channels and
+        // Demands with a rate are not scaled down: flow rates are recomputed for the channels and
         // rates.
         let mut given = self.mesh;
         given.channels = fcra::Channels::Given(first.channels);
@@ -154,7 +155,7 @@ impl Search {
     }
 }
 
-/// What was found, for the links of the mesh.
+/// The result for the links of the mesh.
 struct Found {
     /// As they are from now on; `None` where they stay as they are.
     channels: Option<Vec<Option<u8>>>,
@@ -165,7 +166,7 @@ struct Found {
 }
 
 impl Asked<'_> {
-    /// Whether everything was found before.
+    /// Whether the file has the complete result already.
     fn is_done(&self) -> bool {
         self.config.scale.is_some()
     }
@@ -174,7 +175,7 @@ impl Asked<'_> {
         self.config.channels == fcra::ChannelSource::Fcra && !self.is_done()
     }
 
-    /// Refuses what says a thing twice, or leaves it open.
+    /// Refuses contradictory or incomplete settings.
     fn is_clear(&self, wifi_channels: Option<Span>, problems: &mut Problems) -> bool {
         let before = problems.error_count();
         let place = |key| self.table.place(key, self.span);
@@ -256,7 +257,7 @@ impl Asked<'_> {
         &self.scenario.nodes[node].id
     }
 
-    /// What the section asks for, or what was found before.
+    /// The computed assignment, or the one that the file has already.
     fn find(&self, problems: &mut Problems) -> Option<Found> {
         let mesh = self.mesh();
         if self.is_done() {
@@ -300,7 +301,7 @@ impl Asked<'_> {
         })
     }
 
-    /// What nodes and links of a resolved scenario say.
+    /// The assignment in the nodes and links of a resolved scenario.
     fn found_before(&self, mesh: &fcra::Mesh, problems: &mut Problems) -> Option<Found> {
         let flow_rates_bps = self.given_flow_rates(problems)?;
         let links = || self.links.iter().map(|link| &self.scenario.links[*link]);
@@ -336,7 +337,7 @@ impl Asked<'_> {
         Some(rates_bps)
     }
 
-    /// How it is found what each link is to carry; `None` if the file does not say.
+    /// The method for the flow rates of links; `None` if the file has none.
     fn rule(&self, problems: &mut Problems) -> Option<Rule> {
         Some(match self.config.flow_rates {
             fcra::FlowRateSource::Given => {

@@ -8,10 +8,10 @@ pub(crate) mod tables;
 
 pub(crate) use backlane_param::{Key, Kind, Presence, Section, Tag, Variant};
 
-/// So many known names are looked at for one like another.
+/// The number of known names that are compared for similarity.
 const MOST_COMPARED: usize = 10_000;
 
-/// The name most like `name`, if any is like it.
+/// The name most similar to `name`, if any is similar.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower: String = name.to_lowercase().chars().take(64).collect();
     known

@@ -48,7 +48,7 @@ pub(crate) struct Network {
     pub(crate) links: Vec<(Link, Span)>,
 }
 
-/// A node and where the file speaks of it.
+/// A node and its place in the file.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) id: String,
@@ -61,7 +61,7 @@ pub(crate) struct Placed {
     pub(crate) span: Span,
 }
 
-/// What a link section says about each link made from it.
+/// The attributes of each link made from a link section.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     medium: MediumTemplate,
@@ -70,7 +70,7 @@ pub(crate) struct Template {
     queue_span: Span,
 }
 
-/// What the links of a section lead over.
+/// The technology of a section's links.
 #[derive(Clone, Debug)]
 enum MediumTemplate {
     Wire {

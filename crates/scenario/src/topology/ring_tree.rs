@@ -2,7 +2,7 @@
 //! short extra links that close rings.
 //!
 //! The paper gives the number of nodes, the area and the limits on links, not the positions; the
-//! lattice, its jitter and the rule for the extra links are this program's reading of it.
+//! lattice, its jitter and the rule for the extra links are this program's interpretation of it.
 
 use backlane_units::Length;
 

@@ -165,7 +165,7 @@ pub(super) fn k_nearest(
     links
 }
 
-/// Whoever lies in a circle is most often among so many nodes that are nearest to either end.
+/// A node inside the circle is usually among this many nearest nodes of either end.
 const NEAREST: usize = 16;
 
 /// Two nodes are joined when no third lies inside the circle over their link, that is, when no

@@ -106,8 +106,8 @@ struct Sites {
     positions: Positions,
 }
 
-/// Reads the sites; whatever is wrong with the file is reported, and then there are none: what
-/// follows from a site that is left out is no problem of its own.
+/// Reads the sites. Every problem of the file is reported, and the result is then `None`, so that
+/// an omitted site causes no further problems.
 fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Sites> {
     let before = problems.error_count();
     let csv = Csv::read(text, source, problems);

@@ -123,7 +123,7 @@ impl Rows {
             let message = "times of the trace do not increase";
             let label = "sort the rows, and leave one for each time";
             problems.error(Code::TraceOrder, span, message, label);
-            // What follows is compared with this row, so that one slip is told once.
+            // What follows is compared with this row, so that one mistake is reported once.
         } else if time.saturating_sub(last.unwrap_or_default()) > max_gap {
             let gap = time.saturating_sub(last.unwrap_or_default());
             let (message, label) = match last {

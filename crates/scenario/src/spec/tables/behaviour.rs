@@ -304,7 +304,7 @@ pub(crate) static FLOW: Section = Section {
 pub(crate) static FAILURE: Section = Section {
     rules: None,
     noun: "failure",
-    doc: "A node or a link that is down for a while. Nobody is told: routing learns of it by what its own messages tell, and \"l2.5r\" by the carrier of a wire. A down link loses what is queued for it, what is on it and what is sent on it; a down node is one whose links are all down, those of its UEs too. Over 802.11 nothing that is sent on a down link is decoded, so that its sender tries and gives up; the radios of a down node are silent and deaf.",
+    doc: "A node or a link that is down for a time. No node is notified: routing protocols detect it by their own messages, and \"l2.5r\" by the carrier of a wire. A down link loses the packets that are queued for it, in flight on it or sent on it. A down node has all links down, including those of its UEs. Over 802.11 no frame on a down link is decoded, so that its sender retries until the retry limit; the radios of a down node neither send nor receive.",
     tag: None,
     keys: &[
         key("node", Kind::Id, Optional, "The node that fails."),

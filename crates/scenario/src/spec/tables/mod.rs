@@ -29,7 +29,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 const HOUR_PS: u64 = 3_600 * PS_PER_S;
 /// The longest run; leaves room for sums in 64 bits.
 pub(crate) const LONGEST_PS: u64 = 30 * 24 * HOUR_PS;
-/// Shorter intervals would drown a run in events of their own.
+/// Shorter intervals would dominate a run's events.
 const US_PS: u64 = 1_000_000;
 const EXABYTE: u64 = 1_000_000_000_000_000_000;
 pub(crate) const MOST_NODES: i64 = 1_000_000;

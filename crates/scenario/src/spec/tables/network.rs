@@ -40,7 +40,7 @@ const fn medium(variants: &'static [Variant]) -> Tag {
     }
 }
 
-const WIRE_DOC: &str = "A wire, or a microwave link that is like one: it is shared with nobody.";
+const WIRE_DOC: &str = "A wire, or a microwave link that is like one: it is not shared.";
 const OVER_WIFI: Variant = Variant {
     rules: None,
     name: "wifi",
@@ -258,7 +258,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         "extra_degree",
                         Kind::Integer { min: 0, max: 1000 },
                         Default("4"),
-                        "Extra links end where a node has so many links; the root is exempt.",
+                        "Extra links end at nodes that have this many links; the root is exempt.",
                     ),
                     key(
                         "extra_links",

@@ -51,7 +51,7 @@ pub(super) const LINK_KEYS: &[Key] = &[
         "loss",
         SHARE,
         Optional,
-        "Probability that an attempt is lost, in place of what propagation would do: the link then works whatever its length. Left out, that of [wifi], or propagation decides.",
+        "Probability that an attempt is lost, in place of propagation: the link then works regardless of its length. Left out, that of [wifi], or propagation decides.",
     ),
     FLOW_RATE,
     FLOW_RATE_BACK,
