@@ -3,8 +3,8 @@
 //! path, the largest delivery rate of ten rounds and the smallest RTT of ten seconds.
 //!
 //! The map: `bandwidth` is the unit of the model, `filter` the windowed maximum,
-//! `aggregation` and `policer` two estimators beside it; `phases` says when to send
-//! faster and slower, `window` how much may be in flight. Rounds, arithmetic and clocks are
+//! `aggregation` and `policer` two estimators beside it; `phases` holds the phases
+//! and `steps` says when one follows another, `window` how much may be in flight. Rounds, arithmetic and clocks are
 //! the kernel's: gains in 256ths, RTT filters in whole milliseconds (HZ = 1000).
 //!
 //! Left out: the mark of acknowledgments that a receiver may have delayed, which Linux does not
@@ -28,6 +28,7 @@ pub(crate) mod bandwidth;
 pub(crate) mod filter;
 mod phases;
 mod policer;
+mod steps;
 mod window;
 
 pub use phases::Phase;

@@ -3,10 +3,12 @@
 //! `inflight_lo`) follow what was delivered in rounds with losses, and are dropped when
 //! probing begins again.
 
-use super::{Sample, UNBOUNDED};
+use super::sample::Sample;
 use crate::congestion::LostPacket;
 use crate::congestion::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
 
+/// No bound.
+pub(super) const UNBOUNDED: u32 = u32::MAX;
 /// What a loss leaves of a bound: 1 − 30 %, in 256ths.
 pub(super) const LOSS_CUT: u64 = GAIN_UNIT - GAIN_UNIT * 30 / 100;
 /// What is left free of the long-term bound, in 256ths: 15 %.

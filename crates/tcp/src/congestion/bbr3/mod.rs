@@ -3,9 +3,10 @@
 //! short-term one that follows the last round's delivery when something is lost.
 //!
 //! The map: `bounds` holds the two bounds and when they move, `marks` the share of
-//! congestion marks, `cycle` the four phases in which bandwidth is probed for, `startup`
-//! how they are reached, `rest` the smallest RTT, `window` what follows for pacing and
-//! window. Units are those of version 1's `bandwidth`.
+//! congestion marks, `probing` the four phases in which bandwidth is probed for, `startup`
+//! how they are reached, `min_rtt` the smallest RTT, `window` what follows for pacing and
+//! window. Their state is in `cycle`, `full_pipe` and `rest`; `phase` names the phases and
+//! `sample` is a rate sample. Units are those of version 1's `bandwidth`.
 //!
 //! Left out: protective load balancing, the reaction to a loss that a tail loss probe repaired,
 //! the receiver's fast acknowledgments, and the short cut for application-limited flows.
@@ -19,23 +20,26 @@ use super::draws::Draws;
 use super::registry::Factory;
 use super::{Ack, CongestionControl, LostPacket, Window};
 use crate::recovery::CongestionState;
-use bounds::Bounds;
+use bounds::{Bounds, UNBOUNDED};
 use cycle::Cycle;
+use full_pipe::FullPipe;
 use marks::Marks;
-use rest::Rest;
-use startup::FullPipe;
+use rest::{NO_RTT, Rest};
+use sample::Sample;
 
 mod bounds;
 mod cycle;
+mod full_pipe;
 mod marks;
+mod min_rtt;
+mod phase;
+mod probing;
 mod rest;
+mod sample;
 mod startup;
 mod window;
 
-/// No bound.
-const UNBOUNDED: u32 = u32::MAX;
-/// No RTT sample yet.
-const NO_RTT: u32 = u32::MAX;
+pub use phase::Phase;
 
 params! {
     /// BBR, version 3 (draft-ietf-ccwg-bbr-05).
@@ -58,72 +62,6 @@ impl Factory for Config {
 
     fn build(&self, random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Bbr3::new(self, random_seed))
-    }
-}
-
-/// What BBR is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Looking for the bandwidth, twice as fast in each round.
-    Startup,
-    /// Draining the queue that this left behind.
-    Drain,
-    /// Slower than the bandwidth, until queue and headroom are free (`ProbeBW_DOWN`).
-    Down,
-    /// At the bandwidth, with headroom (`ProbeBW_CRUISE`).
-    Cruise,
-    /// At the bandwidth without bounds, to fill the pipe again (`ProbeBW_REFILL`).
-    Refill,
-    /// Faster than the bandwidth, looking for more (`ProbeBW_UP`).
-    Up,
-    /// At half the pipe, to see the RTT without a queue (`ProbeRTT`).
-    ProbeRtt,
-}
-
-impl Phase {
-    fn is_in_cycle(self) -> bool {
-        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
-    }
-
-    fn probes_bandwidth(self) -> bool {
-        matches!(self, Self::Startup | Self::Refill | Self::Up)
-    }
-}
-
-/// The rate sample of one acknowledgment, as this version reads it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sample {
-    bandwidth: Bandwidth,
-    /// The sample is valid and something was delivered.
-    is_valid: bool,
-    lost_pkts: u64,
-    tx_in_flight_pkts: u32,
-    delivered_pkts: u32,
-    delivered_ce_pkts: u32,
-    is_app_limited: bool,
-}
-
-impl Sample {
-    fn of(ack: &Ack) -> Self {
-        let rate = &ack.rate;
-        let has_interval = rate.interval_us > 0;
-        Self {
-            bandwidth: if has_interval {
-                Bandwidth::at_least(rate.delivered_pkts.into(), rate.interval_us.into())
-            } else {
-                Bandwidth::default()
-            },
-            is_valid: has_interval && ack.acked_pkts > 0,
-            lost_pkts: if rate.tx_in_flight_pkts > 0 {
-                ack.lost_pkts.saturating_sub(rate.prior_lost_pkts)
-            } else {
-                0
-            },
-            tx_in_flight_pkts: rate.tx_in_flight_pkts,
-            delivered_pkts: rate.delivered_pkts,
-            delivered_ce_pkts: rate.delivered_ce_pkts,
-            is_app_limited: rate.is_app_limited,
-        }
     }
 }
 
@@ -168,8 +106,8 @@ impl Bbr3 {
             loss_threshold: GAIN_UNIT * u64::from(config.loss_threshold_percent) / 100,
             draws: Draws::new(random_seed),
             phase: Phase::Startup,
-            pacing_gain: startup::PACING_GAIN,
-            cwnd_gain: startup::CWND_GAIN,
+            pacing_gain: phase::PACING_GAIN,
+            cwnd_gain: phase::CWND_GAIN,
             pacing_bytes_per_s: 0,
             mss_bytes: 0,
             initial_cwnd_pkts: 0,

@@ -1,41 +1,18 @@
 //! Startup and drain: the way to the first estimate of the bandwidth.
 
 use super::bounds::MIN_CWND_PKTS;
-use super::{Ack, Bbr3, Phase, Sample, Window};
-use crate::congestion::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
+use super::phase::Phase;
+use super::sample::Sample;
+use super::{Ack, Bbr3, Window};
+use crate::congestion::bbr::bandwidth::GAIN_UNIT;
 use crate::recovery::CongestionState;
 
-/// 4·ln 2 in 256ths: the least gain that doubles the rate in each round when the window may be
-/// twice the pipe.
-pub(super) const PACING_GAIN: u64 = GAIN_UNIT * 277 / 100 + 1;
-pub(super) const CWND_GAIN: u64 = 2 * GAIN_UNIT;
-/// ln 2/2, which drains in a round what a round of startup queued; the draft has 0.5.
-pub(super) const DRAIN_GAIN: u64 = GAIN_UNIT * 1000 / 2885;
 /// The pipe is full when the bandwidth has not grown by a quarter for three rounds.
 const FULL_GROWTH: u64 = GAIN_UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// Acknowledgments that reveal losses in one round of recovery, from which on the loss rate
 /// may end startup.
 const LOSS_EVENTS: u32 = 6;
-
-/// Whether the pipe is full: ever, and since the last restart of the check.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
-    pub(super) is_reached: bool,
-    pub(super) is_reached_now: bool,
-    bandwidth: Bandwidth,
-    rounds: u32,
-    loss_events_in_round: u32,
-}
-
-impl FullPipe {
-    /// Restarts the check from `bandwidth`.
-    pub(super) fn restart(&mut self, bandwidth: Bandwidth) {
-        self.bandwidth = bandwidth;
-        self.rounds = 0;
-        self.is_reached_now = false;
-    }
-}
 
 impl Bbr3 {
     /// Startup has queued too much: what was delivered in the last round is safe.

@@ -1,8 +1,9 @@
 //! What follows from model and phase: pacing gain, window, and the bounds of the window (§5.6).
 
-use super::bounds::MIN_CWND_PKTS;
-use super::startup::{CWND_GAIN, DRAIN_GAIN, PACING_GAIN};
-use super::{Ack, Bbr3, NO_RTT, Phase, UNBOUNDED, Window};
+use super::bounds::{MIN_CWND_PKTS, UNBOUNDED};
+use super::phase::{CWND_GAIN, DRAIN_GAIN, PACING_GAIN, Phase};
+use super::rest::NO_RTT;
+use super::{Ack, Bbr3, Window};
 use crate::congestion::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
 use crate::recovery::CongestionState;
 
