@@ -14,7 +14,7 @@ use backlane_param::params;
 use backlane_units::SimTime;
 
 use super::draws::Draws;
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, Arrival, CongestionControl, RttSample, Window, reno};
 use crate::readings::SlowStartEnd;
 

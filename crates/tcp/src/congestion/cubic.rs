@@ -9,9 +9,9 @@
 use backlane_param::params;
 use backlane_units::{Duration, SimTime};
 
+use super::factory::Factory;
 use super::hystart::{Detector, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::registry::Factory;
 use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
 

@@ -7,7 +7,7 @@
 use backlane_param::{params, words};
 use backlane_units::{Duration, SimTime};
 
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, Arrival, CongestionControl, Window, reno};
 
 words! {

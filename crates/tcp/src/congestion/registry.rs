@@ -5,24 +5,11 @@ use std::str::FromStr;
 
 use backlane_param::{Mismatch, Params, Spec, Values};
 
+use super::factory::Factory;
 use super::{
     CongestionControl, Custom, bbr, bbr3, cdg, cubic, dctcp, highspeed, htcp, hybla, illinois,
     ledbat, lp, reno, scalable, vegas, veno, westwood, yeah,
 };
-
-/// A configuration that makes controls.
-pub(super) trait Factory: Params + Default {
-    /// The name in files, as Linux has it.
-    const NAME: &'static str;
-
-    /// A control for one connection; if it draws, from a stream of `random_seed`.
-    fn build(&self, random_seed: u64) -> Box<dyn CongestionControl>;
-
-    /// The same control with the constants of ns-3, where those differ from Linux's.
-    fn into_ns3(self) -> Self {
-        self
-    }
-}
 
 /// Declares [`CongestionControlConfig`]: a variant for each module with a [`Factory`].
 macro_rules! controls {

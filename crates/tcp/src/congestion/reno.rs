@@ -6,8 +6,8 @@
 use backlane_param::{params, words};
 use backlane_units::SimTime;
 
+use super::factory::Factory;
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::registry::Factory;
 use super::{Ack, CongestionControl, RttSample, Window};
 
 words! {

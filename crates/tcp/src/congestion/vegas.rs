@@ -6,7 +6,7 @@
 use backlane_param::{Issue, params};
 use backlane_units::{Duration, SimTime};
 
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 

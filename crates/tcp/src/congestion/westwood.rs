@@ -9,7 +9,7 @@
 use backlane_param::{params, words};
 use backlane_units::{Duration, Rate, SimTime};
 
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, Arrival, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
 

@@ -3,7 +3,8 @@
 
 use backlane_units::SimTime;
 
-use super::{AckEvent, LossPolicy};
+use super::machine::StateMachine;
+use super::policy::{AckEvent, LossPolicy};
 use crate::config::Config;
 use crate::recovery::{CongestionState, Recovery};
 
@@ -36,3 +37,5 @@ impl LossPolicy for Count {
         }
     }
 }
+
+impl StateMachine for Count {}

@@ -9,8 +9,9 @@
 
 use backlane_units::SimTime;
 
-use super::machine::{self, try_undo_by_dsack};
-use super::{AckEvent, LossPolicy, Profile, RttSource};
+use super::machine::{self, StateMachine, try_undo_by_dsack};
+use super::policy::{AckEvent, LossPolicy};
+use super::profile::{Profile, RttSource};
 use crate::config::Config;
 use crate::recovery::undo::UndoEvidence;
 use crate::recovery::{CongestionState, Recovery};
@@ -219,18 +220,6 @@ impl LossPolicy for Fack {
         }
     }
 
-    fn in_recovery(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
-        if !(ack.advanced() && self.try_undo_partial(r, now, ack)) {
-            self.detect_losses(r, now, ack);
-        }
-    }
-
-    fn in_loss(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
-        if !(r.frto.is_checking && self.check_timeout(r, now, ack)) {
-            machine::in_loss(self, r, now, ack);
-        }
-    }
-
     /// Disorder is left when everything that was outstanding at its start is acknowledged; one
     /// segment more must be, while a D-SACK could still undo the last reduction.
     fn leave_disorder(&mut self, r: &mut Recovery, now: SimTime) {
@@ -303,6 +292,20 @@ impl LossPolicy for Fack {
     fn limit_burst(&self, r: &mut Recovery) {
         let limit_pkts = r.scoreboard.in_flight() + self.threshold_pkts;
         r.window.cwnd_pkts = r.window.cwnd_pkts.min(limit_pkts);
+    }
+}
+
+impl StateMachine for Fack {
+    fn in_recovery(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        if !(ack.advanced() && self.try_undo_partial(r, now, ack)) {
+            self.detect_losses(r, now, ack);
+        }
+    }
+
+    fn in_loss(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        if !(r.frto.is_checking && self.check_timeout(r, now, ack)) {
+            machine::in_loss(self, r, now, ack);
+        }
     }
 }
 

@@ -5,13 +5,47 @@
 
 use backlane_units::SimTime;
 
-use super::{AckEvent, LossPolicy};
+use super::policy::{AckEvent, LossPolicy};
+use super::timeout;
 use crate::readings::SlowStartEnd;
 use crate::recovery::undo::LossMarks;
 use crate::recovery::{CongestionState, Recovery};
 
+/// How a policy goes through the state machine. The defaults are the functions of this file, and
+/// that of [`timeout`].
+pub(super) trait StateMachine: LossPolicy {
+    /// An acknowledgment out of the ordinary arrived, or one in a state other than Open.
+    fn on_ack(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        on_ack(self, r, now, ack);
+    }
+
+    /// The acknowledgment in state Open, Disorder or CWR.
+    fn in_open(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        in_open(self, r, now, ack);
+    }
+
+    /// The acknowledgment in state Recovery.
+    fn in_recovery(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        in_recovery(self, r, now, ack);
+    }
+
+    /// The acknowledgment in state Loss.
+    fn in_loss(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        in_loss(self, r, now, ack);
+    }
+
+    fn on_retransmission_timeout(&mut self, r: &mut Recovery, now: SimTime) {
+        timeout::on_retransmission_timeout(self, r, now);
+    }
+}
+
 /// Takes an acknowledgment through the state machine.
-pub(super) fn on_ack<L: LossPolicy>(loss: &mut L, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+pub(super) fn on_ack<L: StateMachine>(
+    loss: &mut L,
+    r: &mut Recovery,
+    now: SimTime,
+    ack: &AckEvent,
+) {
     if ack.has_ece {
         r.undo.forget_threshold();
     }

@@ -6,7 +6,8 @@
 
 use backlane_units::SimTime;
 
-use super::{AckEvent, LossPolicy, machine};
+use super::machine::{self, StateMachine};
+use super::policy::{AckEvent, LossPolicy};
 use crate::config::Config;
 use crate::readings::SlowStartEnd;
 use crate::recovery::{CongestionState, Recovery};
@@ -102,11 +103,6 @@ impl LossPolicy for Ncr {
         detect_by_count(self.threshold_pkts, r, ack);
     }
 
-    fn in_open(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
-        self.step(r, now, ack);
-        machine::in_open(self, r, now, ack);
-    }
-
     fn on_disorder_end(&mut self) {
         self.phase = None;
     }
@@ -155,6 +151,13 @@ impl LossPolicy for Ncr {
         {
             phase.skipped_pkts += 1;
         }
+    }
+}
+
+impl StateMachine for Ncr {
+    fn in_open(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        self.step(r, now, ack);
+        machine::in_open(self, r, now, ack);
     }
 }
 

@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 
 use backlane_units::{Duration, SimTime};
 
-use super::machine::enter_cwr;
+use super::machine::{StateMachine, enter_cwr};
+use super::policy::{AckEvent, LossPolicy};
+use super::profile::Profile;
 use super::timeout::on_retransmission_timeout;
-use super::{AckEvent, LossPolicy, Profile};
 use crate::config::{Config, PrConfig};
 use crate::readings::SlowStartEnd;
 use crate::recovery::timer::Timer;
@@ -176,6 +177,37 @@ impl LossPolicy for Pr {
         self.ewrtt_us = faded_us.max(rtt_us as f64);
     }
 
+    fn arm_timer(&mut self, r: &mut Recovery, now: SimTime) {
+        let sent_us = self
+            .oldest_transmission(r)
+            .map_or(now.as_micros(), |oldest| oldest.sent_us);
+        let at = Duration::from_micros(sent_us.saturating_add(self.deadline_us(r)));
+        r.timers.armed = Timer::Retransmission(SimTime::ZERO.saturating_add(at).max(now));
+    }
+
+    fn restarts_timer(&self, _delivery: &Delivery, _before_head: bool) -> bool {
+        true
+    }
+
+    /// Every packet that arrives counts, in any order.
+    fn counts_sacks_as_progress(&self) -> bool {
+        true
+    }
+
+    fn on_sent(&mut self, r: &mut Recovery, now: SimTime, outgoing: Outgoing) {
+        let length = u64::from(outgoing.payload_bytes) + u64::from(outgoing.fin);
+        self.sent.push_back(Transmission {
+            end_seq: outgoing.seq + length,
+            sent_us: now.as_micros(),
+            cwnd_pkts: r.window.cwnd_pkts,
+        });
+        if !matches!(r.timers.armed, Timer::Retransmission(_)) {
+            self.arm_timer(r, now);
+        }
+    }
+}
+
+impl StateMachine for Pr {
     fn on_ack(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
         match r.state {
             CongestionState::Cwr if r.space.snd_una > r.high_seq => {
@@ -197,14 +229,6 @@ impl LossPolicy for Pr {
         }
     }
 
-    fn arm_timer(&mut self, r: &mut Recovery, now: SimTime) {
-        let sent_us = self
-            .oldest_transmission(r)
-            .map_or(now.as_micros(), |oldest| oldest.sent_us);
-        let at = Duration::from_micros(sent_us.saturating_add(self.deadline_us(r)));
-        r.timers.armed = Timer::Retransmission(SimTime::ZERO.saturating_add(at).max(now));
-    }
-
     /// A deadline has passed. After a collapse slow start begins with one packet, and deadlines
     /// are at least a second, doubled each time until a sample arrives.
     fn on_retransmission_timeout(&mut self, r: &mut Recovery, now: SimTime) {
@@ -221,27 +245,6 @@ impl LossPolicy for Pr {
             self.memorise();
             on_retransmission_timeout(self, r, now);
         } else {
-            self.arm_timer(r, now);
-        }
-    }
-
-    fn restarts_timer(&self, _delivery: &Delivery, _before_head: bool) -> bool {
-        true
-    }
-
-    /// Every packet that arrives counts, in any order.
-    fn counts_sacks_as_progress(&self) -> bool {
-        true
-    }
-
-    fn on_sent(&mut self, r: &mut Recovery, now: SimTime, outgoing: Outgoing) {
-        let length = u64::from(outgoing.payload_bytes) + u64::from(outgoing.fin);
-        self.sent.push_back(Transmission {
-            end_seq: outgoing.seq + length,
-            sent_us: now.as_micros(),
-            cwnd_pkts: r.window.cwnd_pkts,
-        });
-        if !matches!(r.timers.armed, Timer::Retransmission(_)) {
             self.arm_timer(r, now);
         }
     }

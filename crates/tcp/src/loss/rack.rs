@@ -7,8 +7,9 @@
 
 use backlane_units::SimTime;
 
-use super::machine::enter_recovery;
-use super::{AckEvent, LossPolicy, Profile};
+use super::machine::{StateMachine, enter_recovery};
+use super::policy::{AckEvent, LossPolicy};
+use super::profile::Profile;
 use crate::config::Config;
 use crate::recovery::timer::Timer;
 use crate::recovery::undo::UndoEvidence;
@@ -184,6 +185,8 @@ impl LossPolicy for Rack {
         self.has_seen_reordering && self.degree_pkts > self.initial_degree_pkts
     }
 }
+
+impl StateMachine for Rack {}
 
 #[cfg(test)]
 mod tests {

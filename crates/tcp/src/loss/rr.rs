@@ -9,8 +9,10 @@ use std::collections::VecDeque;
 
 use backlane_units::SimTime;
 
+use super::machine::{self, StateMachine};
 use super::ncr::detect_by_count;
-use super::{AckEvent, LossPolicy, Profile, machine};
+use super::policy::{AckEvent, LossPolicy};
+use super::profile::Profile;
 use crate::config::{Config, RrConfig};
 use crate::recovery::undo::UndoEvidence;
 use crate::recovery::{CongestionState, Recovery};
@@ -163,14 +165,6 @@ impl LossPolicy for Rr {
         self.update_threshold();
     }
 
-    fn on_ack(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
-        let undos = r.statistics.undos;
-        machine::on_ack(self, r, now, ack);
-        if r.statistics.undos > undos {
-            self.on_spurious_reduction(r, now);
-        }
-    }
-
     /// If the reduction before was not found spurious, its loss was real, and was detected later
     /// by as many segments as the threshold was above the smallest. These are owed, at most a
     /// window's worth.
@@ -205,6 +199,16 @@ impl LossPolicy for Rr {
         let is_exhausted = r.state == CongestionState::Disorder
             && r.scoreboard.packets_out() >= 2 * r.window.cwnd_pkts;
         is_exhausted.then_some(0)
+    }
+}
+
+impl StateMachine for Rr {
+    fn on_ack(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
+        let undos = r.statistics.undos;
+        machine::on_ack(self, r, now, ack);
+        if r.statistics.undos > undos {
+            self.on_spurious_reduction(r, now);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use backlane_units::SimTime;
 
-use super::LossPolicy;
+use super::policy::LossPolicy;
 use crate::readings::SlowStartEnd;
 use crate::recovery::probe::DueProbe;
 use crate::recovery::{CongestionState, Recovery};

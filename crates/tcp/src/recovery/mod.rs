@@ -3,17 +3,21 @@
 //! [`Recovery`] holds what is outstanding, the congestion window and the congestion state. The
 //! policies in [`loss`](crate::loss) read and change it. Its parts have a file each:
 //!
+//! - [`state`]: the congestion state.
 //! - [`space`]: the send sequence space and the peer's window.
-//! - [`timer`]: the retransmission timer and its back-off.
-//! - [`undo`]: what is needed to undo a reduction.
+//! - [`timer`]: the retransmission timer and its back-off; [`probe`]: the tail loss probe;
+//!   [`schedule`] arms both.
+//! - [`undo`]: what is needed to undo a reduction; [`reduction`] begins, ends and undoes one.
 //! - [`frto`]: the detection of spurious timeouts.
-//! - [`probe`]: the tail loss probe.
 //! - [`slow_start`]: the record of the first slow start's end.
 
 pub(crate) mod frto;
 pub(crate) mod probe;
+mod reduction;
+mod schedule;
 pub(crate) mod slow_start;
 pub(crate) mod space;
+mod state;
 pub(crate) mod timer;
 pub(crate) mod undo;
 
@@ -33,21 +37,7 @@ use space::SendSpace;
 use timer::Timers;
 use undo::Undo;
 
-/// The state of loss recovery, as Linux divides it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CongestionState {
-    /// Nothing unusual.
-    #[default]
-    Open,
-    /// Duplicate acknowledgments or SACKs have arrived, too few to call a segment lost.
-    Disorder,
-    /// The window is being reduced without a loss.
-    Cwr,
-    /// Fast recovery: lost segments are retransmitted, the window is being reduced.
-    Recovery,
-    /// A retransmission timeout: slow start from one packet.
-    Loss,
-}
+pub use state::CongestionState;
 
 /// What is outstanding, the window, and the congestion state.
 #[derive(Debug)]
@@ -136,39 +126,6 @@ impl Recovery {
             self.control.on_state_change(now, state, self.space.snd_nxt);
             self.state = state;
         }
-    }
-
-    /// Begins a reduction of the window to the control's threshold.
-    pub(crate) fn start_reduction(&mut self, now: SimTime) {
-        self.reduction.start(self.window.cwnd_pkts);
-        let in_flight_pkts = self.scoreboard.in_flight();
-        self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
-        self.window.drop_credit();
-        self.high_seq = self.space.snd_nxt;
-        self.cwr_due = true;
-        self.probe.end_seq = None;
-    }
-
-    /// Reduces the window for an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`
-    /// (RFC 9937): it advanced SND.UNA and revealed no further loss.
-    pub(crate) fn reduce(&mut self, delivered_pkts: u32, is_safe_ack: bool) {
-        self.window.cwnd_pkts = self.reduction.cwnd_pkts(
-            &self.window,
-            self.scoreboard.in_flight(),
-            delivered_pkts,
-            is_safe_ack,
-        );
-    }
-
-    /// Ends a reduction: the window is set to the threshold, unless it was undone.
-    pub(crate) fn end_reduction(&mut self, now: SimTime) {
-        if !self.owns_window
-            && self.window.ssthresh_pkts < INFINITE_SSTHRESH_PKTS
-            && (self.state == CongestionState::Cwr || self.undo.is_possible())
-        {
-            self.window.cwnd_pkts = self.window.ssthresh_pkts;
-        }
-        self.control.on_recovery_exit(now, &mut self.window);
     }
 
     /// Reports each packet marked lost to a control that takes rate samples.

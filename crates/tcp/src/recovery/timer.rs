@@ -1,9 +1,6 @@
 //! The retransmission timer (RFC 6298 §5) and the persist timer (RFC 9293 §3.8.6.1).
 
-use backlane_units::{Duration, SimTime};
-
-use super::Recovery;
-use super::probe::SHORTEST_WAIT;
+use backlane_units::SimTime;
 
 /// What the one timer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,52 +71,5 @@ impl Timers {
         self.armed = Timer::Off;
         self.backoff = 0;
         self.window_probe_due = false;
-    }
-}
-
-impl Recovery {
-    #[inline]
-    pub(crate) fn arm_retransmission_timer(&mut self, now: SimTime) {
-        // A timer in place of this one has used up part of the wait.
-        let at = if matches!(self.timers.armed, Timer::Reordering(_) | Timer::Probe(_)) {
-            self.timeout_of_head(now)
-        } else if self.timers.backoff == 0 {
-            now.saturating_add(self.rtt.rto())
-        } else {
-            now.saturating_add(self.rtt.backed_off_rto(self.timers.backoff))
-        };
-        self.timers.armed = Timer::Retransmission(at);
-    }
-
-    /// When the first outstanding segment times out, at least a millisecond from now.
-    pub(super) fn timeout_of_head(&self, now: SimTime) -> SimTime {
-        let sent_us = self
-            .scoreboard
-            .head_sent_us()
-            .unwrap_or_else(|| now.as_micros());
-        let sent = SimTime::ZERO.saturating_add(Duration::from_micros(sent_us));
-        let at = sent.saturating_add(self.rtt.backed_off_rto(self.timers.backoff));
-        at.max(now.saturating_add(Duration::from_millis(1)))
-    }
-
-    /// RACK: looks again after `wait_us`. Linux adds two ticks and keeps the timer below the RTO.
-    pub(crate) fn arm_reordering_timer(&mut self, now: SimTime, wait_us: u64) {
-        let wait = Duration::from_millis(wait_us.div_ceil(1000)) + SHORTEST_WAIT;
-        let rto = self.rtt.backed_off_rto(self.timers.backoff);
-        self.timers.armed = Timer::Reordering(now.saturating_add(wait.min(rto)));
-        self.timers.waits_for_reordering = true;
-    }
-
-    pub(crate) fn arm_persist_timer(&mut self, now: SimTime) {
-        let wait = self.rtt.backed_off_rto(self.timers.backoff);
-        self.timers.armed = Timer::Persist(now.saturating_add(wait));
-    }
-
-    pub(crate) fn on_persist_timeout(&mut self, now: SimTime) {
-        if self.timers.may_retry() {
-            self.timers.back_off();
-            self.timers.window_probe_due = true;
-            self.arm_persist_timer(now);
-        }
     }
 }

@@ -4,7 +4,6 @@
 
 use backlane_units::SimTime;
 
-use super::Recovery;
 use crate::congestion::Window;
 use crate::segment::Segment;
 
@@ -32,12 +31,12 @@ pub(crate) struct Undo {
     /// One tick of the timestamp clock.
     tick_us: u64,
     /// The first sequence number outstanding when the reduction began; `None`: nothing to undo.
-    marker: Option<u64>,
+    pub(super) marker: Option<u64>,
     /// Retransmissions since then that no D-SACK has reported; `None`: there was none yet.
-    unreported: Option<u32>,
+    pub(super) unreported: Option<u32>,
     prior_cwnd_pkts: u32,
     /// `None`: the reduction answers a congestion mark and stays.
-    prior_ssthresh_pkts: Option<u32>,
+    pub(super) prior_ssthresh_pkts: Option<u32>,
     /// When the first retransmission of this episode left.
     first_retransmission_us: Option<u64>,
 }
@@ -148,40 +147,5 @@ impl Undo {
         };
         self.echo_end_us(now.as_micros(), segment)
             .is_some_and(|end_us| first_us >= end_us)
-    }
-}
-
-impl Recovery {
-    /// Recovery or Loss begins: D-SACKs are counted from here.
-    pub(crate) fn mark_undo(&mut self) {
-        self.undo.marker = Some(self.space.snd_una);
-        let out_pkts = self.scoreboard.retrans_out();
-        self.undo.unreported = (out_pkts > 0).then_some(out_pkts);
-    }
-
-    /// Restores the window and the threshold from before the reduction.
-    pub(crate) fn undo_reduction(&mut self, marks: LossMarks) {
-        if marks == LossMarks::Clear {
-            self.scoreboard.forget_losses();
-        }
-        if let Some(prior_ssthresh_pkts) = self.undo.prior_ssthresh_pkts {
-            self.restore_cwnd();
-            self.window.ssthresh_pkts = self.window.ssthresh_pkts.max(prior_ssthresh_pkts);
-            self.statistics.undos += 1;
-            if self.window.ssthresh_pkts == self.initial_ssthresh_pkts
-                && self.window.in_slow_start()
-            {
-                // The first slow start continues.
-                self.statistics.slow_start_exit = None;
-            }
-        }
-        self.undo.marker = None;
-        self.scoreboard.look_again();
-    }
-
-    /// Sets the window to what the control makes of the one before the reduction.
-    pub(crate) fn restore_cwnd(&mut self) {
-        let prior_cwnd_pkts = self.undo.prior_cwnd_pkts;
-        self.window.cwnd_pkts = self.control.undo_cwnd(&self.window, prior_cwnd_pkts).max(1);
     }
 }

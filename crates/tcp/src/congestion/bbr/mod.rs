@@ -14,7 +14,7 @@ use backlane_param::params;
 use backlane_units::{Duration, Rate, SimTime};
 
 use super::draws::Draws;
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, CongestionControl, Window};
 use crate::recovery::CongestionState;
 use aggregation::Aggregation;

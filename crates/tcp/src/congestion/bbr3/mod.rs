@@ -17,7 +17,7 @@ use backlane_units::{Duration, Rate, SimTime};
 use super::bbr::aggregation::{self, Aggregation};
 use super::bbr::bandwidth::{Bandwidth, GAIN_UNIT};
 use super::draws::Draws;
-use super::registry::Factory;
+use super::factory::Factory;
 use super::{Ack, CongestionControl, LostPacket, Window};
 use crate::recovery::CongestionState;
 use bounds::{Bounds, UNBOUNDED};
