@@ -13,7 +13,7 @@
 //! the counts. It covers the run and the tables that Python makes of it. **Disk** likewise, with the
 //! size of the results folder. **Events** are those of `--fit`.
 
-use super::Cost;
+use super::ledger::Cost;
 
 /// CPU time in nanoseconds, bytes of memory, bytes on the disk, events.
 const fn cost(cpu_ns: f64, memory_bytes: f64, disk_bytes: f64, events: f64) -> Cost {

@@ -8,10 +8,11 @@ use backlane_scenario::model::{AccessKind, Scenario};
 use backlane_units::Duration;
 
 use super::hops::{self, Over};
+use super::ledger::{Cost, Ledger};
 use super::paths::Paths;
 use super::routing::Routing;
 use super::share::{Bundle, Traffic};
-use super::{Cost, Ledger, costs, record};
+use super::{costs, record};
 
 /// Milliseconds of a TTI.
 const TTIS_PER_S: f64 = 1e3;

@@ -2,8 +2,9 @@
 
 use backlane_scenario::model::{AccessKind, Capacity, Scenario};
 
+use super::costs;
+use super::ledger::{Cost, Ledger};
 use super::share::Traffic;
-use super::{Cost, Ledger, costs};
 use crate::sink::{CAPTURE_BYTES, SERIES_ROWS};
 
 /// Counts the rows and bytes that a network's run records.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use backlane_slotted::{Config, Interference, Scheduler};
 
-use super::{Ledger, costs, record};
+use super::ledger::Ledger;
+use super::{costs, record};
 
 /// Counts slots and the operations in each.
 pub(super) fn count(config: &Config, ledger: &mut Ledger) {
