@@ -3,12 +3,17 @@
 use std::rc::Rc;
 
 use backlane_engine::{Interrupt, Watch};
-use backlane_net::{Capacity, NodeId, TracedConfig};
-use backlane_scenario::model::{Access, AccessKind, IdealAccess, NodeKind, Placement, TraceAccess};
+use backlane_net::{Capacity, MediumId, NodeId, TracedConfig};
+use backlane_scenario::model::{
+    Access, AccessKind, DeclaredAccess, IdealAccess, NodeKind, Placement, TraceAccess,
+};
 use backlane_units::SimTime;
 
-use crate::build::{BuildError, Builder, LinkInfo, NodeInfo, Unbuilt};
+use crate::builder::Builder;
 use crate::convert;
+use crate::error::{BuildError, Unbuilt};
+use crate::infos::{LinkInfo, NodeInfo};
+use crate::technologies::Cell;
 
 impl Builder<'_> {
     /// Adds the UEs and attaches them.
@@ -129,6 +134,32 @@ impl Builder<'_> {
                 self.id(ues[0])
             };
             self.name_links(below, enodeb);
+        }
+        Ok(())
+    }
+
+    /// Attaches the UEs of the cells by one medium.
+    fn attach_declared(
+        &mut self,
+        access: &DeclaredAccess,
+        cells: &[(NodeId, Vec<NodeId>)],
+    ) -> Result<(), BuildError> {
+        let cells: Vec<Cell> = cells
+            .iter()
+            .map(|(enodeb, ues)| Cell {
+                enodeb: *enodeb,
+                position_m: self.nodes[enodeb.index()].position_m,
+                ues: ues.clone(),
+            })
+            .collect();
+        let technologies = &self.models.technologies;
+        let network = technologies.medium(access, &cells, &self.streams)?;
+        let medium = MediumId(self.media.len() as u32);
+        self.media.push(network);
+        for cell in &cells {
+            for &ue in &cell.ues {
+                self.network.attach_over(ue, cell.enodeb, medium);
+            }
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use backlane_net::LinkId;
 use backlane_record::{Rows, Table, table};
 use backlane_routing::multipath::FlowRates;
 
-use crate::build::Builder;
+use crate::builder::Builder;
+use crate::site::Site;
 
 table! {
     /// One row for each direction of a link over radios, in runs with `[assignment]`.
@@ -28,27 +29,29 @@ table! {
     }
 }
 
-impl Builder<'_> {
+impl Site<'_, '_, '_> {
     /// The flow rates of L2.5R: those of the file, or equal rates if it has none. Links that the
     /// file does not list have none.
     pub(crate) fn flow_rates(&self) -> FlowRates {
         let links = &self.scenario.links;
         if links.iter().all(|link| link.flow_rates_bps.is_none()) {
-            return FlowRates::equal(&self.network);
+            return FlowRates::equal(self.network);
         }
         let mut of_directions = BTreeMap::new();
-        for (link, first) in links.iter().zip(&self.link_ids) {
+        for (link, first) in links.iter().zip(self.link_ids) {
             if let (Some([there, back]), Some(first)) = (link.flow_rates_bps, *first) {
                 of_directions.insert(first, there as f64);
                 of_directions.insert(LinkId(first.0 + 1), back as f64);
             }
         }
-        FlowRates::by(&self.network, |node, interface| {
+        FlowRates::by(self.network, |node, interface| {
             let outgoing = self.network.mesh_interfaces(node)[interface].outgoing;
             of_directions.get(&outgoing).copied().unwrap_or_default()
         })
     }
+}
 
+impl Builder<'_> {
     /// A row for each direction of each assigned link; no rows without an assignment.
     pub(crate) fn assigned(&self) -> Table {
         let mut rows = Rows::new();

@@ -1,91 +1,35 @@
 //! From a resolved scenario to a simulation that is ready to run.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Trace, Watch};
 use backlane_net::{
-    Event, LinkConfig, LinkId, Medium, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
+    LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
 };
-use backlane_param::{Mismatch, Params};
-use backlane_record::Table;
-use backlane_scenario::model::{self, End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_param::Params;
+use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
 use backlane_tcp::congestion::Custom;
 use backlane_tcp::{self as tcp, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
+use crate::builder::Builder;
 use crate::capture::Captures;
+pub use crate::error::BuildError;
+use crate::error::Unbuilt;
 use crate::failures::Failures;
+use crate::infos::{FlowInfo, LinkInfo, NodeInfo};
 use crate::models::Models;
 use crate::names::Names;
-use crate::outcome::carried::Carried;
 use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
-use crate::radio::Radio;
-use crate::routers::{Protocol, Site};
+use crate::routers::Protocol;
+use crate::site::Site;
 use crate::starts::{Starts, size_bytes, time};
-use crate::wifi::Radios;
+pub use crate::world::World;
 
 /// Space for HELLOs after the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
-
-/// A scenario that cannot be built. It does not occur for a scenario that passed its checks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError(pub String);
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<Mismatch> for BuildError {
-    fn from(mismatch: Mismatch) -> Self {
-        Self(mismatch.to_string())
-    }
-}
-
-/// Why a world was not built.
-pub(crate) enum Unbuilt {
-    Error(BuildError),
-    Interrupted,
-}
-
-impl From<BuildError> for Unbuilt {
-    fn from(error: BuildError) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<Interrupt> for Unbuilt {
-    fn from(_: Interrupt) -> Self {
-        Self::Interrupted
-    }
-}
-
-/// The attributes of a node besides its number.
-pub(crate) struct NodeInfo {
-    pub id: String,
-    pub kind: &'static str,
-    pub position_m: Option<(f64, f64)>,
-    pub attached_to: Option<NodeId>,
-}
-
-/// The attributes of a link direction besides its number.
-pub(crate) struct LinkInfo {
-    pub from: String,
-    pub to: String,
-}
-
-/// The attributes of a flow besides its number.
-pub(crate) struct FlowInfo {
-    pub name: String,
-    pub kind: &'static str,
-    pub congestion_control: Option<String>,
-}
 
 /// What a program supplies for one run, beside its models.
 #[derive(Clone, Copy, Default)]
@@ -94,28 +38,6 @@ pub struct Supplied<'a> {
     pub controls: &'a [Custom],
     /// The routing protocol, in place of the model of the same name.
     pub router: Option<&'a Protocol>,
-}
-
-/// A world that is ready to run.
-pub struct World {
-    /// Network, routers and flows.
-    pub simulation: Simulation<Flows>,
-    pub(crate) nodes: Vec<NodeInfo>,
-    /// The number of routers among the nodes.
-    pub(crate) routers: usize,
-    pub(crate) links: Vec<LinkInfo>,
-    pub(crate) flows: Vec<FlowInfo>,
-    pub(crate) end: SimTime,
-    pub(crate) warm_up: SimTime,
-    pub(crate) sampler: Sampler,
-    /// The counters of each link direction at the end of the warm-up; `None` without one.
-    pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
-    pub(crate) failures: Failures,
-    pub(crate) radio: Option<Radio>,
-    pub(crate) wifi: Option<Radios>,
-    pub(crate) captures: Option<Captures>,
-    /// The result of the channel assignment.
-    pub(crate) assigned: Table,
 }
 
 impl World {
@@ -208,32 +130,6 @@ impl World {
         builder.add_access(watch)?;
         builder.finish(trace, watch)
     }
-
-    /// The number of a node by its name.
-    pub fn node(&self, id: &str) -> Option<NodeId> {
-        self.nodes
-            .iter()
-            .position(|node| node.id == id)
-            .map(|index| NodeId(index as u32))
-    }
-}
-
-pub(crate) struct Builder<'a> {
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) models: &'a Models,
-    protocol: &'a Protocol,
-    controls: &'a [Custom],
-    pub(crate) streams: Streams,
-    pub(crate) events: EventQueue<Event>,
-    pub(crate) network: Network,
-    pub(crate) media: Vec<Box<dyn Medium>>,
-    pub(crate) nodes: Vec<NodeInfo>,
-    pub(crate) links: Vec<LinkInfo>,
-    pub(crate) ues: Vec<NodeId>,
-    /// The first direction of each link of the file that is built; its other direction follows.
-    pub(crate) link_ids: Vec<Option<LinkId>>,
-    pub(crate) radio: Option<Radio>,
-    pub(crate) wifi: Option<Radios>,
 }
 
 impl Builder<'_> {
@@ -325,11 +221,6 @@ impl Builder<'_> {
             .network
             .attach(&mut self.events, host, router, config)
             .0)
-    }
-
-    /// The queue that the scenario describes.
-    pub(crate) fn queue(&self, queue: &model::QueueConfig) -> Result<QueueConfig, BuildError> {
-        self.models.queues.config(queue, &self.streams)
     }
 
     /// Backpressure routers keep their own queues and hand the device a few packets at a time.
@@ -428,7 +319,16 @@ impl Builder<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Option<Box<dyn Router>>>, Unbuilt> {
         let network = &self.network;
-        let site = Site::new(self, specs, paths, watch);
+        let site = Site {
+            scenario: self.scenario,
+            network,
+            nodes: &self.nodes,
+            streams: &self.streams,
+            link_ids: &self.link_ids,
+            specs,
+            paths,
+            watch,
+        };
         let make = self.protocol.make(&self.scenario.routing.values, site)?;
         (0..network.node_count() as u32)
             .map(NodeId)
@@ -439,27 +339,6 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// The nodes of core networks, which do not forward other nodes' packets.
-    pub(crate) fn gateways(&self) -> Vec<NodeId> {
-        let nodes = &self.scenario.nodes;
-        (0..nodes.len() as u32)
-            .map(NodeId)
-            .filter(|node| nodes[node.index()].kind == NodeKind::Epc)
-            .collect()
-    }
-
-    /// Source, its router and the router of the destination, of both directions of each flow.
-    pub(crate) fn flow_ends(&self, specs: &[FlowSpec]) -> Vec<(NodeId, NodeId, NodeId)> {
-        let exit = |node: NodeId| self.network.exit_of(node);
-        specs
-            .iter()
-            .map(|spec| [spec.source, spec.destination])
-            .flat_map(|[from, to]| [(from, to), (to, from)])
-            .map(|(source, destination)| (source, exit(source), exit(destination)))
-            .collect()
-    }
-
-    /// The streams for ties and for HELLOs.
     fn flows(&self, watch: &mut Watch<'_>) -> Result<(Vec<FlowInfo>, Vec<FlowSpec>), Unbuilt> {
         let mut names = Names::default();
         let mut infos = Vec::new();
@@ -567,25 +446,4 @@ impl Builder<'_> {
             End::Node(index) => NodeId(index as u32),
         }
     }
-
-    pub(crate) fn id(&self, node: NodeId) -> String {
-        self.nodes[node.index()].id.clone()
-    }
-}
-
-/// Applies `make` to `items`; each takes this many steps.
-pub(crate) fn while_watched<T, M>(
-    watch: &mut Watch<'_>,
-    steps: u64,
-    items: impl IntoIterator<Item = T>,
-    make: impl FnOnce(&mut dyn Iterator<Item = T>) -> M,
-) -> Result<M, Interrupt> {
-    let mut answer = Ok(());
-    let mut items = items.into_iter().take_while(|_| {
-        answer = watch.tick(steps);
-        answer.is_ok()
-    });
-    let made = make(&mut items);
-    drop(items);
-    answer.map(|()| made)
 }

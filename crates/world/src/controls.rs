@@ -7,7 +7,7 @@ use backlane_scenario::Declared;
 use backlane_tcp::CongestionControlConfig;
 use backlane_tcp::congestion::{CongestionControl, Custom};
 
-use crate::build::BuildError;
+use crate::error::BuildError;
 use crate::guard::GuardedControl;
 
 type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;

@@ -9,15 +9,10 @@ use backlane_net::{
     Context, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId, PacketStore, QueueDiscipline,
     Router, RouterQueue,
 };
-use backlane_scenario::Scenario;
 use backlane_tcp::CongestionState;
 use backlane_tcp::congestion::{Ack, Arrival, CongestionControl, LostPacket, RttSample, Window};
 use backlane_traffic::{Emission, Source};
 use backlane_units::{Duration, Rate, SimTime};
-
-use crate::build::{BuildError, World};
-use crate::models::Models;
-use crate::outcome::Outcome;
 
 /// A panic of a model that the program provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,50 +41,6 @@ impl fmt::Display for ModelPanic {
 }
 
 impl std::error::Error for ModelPanic {}
-
-/// Why a run has no outcome.
-#[derive(Debug)]
-pub enum RunError {
-    /// The world could not be built.
-    Build(BuildError),
-    /// A model that the program provides panicked.
-    Model(ModelPanic),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Build(error) => error.fmt(f),
-            Self::Model(panic) => panic.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl Models {
-    /// Builds and runs a scenario for one seed. A panic of a model that was added to those of
-    /// Backlane is an error, so that a program can go on with its other runs.
-    ///
-    /// # Errors
-    ///
-    /// The world could not be built, or a model that was added panicked.
-    pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Outcome, RunError> {
-        let run = || {
-            let world = World::with_models(self, scenario, seed, None)?;
-            world
-                .run(|_, _| Ok(()))
-                .map_err(|interrupt| BuildError(interrupt.to_string()))
-        };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(outcome) => outcome.map_err(RunError::Build),
-            Err(panic) => match panic.downcast::<ModelPanic>() {
-                Ok(panic) => Err(RunError::Model(*panic)),
-                Err(other) => resume_unwind(other),
-            },
-        }
-    }
-}
 
 /// A model whose panics carry its name and the simulated time.
 #[derive(Debug)]

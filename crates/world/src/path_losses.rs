@@ -7,7 +7,7 @@ use backlane_radio::path_loss::Named;
 pub use backlane_radio::path_loss::{Path, PathLossModel};
 use backlane_scenario::Declared;
 
-use crate::build::BuildError;
+use crate::error::BuildError;
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
 

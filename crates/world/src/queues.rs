@@ -10,7 +10,7 @@ use backlane_net::{QueueConfig, QueueDiscipline, QueueFactory, QueueLimit, Queue
 use backlane_param::{Mismatch, Params, Values};
 use backlane_scenario::{Declared, model};
 
-use crate::build::BuildError;
+use crate::error::BuildError;
 use crate::guard::Guarded;
 
 type Make = dyn Fn(&Values, &Streams) -> Result<Rc<dyn QueueFactory>, Mismatch> + Send + Sync;

@@ -1,6 +1,4 @@
-//! UEs behind a radio access network, and the network's reports on them.
-
-use std::any::Any;
+//! UEs behind a radio access network.
 
 use backlane_engine::{Interrupt, Watch};
 use backlane_lte::Ran;
@@ -10,17 +8,10 @@ use backlane_param::Params;
 use backlane_scenario::model::{Access, Lte};
 use backlane_units::SimTime;
 
-use crate::build::{BuildError, Builder, Unbuilt, World};
+use crate::builder::Builder;
+use crate::error::{BuildError, Unbuilt};
+use crate::ran::Radio;
 use crate::ues::{channel, mobility, position, way};
-
-/// A radio network within the world: its nodes in the order in which it counts them.
-pub(crate) struct Radio {
-    pub(crate) medium: MediumId,
-    pub(crate) enodebs: Vec<NodeId>,
-    pub(crate) ues: Vec<NodeId>,
-    /// Resource blocks of each carrier.
-    pub(crate) carrier_prbs: Vec<u64>,
-}
 
 impl Builder<'_> {
     pub(crate) fn attach_lte(
@@ -102,14 +93,5 @@ impl Builder<'_> {
             carrier_prbs,
         });
         Ok(())
-    }
-}
-
-impl World {
-    /// The radio access network, if UEs are behind one.
-    pub(crate) fn ran(&self) -> Option<(&Radio, &Ran)> {
-        let radio = self.radio.as_ref()?;
-        let medium: &dyn Any = self.simulation.medium(radio.medium)?;
-        Some((radio, medium.downcast_ref()?))
     }
 }

@@ -8,7 +8,8 @@ use backlane_routing::shortest_path;
 use backlane_scenario::model::Routing;
 use backlane_scenario::{Diagnostic, Remark, Scenario};
 
-use crate::build::{BuildError, World};
+use crate::error::BuildError;
+use crate::world::World;
 
 /// Warnings about a run of a scenario file: UEs that are out of reach where they begin, a path
 /// loss outside its validity, links over radios that are out of range, and a network with radios

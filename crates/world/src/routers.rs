@@ -1,148 +1,31 @@
 //! Routing protocols by name: the values of `routing.protocol`, and the construction of routers.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use backlane_engine::{Interrupt, Stream, Watch};
-use backlane_net::{Network, NodeId, Router};
+use backlane_engine::Interrupt;
+use backlane_net::{NodeId, Router};
 use backlane_param::{Params, Values};
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{self, FlowLinks, TcpAware, TcpAwareConfig};
 use backlane_routing::backpressure::{
-    self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, Shared, SingleQueue,
+    self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, SingleQueue,
     SingleQueueConfig,
 };
-use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::multipath::{self, L25r, Reach};
 use backlane_routing::olsr::{self, Olsr};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
 use backlane_scenario::Declared;
 use backlane_scenario::model::NodeKind;
-use backlane_traffic::FlowSpec;
 
-use crate::build::{BuildError, Builder, Unbuilt, while_watched};
 use crate::capture::MessagePort;
+use crate::error::{BuildError, Unbuilt};
 use crate::guard::Guarded;
 use crate::python_router::PythonRouting;
-
-/// Nodes to which a search finds the way in the time of one step.
-const NODES_PER_STEP: u64 = 16;
+pub use crate::site::Site;
+use crate::site::{NODES_PER_STEP, while_watched};
 
 /// Makes the router of a node.
 pub type MakeRouter<'a> = Box<dyn Fn(NodeId) -> Box<dyn Router> + 'a>;
-
-/// The network that routers are made for, with all its nodes, links and flows.
-pub struct Site<'a, 's, 'w> {
-    builder: &'a Builder<'a>,
-    specs: &'a [FlowSpec],
-    paths: &'a BTreeSet<(NodeId, NodeId)>,
-    watch: &'s mut Watch<'w>,
-}
-
-impl<'a, 's, 'w> Site<'a, 's, 'w> {
-    pub(crate) fn new(
-        builder: &'a Builder<'a>,
-        specs: &'a [FlowSpec],
-        paths: &'a BTreeSet<(NodeId, NodeId)>,
-        watch: &'s mut Watch<'w>,
-    ) -> Self {
-        Self {
-            builder,
-            specs,
-            paths,
-            watch,
-        }
-    }
-
-    /// The network.
-    pub fn network(&self) -> &'a Network {
-        &self.builder.network
-    }
-
-    /// The random streams of nodes for a purpose.
-    pub fn streams(&self, purpose: &'static str) -> impl Fn(NodeId) -> Stream + use<'a> {
-        let builder = self.builder;
-        move |node| builder.streams.stream(&builder.id(node), purpose)
-    }
-
-    /// The first and the last router of all paths that packets take through the mesh.
-    pub fn paths(&self) -> impl Iterator<Item = (NodeId, NodeId)> + use<'a> {
-        self.paths.iter().copied()
-    }
-
-    /// The nodes of core networks. They forward no packets of others.
-    pub fn gateways(&self) -> Vec<NodeId> {
-        self.builder.gateways()
-    }
-
-    /// The names of all nodes in the scenario, by number.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.builder.nodes.iter().map(|node| node.id.as_str())
-    }
-
-    /// The node of a name in the scenario.
-    pub fn node(&self, name: &str) -> Option<NodeId> {
-        let nodes = &self.builder.nodes;
-        let index = nodes.iter().position(|node| node.id == name)?;
-        Some(NodeId(index as u32))
-    }
-
-    /// Counts a step of work; a caller that runs long may end the building.
-    ///
-    /// # Errors
-    ///
-    /// The caller wants it to end.
-    pub fn tick(&mut self, steps: u64) -> Result<(), Interrupt> {
-        self.watch.tick(steps)
-    }
-
-    /// What backpressure's routers share; `queues` is the number of queues of a node, from the node
-    /// and the number of destinations.
-    fn backpressure(
-        &mut self,
-        distance: Distance,
-        queues: impl Fn(NodeId, usize) -> usize,
-    ) -> Result<Rc<Shared>, Interrupt> {
-        let network = self.network();
-        let nodes = &self.builder.scenario.nodes;
-        let exits = self.paths().map(|(_, exit)| exit);
-        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
-        let distances = match distance {
-            Distance::Euclidean => {
-                // Servers and UEs are not between routers; their positions do not matter.
-                let at = |node: NodeId| {
-                    let node = nodes.get(node.index());
-                    node.and_then(|node| node.position_m).unwrap_or_default()
-                };
-                let squared = |node, exit| {
-                    let ((x, y), (to_x, to_y)) = (at(node), at(exit));
-                    (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
-                };
-                while_watched(self.watch, steps, exits, |exits| {
-                    Distances::ranked(network.node_count(), exits, squared)
-                })?
-            }
-            Distance::Hops => {
-                let graph = Graph::of(network, |_, _| 1);
-                while_watched(self.watch, steps, exits, |exits| {
-                    Distances::new(&graph, exits)
-                })?
-            }
-        };
-        let mut shared = Shared::new(network.node_count(), distances, &self.gateways());
-        let destinations = shared.destinations();
-        for node in (0..network.node_count() as u32).map(NodeId) {
-            shared.add_node(node, queues(node, destinations));
-        }
-        Ok(Rc::new(shared))
-    }
-
-    /// The streams that break ties and spread HELLOs.
-    fn ties_and_hellos(&self) -> impl Fn(NodeId) -> [Stream; 2] + use<'a> {
-        let [ties, hellos] = ["ties", "hello"].map(|purpose| self.streams(purpose));
-        move |node| [ties(node), hellos(node)]
-    }
-}
 
 type Make =
     dyn for<'a> Fn(&Values, Site<'a, '_, '_>) -> Result<MakeRouter<'a>, Unbuilt> + Send + Sync;
@@ -360,7 +243,7 @@ fn bp_mr() -> Protocol {
         let interfaces = |node, _| network.mesh_interfaces(node).len();
         let shared = site.backpressure(Distance::Hops, interfaces)?;
         let streams = site.ties_and_hellos();
-        let nodes = &site.builder.scenario.nodes;
+        let nodes = &site.scenario.nodes;
         Ok(Box::new(move |node| {
             let [ties, hellos] = streams(node);
             let is_gateway = nodes[node.index()].kind == NodeKind::Epc;
@@ -376,7 +259,7 @@ fn tcp_aware() -> Protocol {
         let network = site.network();
         let mut links = FlowLinks::all(network, &site.gateways());
         if config.links == tcp_aware::Links::SimplePaths {
-            let ends = site.builder.flow_ends(site.specs);
+            let ends = site.flow_ends();
             // A search tries up to a thousand steps for each link.
             let steps = network.links().len() as u64;
             links = while_watched(site.watch, steps, ends, |ends| {
@@ -400,7 +283,7 @@ fn l2_5r() -> Protocol {
     Protocol::new("l2.5r", |config: multipath::Config, site| {
         let network = site.network();
         let exits = site.paths().map(|(_, exit)| exit);
-        let flow_rates = site.builder.flow_rates();
+        let flow_rates = site.flow_rates();
         let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
         let gateways = site.gateways();
         let reach = while_watched(site.watch, steps, exits, |exits| {

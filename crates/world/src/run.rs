@@ -1,16 +1,67 @@
-//! The run loop: time moves from sample to sample and from failure to failure until all is done.
+//! A run: time moves from sample to sample and from failure to failure until all is done.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use backlane_engine::{Interrupt, Watch};
+use backlane_scenario::Scenario;
 use backlane_units::SimTime;
 
-use crate::build::World;
+use crate::error::BuildError;
+use crate::guard::ModelPanic;
+use crate::models::Models;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
 use crate::sink::{SERIES_ROWS, Sink};
+use crate::world::World;
 
 /// Routers and UEs that an event can process in the time of one step: a protocol that recomputes
 /// its routes, a radio network that begins a TTI.
 const NODES_PER_STEP: u64 = 1 << 10;
+
+/// Why a run has no outcome.
+#[derive(Debug)]
+pub enum RunError {
+    /// The world could not be built.
+    Build(BuildError),
+    /// A model that the program provides panicked.
+    Model(ModelPanic),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Model(panic) => panic.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl Models {
+    /// Builds and runs a scenario for one seed. A panic of a model that was added to those of
+    /// Backlane is an error, so that a program can go on with its other runs.
+    ///
+    /// # Errors
+    ///
+    /// The world could not be built, or a model that was added panicked.
+    pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Outcome, RunError> {
+        let run = || {
+            let world = World::with_models(self, scenario, seed, None)?;
+            world
+                .run(|_, _| Ok(()))
+                .map_err(|interrupt| BuildError(interrupt.to_string()))
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(outcome) => outcome.map_err(RunError::Build),
+            Err(panic) => match panic.downcast::<ModelPanic>() {
+                Ok(panic) => Err(RunError::Model(*panic)),
+                Err(other) => resume_unwind(other),
+            },
+        }
+    }
+}
 
 impl World {
     /// Runs to the end. `watch` is called at intervals with the simulated time and the number of

@@ -12,11 +12,12 @@ use backlane_scenario::model::Slotted;
 use backlane_slotted::{Arrivals, Config, Model, Region, Scheduler};
 use backlane_units::SimTime;
 
-use crate::build::{BuildError, Unbuilt};
+use crate::error::{BuildError, Unbuilt};
 use crate::outcome::radio::{McsRow, UeRow};
 use crate::outcome::{Ended, Outcome, Summary};
 use crate::sink::{SERIES_ROWS, Sink};
 
+pub use tables::ALL;
 pub(crate) use tables::{RegionRow, SampleRow, SlottedRow};
 
 /// Slots between two looks at the backlogs for the digest.
@@ -27,9 +28,6 @@ const PAIRS_PER_STEP: u64 = 32;
 
 /// The name of the series.
 const PROBE: &str = "slotted";
-
-/// The row of `slotted` with the sums over all flows.
-pub const ALL: &str = "all";
 
 /// Runs a slotted model to its end. `watch` is called at intervals with the number of slots so far,
 /// and may end the run. Series go to `sink` during the run, and the outcome has none; without a sink

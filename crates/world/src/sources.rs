@@ -10,7 +10,7 @@ use backlane_param::{Mismatch, Params, Values};
 use backlane_scenario::Declared;
 use backlane_traffic::{Source, SourceFactory};
 
-use crate::build::BuildError;
+use crate::error::BuildError;
 use crate::guard::Guarded;
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn SourceFactory>, Mismatch> + Send + Sync;

@@ -2,12 +2,12 @@
 //! and "trace".
 
 use backlane_engine::Streams;
-use backlane_net::{Medium, MediumId, NodeId};
+use backlane_net::{Medium, NodeId};
 use backlane_param::{Mismatch, Params, Values};
 use backlane_scenario::Declared;
 use backlane_scenario::model::DeclaredAccess;
 
-use crate::build::{BuildError, Builder};
+use crate::error::BuildError;
 use crate::guard::Guarded;
 
 /// An eNodeB and the UEs that attach to it.
@@ -66,7 +66,7 @@ impl Technologies {
         self.0.iter().map(|technology| technology.declared.clone())
     }
 
-    fn medium(
+    pub(crate) fn medium(
         &self,
         access: &DeclaredAccess,
         cells: &[Cell],
@@ -77,33 +77,5 @@ impl Technologies {
             found.ok_or_else(|| BuildError(format!("there is no access \"{}\"", access.name)))?;
         let medium = (found.make)(&access.values, cells, streams);
         medium.map_err(|mismatch| BuildError(mismatch.to_string()))
-    }
-}
-
-impl Builder<'_> {
-    /// Attaches the UEs of the cells by one medium.
-    pub(crate) fn attach_declared(
-        &mut self,
-        access: &DeclaredAccess,
-        cells: &[(NodeId, Vec<NodeId>)],
-    ) -> Result<(), BuildError> {
-        let cells: Vec<Cell> = cells
-            .iter()
-            .map(|(enodeb, ues)| Cell {
-                enodeb: *enodeb,
-                position_m: self.nodes[enodeb.index()].position_m,
-                ues: ues.clone(),
-            })
-            .collect();
-        let technologies = &self.models.technologies;
-        let network = technologies.medium(access, &cells, &self.streams)?;
-        let medium = MediumId(self.media.len() as u32);
-        self.media.push(network);
-        for cell in &cells {
-            for &ue in &cell.ues {
-                self.network.attach_over(ue, cell.enodeb, medium);
-            }
-        }
-        Ok(())
     }
 }

@@ -1,29 +1,20 @@
-//! Routers with 802.11 radios, the links over them, and reports of the medium.
+//! Routers with 802.11 radios and the links over them.
 
-use std::any::Any;
 use std::collections::BTreeSet;
 
 use backlane_engine::{Interrupt, Watch};
-use backlane_net::{LinkId, MediumId, NodeId, Simulation};
+use backlane_net::{LinkId, MediumId, NodeId};
 use backlane_param::Params;
 use backlane_radio::Position;
 use backlane_scenario::model::{RadioLink, Wifi as Model};
-use backlane_traffic::Flows;
 use backlane_wifi::{
     Neighbours, StationConfig, Wifi, WifiConfig, WifiError, WifiLinkConfig, links_in_range,
 };
 
-use crate::build::{BuildError, Builder, LinkInfo, Unbuilt, World};
-
-/// The 802.11 radios of a world.
-pub(crate) struct Radios {
-    pub(crate) medium: MediumId,
-    pub(crate) config: WifiConfig,
-    pub(crate) stations: Vec<StationConfig>,
-    pub(crate) links: Vec<WifiLinkConfig>,
-    /// The first direction of the first link; the others follow, in pairs.
-    first_link: LinkId,
-}
+use crate::builder::Builder;
+use crate::error::{BuildError, Unbuilt};
+use crate::infos::LinkInfo;
+use crate::stations::{Radios, channels, pair};
 
 impl Builder<'_> {
     /// Adds radios to the nodes, and builds the links over them.
@@ -160,12 +151,6 @@ fn common(radio: &RadioLink, [a, b]: [&Vec<u8>; 2]) -> Option<u8> {
     }
 }
 
-/// The channels in use.
-fn channels(stations: &[StationConfig]) -> BTreeSet<u8> {
-    let all = stations.iter().flat_map(|station| &station.channels);
-    all.copied().collect()
-}
-
 impl From<WifiError> for Unbuilt {
     fn from(error: WifiError) -> Self {
         match error {
@@ -175,76 +160,9 @@ impl From<WifiError> for Unbuilt {
     }
 }
 
-/// The identity of a link.
-fn pair(link: &WifiLinkConfig) -> (usize, usize, u8) {
-    (link.a.min(link.b), link.a.max(link.b), link.channel)
-}
-
-impl Radios {
-    /// The channel of a link of the network, if it leads over radios.
-    pub(crate) fn channel(&self, link: LinkId) -> Option<u8> {
-        let number = link.0.checked_sub(self.first_link.0)? / 2;
-        Some(self.links.get(number as usize)?.channel)
-    }
-
-    /// The ends of links without a given loss that decode almost no frames.
-    pub(crate) fn out_of_range(&self) -> Result<Vec<[String; 2]>, BuildError> {
-        let mut in_range = BTreeSet::new();
-        let mut no_watch = |_, _| Ok(());
-        let watch = &mut Watch::new(&mut no_watch);
-        for channel in channels(&self.stations) {
-            let pairs = links_in_range(&self.config, &self.stations, channel, watch)
-                .map_err(|error| BuildError(error.to_string()))?;
-            in_range.extend(pairs.into_iter().map(|(a, b)| (a, b, channel)));
-        }
-        let long = |link: &&WifiLinkConfig| link.loss.is_none() && !in_range.contains(&pair(link));
-        let name = |station: usize| self.stations[station].name.clone();
-        let links = self.links.iter().filter(long);
-        Ok(links.map(|link| [name(link.a), name(link.b)]).collect())
-    }
-
-    /// The medium that they are on.
-    pub(crate) fn medium<'a>(&self, simulation: &'a Simulation<Flows>) -> Option<&'a Wifi> {
-        let medium: &dyn Any = simulation.medium(self.medium)?;
-        medium.downcast_ref()
-    }
-}
-
-impl World {
-    /// The medium, if routers have radios.
-    pub(crate) fn medium(&self) -> Option<(&Radios, &Wifi)> {
-        let radios = self.wifi.as_ref()?;
-        Some((radios, radios.medium(&self.simulation)?))
-    }
-
-    /// For each node the number of its connected component.
-    pub(crate) fn pieces(&self) -> Vec<usize> {
-        let mut pieces: Vec<usize> = (0..self.nodes.len()).collect();
-        let root = |pieces: &[usize], mut node: usize| {
-            while pieces[node] != node {
-                node = pieces[node];
-            }
-            node
-        };
-        // The shared pipe of a cell has no node at one end; its UEs are attached.
-        let links = self.simulation.network.links().iter();
-        let joined = links
-            .filter(|link| link.from != NodeId::NONE && link.to != NodeId::NONE)
-            .map(|link| (link.from.index(), link.to.index()));
-        let hosts = self.nodes.iter().enumerate();
-        let attached = hosts.filter_map(|(host, info)| Some((host, info.attached_to?.index())));
-        for (a, b) in joined.chain(attached) {
-            let (a, b) = (root(&pieces, a), root(&pieces, b));
-            pieces[a.max(b)] = a.min(b);
-        }
-        (0..pieces.len()).map(|node| root(&pieces, node)).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-
-    use super::*;
+    use crate::World;
 
     /// The losses of the links of twelve cells.
     fn losses(wifi: &str, seed: u64) -> Vec<Option<f64>> {

@@ -4,7 +4,7 @@ use backlane_net::{LinkId, Simulation};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
-use crate::wifi::Radios;
+use crate::stations::Radios;
 
 /// The counters of a link direction and of the router's queue before it, up to a time.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,7 @@ use backlane_traffic::Transport;
 use backlane_units::SimTime;
 
 use super::STEPS_PER_ROW;
-use crate::build::World;
+use crate::world::World;
 
 table! {
     /// One row for each flow with network coding that has started.

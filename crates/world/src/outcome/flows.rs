@@ -7,8 +7,8 @@ use backlane_tcp::SlowStartExit;
 use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, SimTime};
 
-use super::{STEPS_PER_ROW, reordering, traffic_s};
-use crate::build::World;
+use super::{STEPS_PER_ROW, reordering};
+use crate::world::World;
 
 table! {
     /// One row for each flow that has started. Times count from the end of the warm-up. Columns of
@@ -125,8 +125,8 @@ pub(super) fn flows(
             destination: node(flow.spec.destination),
             congestion_control: info.congestion_control.clone(),
             size_bytes: flow.spec.size_bytes,
-            start_s: traffic_s(world, start),
-            finish_s: flow.finished.map(|at| traffic_s(world, at)),
+            start_s: world.traffic_s(start),
+            finish_s: flow.finished.map(|at| world.traffic_s(at)),
             finish_time_s,
             goodput_bps: (active_s > 0.0).then(|| delivered_bytes as f64 * 8.0 / active_s),
             delivered_bytes: Some(delivered_bytes),
@@ -183,7 +183,7 @@ fn of_sender(world: &World, flow: &Flow) -> FlowRow {
                 cwnd_mean_pkts: statistics.cwnd_mean_pkts(),
                 in_flight_mean_pkts: statistics.in_flight_mean_pkts(),
                 slow_start_exit: exit.map(|exit| exit.cause.name()),
-                slow_start_exit_s: exit.map(|exit| traffic_s(world, exit.at)),
+                slow_start_exit_s: exit.map(|exit| world.traffic_s(exit.at)),
                 slow_start_exit_pkts: exit.map(|exit| exit.cwnd_pkts.into()),
                 slow_start_segments: exit.map(|exit| exit.segments_sent),
                 packets_sent: tcp.packets_sent(),

@@ -6,8 +6,8 @@ use backlane_record::{Rows, Table, table};
 use backlane_units::SimTime;
 
 use super::carried::Carried;
-use super::{STEPS_PER_ROW, mesh, radio, traffic_s};
-use crate::build::World;
+use super::{STEPS_PER_ROW, mesh};
+use crate::world::World;
 
 table! {
     /// One row for each direction of a link, and for each direction of a cell of LTE between the
@@ -71,7 +71,7 @@ pub(super) fn links(
     watch: &mut Watch<'_>,
 ) -> Result<Table, Interrupt> {
     let mut rows = Rows::new();
-    let span_s = traffic_s(world, now);
+    let span_s = world.traffic_s(now);
     let carried = Carried::all(&mut world.simulation, world.wifi.as_ref(), now);
     let network = &world.simulation.network;
     for (number, ((info, link), after)) in
@@ -110,7 +110,7 @@ pub(super) fn links(
         });
     }
     let ttis = now.as_secs_f64() * 1e3;
-    radio::cells(world, span_s, ttis, &mut rows);
+    cells(world, span_s, ttis, &mut rows);
     Ok(rows.into_table())
 }
 
@@ -141,4 +141,40 @@ pub(super) fn nodes(
         });
     }
     Ok(rows.into_table())
+}
+
+/// The two directions of each cell as links: up, then down. A cell has no rate; its backlog is the
+/// bytes inside the radio network.
+fn cells(world: &World, span_s: f64, ttis: f64, rows: &mut Rows<LinkRow>) {
+    let Some((radio, ran)) = world.ran() else {
+        return;
+    };
+    let network = &world.simulation.network;
+    for (cell, &enodeb) in radio.enodebs.iter().enumerate() {
+        let name = world.nodes[enodeb.index()].id.as_str();
+        let below = format!("{name}:ues");
+        let down_prbs: u64 = (0..radio.carrier_prbs.len())
+            .map(|carrier| ran.cell_readings(carrier, cell).downlink_prbs)
+            .sum();
+        let up_prbs = ran.cell_readings(0, cell).uplink_prbs;
+        let all_prbs: u64 = radio.carrier_prbs.iter().sum();
+        let [up, down] = network.access_counters(enodeb);
+        for (from, to, carried, prbs, of_prbs) in [
+            (below.as_str(), name, up, up_prbs, radio.carrier_prbs[0]),
+            (name, below.as_str(), down, down_prbs, all_prbs),
+        ] {
+            let share = prbs as f64 / (of_prbs as f64 * ttis.max(1.0));
+            let area = carried.area as f64 / 1e12;
+            rows.push(LinkRow {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                bytes: Some(carried.bytes),
+                packets: carried.packets,
+                drops: carried.drops,
+                utilisation: share.min(1.0),
+                queue_mean_bytes: Some(if span_s > 0.0 { area / span_s } else { 0.0 }),
+                ..LinkRow::default()
+            });
+        }
+    }
 }

@@ -7,7 +7,7 @@ use backlane_routing::readings::{self, reading};
 use backlane_units::SimTime;
 
 use super::STEPS_PER_ROW;
-use crate::build::World;
+use crate::world::World;
 
 const PS_PER_S: f64 = 1e12;
 

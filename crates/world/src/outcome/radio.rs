@@ -7,9 +7,8 @@ use backlane_lte::rlc::Direction;
 use backlane_record::{Rows, Table, table};
 
 use super::STEPS_PER_ROW;
-use super::links::LinkRow;
-use crate::build::World;
-use crate::radio::Radio;
+use crate::ran::Radio;
+use crate::world::World;
 
 table! {
     /// One row for each UE with LTE access, warm-up included. Columns without `uplink` are those of
@@ -190,40 +189,4 @@ fn mean(sum: u64, count: u64) -> Option<f64> {
 
 fn longest_s(readings: &DirectionReadings) -> Option<f64> {
     readings.delays.quantile_s(1.0)
-}
-
-/// The two directions of each cell as links: up, then down. A cell has no rate; its backlog is the
-/// bytes inside the radio network.
-pub(super) fn cells(world: &World, span_s: f64, ttis: f64, rows: &mut Rows<LinkRow>) {
-    let Some((radio, ran)) = world.ran() else {
-        return;
-    };
-    let network = &world.simulation.network;
-    for (cell, &enodeb) in radio.enodebs.iter().enumerate() {
-        let name = world.nodes[enodeb.index()].id.as_str();
-        let below = format!("{name}:ues");
-        let down_prbs: u64 = (0..radio.carrier_prbs.len())
-            .map(|carrier| ran.cell_readings(carrier, cell).downlink_prbs)
-            .sum();
-        let up_prbs = ran.cell_readings(0, cell).uplink_prbs;
-        let all_prbs: u64 = radio.carrier_prbs.iter().sum();
-        let [up, down] = network.access_counters(enodeb);
-        for (from, to, carried, prbs, of_prbs) in [
-            (below.as_str(), name, up, up_prbs, radio.carrier_prbs[0]),
-            (name, below.as_str(), down, down_prbs, all_prbs),
-        ] {
-            let share = prbs as f64 / (of_prbs as f64 * ttis.max(1.0));
-            let area = carried.area as f64 / 1e12;
-            rows.push(LinkRow {
-                from: from.to_owned(),
-                to: to.to_owned(),
-                bytes: Some(carried.bytes),
-                packets: carried.packets,
-                drops: carried.drops,
-                utilisation: share.min(1.0),
-                queue_mean_bytes: Some(if span_s > 0.0 { area / span_s } else { 0.0 }),
-                ..LinkRow::default()
-            });
-        }
-    }
 }

@@ -10,8 +10,8 @@ use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
 use backlane_traffic::Flows;
 
-use crate::build::NodeInfo;
-use crate::radio::Radio;
+use crate::infos::NodeInfo;
+use crate::ran::Radio;
 
 table! {
     /// One row for each UE with LTE access and sample of the downlink. Counts, MCS and delays are

@@ -7,7 +7,7 @@ use backlane_record::{Rows, Table, table};
 use backlane_traffic::ReorderingReadings;
 
 use super::STEPS_PER_ROW;
-use crate::build::World;
+use crate::world::World;
 
 table! {
     /// Further columns with `[record] reordering = true`; each packet that leaves the source

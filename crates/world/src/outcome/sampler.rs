@@ -12,7 +12,7 @@ use backlane_scenario::model::Record;
 use backlane_traffic::{Flows, Transport};
 use backlane_units::{Duration, SimTime};
 
-use crate::build::{FlowInfo, LinkInfo};
+use crate::infos::{FlowInfo, LinkInfo};
 use crate::outcome::radio_series::RadioSeries;
 use crate::sink::Sink;
 

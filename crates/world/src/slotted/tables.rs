@@ -3,9 +3,11 @@
 use backlane_record::{Rows, Table, table};
 use backlane_slotted::{Config, Model};
 
-use super::ALL;
 use crate::outcome::flows::FlowRow;
 use crate::outcome::links::{LinkRow, NodeRow};
+
+/// The row of `slotted` with the sums over all flows.
+pub const ALL: &str = "all";
 
 table! {
     /// One row for each flow of a slotted model, and one row `all` with the sums. Counted after the
