@@ -106,7 +106,10 @@ impl fmt::Display for CatalogueError {
                 write!(f, "{section} has \"{name}\" already: choose another name")
             }
             Self::KeyTaken { of, key } => {
-                write!(f, "{of} has the key `{key}` already: rename the field")
+                write!(
+                    f,
+                    "\"{of}\" cannot add the key `{key}`, which its section has already: rename the field"
+                )
             }
             Self::BadDefault {
                 of,
@@ -115,7 +118,7 @@ impl fmt::Display for CatalogueError {
                 takes,
             } => write!(
                 f,
-                "the default of {of} {key} is {default}, but the key takes {takes}"
+                "the default of `{key}` of \"{of}\" is {default}, but the key takes {takes}"
             ),
             Self::UnknownSection(noun) => write!(f, "no section \"{noun}\" takes declarations"),
         }

@@ -2,8 +2,9 @@
 //!
 //! `build` wires nodes, links, routers and flows together; [`World::run`] moves time;
 //! `outcome` is what came of it. This is also the door for Rust programs that run scenarios:
-//! [`Models`] has the catalogue that reads a file, and takes congestion controls, routing protocols
-//! and queue disciplines that the simulator does not have.
+//! [`Models`] has the catalogue that reads a file, and takes routing protocols, queue disciplines,
+//! congestion controls, traffic sources, access technologies and path losses that the simulator does
+//! not have.
 //!
 //! ```
 //! use backlane_world::Models;
