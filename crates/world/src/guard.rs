@@ -48,6 +48,8 @@ pub(crate) struct Guarded<T> {
     model: T,
     name: &'static str,
     place: String,
+    /// The time of the latest call that may change the model.
+    at: SimTime,
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -56,21 +58,37 @@ fn message(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "no message".to_owned())
 }
 
+/// The result of a call; a panic goes on as a [`ModelPanic`].
+fn guard<R>(name: &'static str, place: &str, at: SimTime, call: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        resume_unwind(Box::new(ModelPanic {
+            model: name.to_owned(),
+            place: place.to_owned(),
+            at,
+            message: message(&*panic),
+        }))
+    })
+}
+
 impl<T> Guarded<T> {
-    pub(crate) fn new(model: T, name: &'static str, place: String) -> Self {
-        Self { model, name, place }
+    /// Makes the model.
+    pub(crate) fn new(name: &'static str, place: String, make: impl FnOnce() -> T) -> Self {
+        Self {
+            model: guard(name, &place, SimTime::ZERO, make),
+            name,
+            place,
+            at: SimTime::ZERO,
+        }
     }
 
     fn call<R>(&mut self, at: SimTime, call: impl FnOnce(&mut T) -> R) -> R {
+        self.at = at;
         let model = &mut self.model;
-        catch_unwind(AssertUnwindSafe(|| call(model))).unwrap_or_else(|panic| {
-            resume_unwind(Box::new(ModelPanic {
-                model: self.name.to_owned(),
-                place: self.place.clone(),
-                at,
-                message: message(&*panic),
-            }))
-        })
+        guard(self.name, &self.place, at, || call(model))
+    }
+
+    fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+        guard(self.name, &self.place, self.at, || read(&self.model))
     }
 }
 
@@ -85,7 +103,7 @@ pub(crate) struct GuardedControl {
 impl GuardedControl {
     pub(crate) fn new(control: Box<dyn CongestionControl>, name: &'static str) -> Self {
         Self {
-            control: Guarded::new(control, name, "congestion control".to_owned()),
+            control: Guarded::new(name, "congestion control".to_owned(), || control),
             now: SimTime::ZERO,
         }
     }
@@ -183,7 +201,6 @@ impl CongestionControl for GuardedControl {
     }
 }
 
-/// The hooks that an event calls are guarded; those that only read the router are not.
 impl Router for Guarded<Box<dyn Router>> {
     fn start(&mut self, context: &mut Context<'_>) {
         self.call(context.now(), |router| router.start(context));
@@ -229,23 +246,23 @@ impl Router for Guarded<Box<dyn Router>> {
     }
 
     fn readings(&self, now: SimTime) -> Vec<(&'static str, u128)> {
-        self.model.readings(now)
+        self.read(|model| model.readings(now))
     }
 
     fn flow_backlog_pkts(&self, flow: FlowId) -> u32 {
-        self.model.flow_backlog_pkts(flow)
+        self.read(|model| model.flow_backlog_pkts(flow))
     }
 
     fn queue(&self, interface: usize) -> Option<RouterQueue> {
-        self.model.queue(interface)
+        self.read(|model| model.queue(interface))
     }
 
     fn shared_queue(&self) -> Option<RouterQueue> {
-        self.model.shared_queue()
+        self.read(|model| model.shared_queue())
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {
-        self.model.next_hop(exit)
+        self.read(|model| model.next_hop(exit))
     }
 }
 
@@ -270,15 +287,15 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
     }
 
     fn marks(&self) -> u64 {
-        self.model.marks()
+        self.read(|model| model.marks())
     }
 
     fn backlog_bytes(&self) -> u64 {
-        self.model.backlog_bytes()
+        self.read(|model| model.backlog_bytes())
     }
 
     fn backlog_pkts(&self) -> usize {
-        self.model.backlog_pkts()
+        self.read(|model| model.backlog_pkts())
     }
 }
 
@@ -330,6 +347,6 @@ impl Medium for Guarded<Box<dyn Medium>> {
     }
 
     fn held_pkts(&self) -> usize {
-        self.model.held_pkts()
+        self.read(|model| model.held_pkts())
     }
 }

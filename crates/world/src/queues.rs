@@ -55,7 +55,7 @@ struct GuardedFactory {
 impl QueueFactory for GuardedFactory {
     fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
         let place = format!("queue before {}", site.place);
-        Box::new(Guarded::new(self.inner.build(site), self.name, place))
+        Box::new(Guarded::new(self.name, place, || self.inner.build(site)))
     }
 }
 

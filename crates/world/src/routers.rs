@@ -75,10 +75,11 @@ impl Protocol {
     pub(crate) fn guarded(mut self) -> Self {
         let (name, make) = (self.name, self.make);
         self.make = Box::new(move |values, site| {
+            let nodes = site.nodes;
             let make = make(values, site)?;
             Ok(Box::new(move |node| {
-                let place = format!("router of node {}", node.0);
-                Box::new(Guarded::new(make(node), name, place))
+                let place = format!("router of {}", nodes[node.index()].id);
+                Box::new(Guarded::new(name, place, || make(node)))
             }))
         });
         self

@@ -40,9 +40,10 @@ where
     F: Fn(&C, Stream) -> Box<dyn Source>,
 {
     fn build(&self, flow: FlowId, stream: Stream) -> Box<dyn Source> {
-        let source = (self.make)(&self.config, stream);
         let place = format!("source of flow {}", flow.0);
-        Box::new(Guarded::new(source, self.name, place))
+        Box::new(Guarded::new(self.name, place, || {
+            (self.make)(&self.config, stream)
+        }))
     }
 }
 

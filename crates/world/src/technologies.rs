@@ -45,9 +45,10 @@ impl Technology {
             },
             name,
             make: Box::new(move |values, cells, streams| {
-                let medium = make(&C::read(values)?, cells, streams);
+                let config = C::read(values)?;
                 let place = "medium of the access".to_owned();
-                Ok(Box::new(Guarded::new(medium, name, place)))
+                let medium = Guarded::new(name, place, || make(&config, cells, streams));
+                Ok(Box::new(medium))
             }),
         }
     }

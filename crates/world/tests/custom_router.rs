@@ -238,7 +238,7 @@ fn a_panic_ends_its_run_with_name_place_and_time_and_other_runs_go_on() {
             panic.place.as_str(),
             panic.message.as_str()
         ),
-        ("fragile", "router of node 0", "one packet too many")
+        ("fragile", "router of enb1", "one packet too many")
     );
     // A packet of 1000 bytes each 8 ms.
     assert!((1.0..1.009).contains(&panic.at.as_secs_f64()), "{panic}");
@@ -299,4 +299,49 @@ fn a_scenario_without_the_routers_that_it_names_is_not_built() {
         error.to_string(),
         "the routers of protocol \"python\" are not in this program"
     );
+}
+
+/// A router that panics when it is asked for its measures.
+struct Unreadable;
+
+impl Router for Unreadable {
+    fn start(&mut self, _: &mut Context<'_>) {}
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        context.drop(id, DropCause::NoRoute);
+    }
+
+    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
+    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+
+    fn readings(&self, _now: backlane_world::units::SimTime) -> Vec<(&'static str, u128)> {
+        panic!("no measures")
+    }
+}
+
+#[test]
+fn a_panic_of_a_constructor_or_of_a_reader_is_an_error_of_its_run() {
+    let unmade = Protocol::new("unmade", |_: Fragile, _| {
+        Ok(Box::new(|_| -> Box<dyn Router> { panic!("no router") }))
+    });
+    let unread = Protocol::new("unread", |_: Fragile, _| {
+        Ok(Box::new(|_| -> Box<dyn Router> { Box::new(Unreadable) }))
+    });
+    let models = Models::builder().router(unmade).router(unread);
+    let models = models.build().unwrap();
+    for (name, message) in [("unmade", "no router"), ("unread", "no measures")] {
+        let routing = format!("protocol = \"{name}\"");
+        let scenario = models.catalogue().parse(&text(&routing), "s.toml").unwrap();
+        let Err(RunError::Model(panic)) = models.run(&scenario, 1) else {
+            panic!("{name} has an outcome");
+        };
+        assert_eq!(
+            (
+                panic.model.as_str(),
+                panic.place.as_str(),
+                panic.message.as_str()
+            ),
+            (name, "router of enb1", message)
+        );
+    }
 }
