@@ -54,9 +54,6 @@ BELOW_SCENARIO = [*sorted(MODELS), "record"]
 DETERMINISTIC = [*BELOW_SCENARIO, "scenario", "world"]
 """Crates whose every output is part of a result."""
 
-WITH_CIRCLES = {"scenario"}
-"""Crates whose files still import each other in circles; the set shrinks."""
-
 FORBIDDEN = {
     "a file": r"\bstd::fs\b|\bFile::(?:open|create)\b",
     "the environment": r"\bstd::env\b|\boption_env!",
@@ -226,10 +223,7 @@ def test_the_rules_for_imports_have_no_circle() -> None:
 @pytest.mark.parametrize("crate", sorted(MAY_IMPORT))
 def test_no_files_of_a_crate_import_each_other_in_a_circle(crate: str) -> None:
     found = circles({name: code_of(text_of(name)) for name in crate_sources(crate)})
-    if crate in WITH_CIRCLES:
-        assert found, f"{crate} has no circle any more: take it off WITH_CIRCLES"
-    else:
-        assert not found, f"these files of {crate} import each other: {found}"
+    assert not found, f"these files of {crate} import each other: {found}"
 
 
 def test_a_circle_of_imports_is_found() -> None:

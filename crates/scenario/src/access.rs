@@ -3,7 +3,7 @@
 use backlane_units::Bytes;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::lte;
 use crate::model::lte::{Channels, LteUe, Place};
@@ -11,9 +11,10 @@ use crate::model::{
     Access, AccessKind, AtEnd, Capacity, DeclaredAccess, IdealAccess, NodeKind, Placement,
     TraceAccess,
 };
+use crate::names::Names;
 use crate::normal;
 use crate::plain;
-use crate::resolve::Names;
+use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::tables;
 use crate::topology;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::diagnostic::Problems;
+use crate::problems::Problems;
 
 /// Time between two calls of the watch.
 const STEP: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ pub(crate) fn aside<T: Send + 'static>(
 mod tests {
     use super::*;
     use crate::catalogue::Catalogue;
-    use crate::diagnostic::Interrupt;
+    use crate::problems::Interrupt;
 
     #[test]
     fn what_never_ends_is_left_and_what_ends_is_waited_for() {

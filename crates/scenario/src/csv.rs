@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
+use crate::problems::Problems;
 
 /// The most columns of a table.
 const MOST_COLUMNS: usize = 1_000;

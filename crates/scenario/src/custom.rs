@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{CustomControl, PythonClass, PythonRouter};
 use crate::plain;
+use crate::problems::Problems;
 use crate::shown;
 use crate::tree::{Item, Table, Value};
 

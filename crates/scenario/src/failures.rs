@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use backlane_units::Duration;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::{Failed, Failure};
-use crate::resolve::Names;
+use crate::names::Names;
+use crate::problems::Problems;
 use crate::shown;
 use crate::spec::nearest;
 use crate::tree::Table;

@@ -6,14 +6,15 @@ use backlane_units::{Bytes, Duration};
 
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::{
     AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Scenario, Start,
     Udp, Utility,
 };
+use crate::names::{Names, ue_index};
 use crate::phrases;
 use crate::plain;
-use crate::resolve::{Names, ue_index};
+use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::tables::{self, MOST_NODES};
 use crate::spec::{Key, Presence};

@@ -2,10 +2,11 @@
 //!
 //! A file passes these modules:
 //!
-//! 1. `tree` reads TOML into values that remember their place; `sweep` applies overrides and the
-//!    values of a campaign's cell to it.
+//! 1. `parse` reads TOML into a `tree` of values that remember their place; `sweep` applies
+//!    overrides and the values of a campaign's cell to it.
 //! 2. `normal` checks it against the one table of keys in `spec` and fills in defaults, collecting
-//!    every problem as a [`Diagnostic`].
+//!    every problem as a [`Diagnostic`] in `problems`. `catalogue` knows the keys that models
+//!    declare; `builder` puts them into the table.
 //! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself.
 //! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
@@ -25,6 +26,7 @@
 mod access;
 mod aside;
 mod assignment;
+mod builder;
 mod catalogue;
 mod choices;
 mod codes;
@@ -37,11 +39,14 @@ mod flows;
 mod keys;
 mod lte;
 pub mod model;
+mod names;
 mod normal;
+mod parse;
 mod phrases;
 mod plain;
 mod plan;
 mod print;
+mod problems;
 mod profile;
 mod protocols;
 mod read;
@@ -64,10 +69,11 @@ mod wifi;
 pub use catalogue::{Catalogue, CatalogueError, Declared};
 pub use choices::choices;
 pub use codes::{codes, errors_page, explain};
-pub use diagnostic::{Diagnostic, Interrupt, Remark, Report, Severity, Watch};
+pub use diagnostic::{Diagnostic, Remark, Report, Severity};
 pub use files::{TableError, TableReader};
 pub use model::{Described, Scenario};
 pub use plan::{Cell, Options, Plan, Run, Stopped};
+pub use problems::{Interrupt, Watch};
 pub use reference::reference_page;
 pub use schema::schema;
 pub use single::{check_sites, read_file};

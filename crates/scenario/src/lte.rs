@@ -3,12 +3,13 @@
 use backlane_units::{Angle, Duration, Length, Speed};
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::lte::{Channels, LteUe, Motion, Place};
 use crate::model::{AccessKind, Lte, NodeKind, Placement};
+use crate::names::Names;
 use crate::plain;
+use crate::problems::Problems;
 use crate::profile;
-use crate::resolve::Names;
 use crate::tree::Table;
 
 /// The most component carriers of a UE (TS 36.331: maxServCell-r10).

@@ -10,14 +10,16 @@ use backlane_units::{
 
 use crate::codes::Code;
 use crate::custom::{self, Stated};
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
+use crate::parse::parse_value;
 use crate::plain;
+use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::{Key, Kind, Presence, Section, Variant, nearest};
-use crate::tree::{Entry, Item, Table, Value, parse_value};
+use crate::tree::{Entry, Item, Table, Value};
 use crate::values::{
-    buffer, drawn, id, in_range, integer, is_printable, length_in_range, level_in_range,
-    milliseconds, number, quantity, queue, start,
+    self, buffer, drawn, id, in_range, integer, is_printable, length_in_range, level_in_range,
+    milliseconds, number, quantity, start, wrong_type,
 };
 
 /// The fastest rate, 1 Tbit/s: a byte still takes a whole number of picoseconds.
@@ -327,16 +329,6 @@ fn word(
     None
 }
 
-pub(crate) fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) {
-    let message = format!("{noun} is {}", item.value.type_name());
-    problems.error(
-        Code::WrongType,
-        item.span,
-        message,
-        format!("write {describe}"),
-    );
-}
-
 /// The canonical forms of the elements of a list.
 fn list(kind: &Kind, noun: &str, items: &[Item], span: Span, problems: &mut Problems) -> Item {
     let mut canonical = Vec::with_capacity(items.len());
@@ -384,6 +376,29 @@ fn settings(item: &Item, noun: &str, problems: &mut Problems) -> Option<Item> {
         value: Value::Table(normal),
         span: item.span,
     })
+}
+
+/// A queue: its limit alone, or a table.
+fn queue(declared: &'static Section, item: &Item, problems: &mut Problems) -> Option<Item> {
+    let table = match &item.value {
+        Value::Table(table) => section(declared, table, item.span, problems),
+        Value::Text(_) => {
+            let mut table = Table::default();
+            table.set("limit", item.span, item.clone());
+            section(declared, &table, item.span, problems)
+        }
+        Value::Integer(number) => {
+            let message = "queue limit needs a unit";
+            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
+            problems.error(Code::MissingUnit, item.span, message, label);
+            return None;
+        }
+        _ => {
+            wrong_type(item, "queue", &Kind::Queue(declared).describe(), problems);
+            return None;
+        }
+    };
+    values::queue(table, item.span, problems)
 }
 
 /// The canonical form of one value.

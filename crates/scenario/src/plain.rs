@@ -3,7 +3,8 @@
 use backlane_param::{Rules, Value as Plain, Values};
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
+use crate::problems::Problems;
 use crate::tree::{Entry, Item, Table, Value};
 
 /// The values of a checked table.

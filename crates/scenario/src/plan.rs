@@ -8,13 +8,15 @@ use sha2::{Digest, Sha256};
 use crate::MODEL_VERSION;
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Problems, Report, Span, Watch};
+use crate::diagnostic::{Diagnostic, Report, Span};
 use crate::files::{Files, TableReader};
 use crate::model::{CustomControl, PythonRouter};
+use crate::parse::parse;
 use crate::print::{self, Style};
+use crate::problems::{Problems, Watch};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
-use crate::tree::{self, Table};
+use crate::tree::Table;
 use crate::twins::Twins;
 
 /// The largest scenario file.
@@ -126,36 +128,95 @@ impl Stopped {
     }
 }
 
-pub(crate) fn check(
-    catalogue: Catalogue,
-    text: &str,
-    path: &str,
-    options: Options<'_>,
-) -> Result<Vec<Diagnostic>, Stopped> {
-    let (mut planning, sweep) = Planning::begin(catalogue, text, path, options, MOST);
-    let seed = planning.seed;
-    match sweep {
-        None if !planning.problems.is_readable() => {}
-        None => planning.check_alone(),
-        Some(sweep) => {
-            let choices = checked_choices(&sweep);
-            let mut twins = Twins::default();
-            planning.each(&sweep, choices, |planning, choice, resolved| {
-                if twins.cells.is_empty() {
-                    seeds(
-                        &sweep.seeds,
-                        seed,
-                        resolved.scenario.seed(),
-                        &mut planning.problems,
-                    );
-                }
-                let hash = content_hash(&resolved.tree, &mut planning.problems);
-                twins.add(hash, choice);
-            });
-            twins.warn(&sweep, &mut planning.problems);
-        }
+impl Catalogue {
+    /// Checks a scenario file: its warnings, or all its problems if there is an error.
+    ///
+    /// `path` is the file's name in messages and the place that relative file references count
+    /// from. `overrides` are keys with values, applied in their order before the sweep.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, at least one of them an error.
+    pub fn check(
+        self,
+        text: &str,
+        path: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Vec<Diagnostic>, Report> {
+        let options = Options {
+            overrides,
+            ..Options::default()
+        };
+        self.check_with(text, path, options)
+            .map_err(Stopped::report)
     }
-    planning.finish()
+
+    /// [`check`](Self::check), with all options.
+    ///
+    /// # Errors
+    ///
+    /// As there, or the watch ended it.
+    pub fn check_with(
+        self,
+        text: &str,
+        path: &str,
+        options: Options<'_>,
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        let (mut planning, sweep) = Planning::begin(self, text, path, options, MOST);
+        let seed = planning.seed;
+        match sweep {
+            None if !planning.problems.is_readable() => {}
+            None => planning.check_alone(),
+            Some(sweep) => {
+                let choices = checked_choices(&sweep);
+                let mut twins = Twins::default();
+                planning.each(&sweep, choices, |planning, choice, resolved| {
+                    if twins.cells.is_empty() {
+                        seeds(
+                            &sweep.seeds,
+                            seed,
+                            resolved.scenario.seed(),
+                            &mut planning.problems,
+                        );
+                    }
+                    let hash = content_hash(&resolved.tree, &mut planning.problems);
+                    twins.add(hash, choice);
+                });
+                twins.warn(&sweep, &mut planning.problems);
+            }
+        }
+        planning.finish()
+    }
+
+    /// Resolves every cell of a scenario file and names its runs. A `seed` replaces the file's.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, at least one of them an error; a sweep that is too large is
+    /// refused before any of it is built.
+    pub fn plan(
+        self,
+        text: &str,
+        path: &str,
+        overrides: &[(String, String)],
+        seed: Option<u64>,
+    ) -> Result<Plan, Report> {
+        let options = Options {
+            overrides,
+            seed,
+            ..Options::default()
+        };
+        self.plan_with(text, path, options).map_err(Stopped::report)
+    }
+
+    /// [`plan`](Self::plan), with all options.
+    ///
+    /// # Errors
+    ///
+    /// As there, or the watch ended it.
+    pub fn plan_with(self, text: &str, path: &str, options: Options<'_>) -> Result<Plan, Stopped> {
+        plan_within(self, text, path, options, MOST)
+    }
 }
 
 /// The combinations that a check looks at, with their indices.
@@ -174,15 +235,6 @@ fn checked_choices(sweep: &Sweep) -> Vec<Vec<usize>> {
         }
     }
     choices
-}
-
-pub(crate) fn plan(
-    catalogue: Catalogue,
-    text: &str,
-    path: &str,
-    options: Options<'_>,
-) -> Result<Plan, Stopped> {
-    plan_within(catalogue, text, path, options, MOST)
 }
 
 /// A plan whose cells have at most this much in total.
@@ -479,7 +531,7 @@ pub(crate) fn load(
         );
         return Table::default();
     }
-    let mut tree = tree::parse(text, source, problems);
+    let mut tree = parse(text, source, problems);
     apply_overrides(&mut tree, overrides, problems);
     tree
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::diagnostic::Problems;
+use crate::problems::Problems;
 use crate::tree::{Entry, Item, Table, Value};
 
 /// What is printed.
@@ -235,7 +235,7 @@ fn push_pair(out: &mut String, entry: &Entry, style: Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::parse;
+    use crate::parse::parse;
 
     #[test]
     fn a_program_reads_back_as_it_was() {

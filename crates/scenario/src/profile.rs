@@ -3,24 +3,15 @@
 //! A profile's defaults are written into a tree before it is checked, where the file says nothing,
 //! and marked as defaults in its normal form.
 
-use backlane_param::{ChangedDefault, ChangedDefaults};
+use backlane_param::ChangedDefault;
 
-use crate::catalogue::Catalogue;
-use crate::diagnostic::{Problems, Span};
+use crate::catalogue::{Catalogue, Profile};
+use crate::diagnostic::Span;
 use crate::normal;
+use crate::parse::parse_value;
+use crate::problems::Problems;
 use crate::spec::{Section, Tag};
-use crate::tree::{Item, Table, Value, parse_value};
-
-/// A profile that changes defaults, and where.
-#[derive(Clone, Debug)]
-pub(crate) struct Profile {
-    /// The section at the top of the file.
-    pub(crate) name: &'static str,
-    /// The word of the section's tag that has the profile; empty where it has no tag.
-    pub(crate) kind: &'static str,
-    /// Its word and what it changes.
-    pub(crate) changed: ChangedDefaults,
-}
+use crate::tree::{Item, Table, Value};
 
 /// The tree with the defaults of its profiles; `None` where they change none.
 pub(crate) fn with_profiles(raw: &Table, catalogue: Catalogue) -> Option<Table> {

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::catalogue::Catalogue;
-use crate::profile::Profile;
+use crate::catalogue::{Catalogue, Profile};
 use crate::spec::{Key, Kind, Presence, Section, tables};
 
 /// The reference of every section and key, in Markdown.

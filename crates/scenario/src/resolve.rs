@@ -14,21 +14,23 @@ use crate::assignment;
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::custom;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
 use crate::model::{
     Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
 };
+use crate::names::{Names, ue_index};
 use crate::normal;
 use crate::phrases::Limit;
 use crate::plain;
+use crate::problems::Problems;
 use crate::profile;
 use crate::shown::short;
 use crate::slotted;
 use crate::spec::{nearest, tables};
-use crate::topology::{self, Network, is_ue_name};
+use crate::topology::{self, Network};
 use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 use crate::wifi;
@@ -42,48 +44,12 @@ pub(crate) struct Resolved {
     pub(crate) scenario: Described,
 }
 
-/// The nodes that flows and UEs refer to.
-pub(crate) struct Names<'a> {
-    pub(crate) network: &'a Network,
-    pub(crate) ids: BTreeMap<&'a str, usize>,
-    /// Number of UEs.
-    pub(crate) ues: usize,
-}
-
-impl Names<'_> {
-    /// The indices of all nodes of a kind.
-    pub(crate) fn of_kind(&self, kind: NodeKind) -> Vec<usize> {
-        (0..self.network.nodes.len())
-            .filter(|i| self.network.nodes[*i].kind == kind)
-            .collect()
-    }
-
-    /// The links by their names "a-b" and "b-a"; of parallel ones, the first.
-    pub(crate) fn ways(&self) -> BTreeMap<String, usize> {
-        let id = |index: usize| self.network.nodes[index].id.as_str();
-        let mut ways = BTreeMap::new();
-        for (index, (link, _)) in self.network.links.iter().enumerate() {
-            let (a, b) = (id(link.a), id(link.b));
-            ways.entry(format!("{a}-{b}")).or_insert(index);
-            ways.entry(format!("{b}-{a}")).or_insert(index);
-        }
-        ways
-    }
-
-    /// "did you mean …" for an unknown name.
-    pub(crate) fn suggestion(&self, name: &str) -> String {
-        let words = ["server", "ues"];
-        match nearest(name, self.ids.keys().copied().chain(words)) {
-            Some(nearest) => format!("did you mean \"{nearest}\"?"),
-            None => "name a node of the network".to_owned(),
-        }
-    }
-}
-
 /// Resolves one cell; `None` if there are errors.
 pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
     if raw.entry("slotted").is_some() {
-        return slotted::resolve(raw, problems);
+        let (tree, slotted) = slotted::resolve(raw, problems)?;
+        let scenario = Described::Slotted(Box::new(slotted));
+        return Some(Resolved { tree, scenario });
     }
     let with_profiles = profile::with_profiles(raw, problems.catalogue);
     let raw = with_profiles.as_ref().unwrap_or(raw);
@@ -482,13 +448,4 @@ fn queue(queue: &QueueConfig, catalogue: Catalogue) -> Value {
         }
     }
     value
-}
-
-/// The index of the UE called `name`, if there is one.
-pub(crate) fn ue_index(name: &str, ues: usize) -> Option<usize> {
-    if name == "ues" || !is_ue_name(name) {
-        return None;
-    }
-    let number: usize = name.strip_prefix("ue")?.parse().ok()?;
-    ((1..=ues).contains(&number) && !name.starts_with("ue0")).then(|| number - 1)
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Report};
+use crate::diagnostic::Report;
 use crate::files::{self, Files, Refusal, regular_size};
 use crate::model::{Described, Scenario};
 use crate::plan::{MOST_BYTES, load, report};
+use crate::problems::Problems;
 use crate::resolve::resolve;
 use crate::shown;
 use crate::topology;
@@ -25,10 +26,40 @@ pub fn check_sites(text: &str, path: &str) -> Result<usize, Report> {
 }
 
 /// The name of a resolved scenario in messages.
-pub(crate) const RESOLVED: &str = "scenario.resolved.toml";
+const RESOLVED: &str = "scenario.resolved.toml";
+
+impl Catalogue {
+    /// Reads a resolved scenario, as it stands in [`crate::Cell::resolved`]. Any scenario without a
+    /// sweep and without references to files will do.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found.
+    pub fn described(self, text: &str) -> Result<Described, Report> {
+        single(self, text, RESOLVED, &mut Files::none())
+    }
+
+    /// [`described`](Self::described), for a network.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, or that it is a slotted model and no network.
+    pub fn from_resolved(self, text: &str) -> Result<Scenario, Report> {
+        network(self, text, RESOLVED, &mut Files::none())
+    }
+
+    /// Reads a scenario file without a sweep.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found, or that it is a slotted model and no network.
+    pub fn parse(self, text: &str, path: &str) -> Result<Scenario, Report> {
+        network(self, text, path, &mut Files::beside(path, None))
+    }
+}
 
 /// The network of a text without a sweep.
-pub(crate) fn network(
+fn network(
     catalogue: Catalogue,
     text: &str,
     path: &str,
@@ -51,7 +82,7 @@ pub(crate) fn network(
 }
 
 /// The network or slotted model of a text without a sweep.
-pub(crate) fn single(
+fn single(
     catalogue: Catalogue,
     text: &str,
     path: &str,

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
-use crate::model::{Described, Slotted};
+use crate::diagnostic::Span;
+use crate::model::Slotted;
 use crate::normal;
 use crate::plain;
-use crate::resolve::Resolved;
+use crate::problems::Problems;
 use crate::shown;
 use crate::spec::nearest;
 use crate::tree::{Item, Table, Value};
@@ -21,18 +21,15 @@ const MOST_SAMPLES: u64 = 20_000_000;
 /// The row of tables that has the sums over all flows.
 const ALL: &str = "all";
 
-/// Resolves a file with a section [slotted]; `None` if there are errors.
-pub(crate) fn resolve(raw: &Table, problems: &mut Problems) -> Option<Resolved> {
+/// The normal form of a file with a section [slotted], and its model; `None` if there are errors.
+pub(crate) fn resolve(raw: &Table, problems: &mut Problems) -> Option<(Table, Slotted)> {
     let mut tree = normal::section(problems.catalogue.slotted(), raw, Span::default(), problems);
     tree.remove("sweep");
     let slotted = read(&tree, problems);
     if problems.has_errors() {
         return None;
     }
-    Some(Resolved {
-        scenario: Described::Slotted(Box::new(slotted?)),
-        tree,
-    })
+    Some((tree, slotted?))
 }
 
 fn read(tree: &Table, problems: &mut Problems) -> Option<Slotted> {

@@ -8,11 +8,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
+use crate::parse::parse_value;
 use crate::print;
+use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::{Key, Kind, Section, nearest};
-use crate::tree::{Entry, Item, Table, Value, parse_value};
+use crate::tree::{Entry, Item, Table, Value};
 use crate::values::is_printable;
 
 /// The most runs of a campaign.

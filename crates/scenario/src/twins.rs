@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::codes::Code;
-use crate::diagnostic::Problems;
+use crate::problems::Problems;
 use crate::shown;
 use crate::sweep::Sweep;
 

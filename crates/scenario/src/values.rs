@@ -7,12 +7,12 @@ use std::str::FromStr;
 use backlane_units::{Bytes, Duration, Length, Quantity, UnitError};
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::{Law, Start};
-use crate::normal::{section, wrong_type};
 use crate::phrases::{self, PhraseError};
+use crate::problems::Problems;
 use crate::shown::{is_unprintable, short};
-use crate::spec::{Kind, Section, tables};
+use crate::spec::{Kind, tables};
 use crate::tree::{Item, Table, Value};
 
 /// The farthest a coordinate may be from the origin, in micrometres: 100 000 km.
@@ -24,6 +24,17 @@ pub(crate) fn is_id(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// Reports a value of another type than its key takes.
+pub(crate) fn wrong_type(item: &Item, noun: &str, describe: &str, problems: &mut Problems) {
+    let message = format!("{noun} is {}", item.value.type_name());
+    problems.error(
+        Code::WrongType,
+        item.span,
+        message,
+        format!("write {describe}"),
+    );
 }
 
 /// Whether a text holds nothing that a screen would obey instead of show; a problem if it does.
@@ -436,30 +447,9 @@ fn queue_limit(item: &Item, noun: &str, problems: &mut Problems) -> Option<phras
     None
 }
 
-/// A queue: the limit alone where the discipline is drop-tail, else a table.
-pub(crate) fn queue(
-    declared: &'static Section,
-    item: &Item,
-    problems: &mut Problems,
-) -> Option<Item> {
-    let table = match &item.value {
-        Value::Table(table) => section(declared, table, item.span, problems),
-        Value::Text(_) => {
-            let mut table = Table::default();
-            table.set("limit", item.span, item.clone());
-            section(declared, &table, item.span, problems)
-        }
-        Value::Integer(number) => {
-            let message = "queue limit needs a unit";
-            let label = format!("write \"{number} packets\" (or \"{number} kB\")");
-            problems.error(Code::MissingUnit, item.span, message, label);
-            return None;
-        }
-        _ => {
-            wrong_type(item, "queue", &Kind::Queue(declared).describe(), problems);
-            return None;
-        }
-    };
+/// A checked queue: the limit alone where the discipline is drop-tail, else the table. `span` is that
+/// of the whole.
+pub(crate) fn queue(table: Table, span: Span, problems: &mut Problems) -> Option<Item> {
     let limit_item = table.get("limit")?;
     let limit = queue_limit(limit_item, "queue limit", problems)?;
     if limit.is_zero() {
@@ -481,18 +471,15 @@ pub(crate) fn queue(
     };
     if mark_above.is_none() && table.get("discipline").and_then(Item::as_text) == Some("drop-tail")
     {
-        return Some(Item {
-            span: item.span,
-            ..limit
-        });
+        return Some(Item { span, ..limit });
     }
     let mut table = table;
-    table.set("limit", item.span, limit);
+    table.set("limit", span, limit);
     if let Some(threshold) = mark_above {
-        table.set("mark_above", item.span, threshold);
+        table.set("mark_above", span, threshold);
     }
     Some(Item {
         value: Value::Table(table),
-        span: item.span,
+        span,
     })
 }

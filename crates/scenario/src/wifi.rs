@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use backlane_units::Rate;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::{Link, Node, NodeKind, RadioLink, Rates, Wifi};
+use crate::names::Names;
 use crate::plain;
+use crate::problems::Problems;
 use crate::profile;
-use crate::resolve::Names;
 use crate::shown::short;
 use crate::spec::nearest;
 use crate::topology;

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::Rate;
 
-use super::Found;
+use super::asked::Found;
 use super::demands::distances;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::flows;
 use crate::model::{Assignment, Medium, NodeKind, Scenario};
+use crate::problems::Problems;
 use crate::topology::Network;
 use crate::tree::{Item, Table, Value};
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backlane_assignment as fcra;
 
-use super::Asked;
+use super::asked::Asked;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::flows;
 use crate::model::Link;
+use crate::problems::Problems;
 use crate::spec::nearest;
 use crate::tree::Table;
 

@@ -4,6 +4,7 @@
 //! links, and a run computes nothing. `demands` lists the source and destination of each demand.
 
 mod apply;
+mod asked;
 mod demands;
 
 use std::cmp::Reverse;
@@ -14,14 +15,16 @@ use backlane_units::Rate;
 
 use crate::aside::aside;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
-use crate::model::{Link, NodeKind, Scenario, Wifi};
+use crate::diagnostic::Span;
+use crate::model::{Link, NodeKind, Scenario};
 use crate::plain;
+use crate::problems::Problems;
 use crate::topology::Network;
 use crate::tree::{Table, Value};
 use crate::wifi;
 
 pub(crate) use apply::check_flow_rates;
+use asked::{Asked, Found};
 use demands::Demands;
 
 /// Minimum ratio of signal to interference of each rate of OFDM, in decibels: the minimum
@@ -51,18 +54,6 @@ const ROUNDING: f64 = 1e-6;
 
 /// More links than this take too long.
 const MOST_LINKS: usize = 2_000;
-
-/// The section with what it is about.
-struct Asked<'a> {
-    config: fcra::Config,
-    table: &'a Table,
-    span: Span,
-    network: &'a Network,
-    scenario: &'a Scenario,
-    wifi: &'a Wifi,
-    /// The indices of the links over radios, in their order in the mesh.
-    links: Vec<usize>,
-}
 
 /// Computes the assignment of a normal `[assignment]`, and writes it into network, scenario and
 /// tree.
@@ -153,16 +144,6 @@ impl Search {
         let flows = fcra::throughput(&given, &self.demands, hops)?;
         fcra::assign(&given, &flows, false)
     }
-}
-
-/// The result for the links of the mesh.
-struct Found {
-    /// As they are from now on; `None` where they stay as they are.
-    channels: Option<Vec<Option<u8>>>,
-    rates_bps: Vec<u64>,
-    flow_rates_bps: Vec<[u64; 2]>,
-    scale: f64,
-    utilisation: Vec<f64>,
 }
 
 impl Asked<'_> {

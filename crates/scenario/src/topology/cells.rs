@@ -3,9 +3,11 @@
 use backlane_units::Length;
 
 use super::draws::SplitMix;
-use super::{Network, Placed, template, too_many};
-use crate::diagnostic::{Problems, Span};
+use super::network::{Network, Placed, too_many};
+use super::template::template;
+use crate::diagnostic::Span;
 use crate::model::NodeKind;
+use crate::problems::Problems;
 use crate::spec::tables::MOST_NODES;
 use crate::tree::{Table, Value};
 

@@ -2,9 +2,11 @@
 
 use backlane_units::Length;
 
-use super::{Network, Placed, Template, template, too_many};
-use crate::diagnostic::{Problems, Span};
+use super::network::{Network, Placed, too_many};
+use super::template::{Template, check_queue, template};
+use crate::diagnostic::Span;
 use crate::model::NodeKind;
+use crate::problems::Problems;
 use crate::spec::tables::MOST_NODES;
 use crate::tree::Table;
 
@@ -29,7 +31,7 @@ impl Network {
     /// Warns once about the queues of links that are all alike.
     pub(super) fn check_queues(&self, template: &Template, problems: &mut Problems) {
         if let Some((link, _)) = self.links.first() {
-            super::check_queue(link, template, problems);
+            check_queue(link, template, problems);
         }
     }
 }

@@ -7,11 +7,13 @@
 use backlane_units::Length;
 
 use super::draws::SplitMix;
+use super::network::{Network, Placed, too_many};
 use super::rules::{add_extra, capped_tree};
-use super::{Network, Placed, template, too_many};
+use super::template::template;
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::model::NodeKind;
+use crate::problems::Problems;
 use crate::tree::{Table, Value};
 
 /// Sorting all pairs of nodes bounds what is reasonable.

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use backlane_units::Duration;
 
-use crate::diagnostic::Problems;
+use crate::problems::Problems;
 
 /// Speed of light in air at the refractive index 1.0003, in m/s.
 const LIGHT_IN_AIR_M_PER_S: f64 = 299_702_547.0;
@@ -377,7 +377,7 @@ pub(super) fn connect(
 mod tests {
     use super::*;
     use crate::catalogue::Catalogue;
-    use crate::diagnostic::Interrupt;
+    use crate::problems::Interrupt;
 
     /// Distances between points on a line.
     fn line(points: &'static [f64]) -> impl Fn(usize, usize) -> f64 {

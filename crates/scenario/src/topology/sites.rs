@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::Length;
 
+use super::network::{Network, Placed, too_many};
 use super::rules::{self, Links};
-use super::{Network, Placed, Template, template};
+use super::template::{Template, check_queue, template};
 use crate::codes::Code;
 use crate::csv::Csv;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{Link, NodeKind};
+use crate::problems::Problems;
 use crate::shown;
 use crate::spec::nearest;
 use crate::spec::tables::MOST_NODES;
@@ -343,7 +345,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         }
     }
     if links.len() > MOST_NODES as usize {
-        super::too_many(rule_span, links.len() as u64, problems);
+        too_many(rule_span, links.len() as u64, problems);
         return None;
     }
     let mut network = Network::default();
@@ -378,7 +380,7 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         network.links.push((link, template.span));
     }
     if let Some(link) = shortest {
-        super::check_queue(&link, &template, problems);
+        check_queue(&link, &template, problems);
     }
     Some(network)
 }

@@ -7,9 +7,10 @@ use backlane_units::Duration;
 use super::rows::{Column, Rows};
 use super::{Name, Traces};
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{AtEnd, Capacity};
+use crate::problems::Problems;
 use crate::shown;
 
 /// A thousand terabits per second, as for links.

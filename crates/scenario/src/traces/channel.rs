@@ -5,9 +5,10 @@ use backlane_units::Duration;
 use super::rows::{Column, Rows};
 use super::{Name, Traces};
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{AtEnd, ChannelQuantity, ChannelTrace};
+use crate::problems::Problems;
 use crate::tree::Table;
 
 /// Beyond what any receiver tells apart: thermal noise is 100 dB below a transmitter next door.

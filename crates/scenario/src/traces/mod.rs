@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::codes::Code;
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::{Files, SourceText};
+use crate::problems::Problems;
 use crate::shown;
 use crate::tree::{Item, Table, Value};
 

@@ -7,7 +7,8 @@ use backlane_units::Duration;
 use super::Name;
 use crate::codes::Code;
 use crate::csv::{Csv, Row};
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
+use crate::problems::Problems;
 use crate::shown;
 use crate::spec::tables::LONGEST_PS;
 

@@ -6,9 +6,10 @@ use backlane_units::Duration;
 
 use super::rows::{Column, Rows, seconds};
 use super::{Name, Traces};
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::lte::Place;
+use crate::problems::Problems;
 use crate::spec::tables::LONGEST_PS;
 
 /// Farther than a quarter of the Earth's circumference is a mistake.

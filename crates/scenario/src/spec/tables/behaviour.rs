@@ -2,7 +2,10 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
-use super::{CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, MOST_NODES, SIZE, TIME, key, words};
+use super::common::{
+    CONGESTION_CONTROL, COUNT, DELAY, INTERVAL, MEAN, PER_ENODEB, PLACEMENT, SIZE, TIME, UES, key,
+    words,
+};
 use super::{lte, traces};
 
 /// The radio network of the UEs.
@@ -60,34 +63,6 @@ pub(crate) static ACCESS: Section = Section {
         ],
     }),
 };
-
-pub(super) const UES: Key = key(
-    "ues",
-    Kind::Integer {
-        min: 0,
-        max: MOST_NODES,
-    },
-    Optional,
-    "Number of UEs; their names are ue1, ue2, …. May be left out beside per_enodeb.",
-);
-pub(super) const PLACEMENT: Key = key(
-    "placement",
-    Kind::Words {
-        words: &["round-robin", "random"],
-        aliases: &[("uniform", "round-robin")],
-    },
-    Default("\"round-robin\""),
-    "Which eNodeB serves which UE: \"round-robin\" (or \"uniform\") puts UE k at eNodeB ((k − 1) mod n) + 1, \"random\" draws it in every run.",
-);
-pub(super) const PER_ENODEB: Key = key(
-    "per_enodeb",
-    Kind::Map(&Kind::Integer {
-        min: 0,
-        max: MOST_NODES,
-    }),
-    Optional,
-    "Number of UEs at each eNodeB named, in place of a placement.",
-);
 
 /// The routing protocol of the backhaul.
 pub(crate) static ROUTING: Section = Section {

@@ -3,8 +3,8 @@
 
 use super::super::Presence::{Default, Optional};
 use super::super::{Key, Kind, Section};
-use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
-use super::{CHANNEL, POSITION, TIME, key};
+use super::common::{PER_ENODEB, PLACEMENT, POSITION, TIME, UES, key};
+use super::traces::CHANNEL;
 
 const DISTANCE: Kind = Kind::Length { min_um: 0 };
 

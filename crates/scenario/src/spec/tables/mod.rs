@@ -3,17 +3,20 @@
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
 mod behaviour;
+mod common;
 pub(crate) mod lte;
 mod network;
 mod radios;
 mod traces;
 
 pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
+pub(crate) use common::{LONGEST_PS, MOST_NODES};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 pub(crate) use traces::{CHANNEL, TRACE};
 
 use super::Presence::{Default, Optional, Required, Section as Filled};
-use super::{Key, Kind, Presence, Section};
+use super::{Key, Kind, Section};
+use common::{CONGESTION_CONTROL, SPAN, key};
 
 /// The keys that a section gives to every further word of its tag that the running program
 /// declares.
@@ -22,68 +25,6 @@ pub(crate) fn shared_keys(noun: &str, tag: &str) -> &'static [Key] {
         ("flow", "kind") => behaviour::DECLARED_FLOW,
         ("access", "kind") => behaviour::DECLARED_ACCESS,
         _ => &[],
-    }
-}
-
-const PS_PER_S: u64 = 1_000_000_000_000;
-const HOUR_PS: u64 = 3_600 * PS_PER_S;
-/// The longest run; leaves room for sums in 64 bits.
-pub(crate) const LONGEST_PS: u64 = 30 * 24 * HOUR_PS;
-/// Shorter intervals would dominate a run's events.
-const US_PS: u64 = 1_000_000;
-const EXABYTE: u64 = 1_000_000_000_000_000_000;
-pub(crate) const MOST_NODES: i64 = 1_000_000;
-
-const DELAY: Kind = Kind::Duration {
-    min_ps: 0,
-    max_ps: HOUR_PS,
-};
-const TIME: Kind = Kind::Duration {
-    min_ps: 0,
-    max_ps: LONGEST_PS,
-};
-const SPAN: Kind = Kind::Duration {
-    min_ps: 1,
-    max_ps: LONGEST_PS,
-};
-const INTERVAL: Kind = Kind::Duration {
-    min_ps: US_PS,
-    max_ps: HOUR_PS,
-};
-/// Mean of a random time.
-const MEAN: Kind = Kind::Duration {
-    min_ps: US_PS,
-    max_ps: LONGEST_PS,
-};
-const SIZE: Kind = Kind::Bytes {
-    min: 1,
-    max: EXABYTE,
-};
-const COUNT: Kind = Kind::Integer {
-    min: 1,
-    max: MOST_NODES,
-};
-const POSITION: Kind = Kind::Length { min_um: i64::MIN };
-const NODE_KINDS: &[&str] = &["enodeb", "epc", "server", "router"];
-const CONGESTION_CONTROL: Kind = Kind::CongestionControl {
-    // The catalogue fills them in.
-    words: &[],
-    forms: crate::custom::FORMS,
-};
-
-const fn words(words: &'static [&'static str]) -> Kind {
-    Kind::Words {
-        words,
-        aliases: &[],
-    }
-}
-
-const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static str) -> Key {
-    Key {
-        name,
-        kind,
-        presence,
-        doc,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::common::{COUNT, DELAY, HOUR_PS, MOST_NODES, NODE_KINDS, POSITION, key, words};
 use super::radios::{self, FLOW_RATE, FLOW_RATE_BACK, RADIOS};
-use super::{COUNT, DELAY, HOUR_PS, MOST_NODES, NODE_KINDS, POSITION, key, words};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
 const QUEUE_KEY: Key = key(

@@ -2,7 +2,7 @@
 
 use super::super::Presence::Optional;
 use super::super::{Key, Kind};
-use super::key;
+use super::common::key;
 
 /// Channel numbers of 802.11 in all bands up to 5 GHz.
 pub(super) const CHANNEL_NUMBER: Kind = Kind::Integer { min: 1, max: 196 };

@@ -2,8 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section};
-use super::behaviour::{PER_ENODEB, PLACEMENT, UES};
-use super::{DELAY, SPAN, key, words};
+use super::common::{DELAY, PER_ENODEB, PLACEMENT, SPAN, UES, key, words};
 
 const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
 const MAX_GAP: Key = key(
