@@ -3,7 +3,7 @@
 //! A SINR is signal over noise and interference of one resource block, linear, with the
 //! implementation loss taken off. It is given as one value where all groups have the same, and
 //! as one value for each group otherwise. Everything is a function of time and of who transmits,
-//! never of how often it was asked, so that it can be left out where nobody asks.
+//! not of earlier queries, so a value that is not needed is not computed.
 //!
 //! Path loss and shadowing follow a moving UE in steps: every 10 ms towards the serving cell,
 //! every 100 ms towards the others (at 200 km/h these are 0.6 m and 5.6 m). Fading is that of the

@@ -543,8 +543,8 @@ pub struct UeConfig {
 pub enum UeChannel {
     /// From the model: geometry, fading, interference.
     Radio,
-    /// The SINR in decibels of each layer on every carrier and resource block, whatever cell serves
-    /// it; losses of the receiver are in it.
+    /// The SINR in decibels of each layer on every carrier and resource block, regardless of the
+    /// serving cell; it includes the losses of the receiver.
     Sinr(Arc<ChannelTrace>),
     /// The CQI that it would report.
     Cqi(Arc<ChannelTrace>),

@@ -4,7 +4,7 @@
 //! [`pdcp`] is what is put around a packet; [`rlc`] cuts packets into what the MAC grants, orders
 //! them again, and repeats what was lost. [`mac`] says who sends what in which millisecond.
 //! [`rrc`] says which cell serves a UE. [`Ran`] is all of it as a medium of `net`; [`config`] is
-//! what a network is built from, [`readings`] what it tells of itself.
+//! what a network is built from, [`readings`] what it reports.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! The network as a medium: packets in, packets out, and the TTI in between.
 //!
-//! One timer drives all cells. It fires at the begin of each TTI while somebody has something to
-//! send, to judge or to answer, and at the next timer of RLC otherwise; a network at rest costs
+//! One timer drives all cells. It fires at the start of each TTI while a UE or cell has something
+//! to send, to judge or to answer, and at the next timer of RLC otherwise; a network at rest costs
 //! nothing. What is done in a TTI is done for those that are active, however many are attached.
 //!
 //! The order within TTI `n`: timers of RLC; transport blocks of `n − 1` are judged; data that is
@@ -309,7 +309,7 @@ impl Ran {
                 &mut self.touched,
             );
         }
-        // Not later than the decision on its feedback, which may fill its process anew.
+        // Not later than the decision on its feedback, which may put a new block into its process.
         let room = u64::from(FEEDBACK_TTIS - 1 - self.config.decision_to_air.0);
         if let Some(air) = air.checked_sub(decoding.min(room)) {
             self.held -= self.uplink.deliver(

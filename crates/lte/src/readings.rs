@@ -1,4 +1,4 @@
-//! What a network tells of itself: counters since the start, for each UE and direction.
+//! What a network reports: counters since the start, for each UE and direction.
 
 use backlane_engine::Histogram;
 use backlane_units::Duration;

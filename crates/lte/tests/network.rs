@@ -116,8 +116,7 @@ fn of_a_thousand_ues_fifty_are_active() {
     assert_eq!((idle.reports, idle.downlink.transport_blocks), (0, 0));
 }
 
-/// Nobody hears the cell from 100 km: nothing arrives, nothing is lost of the count, and the run
-/// ends.
+/// A UE at 100 km receives nothing; the other one is served, and the run ends.
 #[test]
 fn a_ue_out_of_reach_gets_nothing_and_hangs_nothing() {
     let loads = [single(0, false, 1500, Duration::ZERO), saturating(1, 1, 1)];

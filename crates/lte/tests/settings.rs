@@ -1,4 +1,4 @@
-//! Whatever can be set together runs, and what it carries adds up.
+//! Every valid combination of settings runs, and its packet counts add up.
 
 mod common;
 

@@ -42,7 +42,7 @@ const SIGHT_CORRELATION_M: f64 = 50.0;
 /// those near each other have much of it in common. Base stations are independent of each other.
 /// Whether a user sees the base station is drawn by place too (TR 38.901 §7.6.3.3): where the
 /// landscape that decides is lower than the quantile of the probability there. So it neither
-/// flickers as the user moves nor depends on when anybody asks.
+/// flickers as the user moves nor depends on when it is asked.
 #[derive(Clone, Debug)]
 pub struct LargeScaleLoss {
     path_loss: PathLoss,

@@ -9,7 +9,7 @@
 //! it, the autocorrelation exp(−|Δr|) of Gudmundson 1991 in every direction. In the plane that
 //! spectrum has the radial density k (1 + k²)^(−3/2), whose distribution is inverted in closed
 //! form: k = √(1/(1 − u)² − 1). Being a function of the place, it gives the same value whenever
-//! and however often it is asked, whatever way the user came, and neighbours the same shadow.
+//! and however often it is asked, regardless of the user's route, and neighbours share a shadow.
 
 use core::f64::consts::TAU;
 

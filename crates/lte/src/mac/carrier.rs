@@ -111,7 +111,7 @@ impl DownlinkCarrier {
         ControlRegion::aggregation(cqi).min(self.most_cces())
     }
 
-    /// The control format indicator of a subframe with so many CCEs in use.
+    /// The control format indicator of a subframe with this many CCEs in use.
     pub(crate) fn cfi_for(&self, cces: u16) -> u8 {
         self.cfi.unwrap_or_else(|| self.control.cfi_for(cces))
     }
@@ -122,8 +122,8 @@ impl DownlinkCarrier {
         self.model.bits(mcs, n_prb) * self.codewords as u32
     }
 
-    /// The fewest groups, none of them the last, whose blocks hold so many bytes; all groups if
-    /// not even these do.
+    /// The fewest groups, none of them the last, whose blocks hold `bytes` bytes; all groups if
+    /// not even these suffice.
     pub(crate) fn groups_for(&self, mcs: u8, bytes: u64) -> u8 {
         // A MAC subheader for each codeword, and one for a report.
         let bits = 8 * (bytes + 6);

@@ -1,4 +1,4 @@
-//! The downlink: assignments, transport blocks and what becomes of them.
+//! The downlink: assignments, transport blocks and their fate.
 //!
 //! A TTI's assignments are decided `decision_to_air` TTIs ahead. A transport block is judged when
 //! its TTI is over, so that all who disturb it are known; its data comes out after the decoding

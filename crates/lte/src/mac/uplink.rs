@@ -1,13 +1,13 @@
-//! The uplink: requests, reports and grants, transport blocks and what becomes of them.
+//! The uplink: requests, reports and grants, transport blocks and their fate.
 //!
 //! A UE that has something to send and no grant sends a scheduling request at its next chance
 //! (TS 36.321 §5.4.4). The grant that answers it takes the first bytes and a buffer status report
 //! (§5.4.5); by the reports the eNodeB gives further grants until it believes the buffer empty. A
 //! grant is on the air `decision_to_air` TTIs after its decision, its PUSCH four TTIs later, and a
 //! PUSCH that was not decoded is repeated eight TTIs later on the same resource blocks
-//! (TS 36.213 §8.0). A block that HARQ gave up, and one that was full and told nothing, leave the
-//! eNodeB without knowledge: it grants as upon a request. Requests, feedback and sounding are
-//! received without error and take no resource blocks.
+//! (TS 36.213 §8.0). After a block that HARQ gave up, and after a full one without a report, the
+//! eNodeB does not know the buffer status: it grants as upon a request. Requests,
+//! feedback and sounding are received without error and take no resource blocks.
 //!
 //! A UE sends on one run of resource blocks whose number has no prime factor above five
 //! (TS 36.211 §5.3.3), with no more power than it has (TS 36.213 §5.1.1): more blocks mean less

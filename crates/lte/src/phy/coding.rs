@@ -20,7 +20,7 @@ impl CodeBlocks {
         Self::of_bits(transport_block_bits + CHECKSUM_BITS)
     }
 
-    /// The code blocks of so many bits, all told.
+    /// The code blocks for `bits` bits, the checksum of the transport block included.
     pub const fn of_bits(bits: u32) -> Self {
         if bits <= LARGEST_CODE_BLOCK_BITS {
             return Self {
@@ -42,7 +42,7 @@ impl CodeBlocks {
     }
 }
 
-/// Whether the turbo code's interleaver knows a block of so many bits: the 188 sizes of TS 36.212
+/// Whether the turbo code's interleaver knows a block of this many bits: the 188 sizes of TS 36.212
 /// table 5.1.3-3.
 pub const fn is_code_block_size(bits: u32) -> bool {
     match bits {

@@ -47,7 +47,7 @@ impl ControlRegion {
         }
     }
 
-    /// The lowest CFI with room for so many CCEs; 3 if none has.
+    /// The lowest CFI with room for this many CCEs; 3 if none has.
     pub const fn cfi_for(self, cces: u16) -> u8 {
         if cces <= self.cces(1) {
             1

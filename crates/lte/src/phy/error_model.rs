@@ -1,7 +1,7 @@
 //! Whether a transport block is decoded: transport formats, and how transmissions add up.
 //!
-//! A format is one MCS on so many resource blocks. What it needs is worked out once, so that the
-//! judgement of a block in the air costs a few table reads and one error function.
+//! A format is one MCS on a number of resource blocks. What it needs is worked out once, so
+//! that the judgement of a block in the air costs a few table reads and one error function.
 
 use backlane_param::words;
 
@@ -65,7 +65,7 @@ pub struct ErrorModelConfig {
     pub target_error: f64,
 }
 
-/// One MCS on so many resource blocks.
+/// One MCS on a number of resource blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct TransportFormat {
     /// Modulation.
@@ -305,7 +305,7 @@ impl ErrorModel {
     }
 }
 
-/// A format; `distances` are those at which so many code blocks meet the target error rate.
+/// A format; `distances` are those at which this many code blocks meet the target error rate.
 fn format(
     config: &ErrorModelConfig,
     distances: &[f64],
@@ -340,7 +340,7 @@ fn format(
     let beyond = config
         .code_rate_limit
         .is_some_and(|limit| curve_rate > limit);
-    // A rate of 1 and more cannot be decoded, whatever a limit says.
+    // A rate of 1 and more cannot be decoded, regardless of any limit.
     let required_sinr = if beyond || information >= 1.0 {
         f32::INFINITY
     } else {
@@ -495,7 +495,7 @@ mod tests {
         })
     }
 
-    /// A format of one code block with so many coded bits in each transmission.
+    /// A format of one code block with `coded_bits` coded bits in each transmission.
     fn one_block(modulation: Modulation, size: u32, coded_bits: u32) -> TransportFormat {
         let rate = f64::from(size) / f64::from(coded_bits);
         TransportFormat {

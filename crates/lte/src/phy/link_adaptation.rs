@@ -15,7 +15,7 @@ words! {
         /// The highest CQI whose block on the reference resource of TS 36.213 §7.2.3 meets the target
         /// error rate with the mean information of all groups. The eNodeB takes the CQI for the signal
         /// at which it begins, adds the outer loop's offset and picks the highest MCS that it carries
-        /// on the allocation at hand.
+        /// on the allocation.
         EffectiveInformation = "effective-information",
         /// LENA's "Vienna": the highest MCS of which a block of the reported width meets 10 %, turned
         /// into the highest CQI whose efficiency is *below* that of the MCS, so that up to two steps of
@@ -57,9 +57,9 @@ struct Step {
 }
 
 impl LinkAdaptation {
-    /// Reports about `n_rb` resource blocks (the carrier, or one sub-band) of a carrier with so
-    /// many `ports`, each block of `layers` layers (1 or 2). LENA's two know 64QAM, one layer and
-    /// the carrier as a whole.
+    /// Reports about `n_rb` resource blocks (the carrier, or one sub-band) of a carrier with
+    /// `ports` antenna ports, each block of `layers` layers (1 or 2). LENA's two know 64QAM, one
+    /// layer and the carrier as a whole.
     pub fn new(
         adaptation: Adaptation,
         table: CqiTable,
@@ -160,7 +160,7 @@ fn reference_steps(table: CqiTable, elements: u32, target_error: f64) -> Vec<Ste
         .collect()
 }
 
-/// Where LENA's CQIs begin when it judges a block over so many resource blocks.
+/// Where LENA's CQIs begin when it judges a block over `n_rb` resource blocks.
 fn lena_steps(n_rb: u16) -> Vec<Step> {
     let curves = MutualInformation::curves();
     rows(include_str!("../../data/lena_reports.csv"))
@@ -190,7 +190,7 @@ fn piro_steps() -> Vec<Step> {
         .collect()
 }
 
-/// A correction of the reported signal by what became of the blocks: up a little with each first
+/// A correction of the reported signal by the outcome of the blocks: up a little with each first
 /// transmission that is decoded, down a lot with each that is not, so that the target error rate
 /// keeps it where it is.
 ///

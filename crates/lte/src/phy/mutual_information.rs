@@ -133,8 +133,8 @@ mod tests {
         }
     }
 
-    /// Below −10 dB a bit tells SNR / (2 ln 2) bits per real dimension, whatever the modulation
-    /// puts on it together: m I → SNR / ln 2.
+    /// Below −10 dB a bit tells SNR / (2 ln 2) bits per real dimension, regardless of the
+    /// modulation: over all bits of the dimension m I → SNR / ln 2.
     #[test]
     fn a_weak_signal_tells_what_shannon_says() {
         let curves = MutualInformation::curves();

@@ -5,7 +5,7 @@
 //! is lost. Packets that wait for it in the cell that it left are sent back into the backhaul
 //! towards the new one (X2 forwarding), and so are those that still come to the old one. They are
 //! spread over the first half of the interruption: a full buffer at one instant would overflow the
-//! backhaul's queues, and before the UE has arrived nobody needs them. The new cell keeps what comes
+//! backhaul's queues, and they are not needed before the UE arrives. The new cell keeps what comes
 //! before the UE does, and then sends what was forwarded first; what is forwarded later than that
 //! follows what came directly, so that order may suffer.
 
@@ -117,7 +117,7 @@ impl Ran {
         }
     }
 
-    /// Nothing flows any more: transport blocks are thrown away, RLC starts anew.
+    /// Nothing flows any more: transport blocks are discarded, RLC is re-established.
     fn interrupt(&mut self, context: &mut MediumContext<'_>, index: usize) {
         let ue = &mut self.ues[index];
         let cell = &mut self.cells[ue.cell];

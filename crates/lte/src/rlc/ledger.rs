@@ -67,7 +67,7 @@ impl Begun {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     begun: VecDeque<Begun>,
-    /// So many of the first have arrived or are lost.
+    /// How many of the first have arrived or are lost.
     settled: usize,
     end: u64,
 }
@@ -126,7 +126,7 @@ impl Ledger {
         }
     }
 
-    /// Takes all that has not arrived, the newest first, and starts anew.
+    /// Takes all that has not arrived, the newest first, and resets the ledger.
     pub(super) fn take_unsettled(&mut self) -> impl Iterator<Item = Sdu> + '_ {
         let settled = std::mem::take(&mut self.settled);
         self.end = 0;

@@ -1,4 +1,4 @@
-//! Radio link control (TS 36.322): packets into PDUs of whatever size the MAC grants, and back.
+//! Radio link control (TS 36.322): packets into PDUs of the size that the MAC grants, and back.
 //!
 //! [`Bearer`] has both directions of a radio bearer, and of each both ends. A direction is one
 //! stream of bytes: packets with their PDCP headers, one behind the other. A PDU is an interval of
@@ -307,7 +307,7 @@ impl Bearer {
         })
     }
 
-    /// Starts both directions anew, after a failure of the radio link or a change of the cell
+    /// Re-establishes both directions, after a failure of the radio link or a change of the cell
     /// (TS 36.322 §5.4). In acknowledged mode packets that have not arrived wait again, first and
     /// in order, as PDCP sends again what was not acknowledged (TS 36.323); what has
     /// arrived is taken as known, as by a PDCP status report. In unacknowledged mode packets that

@@ -85,7 +85,7 @@ pub struct Delivered {
     pub pushed_at: SimTime,
 }
 
-/// What became of packets during a call. It is added to; the caller empties it.
+/// Packets delivered, dropped or lost during a call. Calls add to it; the caller empties it.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// They have arrived, in order.

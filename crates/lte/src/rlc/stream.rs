@@ -90,7 +90,7 @@ impl Stream {
         fixed_bytes + indicator_bytes(elements - 1)
     }
 
-    /// Starts the stream anew; what has not arrived and is worth sending again waits first.
+    /// Restarts the stream; what has not arrived and is worth sending again waits first.
     pub(super) fn restart(&mut self, mut again: impl FnMut(&Sdu) -> bool) {
         self.next = 0;
         for sdu in self.ledger.take_unsettled() {

@@ -18,7 +18,7 @@ pub struct Measurement<'a> {
 /// Why a UE goes to another cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It was told to.
+    /// It received a handover command.
     Handover,
     /// Its radio link failed.
     Failure,

@@ -37,8 +37,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// No levels yet. The filter's time constant is that of measurements 200 ms apart, whatever
-    /// `period` they have (TS 36.331).
+    /// No levels yet. The filter's time constant is that of measurements 200 ms apart,
+    /// regardless of their `period` (TS 36.331).
     pub fn new(filter_coefficient: u8, period: Duration) -> Self {
         let weight = libm::exp2(-f64::from(filter_coefficient) / 4.0);
         let share = period.as_secs_f64() / 0.2;

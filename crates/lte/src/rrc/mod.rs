@@ -1,7 +1,7 @@
 //! Radio resource control: which cell serves a UE, from attaching over handover to failure.
 //!
-//! [`Connection`] is the state of one UE. It is told what the UE measures and when its timers have
-//! run out, and says what changes: data stops, the UE goes to another cell, data may flow again.
+//! [`Connection`] is the state of one UE. It takes in what the UE measures and when its timers
+//! expire, and says what changes: data stops, the UE goes to another cell, data may flow again.
 //! Carrying that out (moving the host, forwarding its packets, throwing away what HARQ holds) is
 //! the network's business.
 //!

@@ -15,7 +15,7 @@ use backlane_net::{
 use backlane_radio::{Mobility, Position};
 use backlane_units::{Duration, Rate, SimTime};
 
-/// Packets of one size, so many at a time.
+/// Packets of one size, in bursts of a fixed number.
 #[derive(Clone, Copy)]
 pub struct Load {
     pub ue: usize,
@@ -28,7 +28,7 @@ pub struct Load {
     pub bursts: u32,
 }
 
-/// More than any cell carries, for so many seconds.
+/// More than any cell carries, for `s` seconds.
 pub fn saturating(ue: usize, pkts_per_ms: u32, s: u64) -> Load {
     Load {
         ue,
@@ -226,7 +226,7 @@ impl Cells {
         }
     }
 
-    /// Runs until so many seconds; packets are counted.
+    /// Runs until `s` seconds and counts the packets.
     pub fn run(&mut self, s: f64) -> &mut Self {
         let until = SimTime::ZERO + Duration::from_secs_f64(s);
         self.simulation.run(until, |_, _| false);

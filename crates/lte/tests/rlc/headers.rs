@@ -45,7 +45,7 @@ fn each_packet_but_the_last_costs_twelve_bits_padded_to_whole_bytes() {
 
 #[test]
 fn a_packet_longer_than_a_length_indicator_can_tell_ends_its_pdu() {
-    // §6.2.2.2: 2047 bytes are told by 11 bits, 2048 are not.
+    // §6.2.2.2: 2047 bytes fit into 11 bits, 2048 do not.
     assert_eq!(sizes(am(), &[2047, 100]), [2047 + 100 + 4]);
     assert_eq!(sizes(am(), &[2048, 100]), [2048 + 2, 100 + 2]);
     assert_eq!(sizes(am(), &[100, 2048, 100]), [2148 + 4, 100 + 2]);

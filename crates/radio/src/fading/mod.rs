@@ -12,8 +12,8 @@
 //! exactly J₀(2πs), and E|h_ℓ|⁴ = 2 − 1/M (2 for Rayleigh).
 //!
 //! Since s is the argument, the gains are a function of it alone: of nothing that was asked before,
-//! at changing speeds too, and standing still is a static draw. Nothing is computed for an
-//! instant at which nobody asks.
+//! at changing speeds too, and standing still is a static draw. Gains are computed
+//! only for the instants that are asked for.
 
 mod profile;
 

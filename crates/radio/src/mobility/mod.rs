@@ -1,8 +1,8 @@
 //! How a user moves.
 //!
 //! A [`Mobility`] answers three questions about an instant: where, how fast, and how far it has
-//! come since time zero. The last is what fading is a function of, and it is exact whatever the
-//! speed does in between.
+//! come since time zero. The last is what fading is a function of, and it is exact
+//! regardless of how the speed varies in between.
 
 mod waypoints;
 

@@ -1,9 +1,9 @@
 //! 3GPP TR 38.901: urban macro cells and urban micro cells in street canyons.
 //!
 //! Path loss after Table 7.4.1-1, the probability of a line of sight after Table 7.4.2-1,
-//! correlation distances of shadowing after Table 7.5-6. The report itself was not at hand: the
-//! numbers were read in ns-3's restatement of these tables, with which SEAMCAT's of the macro
-//! path loss agrees. f in GHz, distances and heights in m, d over the ground where it is not
+//! correlation distances of shadowing after Table 7.5-6. The numbers are not read from the report
+//! itself but from ns-3's restatement of these tables, with which SEAMCAT's of the macro path
+//! loss agrees. f in GHz, distances and heights in m, d over the ground where it is not
 //! written d₃:
 //!
 //! | | macro | micro |

@@ -8,7 +8,7 @@ const WINDOW_TTIS: f32 = 99.0;
 /// A throughput average that no UE falls below, in bytes per second, so that the ratio to it is
 /// finite.
 const LEAST_AVERAGE: f32 = 1.0;
-/// A group that nobody owns.
+/// The owner of a group that is assigned to no UE.
 pub const NOBODY: u8 = u8::MAX;
 
 /// A UE with new data, as a scheduler sees it.
@@ -58,7 +58,7 @@ impl Demand<'_> {
     }
 
     /// Gives each group to whom values it most, the first of equals. `value(candidate, bits)` is
-    /// what a group is worth that carries so many bits.
+    /// the value of a group that carries `bits` bits.
     pub(super) fn highest_bidder(&mut self, value: impl Fn(&Candidate, f32) -> f32) {
         let mut served = 0;
         while let Some(group) = self.next_free() {

@@ -22,7 +22,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler that has not served anybody.
+    /// A scheduler that has not served a UE yet.
     pub fn new(kind: SchedulerRule) -> Self {
         Self { kind, turn: 0 }
     }

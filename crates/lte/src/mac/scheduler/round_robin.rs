@@ -1,4 +1,4 @@
-//! Round robin: equal shares in turn, whatever the channel.
+//! Round robin: equal shares in turn, regardless of the channel.
 
 use super::Demand;
 

@@ -50,7 +50,7 @@ impl Belief {
         self.grant((bytes * HEADER_SHARE).div_ceil(HEADER_SHARE + 1))
     }
 
-    /// The same as LENA reckons.
+    /// The same as LENA computes it.
     pub(super) fn on_lena_grant(&mut self, bytes: u32) -> Grant {
         self.grant(u64::from(bytes).saturating_sub(LENA_OVERHEAD_BYTES))
     }
@@ -92,7 +92,7 @@ impl Belief {
         }
     }
 
-    /// Forgets what was told, and what is on its way.
+    /// Forgets what was reported, and what is on its way.
     pub(super) fn forget(&mut self) {
         self.wanted_bytes = 0;
         self.asked = false;

@@ -118,7 +118,7 @@ impl UplinkCarrier {
         &sizes[begin..=end]
     }
 
-    /// The SINR that the eNodeB expects on so many resource blocks that are this good.
+    /// The SINR that the eNodeB expects on `n_prb` resource blocks of this quality.
     fn expected_sinr(&self, state: &UplinkState, effective: f32, n_prb: u16) -> f32 {
         let power_mw = state.sounding.power_mw(self.most_power_mw, n_prb) as f32;
         effective * power_mw * state.factor()

@@ -5,8 +5,8 @@ use super::scheduler::{Candidate, Supply};
 use crate::phy::link_adaptation::{Adaptation, LinkAdaptation};
 use crate::phy::tables::CqiTable;
 
-/// LENA goes from an uplink SINR to a CQI by the law of Piro et al., whatever it does in the
-/// downlink.
+/// LENA goes from an uplink SINR to a CQI by the law of Piro et al., regardless of its rule in
+/// the downlink.
 pub(super) fn adaptation() -> LinkAdaptation {
     LinkAdaptation::new(Adaptation::Piro, CqiTable::Qam64, 100, 1, 1, 0.1)
 }

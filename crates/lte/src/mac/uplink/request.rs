@@ -71,8 +71,8 @@ impl Requests {
         }
     }
 
-    /// Whether a report that costs nothing goes out now: as in LENA, when its RLC has told
-    /// something new, or tells the same again.
+    /// Whether a report that costs nothing goes out now: as in LENA, when its RLC has reported
+    /// something new, or repeats its report.
     pub(super) fn tells(&mut self, tti: u64, bytes: u64) -> bool {
         let tells = bytes > self.seen_bytes || bytes != 0 && tti >= self.repeated_at;
         self.seen_bytes = bytes;
@@ -87,7 +87,7 @@ impl Requests {
         self.seen_bytes = left_bytes;
     }
 
-    /// In another cell everything is told anew.
+    /// In another cell everything is reported again.
     pub(super) fn forget(&mut self) {
         *self = Self::new(self.offset);
     }

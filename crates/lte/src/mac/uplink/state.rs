@@ -143,7 +143,7 @@ impl UplinkState {
         !self.belief.is_empty()
     }
 
-    /// Leaves a cell: nothing is under way, and nobody knows anything of this UE.
+    /// Leaves a cell: nothing is under way, and the next eNodeB knows nothing of this UE.
     pub(crate) fn forget(&mut self) {
         self.requests.forget();
         self.belief.forget();
@@ -202,7 +202,7 @@ impl UplinkState {
 }
 
 impl Sounding {
-    /// Milliwatts in each of so many resource blocks: what power control asks for, as far as the
+    /// Milliwatts in each of `n_prb` resource blocks: what power control asks for, as far as the
     /// UE's power goes (TS 36.213 §5.1.1).
     pub(super) fn power_mw(&self, most_mw: f64, n_prb: u16) -> f64 {
         self.controlled_mw.min(most_mw / f64::from(n_prb))

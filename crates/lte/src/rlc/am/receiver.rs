@@ -218,7 +218,7 @@ impl Receiver {
         self.status_is_due = true;
     }
 
-    /// Calls with each NACK that is to be told, until that says no; gives ACK_SN.
+    /// Calls `tell` with each NACK to report until it returns false; returns ACK_SN.
     fn for_each_nack(&self, mut tell: impl FnMut(Nack) -> bool) -> u32 {
         let mut pieces = self.pieces.iter().peekable();
         for (sn, slot) in (self.first_sn..self.status_sn).zip(&self.slots) {
