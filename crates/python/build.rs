@@ -7,15 +7,17 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 /// The crates whose sources determine the results of a resolved scenario.
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 16] = [
     "assignment",
     "coding",
     "engine",
     "lte",
     "net",
+    "param",
     "radio",
     "record",
     "routing",
+    "scenario",
     "slotted",
     "tcp",
     "traffic",

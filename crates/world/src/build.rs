@@ -111,7 +111,7 @@ impl World {
             models,
             protocol: models
                 .routers
-                .find(&scenario.routing.protocol, supplied.router)?,
+                .protocol(&scenario.routing.protocol, supplied.router)?,
             controls: supplied.controls,
             streams,
             events: EventQueue::new(),

@@ -9,6 +9,7 @@ use backlane_tcp::congestion::{CongestionControl, Custom};
 
 use crate::error::BuildError;
 use crate::guard::GuardedControl;
+use crate::registry::{Registry, registered};
 
 type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;
 
@@ -66,24 +67,15 @@ impl Control {
     }
 }
 
-/// The congestion controls that a scenario may name.
-pub(crate) struct Controls(Vec<Control>);
+registered!(Control, "congestion control");
 
-impl Controls {
-    /// Those of this program.
-    pub(crate) fn standard() -> Self {
-        let names = CongestionControlConfig::NAMES.iter();
-        Self(names.filter_map(|name| Control::known(name)).collect())
-    }
+/// The controls of this program.
+pub(crate) fn standard() -> Registry<Control> {
+    let names = CongestionControlConfig::NAMES.iter();
+    names.filter_map(|name| Control::known(name)).collect()
+}
 
-    pub(crate) fn push(&mut self, control: Control) {
-        self.0.push(control);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|control| control.declared.clone())
-    }
-
+impl Registry<Control> {
     /// A control with the parameters in the checked values of `[tcp]`; `own` are those of this run
     /// alone.
     pub(crate) fn read(
@@ -95,13 +87,7 @@ impl Controls {
         if let Some(control) = own.iter().find(|control| control.name() == name) {
             return Ok(CongestionControlConfig::Custom(control.clone()));
         }
-        let mut controls = self.0.iter();
-        let control = controls.find(|control| control.name == name);
-        let control = control.ok_or_else(|| {
-            BuildError(format!(
-                "there is no congestion control \"{name}\" in this program"
-            ))
-        })?;
+        let control = self.find(name)?;
         // Without keys it has no table.
         let none = Values::default();
         Ok((control.read)(tcp.table(name).unwrap_or(&none))?)

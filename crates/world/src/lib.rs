@@ -68,6 +68,7 @@ pub mod python_router;
 pub mod queues;
 mod radio;
 mod ran;
+mod registry;
 mod remarks;
 pub mod routers;
 mod run;

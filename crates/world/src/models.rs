@@ -13,32 +13,33 @@ use backlane_traffic::CodingConfig;
 use backlane_wifi::WifiConfig;
 use backlane_wifi::config::ns2;
 
-use crate::controls::{Control, Controls};
-use crate::path_losses::{PathLoss, PathLosses};
-use crate::queues::{Queue, Queues};
-use crate::routers::{Protocol, Routers};
-use crate::sources::{Sources, Traffic};
-use crate::technologies::{Technologies, Technology};
+use crate::controls::{self, Control};
+use crate::path_losses::PathLoss;
+use crate::queues::{self, Queue};
+use crate::registry::Registry;
+use crate::routers::{self, Protocol};
+use crate::sources::Traffic;
+use crate::technologies::Technology;
 
 /// The models that a scenario may name, with their keys.
 pub struct Models {
-    pub(crate) routers: Routers,
-    pub(crate) queues: Queues,
-    pub(crate) sources: Sources,
-    pub(crate) technologies: Technologies,
-    pub(crate) path_losses: PathLosses,
-    pub(crate) controls: Controls,
+    pub(crate) routers: Registry<Protocol>,
+    pub(crate) queues: Registry<Queue>,
+    pub(crate) sources: Registry<Traffic>,
+    pub(crate) technologies: Registry<Technology>,
+    pub(crate) path_losses: Registry<PathLoss>,
+    pub(crate) controls: Registry<Control>,
     catalogue: Catalogue,
 }
 
 /// Adds models to those of Backlane.
 pub struct ModelsBuilder {
-    routers: Routers,
-    queues: Queues,
-    sources: Sources,
-    technologies: Technologies,
-    path_losses: PathLosses,
-    controls: Controls,
+    routers: Registry<Protocol>,
+    queues: Registry<Queue>,
+    sources: Registry<Traffic>,
+    technologies: Registry<Technology>,
+    path_losses: Registry<PathLoss>,
+    controls: Registry<Control>,
 }
 
 impl Models {
@@ -55,12 +56,12 @@ impl Models {
     /// The models of Backlane, as a start.
     pub fn builder() -> ModelsBuilder {
         ModelsBuilder {
-            routers: Routers::standard(),
-            queues: Queues::standard(),
-            sources: Sources::default(),
-            technologies: Technologies::default(),
-            path_losses: PathLosses::default(),
-            controls: Controls::standard(),
+            routers: routers::standard(),
+            queues: queues::standard(),
+            sources: Registry::default(),
+            technologies: Registry::default(),
+            path_losses: Registry::default(),
+            controls: controls::standard(),
         }
     }
 

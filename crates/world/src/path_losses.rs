@@ -8,6 +8,7 @@ pub use backlane_radio::path_loss::{Path, PathLossModel};
 use backlane_scenario::Declared;
 
 use crate::error::BuildError;
+use crate::registry::{Registry, registered};
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
 
@@ -36,26 +37,11 @@ impl PathLoss {
     }
 }
 
-/// The models of path loss that a scenario may name beside those of `backlane_radio`.
-#[derive(Default)]
-pub(crate) struct PathLosses(Vec<PathLoss>);
+registered!(PathLoss, "path loss model");
 
-impl PathLosses {
-    pub(crate) fn push(&mut self, model: PathLoss) {
-        self.0.push(model);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|model| model.declared.clone())
-    }
-
+impl Registry<PathLoss> {
     /// Makes the model that a network names, if it is one of the program.
     pub(crate) fn make<T>(&self, named: &mut Named<T>) -> Result<(), BuildError> {
-        named.make(|name, values| {
-            let found = self.0.iter().find(|model| model.name == name);
-            let found = found
-                .ok_or_else(|| BuildError(format!("there is no path loss model \"{name}\"")))?;
-            (found.make)(values).map_err(BuildError::from)
-        })
+        named.make(|name, values| Ok((self.find(name)?.make)(values)?))
     }
 }

@@ -12,6 +12,7 @@ use backlane_scenario::{Declared, model};
 
 use crate::error::BuildError;
 use crate::guard::Guarded;
+use crate::registry::{Registry, registered};
 
 type Make = dyn Fn(&Values, &Streams) -> Result<Rc<dyn QueueFactory>, Mismatch> + Send + Sync;
 
@@ -102,26 +103,17 @@ impl Queue {
     }
 }
 
-/// The queue disciplines that a scenario may name, beside drop-tail.
-pub(crate) struct Queues(Vec<Queue>);
+registered!(Queue, "queue discipline");
 
-impl Queues {
-    /// Those of this program.
-    pub(crate) fn standard() -> Self {
-        Self(vec![
-            Queue::of::<CoDelConfig>("codel"),
-            Queue::of::<FqCoDelConfig>("fq-codel"),
-        ])
-    }
+/// The disciplines of this program, beside drop-tail.
+pub(crate) fn standard() -> Registry<Queue> {
+    Registry::from_iter([
+        Queue::of::<CoDelConfig>("codel"),
+        Queue::of::<FqCoDelConfig>("fq-codel"),
+    ])
+}
 
-    pub(crate) fn push(&mut self, queue: Queue) {
-        self.0.push(queue);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|queue| queue.declared.clone())
-    }
-
+impl Registry<Queue> {
     /// The queue of a scenario.
     pub(crate) fn config(
         &self,
@@ -143,16 +135,8 @@ impl Queues {
             }
             model::QueueDiscipline::Declared(discipline) => discipline,
         };
-        let mut queues = self.0.iter();
-        let found = queues.find(|queue| queue.name == discipline.name);
-        let found = found.ok_or_else(|| {
-            BuildError(format!(
-                "there is no queue discipline \"{}\"",
-                discipline.name
-            ))
-        })?;
-        let factory = (found.make)(&discipline.values, streams);
-        let factory = factory.map_err(|mismatch| BuildError(mismatch.to_string()))?;
+        let found = self.find(&discipline.name)?;
+        let factory = (found.make)(&discipline.values, streams)?;
         Ok(QueueConfig::Discipline(limit, factory))
     }
 }

@@ -21,6 +21,7 @@ use crate::capture::MessagePort;
 use crate::error::{BuildError, Unbuilt};
 use crate::guard::Guarded;
 use crate::python_router::PythonRouting;
+use crate::registry::{Registry, registered};
 pub use crate::site::Site;
 use crate::site::{NODES_PER_STEP, while_watched};
 
@@ -101,44 +102,33 @@ impl Protocol {
     }
 }
 
-/// The routing protocols that a scenario may name.
-#[derive(Default)]
-pub(crate) struct Routers(Vec<Protocol>);
+registered!(Protocol, "routing protocol");
 
-impl Routers {
-    /// Those of this program.
-    pub(crate) fn standard() -> Self {
-        Self(vec![
-            shortest_path(),
-            olsr(),
-            aodv(),
-            bp(),
-            bs(),
-            classic(),
-            bp_mr(),
-            tcp_aware(),
-            l2_5r(),
-            python(),
-        ])
-    }
+/// The protocols of this program.
+pub(crate) fn standard() -> Registry<Protocol> {
+    Registry::from_iter([
+        shortest_path(),
+        olsr(),
+        aodv(),
+        bp(),
+        bs(),
+        classic(),
+        bp_mr(),
+        tcp_aware(),
+        l2_5r(),
+        python(),
+    ])
+}
 
-    pub(crate) fn push(&mut self, protocol: Protocol) {
-        self.0.push(protocol);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|protocol| protocol.declared.clone())
-    }
-
+impl Registry<Protocol> {
     /// The protocol `name`: `supplied`, if it has this name.
-    pub(crate) fn find<'a>(
+    pub(crate) fn protocol<'a>(
         &'a self,
         name: &str,
         supplied: Option<&'a Protocol>,
     ) -> Result<&'a Protocol, BuildError> {
-        let mut protocols = supplied.into_iter().chain(&self.0);
-        let found = protocols.find(|protocol| protocol.name == name);
-        found.ok_or_else(|| BuildError(format!("there is no routing protocol \"{name}\"")))
+        let supplied = supplied.filter(|protocol| protocol.name == name);
+        supplied.map_or_else(|| self.find(name), Ok)
     }
 }
 

@@ -12,6 +12,7 @@ use backlane_traffic::{Source, SourceFactory};
 
 use crate::error::BuildError;
 use crate::guard::Guarded;
+use crate::registry::{Registry, registered};
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn SourceFactory>, Mismatch> + Send + Sync;
 
@@ -72,27 +73,15 @@ impl Traffic {
     }
 }
 
-/// The kinds that the program adds.
-#[derive(Default)]
-pub(crate) struct Sources(Vec<Traffic>);
+registered!(Traffic, "kind of flow");
 
-impl Sources {
-    pub(crate) fn push(&mut self, traffic: Traffic) {
-        self.0.push(traffic);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|traffic| traffic.declared.clone())
-    }
-
+impl Registry<Traffic> {
     /// What makes the sources of a group of flows.
     pub(crate) fn factory(
         &self,
         name: &str,
         values: &Values,
     ) -> Result<Rc<dyn SourceFactory>, BuildError> {
-        let found = self.0.iter().find(|traffic| traffic.name == name);
-        let found = found.ok_or_else(|| BuildError(format!("there is no traffic \"{name}\"")))?;
-        (found.make)(values).map_err(|mismatch| BuildError(mismatch.to_string()))
+        Ok((self.find(name)?.make)(values)?)
     }
 }

@@ -9,6 +9,7 @@ use backlane_scenario::model::DeclaredAccess;
 
 use crate::error::BuildError;
 use crate::guard::Guarded;
+use crate::registry::{Registry, registered};
 
 /// An eNodeB and the UEs that attach to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,29 +55,19 @@ impl Technology {
     }
 }
 
-/// The technologies that the program adds.
-#[derive(Default)]
-pub(crate) struct Technologies(Vec<Technology>);
+registered!(Technology, "access technology");
 
-impl Technologies {
-    pub(crate) fn push(&mut self, technology: Technology) {
-        self.0.push(technology);
-    }
-
-    pub(crate) fn declared(&self) -> impl Iterator<Item = Declared> {
-        self.0.iter().map(|technology| technology.declared.clone())
-    }
-
+impl Registry<Technology> {
     pub(crate) fn medium(
         &self,
         access: &DeclaredAccess,
         cells: &[Cell],
         streams: &Streams,
     ) -> Result<Box<dyn Medium>, BuildError> {
-        let found = self.0.iter().find(|known| known.name == access.name);
-        let found =
-            found.ok_or_else(|| BuildError(format!("there is no access \"{}\"", access.name)))?;
-        let medium = (found.make)(&access.values, cells, streams);
-        medium.map_err(|mismatch| BuildError(mismatch.to_string()))
+        Ok((self.find(&access.name)?.make)(
+            &access.values,
+            cells,
+            streams,
+        )?)
     }
 }
