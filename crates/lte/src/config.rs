@@ -12,8 +12,9 @@ use backlane_param::{
     BufferLimit, Int, Issue, Milliseconds, Mismatch, OrAuto, OrInfinite, OrNone, changed_defaults,
     choice, params, words,
 };
-use backlane_radio::path_loss::{CellPathLoss, Named};
-use backlane_radio::{FadingProfile, Mobility, Position, Shadowing};
+use backlane_radio::mobility::{MobilityModel, UeMobility};
+use backlane_radio::path_loss::{CellPathLoss, PathLossModel};
+use backlane_radio::{FadingProfile, Mobility, Named, Position, Shadowing};
 use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
 
 use crate::pdcp::PdcpConfig;
@@ -87,8 +88,10 @@ params! {
         enodeb_height: Length = Length::from_um(30_000_000), in GROUND..;
         /// Height of the UEs.
         ue_height: Length = Length::from_um(1_500_000), in GROUND..;
+        /// How UEs move whose own row gives neither a speed above zero nor a trace.
+        mobility: Named<UeMobility, dyn MobilityModel> = Named::Known(UeMobility::Static);
         /// Loss over distance.
-        path_loss: Named<CellPathLoss> = Named::Known(CellPathLoss::Kun2600);
+        path_loss: Named<CellPathLoss, dyn PathLossModel> = Named::Known(CellPathLoss::Kun2600);
         /// Correlated log-normal shadowing.
         shadowing: Shadowing = Shadowing::Off;
         /// Fast fading of a serving link (TS 36.104 annex B.2), at the Doppler frequency of the

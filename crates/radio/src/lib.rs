@@ -20,6 +20,7 @@ pub mod frame_fading;
 pub mod large_scale;
 pub mod level;
 pub mod mobility;
+mod named;
 pub mod path_loss;
 pub mod position;
 mod shadowing;
@@ -31,5 +32,6 @@ pub use fading::{
 pub use frame_fading::FrameFading;
 pub use large_scale::{LargeScaleLoss, Shadowing};
 pub use mobility::{Line, Mobility, Waypoints};
+pub use named::Named;
 pub use path_loss::{Deviation, PathLoss, Sight};
 pub use position::Position;

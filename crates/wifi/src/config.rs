@@ -8,8 +8,8 @@ use backlane_net::NodeId;
 use backlane_param::{
     Issue, OneOrMany, OrOff, OrStandard, Queue, changed_defaults, choice, or_word, params, words,
 };
-use backlane_radio::path_loss::{MeshPathLoss, Named};
-use backlane_radio::{FrameFading, PathLoss, Position};
+use backlane_radio::path_loss::{MeshPathLoss, PathLossModel};
+use backlane_radio::{FrameFading, Named, PathLoss, Position};
 use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate};
 
 use crate::phy::{Preamble, Standard};
@@ -91,7 +91,7 @@ params! {
         /// Carrier frequency for path loss; "standard" is 5.18 GHz with 802.11a and 2.437 GHz else.
         frequency: OrStandard<Frequency> = OrStandard::Standard, in FREQUENCY;
         /// Loss over distance.
-        path_loss: Named<MeshPathLoss> = Named::Known(MeshPathLoss::default());
+        path_loss: Named<MeshPathLoss, dyn PathLossModel> = Named::Known(MeshPathLoss::default());
         /// Fading, drawn for each frame and receiver.
         fading: FrameFading = FrameFading::default();
         /// When a frame is decoded.

@@ -8,7 +8,7 @@ use backlane_tcp::CongestionControlConfig;
 use backlane_tcp::congestion::{CongestionControl, Custom};
 
 use crate::error::BuildError;
-use crate::guard::GuardedControl;
+use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
 type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;
@@ -44,7 +44,8 @@ impl Control {
             read: Box::new(move |values| {
                 let (config, make) = (C::read(values)?, make.clone());
                 let control = Custom::new(name, move |random_seed| {
-                    Box::new(GuardedControl::new(make(&config, random_seed), name))
+                    let place = "congestion control".to_owned();
+                    Box::new(Guarded::new(name, place, || make(&config, random_seed)))
                 });
                 Ok(CongestionControlConfig::Custom(control))
             }),

@@ -4,15 +4,20 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 
+use backlane_engine::Stream;
 use backlane_net::{
     Context, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId, PacketStore, QueueDiscipline,
     Router, RouterQueue,
 };
+use backlane_radio::Position;
+use backlane_radio::mobility::MobilityModel;
+use backlane_radio::path_loss::{Path, PathLossModel};
 use backlane_tcp::CongestionState;
 use backlane_tcp::congestion::{Ack, Arrival, CongestionControl, LostPacket, RttSample, Window};
 use backlane_traffic::{Emission, Source};
-use backlane_units::{Duration, Rate, SimTime};
+use backlane_units::{Duration, Frequency, Rate, SimTime};
 
 /// A panic of a model that the program provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +47,12 @@ impl fmt::Display for ModelPanic {
 
 impl std::error::Error for ModelPanic {}
 
-/// A model whose panics carry its name and the simulated time.
+/// A model whose panics carry its name and its place.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     model: T,
     name: &'static str,
     place: String,
-    /// The time of the latest call that may change the model.
-    at: SimTime,
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -59,14 +62,29 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// The result of a call; a panic goes on as a [`ModelPanic`].
-fn guard<R>(name: &'static str, place: &str, at: SimTime, call: impl FnOnce() -> R) -> R {
+pub(crate) fn guard<R>(name: &'static str, place: &str, call: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         resume_unwind(Box::new(ModelPanic {
             model: name.to_owned(),
             place: place.to_owned(),
-            at,
+            at: SimTime::ZERO,
             message: message(&*panic),
         }))
+    })
+}
+
+/// The result of a call that may change `state`; `now` is the simulated time of a [`ModelPanic`] in
+/// it.
+pub(crate) fn timed<S, R>(
+    state: &mut S,
+    now: impl FnOnce(&S) -> SimTime,
+    call: impl FnOnce(&mut S) -> R,
+) -> R {
+    catch_unwind(AssertUnwindSafe(|| call(state))).unwrap_or_else(|mut panic| {
+        if let Some(panic) = panic.downcast_mut::<ModelPanic>() {
+            panic.at = now(state);
+        }
+        resume_unwind(panic)
     })
 }
 
@@ -74,160 +92,130 @@ impl<T> Guarded<T> {
     /// Makes the model.
     pub(crate) fn new(name: &'static str, place: String, make: impl FnOnce() -> T) -> Self {
         Self {
-            model: guard(name, &place, SimTime::ZERO, make),
+            model: guard(name, &place, make),
             name,
             place,
-            at: SimTime::ZERO,
         }
     }
 
-    fn call<R>(&mut self, at: SimTime, call: impl FnOnce(&mut T) -> R) -> R {
-        self.at = at;
+    fn call<R>(&mut self, call: impl FnOnce(&mut T) -> R) -> R {
         let model = &mut self.model;
-        guard(self.name, &self.place, at, || call(model))
+        guard(self.name, &self.place, || call(model))
     }
 
     fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        guard(self.name, &self.place, self.at, || read(&self.model))
-    }
-}
-
-/// A congestion control whose panics carry its name and the simulated time.
-#[derive(Debug)]
-pub(crate) struct GuardedControl {
-    control: Guarded<Box<dyn CongestionControl>>,
-    /// The time of the latest hook that gets it.
-    now: SimTime,
-}
-
-impl GuardedControl {
-    pub(crate) fn new(control: Box<dyn CongestionControl>, name: &'static str) -> Self {
-        Self {
-            control: Guarded::new(name, "congestion control".to_owned(), || control),
-            now: SimTime::ZERO,
-        }
-    }
-
-    fn call<R>(
-        &mut self,
-        now: SimTime,
-        call: impl FnOnce(&mut Box<dyn CongestionControl>) -> R,
-    ) -> R {
-        self.now = now;
-        self.control.call(now, call)
+        guard(self.name, &self.place, || read(&self.model))
     }
 }
 
 /// The hooks that may change the control are guarded; those that only read it are not.
-impl CongestionControl for GuardedControl {
+impl CongestionControl for Guarded<Box<dyn CongestionControl>> {
     fn on_established(&mut self, now: SimTime, srtt_us: u32, mss_bytes: u32, window: &mut Window) {
-        self.call(now, |control| {
+        self.call(|control| {
             control.on_established(now, srtt_us, mss_bytes, window);
         });
     }
 
     fn on_rtt_sample(&mut self, now: SimTime, sample: &RttSample, window: &mut Window) {
-        self.call(now, |control| control.on_rtt_sample(now, sample, window));
+        self.call(|control| control.on_rtt_sample(now, sample, window));
     }
 
     fn on_arrival(&mut self, now: SimTime, arrival: &Arrival, window: &mut Window) {
-        self.call(now, |control| control.on_arrival(now, arrival, window));
+        self.call(|control| control.on_arrival(now, arrival, window));
     }
 
     fn on_ack(&mut self, now: SimTime, ack: &Ack, window: &mut Window) {
-        self.call(now, |control| control.on_ack(now, ack, window));
+        self.call(|control| control.on_ack(now, ack, window));
     }
 
     fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32 {
-        self.call(now, |control| control.ssthresh(now, window, in_flight_pkts))
+        self.call(|control| control.ssthresh(now, window, in_flight_pkts))
     }
 
     fn on_loss(&mut self, now: SimTime, window: &mut Window) {
-        self.call(now, |control| control.on_loss(now, window));
+        self.call(|control| control.on_loss(now, window));
     }
 
     fn undo_cwnd(&mut self, window: &Window, prior_cwnd_pkts: u32) -> u32 {
-        self.call(self.now, |control| {
-            control.undo_cwnd(window, prior_cwnd_pkts)
-        })
+        self.call(|control| control.undo_cwnd(window, prior_cwnd_pkts))
     }
 
     fn take_reduction(&mut self) -> bool {
-        self.call(self.now, |control| control.take_reduction())
+        self.call(|control| control.take_reduction())
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.control.model.pacing_rate()
+        self.model.pacing_rate()
     }
 
     fn needs_rate_samples(&self) -> bool {
-        self.control.model.needs_rate_samples()
+        self.model.needs_rate_samples()
     }
 
     fn owns_window(&self) -> bool {
-        self.control.model.owns_window()
+        self.model.owns_window()
     }
 
     fn on_state_change(&mut self, now: SimTime, state: CongestionState, snd_nxt: u64) {
-        self.call(now, |control| control.on_state_change(now, state, snd_nxt));
+        self.call(|control| control.on_state_change(now, state, snd_nxt));
     }
 
     fn on_packet_lost(&mut self, now: SimTime, lost: &LostPacket, window: &Window) {
-        self.call(now, |control| control.on_packet_lost(now, lost, window));
+        self.call(|control| control.on_packet_lost(now, lost, window));
     }
 
     fn on_timeout(&mut self, now: SimTime, lost_pkts: u64) {
-        self.call(now, |control| control.on_timeout(now, lost_pkts));
+        self.call(|control| control.on_timeout(now, lost_pkts));
     }
 
     fn on_recovery_exit(&mut self, now: SimTime, window: &mut Window) {
-        self.call(now, |control| control.on_recovery_exit(now, window));
+        self.call(|control| control.on_recovery_exit(now, window));
     }
 
     fn on_idle_restart(&mut self, now: SimTime, snd_nxt: u64, window: &Window) {
-        self.call(now, |control| control.on_idle_restart(now, snd_nxt, window));
+        self.call(|control| control.on_idle_restart(now, snd_nxt, window));
     }
 
     fn on_transmit_start(&mut self, now: SimTime, idle: Duration, snd_nxt: u64) {
-        self.call(now, |control| control.on_transmit_start(now, idle, snd_nxt));
+        self.call(|control| control.on_transmit_start(now, idle, snd_nxt));
     }
 
     fn on_restart(&mut self, now: SimTime, window: &mut Window) {
-        self.call(now, |control| control.on_restart(now, window));
+        self.call(|control| control.on_restart(now, window));
     }
 
     fn holds_back(&self) -> bool {
-        self.control.model.holds_back()
+        self.model.holds_back()
     }
 }
 
 impl Router for Guarded<Box<dyn Router>> {
     fn start(&mut self, context: &mut Context<'_>) {
-        self.call(context.now(), |router| router.start(context));
+        self.call(|router| router.start(context));
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        self.call(context.now(), |router| router.on_packet(context, id));
+        self.call(|router| router.on_packet(context, id));
     }
 
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, message: &[u8]) {
-        self.call(context.now(), |router| {
+        self.call(|router| {
             router.on_message(context, interface, ttl, message);
         });
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
-        self.call(context.now(), |router| router.on_timer(context, token));
+        self.call(|router| router.on_timer(context, token));
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
-        self.call(context.now(), |router| {
+        self.call(|router| {
             router.on_interface_ready(context, interface);
         });
     }
 
     fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
-        self.call(context.now(), |router| {
+        self.call(|router| {
             router.on_tx_failed(context, interface, id);
         });
     }
@@ -240,7 +228,7 @@ impl Router for Guarded<Box<dyn Router>> {
         delivered: bool,
         rate: Rate,
     ) {
-        self.call(context.now(), |router| {
+        self.call(|router| {
             router.on_tx_status(context, interface, attempts, delivered, rate);
         });
     }
@@ -274,7 +262,7 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) {
-        self.call(now, |queue| queue.enqueue(now, id, packets, dropped));
+        self.call(|queue| queue.enqueue(now, id, packets, dropped));
     }
 
     fn dequeue(
@@ -283,7 +271,7 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
-        self.call(now, |queue| queue.dequeue(now, packets, dropped))
+        self.call(|queue| queue.dequeue(now, packets, dropped))
     }
 
     fn marks(&self) -> u64 {
@@ -301,21 +289,21 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
 
 impl Source for Guarded<Box<dyn Source>> {
     fn next(&mut self, now: SimTime) -> Option<Emission> {
-        self.call(now, |source| source.next(now))
+        self.call(|source| source.next(now))
     }
 }
 
 impl Medium for Guarded<Box<dyn Medium>> {
     fn start(&mut self, context: &mut MediumContext<'_>) {
-        self.call(context.now(), |medium| medium.start(context));
+        self.call(|medium| medium.start(context));
     }
 
     fn on_packet(&mut self, context: &mut MediumContext<'_>, node: NodeId, id: PacketId) {
-        self.call(context.now(), |medium| medium.on_packet(context, node, id));
+        self.call(|medium| medium.on_packet(context, node, id));
     }
 
     fn on_frame(&mut self, context: &mut MediumContext<'_>, link: LinkId, id: PacketId) {
-        self.call(context.now(), |medium| medium.on_frame(context, link, id));
+        self.call(|medium| medium.on_frame(context, link, id));
     }
 
     fn on_broadcast(
@@ -325,28 +313,45 @@ impl Medium for Guarded<Box<dyn Medium>> {
         radio: u8,
         id: PacketId,
     ) {
-        self.call(context.now(), |medium| {
+        self.call(|medium| {
             medium.on_broadcast(context, node, radio, id);
         });
     }
 
     fn set_link_up(&mut self, context: &mut MediumContext<'_>, link: LinkId, up: bool) {
-        self.call(context.now(), |medium| {
+        self.call(|medium| {
             medium.set_link_up(context, link, up);
         });
     }
 
     fn set_node_up(&mut self, context: &mut MediumContext<'_>, node: NodeId, up: bool) {
-        self.call(context.now(), |medium| {
+        self.call(|medium| {
             medium.set_node_up(context, node, up);
         });
     }
 
     fn on_timer(&mut self, context: &mut MediumContext<'_>, token: u32) {
-        self.call(context.now(), |medium| medium.on_timer(context, token));
+        self.call(|medium| medium.on_timer(context, token));
     }
 
     fn held_pkts(&self) -> usize {
         self.read(|model| model.held_pkts())
+    }
+}
+
+impl PathLossModel for Guarded<Rc<dyn PathLossModel>> {
+    fn loss_db(&self, path: &Path, frequency: Frequency) -> f64 {
+        self.read(|model| model.loss_db(path, frequency))
+    }
+}
+
+impl MobilityModel for Guarded<Rc<dyn MobilityModel>> {
+    fn places(
+        &self,
+        from: Position,
+        end: Duration,
+        stream: &mut Stream,
+    ) -> Vec<(Duration, Position)> {
+        self.read(|model| model.places(from, end, stream))
     }
 }

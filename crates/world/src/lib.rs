@@ -60,6 +60,7 @@ mod estimate;
 mod failures;
 mod guard;
 mod infos;
+pub mod mobility;
 pub mod models;
 mod names;
 pub mod outcome;

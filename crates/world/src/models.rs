@@ -14,6 +14,7 @@ use backlane_wifi::WifiConfig;
 use backlane_wifi::config::ns2;
 
 use crate::controls::{self, Control};
+use crate::mobility::UeMotion;
 use crate::path_losses::PathLoss;
 use crate::queues::{self, Queue};
 use crate::registry::Registry;
@@ -28,6 +29,7 @@ pub struct Models {
     pub(crate) sources: Registry<Traffic>,
     pub(crate) technologies: Registry<Technology>,
     pub(crate) path_losses: Registry<PathLoss>,
+    pub(crate) motions: Registry<UeMotion>,
     pub(crate) controls: Registry<Control>,
     catalogue: Catalogue,
 }
@@ -39,6 +41,7 @@ pub struct ModelsBuilder {
     sources: Registry<Traffic>,
     technologies: Registry<Technology>,
     path_losses: Registry<PathLoss>,
+    motions: Registry<UeMotion>,
     controls: Registry<Control>,
 }
 
@@ -61,6 +64,7 @@ impl Models {
             sources: Registry::default(),
             technologies: Registry::default(),
             path_losses: Registry::default(),
+            motions: Registry::default(),
             controls: controls::standard(),
         }
     }
@@ -107,6 +111,13 @@ impl ModelsBuilder {
         self
     }
 
+    /// Adds a mobility model of UEs.
+    #[must_use]
+    pub fn mobility(mut self, model: UeMotion) -> Self {
+        self.motions.push(model);
+        self
+    }
+
     /// Adds a congestion control.
     #[must_use]
     pub fn congestion_control(mut self, control: Control) -> Self {
@@ -124,6 +135,7 @@ impl ModelsBuilder {
         let declared = declared.chain(self.sources.declared());
         let declared = declared.chain(self.technologies.declared());
         let declared = declared.chain(self.path_losses.declared());
+        let declared = declared.chain(self.motions.declared());
         let declared = declared.chain(self.controls.declared());
         let declared: Vec<Declared> = declared.chain(sections()).collect();
         Ok(Models {
@@ -133,6 +145,7 @@ impl ModelsBuilder {
             sources: self.sources,
             technologies: self.technologies,
             path_losses: self.path_losses,
+            motions: self.motions,
             controls: self.controls,
         })
     }

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use backlane_param::{Mismatch, Params, Values};
-use backlane_radio::path_loss::Named;
+use backlane_radio::Named;
 pub use backlane_radio::path_loss::{Path, PathLossModel};
 use backlane_scenario::Declared;
 
 use crate::error::BuildError;
+use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
 type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
@@ -32,7 +33,11 @@ impl PathLoss {
                 variant: C::spec().variant(name),
             },
             name,
-            make: Box::new(move |values| Ok(make(C::read(values)?))),
+            make: Box::new(move |values| {
+                let config = C::read(values)?;
+                let model = Guarded::new(name, "path loss".to_owned(), || make(config));
+                Ok(Rc::new(model))
+            }),
         }
     }
 }
@@ -41,7 +46,10 @@ registered!(PathLoss, "path loss model");
 
 impl Registry<PathLoss> {
     /// Makes the model that a network names, if it is one of the program.
-    pub(crate) fn make<T>(&self, named: &mut Named<T>) -> Result<(), BuildError> {
+    pub(crate) fn make<T>(
+        &self,
+        named: &mut Named<T, dyn PathLossModel>,
+    ) -> Result<(), BuildError> {
         named.make(|name, values| Ok((self.find(name)?.make)(values)?))
     }
 }

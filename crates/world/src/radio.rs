@@ -1,6 +1,6 @@
 //! UEs behind a radio access network.
 
-use backlane_engine::{Interrupt, Watch};
+use backlane_engine::Watch;
 use backlane_lte::Ran;
 use backlane_lte::config::{CarrierConfig, CellConfig, RanConfig, UeChannel, UeConfig};
 use backlane_net::{MediumId, NodeId};
@@ -39,6 +39,8 @@ impl Builder<'_> {
             .map(|trace| channel(trace, clock))
             .collect::<Option<_>>()
             .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
+        let end = self.scenario.duration;
+        let motions = (self.models.motions).motions(&config.mobility, clock, end)?;
         let spread_m = lte.spread.as_m_f64();
         let cell_of = |node: NodeId| enodebs.iter().position(|&enodeb| enodeb == node);
         let ues: Vec<UeConfig> = (0..access.ues)
@@ -55,20 +57,24 @@ impl Builder<'_> {
                     let mut offset = || (2.0 * stream.uniform() - 1.0) * spread_m;
                     ((x + offset(), y + offset()), None, info.attached_to)
                 };
+                let from = position(at, config.ue_height);
                 let own = lte.ues.get(index).and_then(|ue| ue.channel);
                 let heard = own.or(lte.channel);
                 Ok(UeConfig {
                     node,
                     name: info.id.clone(),
-                    mobility: match way(lte, index, config.ue_height, clock) {
-                        Some(way) => way,
-                        None => mobility(position(at, config.ue_height), motion, clock),
+                    mobility: match (way(lte, index, config.ue_height, clock), motion) {
+                        (Some(way), _) => way,
+                        (None, Some(motion)) => mobility(from, motion, clock),
+                        (None, None) => {
+                            motions.way(from, self.streams.stream(&info.id, "mobility"))?
+                        }
                     },
                     serving: serving.and_then(cell_of),
                     channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
                 })
             })
-            .collect::<Result<_, Interrupt>>()?;
+            .collect::<Result<_, Unbuilt>>()?;
         let carriers = config.carrier.iter().map(CarrierConfig::n_rb);
         let carrier_prbs = carriers.map(u64::from).collect();
         let tunnel_bytes = config.tunnel.get() as u32;

@@ -8,7 +8,7 @@ use backlane_scenario::Scenario;
 use backlane_units::SimTime;
 
 use crate::error::BuildError;
-use crate::guard::ModelPanic;
+use crate::guard::{self, ModelPanic};
 use crate::models::Models;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
@@ -87,8 +87,9 @@ impl World {
         mut sink: Option<&mut dyn Sink>,
     ) -> Result<Outcome, Interrupt> {
         let watch = &mut Watch::new(&mut watch);
-        let ended = self.pass_time(watch, &mut sink)?;
-        let now = self.simulation.events.now();
+        let now = |world: &Self| world.simulation.events.now();
+        let ended = guard::timed(&mut self, now, |world| world.pass_time(watch, &mut sink))?;
+        let now = now(&self);
         watch.ask(now, self.simulation.events.fired())?;
         if let Some(sink) = sink {
             self.sampler.hand_over(sink, 1)?;
@@ -96,7 +97,7 @@ impl World {
                 captures.hand_over(sink, 0)?;
             }
         }
-        Outcome::of(self, ended, watch)
+        guard::timed(&mut (), |()| now, |()| Outcome::of(self, ended, watch))
     }
 
     fn pass_time(

@@ -28,11 +28,8 @@ pub(crate) fn way(lte: &Lte, ue: usize, height: Length, clock: SimTime) -> Optio
     Waypoints::new(&places).ok().map(Mobility::Waypoints)
 }
 
-/// A UE that begins at `from`; times of its path count from `clock`.
-pub(crate) fn mobility(from: Position, motion: Option<Motion>, clock: SimTime) -> Mobility {
-    let Some(motion) = motion else {
-        return Mobility::Static(from);
-    };
+/// The way of a UE that begins at `from`; times of its path count from `clock`.
+pub(crate) fn mobility(from: Position, motion: Motion, clock: SimTime) -> Mobility {
     let begin = clock.saturating_add(motion.start);
     let (east, north) = motion.velocity_m_per_s;
     Mobility::Line(Line {
@@ -70,7 +67,7 @@ mod tests {
         };
         let clock = SimTime::ZERO + Duration::from_secs(10);
         let from = position((0.0, 0.0), "1.5 m".parse().unwrap());
-        let way = mobility(from, Some(motion), clock);
+        let way = mobility(from, motion, clock);
         let at = |s| way.position(SimTime::ZERO + Duration::from_secs(s));
         assert_eq!(at(11), Position::new(0.0, 0.0, 1.5));
         assert_eq!(at(12), Position::new(3.0, 4.0, 1.5));

@@ -4,12 +4,14 @@
 //! come since time zero. The last is what fading is a function of, and it is exact
 //! regardless of how the speed varies in between.
 
+mod model;
 mod waypoints;
 
 use backlane_units::SimTime;
 
 use crate::position::Position;
 
+pub use model::{MobilityModel, UeMobility};
 pub use waypoints::{WaypointError, Waypoints};
 
 /// The way of a user.

@@ -15,7 +15,7 @@ mod log_distance;
 mod tr38901;
 mod two_ray;
 
-pub use added::{Added, Named, PathLossModel};
+pub use added::{Added, PathLossModel};
 pub use choices::{CellPathLoss, MeshPathLoss, ReferenceLoss};
 pub use friis::Friis;
 pub use hata::{City, Cost231Hata, Environment, OkumuraHata};
