@@ -5,11 +5,15 @@
 //! that follow. Every scene runs three times; the minimum CPU time counts, since noise only adds.
 //!
 //! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and prints
-//! its peak memory.
+//! also the CPU time of resolving and reading it, and the peak memory.
+//!
+//! `backlane-bench --write FOLDER` writes the scenes that are scenarios as files.
 
 mod functions;
 mod lte;
 mod wifi;
+
+use std::path::Path;
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_testkit::Dumbbell;
@@ -26,6 +30,8 @@ struct Work {
     delivered_pkts: u64,
     packet_hops: u64,
     events: u64,
+    /// Resolving the scenario file, and reading the resolved text.
+    read_s: [f64; 2],
     /// Building the world: nodes, links, routes.
     build_s: f64,
     /// Running it.
@@ -42,7 +48,6 @@ fn dumbbell(mbps: u64, flows: usize, seconds: u64) -> Work {
     let start = ThreadTime::now();
     let simulation = dumbbell.run(Duration::from_secs(seconds));
     let cpu_s = start.elapsed().as_secs_f64();
-    let build_s = 0.0;
     Work {
         simulated_s: seconds as f64,
         delivered_pkts: simulation
@@ -58,7 +63,8 @@ fn dumbbell(mbps: u64, flows: usize, seconds: u64) -> Work {
             .map(|l| l.counters().packets)
             .sum(),
         events: simulation.events.fired(),
-        build_s,
+        read_s: [0.0; 2],
+        build_s: 0.0,
         cpu_s,
     }
 }
@@ -70,12 +76,17 @@ fn scenario(text: &str) -> Work {
 
 /// The first cell of a scenario file.
 fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
+    let start = ThreadTime::now();
     let plan = backlane_world::catalogue()
         .plan(text, path, overrides, None)
         .unwrap_or_else(|report| panic!("{report}"));
+    let plan_s = start.elapsed().as_secs_f64();
+    let start = ThreadTime::now();
     let scenario = backlane_world::catalogue()
         .from_resolved(&plan.cells[0].resolved)
         .unwrap_or_else(|report| panic!("{report}"));
+    let read_s = [plan_s, start.elapsed().as_secs_f64()];
+    drop(plan);
     let start = ThreadTime::now();
     let world = World::new(&scenario, 1, None).unwrap_or_else(|error| panic!("{error}"));
     let build_s = start.elapsed().as_secs_f64();
@@ -89,6 +100,7 @@ fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
         delivered_pkts: outcome.summary.packets_delivered,
         packet_hops: outcome.summary.packet_hops,
         events: outcome.summary.events,
+        read_s,
         build_s,
         cpu_s,
     }
@@ -132,6 +144,40 @@ start = "uniform 0 s 2 ms"
         from.join(", "),
         to.join(", ")
     )
+}
+
+/// Names and texts of the scenes that are scenarios.
+fn scenarios() -> Vec<(String, String)> {
+    let routings = [
+        ("shortest path", "protocol = \"shortest-path\""),
+        ("OLSR", "protocol = \"olsr\""),
+        (
+            "BP-MR per flow",
+            "protocol = \"bp-mr\"\ngranularity = \"flow\"",
+        ),
+        (
+            "BP-MR per packet",
+            "protocol = \"bp-mr\"\ngranularity = \"packet\"",
+        ),
+    ];
+    let grids = routings.map(|(name, routing)| {
+        let text = grid(routing, 100, "10 MB", "staggered");
+        (format!("grid, 100 x 10 MB, {name}"), text)
+    });
+    let meshes = [5, 10, 20, 50, 100];
+    let meshes = meshes.map(|side| (format!("mesh of {} nodes", side * side), mesh(side)));
+    let radios = lte::scenes().into_iter().chain(wifi::scenes());
+    let radios = radios.map(|(name, text)| (name.to_owned(), text));
+    grids.into_iter().chain(meshes).chain(radios).collect()
+}
+
+/// Writes the scenarios as files.
+fn write_scenarios(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (name, text) in scenarios() {
+        std::fs::write(folder.join(name + ".toml"), text)?;
+    }
+    Ok(())
 }
 
 fn measure(filter: &str, name: &str, mut scene: impl FnMut() -> Work) {
@@ -179,7 +225,10 @@ fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
             (key.to_owned(), value.to_owned())
         })
         .collect();
-    print(path, &cell(&text, path, &overrides));
+    let work = cell(&text, path, &overrides);
+    print(path, &work);
+    let [plan_s, read_s] = work.read_s;
+    println!("resolved in {plan_s:.3} CPU-s, read in {read_s:.3}");
     if let Some(peak) = peak_memory() {
         println!("at most {peak} of memory");
     }
@@ -188,6 +237,11 @@ fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let filter = arguments.next().unwrap_or_default();
+    if filter == "--write" {
+        let folder = arguments.next().unwrap_or_default();
+        write_scenarios(Path::new(&folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+        return;
+    }
     println!(
         "{:<36} {:>8} {:>10} {:>11} {:>8} {:>8} {:>12} {:>8} {:>9}",
         "scene",
@@ -200,7 +254,7 @@ fn main() {
         "ns/hop",
         "sim/CPU"
     );
-    if std::path::Path::new(&filter)
+    if Path::new(&filter)
         .extension()
         .is_some_and(|extension| extension == "toml")
     {
@@ -216,31 +270,8 @@ fn main() {
     measure(&filter, "dumbbell 1 Gb/s, 100 CUBIC flows", || {
         dumbbell(1000, 100, 30)
     });
-    for (name, routing) in [
-        ("shortest path", "protocol = \"shortest-path\""),
-        ("OLSR", "protocol = \"olsr\""),
-        (
-            "BP-MR per flow",
-            "protocol = \"bp-mr\"\ngranularity = \"flow\"",
-        ),
-        (
-            "BP-MR per packet",
-            "protocol = \"bp-mr\"\ngranularity = \"packet\"",
-        ),
-    ] {
-        let text = grid(routing, 100, "10 MB", "staggered");
-        measure(&filter, &format!("grid, 100 x 10 MB, {name}"), || {
-            scenario(&text)
-        });
-    }
-    for side in [5, 10, 20, 50, 100] {
-        let text = mesh(side);
-        measure(&filter, &format!("mesh of {} nodes", side * side), || {
-            scenario(&text)
-        });
-    }
-    for (name, text) in lte::scenes().into_iter().chain(wifi::scenes()) {
-        measure(&filter, name, || scenario(&text));
+    for (name, text) in scenarios() {
+        measure(&filter, &name, || scenario(&text));
     }
     functions::measure(&filter);
 }
