@@ -67,6 +67,20 @@ fn a_resolved_cell_is_a_scenario_that_resolves_to_itself() {
 }
 
 #[test]
+fn a_country_is_one_piece_with_a_gateway_for_every_200_sites() {
+    let path = path("country.toml");
+    let text = read_file(&path).unwrap();
+    let overrides = [("topology.nodes", "10000"), ("access.ues", "100")];
+    let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let plan = plan(&text, &path, &overrides, None).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(plan.warnings, []);
+    let scenario = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
+    let of_gateway = |node: usize| scenario.nodes[node].kind == NodeKind::Epc;
+    let wires = scenario.links.iter().filter(|link| of_gateway(link.a));
+    assert_eq!(wires.count(), 50);
+}
+
+#[test]
 fn the_grid_is_that_of_the_paper() {
     let plan = planned("grid.toml");
     assert_eq!(

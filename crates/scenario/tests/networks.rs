@@ -269,6 +269,77 @@ fn rules_for_sites_nest_as_geometry_says() {
     );
 }
 
+/// The lengths of the wires between sites, the shortest first, from their delays.
+fn lengths_km(links: &[Link]) -> Vec<f64> {
+    let delays_ps = links.iter().map(|link| link.wire().unwrap().delay.as_ps());
+    let mut lengths: Vec<f64> = delays_ps
+        .map(|ps| ps as f64 * 1e-12 * 299_702.547)
+        .collect();
+    lengths.sort_unstable_by(f64::total_cmp);
+    lengths
+}
+
+#[test]
+fn sites_scattered_as_densely_as_a_real_backhaul_have_hops_of_its_lengths() {
+    let link = "link = { rate = \"1 Gbit/s\", queue = \"50 kB\" }\n";
+    let rule = "{ rule = \"mst\", extra_degree = 3, extra_length = \"17.2 km\" }";
+    let scattered = built(&format!(
+        "kind = \"scattered\"\nnodes = 5000\nspacing = \"7.8 km\"\nlinks = {rule}\n{link}"
+    ));
+    let real = built(&format!("{SITES}links = {rule}\n{link}"));
+    let links = "links = { rule = \"recorded\", file = \"../../../../examples/real_backhaul/links.csv\" }\n";
+    let recorded = built(&format!("{SITES}{links}{link}"));
+    let median = |links: &[Link]| lengths_km(links)[links.len() / 2];
+    let [scattered_km, by_rule_km, recorded_km] = [
+        &scattered.links,
+        &real.links,
+        &recorded.links[..75].to_vec(),
+    ]
+    .map(|links| median(links));
+    assert!(
+        (scattered_km / by_rule_km - 1.0).abs() < 0.1,
+        "{scattered_km} {by_rule_km}"
+    );
+    assert!(
+        (scattered_km / recorded_km - 1.0).abs() < 0.15,
+        "{scattered_km} {recorded_km}"
+    );
+    // Longer links only where the tree needs them.
+    let long = lengths_km(&scattered.links)
+        .iter()
+        .filter(|km| **km > 17.2)
+        .count();
+    assert!(long < 5000 / 100, "{long}");
+    assert!(
+        degrees(&scattered)
+            .iter()
+            .all(|degree| (1..=4).contains(degree))
+    );
+    let side_m = 7_800.0 * 5000_f64.sqrt();
+    let inside = |at: f64| (0.0..side_m).contains(&at);
+    let mut positions = scattered.nodes.iter().filter_map(|node| node.position_m);
+    assert!(positions.all(|(x, y)| inside(x) && inside(y)));
+}
+
+#[test]
+fn a_gateway_is_wired_to_every_node_so_many_further_on() {
+    let attached = |gateway: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"chain\"\nnodes = 7\n{LINK}\
+             [[gateway]]\n{gateway}{LINK}"
+        );
+        catalogue::parse(&text, "chain.toml").map(|scenario| ends(&scenario)[6..].to_vec())
+    };
+    assert_eq!(
+        attached("attach_each = 3\n").unwrap(),
+        [(7, 0), (7, 3), (7, 6)]
+    );
+    let both = "attach = \"enb2\"\nattach_each = 5\n";
+    assert_eq!(attached(both).unwrap(), [(7, 1), (7, 0), (7, 5)]);
+    let missing = attached("").unwrap_err();
+    assert_eq!(missing.diagnostics[0].message, "gateway attach is missing");
+}
+
 #[test]
 fn cells_hold_a_router_each_and_neighbours_are_linked() {
     let cells = |more: &str| {

@@ -1,16 +1,20 @@
 //! From a topology section to explicit nodes and links.
 //!
 //! Every generator gives a [`Network`]; `lattice` has the regular ones, `ring_tree` the jittered
-//! one of the BP-MR paper, `cells` that of the TCP-aware paper, `sites` those that a file places, and
-//! `rules` the rules that join sites. `template` reads the links. Ties are always broken by index, so
-//! that the same file gives the same network everywhere.
+//! one of the BP-MR paper, `cells` that of the TCP-aware paper, `sites` those that a file places,
+//! `scattered` those at random places, and `rules` the rules that join both; `positions` and
+//! `nearest` have the distances and the nearest nodes. `template` reads the links. Ties are always
+//! broken by index, so that the same file gives the same network everywhere.
 
 mod cells;
 mod draws;
 mod lattice;
+mod nearest;
 mod network;
+mod positions;
 mod ring_tree;
 mod rules;
+mod scattered;
 pub(crate) mod sites;
 mod template;
 
@@ -45,6 +49,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
         "ring_tree" => ring_tree::build(topology, problems)?,
         "cells" => cells::build(topology, problems)?,
         "sites" => sites::build(topology, files, problems)?,
+        "scattered" => scattered::build(topology, files, problems)?,
         _ => graph(topology, problems),
     };
     if network.nodes.is_empty() && problems.has_errors() {
@@ -59,6 +64,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
         );
         return None;
     }
+    let own_nodes = network.nodes.len();
     for (section, kind) in [("gateway", NodeKind::Epc), ("server", NodeKind::Server)] {
         for (table, span) in file.tables(section) {
             let position = position(table);
@@ -82,6 +88,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
     for section in ["gateway", "server"] {
         for (table, span) in file.tables(section) {
             attach(&mut network, &ids, table, span, problems);
+            attach_each(&mut network, own_nodes, &ids, table, span, problems);
         }
     }
     check(&network, file.get("wifi").is_some(), problems);
@@ -196,6 +203,34 @@ fn attach(
         if let Some(other) = other {
             add_link(network, own, other, &template(table), span, place, problems);
         }
+    }
+}
+
+/// The wired links of a gateway to the first of the `nodes` of the topology and to each one this
+/// many further on.
+fn attach_each(
+    network: &mut Network,
+    nodes: usize,
+    ids: &BTreeMap<String, usize>,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) {
+    let own = table.text("node").and_then(|id| ids.get(id).copied());
+    let step = table.integer("attach_each");
+    if table.get("attach").is_none() && step.is_none() && !problems.has_errors() {
+        let label = "add `attach = …`: a name, or a list of them";
+        problems.error(Code::MissingKey, span, "gateway attach is missing", label);
+    }
+    let (Some(own), Some(step)) = (own, step) else {
+        return;
+    };
+    let (place, template) = (table.place("attach_each", span), template(table));
+    for other in (0..nodes).step_by(step) {
+        if !problems.go_on() {
+            break;
+        }
+        add_link(network, own, other, &template, span, place, problems);
     }
 }
 

@@ -8,7 +8,8 @@ use backlane_units::Length;
 
 use super::draws::SplitMix;
 use super::network::{Network, Placed, too_many};
-use super::rules::{add_extra, capped_tree};
+use super::positions::Positions;
+use super::rules::{Extra, add_extra, capped_tree};
 use super::template::template;
 use crate::codes::Code;
 use crate::diagnostic::Span;
@@ -16,7 +17,7 @@ use crate::model::NodeKind;
 use crate::problems::Problems;
 use crate::tree::{Table, Value};
 
-/// Sorting all pairs of nodes bounds what is reasonable.
+/// The tree takes time in proportion to the square of the number of nodes.
 const MOST_NODES: u64 = 4_000;
 
 /// The numbers in `centre`, where they are usable.
@@ -100,27 +101,17 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
             span,
         });
     }
-    let distance = |a: usize, b: usize| {
-        let (a, b) = (positions[a], positions[b]);
-        let (dx, dy) = (
-            a.0.as_m_f64() - b.0.as_m_f64(),
-            a.1.as_m_f64() - b.1.as_m_f64(),
-        );
-        (dx * dx + dy * dy).sqrt()
+    let places = positions.iter().map(|(x, y)| (x.as_m_f64(), y.as_m_f64()));
+    let places = Positions::Plane(places.collect());
+    let root = root - 1;
+    let mut links = capped_tree(&places, root, table.integer("children")?, problems);
+    let extra = Extra {
+        degree: table.integer("extra_degree")?,
+        most: table.integer("extra_links")?,
+        exempt: Some(root),
+        ..Extra::default()
     };
-    let mut links = capped_tree(
-        nodes,
-        root - 1,
-        table.integer("children")?,
-        &distance,
-        problems,
-    );
-    let (degree, most) = (
-        table.integer("extra_degree")?,
-        table.integer("extra_links")?,
-    );
-    let root = Some(root - 1);
-    add_extra(&mut links, nodes, degree, most, root, &distance, problems);
+    add_extra(&mut links, &places, &extra, problems);
     for (a, b) in links {
         network
             .links

@@ -1,13 +1,16 @@
 //! Rules that join placed nodes by their distances.
 //!
-//! A rule sees only a distance function, in metres. Ties are broken by the lower index, so the
-//! result does not depend on the order in which pairs are looked at.
+//! Ties are broken by the lower index, so the result does not depend on the order in which pairs
+//! are looked at. Only near pairs are: for evenly spread nodes a rule takes time in proportion to
+//! n log n.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use backlane_units::Duration;
 
+use super::nearest::{Candidate, Nearest, is_inside};
+use super::positions::Positions;
 use crate::problems::Problems;
 
 /// Speed of light in air at the refractive index 1.0003, in m/s.
@@ -21,103 +24,85 @@ pub(super) fn propagation(length_m: f64) -> Duration {
     Duration::from_secs_f64(length_m / LIGHT_IN_AIR_M_PER_S)
 }
 
-/// A candidate link; ordered by length, then by its ends.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    length_m: f64,
-    a: u32,
-    b: u32,
+/// The nearest nodes that are looked up first; twice as many each further time.
+const FIRST_BATCH: usize = 8;
+
+/// All pairs of some nodes, the shortest first. Each node looks its nearest ones up in batches,
+/// since few rules ask for all.
+struct Pairs<'p> {
+    nearest: Nearest<'p>,
+    /// By node, what is looked up but not given out: the longest first, and the size of the batch.
+    batches: Vec<(Vec<Candidate>, usize)>,
+    /// The shortest pair of each node that is not given out, with the node.
+    next: BinaryHeap<Reverse<(Candidate, u32)>>,
+    last: Option<Candidate>,
 }
 
-impl Candidate {
-    fn new(length_m: f64, a: usize, b: usize) -> Self {
-        let (a, b) = (a as u32, b as u32);
-        Self { length_m, a, b }
-    }
-
-    fn ends(&self) -> (usize, usize) {
-        (self.a as usize, self.b as usize)
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.length_m
-            .total_cmp(&other.length_m)
-            .then((self.a, self.b).cmp(&(other.a, other.b)))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-/// All pairs of some nodes, the shortest first. The pairs that each node begins are sorted by
-/// themselves and merged as they are asked for, since few rules ask for all.
-struct Pairs {
-    /// The pairs that each node begins with higher ones, the longest first.
-    of_nodes: Vec<Vec<Candidate>>,
-    /// The shortest pair of each node that is not given out.
-    next: BinaryHeap<Reverse<Candidate>>,
-}
-
-impl Pairs {
-    /// `among` are the nodes, in their order.
+impl<'p> Pairs<'p> {
+    /// The pairs of `nodes`, which may be in pieces.
     fn new(
-        among: &[usize],
-        distance: &dyn Fn(usize, usize) -> f64,
+        positions: &'p Positions,
+        nodes: &[usize],
+        parents: Option<&mut [usize]>,
         problems: &mut Problems,
     ) -> Self {
-        let last = among.last().map_or(0, |last| last + 1);
-        let mut of_nodes = vec![Vec::new(); last];
-        let mut next = BinaryHeap::with_capacity(among.len());
-        for (at, &a) in among.iter().enumerate() {
+        let mut pairs = Self {
+            nearest: Nearest::new(positions, nodes.iter().copied()),
+            batches: vec![(Vec::new(), FIRST_BATCH); positions.len()],
+            next: BinaryHeap::with_capacity(nodes.len()),
+            last: None,
+        };
+        if let Some(parents) = parents {
+            pairs.set_pieces(parents);
+        }
+        for &node in nodes {
             if !problems.go_on() {
                 break;
             }
-            let others = among[at + 1..].iter();
-            let mut own: Vec<_> = others
-                .map(|&b| Candidate::new(distance(a, b), a, b))
-                .collect();
-            own.sort_unstable_by_key(|pair| Reverse(*pair));
-            next.extend(own.pop().map(Reverse));
-            of_nodes[a] = own;
+            pairs.look_up(node, None);
         }
-        Self { of_nodes, next }
+        pairs
     }
 
-    fn next(&mut self, problems: &mut Problems) -> Option<(usize, usize)> {
-        if !problems.go_on() {
-            return None;
-        }
-        let Reverse(pair) = self.next.pop()?;
-        let own = self.of_nodes.get_mut(pair.a as usize);
-        let following = own.and_then(Vec::pop);
-        self.next.extend(following.map(Reverse));
-        Some(pair.ends())
+    /// Removes a node: its pairs are no longer wanted.
+    fn remove(&mut self, node: usize) {
+        self.nearest.remove(node);
+        self.batches[node].0 = Vec::new();
     }
-}
 
-/// The other nodes, those nearest to `node` first.
-fn by_distance(
-    nodes: usize,
-    node: usize,
-    distance: &dyn Fn(usize, usize) -> f64,
-) -> Vec<(f64, usize)> {
-    let others = (0..nodes).filter(|other| *other != node);
-    let mut others: Vec<_> = others.map(|other| (distance(node, other), other)).collect();
-    others.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
-    others
+    /// Pairs within one piece are no longer wanted; some may still come.
+    fn set_pieces(&mut self, parents: &mut [usize]) {
+        let pieces = 0..parents.len();
+        let pieces = pieces.map(|node| root(parents, node) as u32);
+        self.nearest.set_pieces(pieces.collect());
+    }
+
+    /// Puts the pair of `node` that follows `after` in line.
+    fn look_up(&mut self, node: usize, after: Option<Candidate>) {
+        if self.nearest.is_removed(node) {
+            return;
+        }
+        let (batch, size) = &mut self.batches[node];
+        if batch.is_empty() {
+            *batch = self.nearest.of(node, after, *size);
+            batch.reverse();
+            *size *= 2;
+        }
+        let following = batch.pop().map(|pair| Reverse((pair, node as u32)));
+        self.next.extend(following);
+    }
+
+    fn next(&mut self, problems: &mut Problems) -> Option<Candidate> {
+        while problems.go_on() {
+            let Reverse((pair, node)) = self.next.pop()?;
+            self.look_up(node as usize, Some(pair));
+            // Both ends have the pair in line, one right after the other.
+            if self.last.replace(pair) != Some(pair) {
+                return Some(pair);
+            }
+        }
+        None
+    }
 }
 
 /// The piece that each node belongs to, named by its lowest index.
@@ -146,19 +131,14 @@ fn join(parents: &mut [usize], a: usize, b: usize) -> bool {
 }
 
 /// Each node is joined to its `k` nearest.
-pub(super) fn k_nearest(
-    nodes: usize,
-    k: usize,
-    distance: &dyn Fn(usize, usize) -> f64,
-    problems: &mut Problems,
-) -> Links {
+pub(super) fn k_nearest(positions: &Positions, k: usize, problems: &mut Problems) -> Links {
+    let nearest = Nearest::new(positions, 0..positions.len());
     let mut links = Links::new();
-    for a in 0..nodes {
+    for node in 0..positions.len() {
         if !problems.go_on() {
             break;
         }
-        let others = by_distance(nodes, a, distance);
-        links.extend(others.iter().take(k).map(|(_, b)| (a.min(*b), a.max(*b))));
+        links.extend(nearest.of(node, None, k).iter().map(Candidate::ends));
     }
     links.sort_unstable();
     links.dedup();
@@ -171,59 +151,50 @@ const NEAREST: usize = 16;
 /// Two nodes are joined when no third lies inside the circle over their link, that is, when no
 /// third sees them at an obtuse angle (Gabriel and Sokal 1969).
 ///
-/// `places` are the nodes by where they are, each list in the order of the nodes: nodes at one
-/// place see the others alike, so that one of them is looked at for all.
-pub(super) fn gabriel(
-    places: &[Vec<usize>],
-    distance: &dyn Fn(usize, usize) -> f64,
-    problems: &mut Problems,
-) -> Links {
-    let firsts: Vec<usize> = places.iter().map(|place| place[0]).collect();
-    let between = |a: usize, b: usize| distance(firsts[a], firsts[b]);
-    let mut near = Vec::with_capacity(firsts.len());
-    for a in 0..firsts.len() {
+/// Nodes at one place see the others alike, so that one of them is looked at for all.
+pub(super) fn gabriel(positions: &Positions, problems: &mut Problems) -> Links {
+    let places = positions.places();
+    let mut place_of = vec![usize::MAX; positions.len()];
+    for (place, nodes) in places.iter().enumerate() {
+        place_of[nodes[0]] = place;
+    }
+    let nearest = Nearest::new(positions, places.iter().map(|nodes| nodes[0]));
+    let mut near = Vec::with_capacity(places.len());
+    for nodes in &places {
         if !problems.go_on() {
             return Links::new();
         }
-        let others = (0..firsts.len()).filter(|b| *b != a);
-        let mut others: Vec<_> = others.map(|b| (between(a, b), b)).collect();
-        if others.len() > NEAREST {
-            others.select_nth_unstable_by(NEAREST, |x, y| x.0.total_cmp(&y.0));
-            others.truncate(NEAREST);
-        }
-        near.push(others.iter().map(|(_, b)| *b).collect::<Vec<_>>());
+        let found = nearest.of(nodes[0], None, NEAREST);
+        let others = found.iter().map(|pair| match pair.ends() {
+            (a, b) if a == nodes[0] => b,
+            (a, _) => a,
+        });
+        near.push(others.collect::<Vec<_>>());
     }
     let mut links = Links::new();
-    for (a, place) in places.iter().enumerate() {
+    for (place, nodes) in places.iter().enumerate() {
         // Nothing lies inside a circle without extent.
-        for (rank, first) in place.iter().enumerate() {
-            links.extend(place[rank + 1..].iter().map(|second| (*first, *second)));
+        for (rank, first) in nodes.iter().enumerate() {
+            links.extend(nodes[rank + 1..].iter().map(|second| (*first, *second)));
         }
-        if !problems.go_on() {
-            return Links::new();
-        }
-        let others = by_distance(firsts.len(), a, &between);
-        for (rank, (length, b)) in others.iter().enumerate() {
-            if *b < a {
-                continue;
-            }
-            let is_inside = |c: usize| {
-                let (to_a, to_b) = (between(a, c), between(c, *b));
-                c != a && c != *b && to_a * to_a + to_b * to_b < length * length
-            };
-            if near[a].iter().chain(&near[*b]).any(|c| is_inside(*c)) {
+        let a = nodes[0];
+        for b in nearest.not_behind(a, &near[place]) {
+            if place_of[b] <= place {
                 continue;
             }
             if !problems.go_on() {
                 return Links::new();
             }
-            // Whoever lies inside the circle is nearer to `a` than `b` is.
-            let is_free = !others[..rank].iter().any(|(_, c)| is_inside(*c));
-            if is_free {
-                for first in place {
-                    let ends = places[*b].iter();
-                    links.extend(ends.map(|second| (*first.min(second), *first.max(second))));
-                }
+            let length_m = positions.distance_m(a, b);
+            let mut close = near[place].iter().chain(&near[place_of[b]]);
+            if close.any(|c| is_inside(positions, a, b, length_m, *c))
+                || nearest.is_any_inside(a, b, length_m)
+            {
+                continue;
+            }
+            for first in nodes {
+                let ends = places[place_of[b]].iter();
+                links.extend(ends.map(|second| (*first.min(second), *first.max(second))));
             }
         }
     }
@@ -234,12 +205,13 @@ pub(super) fn gabriel(
 /// A spanning tree grown from `root` by the shortest link that leaves it (Prim), in which `root`
 /// and every other node have at most `children` children; at least one is always allowed.
 pub(super) fn capped_tree(
-    nodes: usize,
+    positions: &Positions,
     root: usize,
     children: usize,
-    distance: &dyn Fn(usize, usize) -> f64,
     problems: &mut Problems,
 ) -> Links {
+    let nodes = positions.len();
+    let distance = |a: usize, b: usize| positions.distance_m(a, b);
     let mut links = Links::new();
     let mut used = vec![0_usize; nodes];
     let mut inside = vec![false; nodes];
@@ -248,13 +220,16 @@ pub(super) fn capped_tree(
     let mut best: Vec<(f64, usize)> = (0..nodes).map(|v| (distance(root, v), root)).collect();
     inside[root] = true;
     while members.len() < nodes {
-        let next = (0..nodes)
-            .filter(|v| !inside[*v])
-            .map(|v| Candidate::new(best[v].0, best[v].1, v))
-            .min();
-        let Some((parent, child)) = next.map(|next| next.ends()) else {
+        let next = (0..nodes).filter(|v| !inside[*v]).min_by(|x, y| {
+            let (x, y) = ((best[*x], *x), (best[*y], *y));
+            x.0.0
+                .total_cmp(&y.0.0)
+                .then((x.0.1, x.1).cmp(&(y.0.1, y.1)))
+        });
+        let Some(child) = next else {
             break;
         };
+        let parent = best[child].1;
         links.push((parent.min(child), parent.max(child)));
         inside[child] = true;
         members.push(child);
@@ -288,87 +263,120 @@ pub(super) fn capped_tree(
 
 /// The spanning tree that takes the shortest links first (Kruskal) while no node gets more than
 /// `cap` links. With a cap of 2 or more every piece keeps a node with room, so it always spans.
-pub(super) fn capped_mst(
-    nodes: usize,
+pub(super) fn capped_mst(positions: &Positions, cap: usize, problems: &mut Problems) -> Links {
+    let mut parents: Vec<usize> = (0..positions.len()).collect();
+    spanning(positions, &mut parents, cap, problems)
+}
+
+/// The shortest links that join the pieces `parents`, while no node gets more than `cap` of them.
+fn spanning(
+    positions: &Positions,
+    parents: &mut [usize],
     cap: usize,
-    distance: &dyn Fn(usize, usize) -> f64,
     problems: &mut Problems,
 ) -> Links {
-    let mut parents: Vec<usize> = (0..nodes).collect();
-    let mut degree = vec![0_usize; nodes];
+    let nodes = positions.len();
+    let mut apart = (0..nodes).filter(|node| parents[*node] == *node).count();
     let mut links = Links::new();
-    let among: Vec<usize> = (0..nodes).collect();
-    let mut pairs = Pairs::new(&among, distance, problems);
-    while links.len() + 1 < nodes
-        && let Some((a, b)) = pairs.next(problems)
+    if apart < 2 {
+        return links;
+    }
+    let mut degree = vec![0_usize; nodes];
+    let all: Vec<usize> = (0..nodes).collect();
+    let mut pairs = Pairs::new(positions, &all, Some(parents), problems);
+    let mut next_look = apart / 2;
+    while apart > 1
+        && let Some(pair) = pairs.next(problems)
     {
-        if degree[a] < cap && degree[b] < cap && join(&mut parents, a, b) {
-            degree[a] += 1;
-            degree[b] += 1;
-            links.push((a, b));
+        let (a, b) = pair.ends();
+        if degree[a] >= cap || degree[b] >= cap || !join(parents, a, b) {
+            continue;
+        }
+        links.push((a, b));
+        for end in [a, b] {
+            degree[end] += 1;
+            if degree[end] == cap {
+                pairs.remove(end);
+            }
+        }
+        apart -= 1;
+        if apart <= next_look {
+            pairs.set_pieces(parents);
+            next_look = apart / 2;
         }
     }
     links
 }
 
-/// Adds up to `most` of the shortest missing links between nodes that have fewer than `degree`
-/// links; `exempt` may have any number.
+/// Which missing links are added.
+pub(super) struct Extra {
+    /// To nodes that have fewer links.
+    pub(super) degree: usize,
+    /// The number of links at most.
+    pub(super) most: usize,
+    /// Their length at most, in metres.
+    pub(super) longest_m: Option<f64>,
+    /// A node that may have any number of links.
+    pub(super) exempt: Option<usize>,
+}
+
+impl Default for Extra {
+    fn default() -> Self {
+        Self {
+            degree: 0,
+            most: usize::MAX,
+            longest_m: None,
+            exempt: None,
+        }
+    }
+}
+
+/// Adds the shortest missing links.
 pub(super) fn add_extra(
     links: &mut Links,
-    nodes: usize,
-    degree: usize,
-    most: usize,
-    exempt: Option<usize>,
-    distance: &dyn Fn(usize, usize) -> f64,
+    positions: &Positions,
+    extra: &Extra,
     problems: &mut Problems,
 ) {
+    let nodes = positions.len();
     let mut degrees = vec![0_usize; nodes];
     for (a, b) in links.iter() {
         degrees[*a] += 1;
         degrees[*b] += 1;
     }
-    let present: std::collections::BTreeSet<_> = links.iter().copied().collect();
-    let has_room = |degrees: &[usize], node: usize| exempt == Some(node) || degrees[node] < degree;
-    let among: Vec<usize> = (0..nodes)
+    let present: BTreeSet<_> = links.iter().copied().collect();
+    let has_room =
+        |degrees: &[usize], node: usize| extra.exempt == Some(node) || degrees[node] < extra.degree;
+    let with_room: Vec<usize> = (0..nodes)
         .filter(|node| has_room(&degrees, *node))
         .collect();
-    let mut pairs = Pairs::new(&among, distance, problems);
+    let mut pairs = Pairs::new(positions, &with_room, None, problems);
     let mut added = 0;
-    while added < most
-        && let Some((a, b)) = pairs.next(problems)
+    while added < extra.most
+        && let Some(pair) = pairs.next(problems)
+        && extra
+            .longest_m
+            .is_none_or(|longest_m| pair.length_m <= longest_m)
     {
+        let (a, b) = pair.ends();
         if present.contains(&(a, b)) || !has_room(&degrees, a) || !has_room(&degrees, b) {
             continue;
         }
-        degrees[a] += 1;
-        degrees[b] += 1;
         links.push((a, b));
         added += 1;
+        for end in [a, b] {
+            degrees[end] += 1;
+            if !has_room(&degrees, end) {
+                pairs.remove(end);
+            }
+        }
     }
 }
 
 /// Joins the pieces by the shortest links between them; the result is what was added.
-pub(super) fn connect(
-    links: &mut Links,
-    nodes: usize,
-    distance: &dyn Fn(usize, usize) -> f64,
-    problems: &mut Problems,
-) -> Links {
-    let mut parents = pieces(nodes, links.iter().copied());
-    let apart = (0..nodes).filter(|node| parents[*node] == *node).count();
-    if apart < 2 {
-        return Links::new();
-    }
-    let mut added = Links::new();
-    let among: Vec<usize> = (0..nodes).collect();
-    let mut pairs = Pairs::new(&among, distance, problems);
-    while added.len() + 1 < apart
-        && let Some((a, b)) = pairs.next(problems)
-    {
-        if join(&mut parents, a, b) {
-            added.push((a, b));
-        }
-    }
+pub(super) fn connect(links: &mut Links, positions: &Positions, problems: &mut Problems) -> Links {
+    let mut parents = pieces(positions.len(), links.iter().copied());
+    let added = spanning(positions, &mut parents, usize::MAX, problems);
     links.extend(&added);
     added
 }
@@ -379,9 +387,9 @@ mod tests {
     use crate::catalogue::Catalogue;
     use crate::problems::Interrupt;
 
-    /// Distances between points on a line.
-    fn line(points: &'static [f64]) -> impl Fn(usize, usize) -> f64 {
-        move |a, b| (points[a] - points[b]).abs()
+    /// Points on a line.
+    fn line(points: &[f64]) -> Positions {
+        Positions::Plane(points.iter().map(|x| (*x, 0.0)).collect())
     }
 
     #[test]
@@ -391,8 +399,8 @@ mod tests {
 
     #[test]
     fn the_mst_of_points_on_a_line_joins_neighbours() {
-        let distance = line(&[0.0, 3.0, 1.0, 7.0]);
-        let mut links = capped_mst(4, 4, &distance, &mut Problems::default());
+        let positions = line(&[0.0, 3.0, 1.0, 7.0]);
+        let mut links = capped_mst(&positions, 4, &mut Problems::default());
         links.sort_unstable();
         assert_eq!(links, vec![(0, 2), (1, 2), (1, 3)]);
     }
@@ -400,18 +408,9 @@ mod tests {
     #[test]
     fn a_degree_cap_is_kept_and_the_tree_still_spans() {
         // A hub at 0 with leaves that are all nearest to it.
-        let points = [
-            (0.0_f64, 0.0_f64),
-            (1.0, 0.0),
-            (-1.0, 0.0),
-            (0.0, 1.0),
-            (0.0, -1.0),
-        ];
-        let distance = |a: usize, b: usize| {
-            let (dx, dy): (f64, f64) = (points[a].0 - points[b].0, points[a].1 - points[b].1);
-            (dx * dx + dy * dy).sqrt()
-        };
-        let links = capped_mst(5, 2, &distance, &mut Problems::default());
+        let hub = [(0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
+        let positions = Positions::Plane(hub.to_vec());
+        let links = capped_mst(&positions, 2, &mut Problems::default());
         assert_eq!(links.len(), 4);
         for node in 0..5 {
             assert!(
@@ -427,125 +426,161 @@ mod tests {
 
     #[test]
     fn a_third_point_inside_the_circle_forbids_a_gabriel_link() {
-        let distance = line(&[0.0, 1.0, 2.0]);
-        let places = [vec![0], vec![1], vec![2]];
-        let links = gabriel(&places, &distance, &mut Problems::default());
+        let links = gabriel(&line(&[0.0, 1.0, 2.0]), &mut Problems::default());
         assert_eq!(links, vec![(0, 1), (1, 2)]);
     }
 
     #[test]
     fn pieces_are_joined_by_their_shortest_link() {
         let mut problems = Problems::default();
-        let distance = line(&[0.0, 1.0, 10.0, 11.0]);
-        let mut links = k_nearest(4, 1, &distance, &mut problems);
+        let positions = line(&[0.0, 1.0, 10.0, 11.0]);
+        let mut links = k_nearest(&positions, 1, &mut problems);
         assert_eq!(links, vec![(0, 1), (2, 3)]);
-        assert_eq!(
-            connect(&mut links, 4, &distance, &mut problems),
-            vec![(1, 2)]
-        );
-        assert_eq!(connect(&mut links, 4, &distance, &mut problems), vec![]);
+        assert_eq!(connect(&mut links, &positions, &mut problems), [(1, 2)]);
+        assert_eq!(connect(&mut links, &positions, &mut problems), []);
     }
 
     #[test]
     fn a_tree_with_two_children_spans_every_node() {
-        let points: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-        let distance = |a: usize, b: usize| (points[a] - points[b]).abs();
-        let links = capped_tree(6, 2, 2, &distance, &mut Problems::default());
+        let positions = line(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        let links = capped_tree(&positions, 2, 2, &mut Problems::default());
         assert_eq!(links.len(), 5);
         assert!(pieces(6, links.into_iter()).iter().all(|piece| *piece == 0));
     }
-    /// Random, gathered and equal points, and points in line: (x, y) on a coarse lattice.
-    fn points(nodes: usize, spread: u64, seed: u64) -> Vec<(f64, f64)> {
+
+    /// Random, gathered and equal points, and points in line, on a coarse lattice: on a plane, on
+    /// a small part of the sphere and all over it.
+    fn scattered(nodes: usize, spread: u64, seed: u64) -> [Positions; 3] {
         let mut state = seed;
         let mut draw = || {
             // Knuth's MMIX generator: enough for places.
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 33) % spread) as f64 / 7.0
+            ((state >> 33) % spread) as f64 / spread as f64
         };
-        (0..nodes).map(|_| (draw(), draw())).collect()
+        let points: Vec<(f64, f64)> = (0..nodes).map(|_| (draw(), draw())).collect();
+        let scaled = |(first, second): (f64, f64)| {
+            let scale = |&(x, y): &(f64, f64)| (first * (x - 0.5), second * (y - 0.5));
+            points.iter().map(scale).collect()
+        };
+        [
+            Positions::Plane(scaled((1e6, 1e6))),
+            Positions::Geographic(scaled((10.0, 10.0))),
+            Positions::Geographic(scaled((180.0, 360.0))),
+        ]
     }
 
-    fn apart(points: &[(f64, f64)]) -> impl Fn(usize, usize) -> f64 {
-        move |a, b| {
-            let (dx, dy) = (points[a].0 - points[b].0, points[a].1 - points[b].1);
-            (dx * dx + dy * dy).sqrt()
+    /// Numbers of nodes and of values on each axis.
+    const SCATTERS: [(usize, u64); 7] = [
+        (80, 1),
+        (80, 2),
+        (80, 4),
+        (80, 9),
+        (200, 100),
+        (80, 1 << 30),
+        (300, 1 << 30),
+    ];
+
+    fn each_scatter(mut check: impl FnMut(&Positions, &[Candidate])) {
+        for (nodes, spread) in SCATTERS {
+            for positions in scattered(nodes, spread, 11) {
+                let mut pairs: Vec<_> = (0..nodes)
+                    .flat_map(|a| (a + 1..nodes).map(move |b| (a, b)))
+                    .map(|(a, b)| Candidate::new(positions.distance_m(a, b), a, b))
+                    .collect();
+                pairs.sort_unstable();
+                check(&positions, &pairs);
+            }
         }
-    }
-
-    /// All pairs in order, as a sort of all of them gives it.
-    fn sorted_pairs(nodes: usize, distance: &dyn Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
-        let mut pairs: Vec<_> = (0..nodes)
-            .flat_map(|a| (a + 1..nodes).map(move |b| (a, b)))
-            .map(|(a, b)| Candidate::new(distance(a, b), a, b))
-            .collect();
-        pairs.sort_unstable();
-        pairs.iter().map(Candidate::ends).collect()
     }
 
     #[test]
     fn merged_pairs_come_in_the_order_of_a_sort_of_all() {
-        for spread in [1, 3, 1000] {
-            let points = points(60, spread, 5);
-            let distance = apart(&points);
-            let among: Vec<usize> = (0..60).collect();
+        each_scatter(|positions, sorted| {
+            let all: Vec<usize> = (0..positions.len()).collect();
             let mut problems = Problems::default();
-            let mut pairs = Pairs::new(&among, &distance, &mut problems);
+            let mut pairs = Pairs::new(positions, &all, None, &mut problems);
             let merged: Vec<_> = std::iter::from_fn(|| pairs.next(&mut problems)).collect();
-            assert_eq!(merged, sorted_pairs(60, &distance), "{spread}");
-        }
+            assert_eq!(merged, sorted);
+        });
+    }
+
+    #[test]
+    fn each_node_is_linked_to_its_nearest_as_a_sort_of_all_gives_them() {
+        each_scatter(|positions, sorted| {
+            for k in [1, 3, 20] {
+                let mut degree = vec![0; positions.len()];
+                let mut naive = BTreeSet::new();
+                for (a, b) in sorted.iter().map(Candidate::ends) {
+                    for end in [a, b] {
+                        degree[end] += 1;
+                        if degree[end] <= k {
+                            naive.insert((a, b));
+                        }
+                    }
+                }
+                let links = k_nearest(positions, k, &mut Problems::default());
+                assert_eq!(links, Vec::from_iter(naive), "{k}");
+            }
+        });
+    }
+
+    #[test]
+    fn trees_and_extra_links_are_those_of_looking_at_all_pairs() {
+        each_scatter(|positions, sorted| {
+            for (cap, degree) in [(2, 3), (4, 3), (1000, 5)] {
+                let mut naive = Links::new();
+                let mut degrees = vec![0; positions.len()];
+                let mut parents: Vec<usize> = (0..positions.len()).collect();
+                let mut take = |limit: usize, naive: &mut Links, is_tree: bool| {
+                    for (a, b) in sorted.iter().map(Candidate::ends) {
+                        let has_room = degrees[a] < limit && degrees[b] < limit;
+                        let is_new = is_tree || !naive.contains(&(a, b));
+                        if has_room && is_new && (!is_tree || join(&mut parents, a, b)) {
+                            degrees[a] += 1;
+                            degrees[b] += 1;
+                            naive.push((a, b));
+                        }
+                    }
+                };
+                take(cap, &mut naive, true);
+                let mut links = capped_mst(positions, cap, &mut Problems::default());
+                assert_eq!(links, naive, "{cap}");
+                take(degree, &mut naive, false);
+                let extra = Extra {
+                    degree,
+                    ..Extra::default()
+                };
+                add_extra(&mut links, positions, &extra, &mut Problems::default());
+                assert_eq!(links, naive, "{degree}");
+            }
+        });
     }
 
     #[test]
     fn gabriel_links_are_those_of_looking_at_every_third_node() {
-        for (nodes, spread) in [
-            (80, 1),
-            (80, 2),
-            (80, 4),
-            (80, 9),
-            (200, 100),
-            (80, 1 << 30),
-        ] {
-            let points = points(nodes, spread, 11);
-            let distance = apart(&points);
-            let mut by_place: std::collections::BTreeMap<_, Vec<usize>> =
-                std::collections::BTreeMap::new();
-            for (node, (x, y)) in points.iter().enumerate() {
-                let place = by_place.entry((x.to_bits(), y.to_bits())).or_default();
-                place.push(node);
-            }
-            let mut places: Vec<_> = by_place.into_values().collect();
-            places.sort_unstable();
-            let naive: Links = sorted_pairs(nodes, &distance)
-                .into_iter()
-                .filter(|(a, b)| {
-                    let length = distance(*a, *b);
-                    (0..nodes).filter(|c| c != a && c != b).all(|c| {
-                        let (to_a, to_b) = (distance(*a, c), distance(c, *b));
-                        to_a * to_a + to_b * to_b >= length * length
-                    })
-                })
-                .collect();
-            let mut links = gabriel(&places, &distance, &mut Problems::default());
-            let mut naive = naive;
-            naive.sort_unstable();
-            links.sort_unstable();
-            assert_eq!(links, naive, "{spread}");
-        }
+        each_scatter(|positions, sorted| {
+            let is_free = |pair: &&Candidate| {
+                let (a, b) = pair.ends();
+                !(0..positions.len()).any(|c| is_inside(positions, a, b, pair.length_m, c))
+            };
+            let naive: BTreeSet<_> = sorted.iter().filter(is_free).map(Candidate::ends).collect();
+            let links = gabriel(positions, &mut Problems::default());
+            assert_eq!(links, Vec::from_iter(naive));
+        });
     }
 
     #[test]
     fn a_rule_ends_when_it_is_told_to() {
-        let points = points(300, 1 << 30, 3);
-        let distance = apart(&points);
+        let [positions, ..] = scattered(300, 1 << 30, 3);
         let mut asked = 0;
         let watch = move || {
             asked += 1;
             if asked > 100 { Err(Interrupt) } else { Ok(()) }
         };
         let mut problems = Problems::watched(Catalogue::default(), Some(Box::new(watch)));
-        assert!(capped_mst(300, 4, &distance, &mut problems).len() < 100);
+        assert!(capped_mst(&positions, 4, &mut problems).len() < 100);
         assert!(problems.is_interrupted());
     }
 }

@@ -1,15 +1,12 @@
-//! Sites placed by a CSV file.
-//!
-//! Geographic positions are put on a plane by the equirectangular projection about the middle of
-//! the sites, for maps; lengths of links are great-circle lengths (haversine) on a sphere of the
-//! mean earth radius, so that they do not suffer from the projection.
+//! Sites placed by a CSV file, and links between placed sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_units::Length;
 
 use super::network::{Network, Placed, too_many};
-use super::rules::{self, Links};
+use super::positions::Positions;
+use super::rules::{self, Extra, Links};
 use super::template::{Template, check_queue, template};
 use crate::codes::Code;
 use crate::csv::Csv;
@@ -23,89 +20,13 @@ use crate::spec::tables::MOST_NODES;
 use crate::tree::Table;
 use crate::values::is_id;
 
-/// Mean earth radius (IUGG: (2a + b)/3 of WGS 84), in metres.
-const EARTH_RADIUS_M: f64 = 6_371_008.8;
-
 /// The farthest coordinate in metres: 100 000 km.
 const FARTHEST_M: f64 = 1e8;
 
-/// Sorting all pairs of sites bounds what is reasonable.
-const MOST_SITES: usize = 4_000;
-
-/// Where the sites are.
-enum Positions {
-    /// Latitude and longitude, in degrees.
-    Geographic(Vec<(f64, f64)>),
-    /// East and north, in metres.
-    Plane(Vec<(f64, f64)>),
-}
-
-impl Positions {
-    /// The distance of two sites, in metres.
-    fn distance_m(&self, a: usize, b: usize) -> f64 {
-        match self {
-            Self::Geographic(sites) => haversine_m(sites[a], sites[b]),
-            Self::Plane(sites) => {
-                let (dx, dy) = (sites[a].0 - sites[b].0, sites[a].1 - sites[b].1);
-                (dx * dx + dy * dy).sqrt()
-            }
-        }
-    }
-
-    /// The sites by where they are, each list in their order, the lists in the order of their first.
-    fn places(&self) -> Vec<Vec<usize>> {
-        let (Self::Geographic(sites) | Self::Plane(sites)) = self;
-        let mut places: Vec<Vec<usize>> = Vec::new();
-        let mut known = BTreeMap::new();
-        for (site, (first, second)) in sites.iter().enumerate() {
-            let position = (first.to_bits(), second.to_bits());
-            let place = *known.entry(position).or_insert(places.len());
-            if place == places.len() {
-                places.push(Vec::new());
-            }
-            places[place].push(site);
-        }
-        places
-    }
-
-    /// The sites on a plane, in metres.
-    fn plane(&self) -> Vec<(f64, f64)> {
-        match self {
-            Self::Plane(sites) => sites.clone(),
-            Self::Geographic(sites) => {
-                let middle = |values: &dyn Fn(&(f64, f64)) -> f64| {
-                    let low = sites.iter().map(values).fold(f64::INFINITY, f64::min);
-                    let high = sites.iter().map(values).fold(f64::NEG_INFINITY, f64::max);
-                    f64::midpoint(low, high)
-                };
-                let (latitude, longitude) = (middle(&|site| site.0), middle(&|site| site.1));
-                let shrink = libm::cos(latitude.to_radians());
-                sites
-                    .iter()
-                    .map(|site| {
-                        let east = (site.1 - longitude).to_radians() * shrink * EARTH_RADIUS_M;
-                        let north = (site.0 - latitude).to_radians() * EARTH_RADIUS_M;
-                        (east, north)
-                    })
-                    .collect()
-            }
-        }
-    }
-}
-
-/// Great-circle distance of two points given by latitude and longitude in degrees.
-fn haversine_m(a: (f64, f64), b: (f64, f64)) -> f64 {
-    let half = |degrees: f64| libm::sin(degrees.to_radians() / 2.0);
-    let (north, east) = (half(b.0 - a.0), half(b.1 - a.1));
-    let shrink = libm::cos(a.0.to_radians()) * libm::cos(b.0.to_radians());
-    let h = (north * north + shrink * east * east).min(1.0);
-    2.0 * EARTH_RADIUS_M * libm::asin(h.sqrt())
-}
-
-/// The sites of a file.
-struct Sites {
-    names: Vec<(String, Span)>,
-    positions: Positions,
+/// Sites, each with the place that names it.
+pub(super) struct Sites {
+    pub(super) names: Vec<(String, Span)>,
+    pub(super) positions: Positions,
 }
 
 /// Reads the sites. Every problem of the file is reported, and the result is then `None`, so that
@@ -262,6 +183,14 @@ fn recorded(
     Some(links)
 }
 
+/// Builds the network of sites that a file places.
+pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
+    let span = table.place("file", Span::default());
+    let (source, text) = files.text(table.text("file")?, span, problems)?;
+    let sites = read(source, &text, problems)?;
+    joined(&sites, table, span, files, problems)
+}
+
 /// The template of the links; it may only be left out where there are none.
 fn link_template(table: &Table, rule: &Table, problems: &mut Problems) -> Template {
     if table.get("link").is_none() && rule.text("rule") != Some("none") {
@@ -272,84 +201,98 @@ fn link_template(table: &Table, rule: &Table, problems: &mut Problems) -> Templa
     template(table)
 }
 
-/// Builds the network.
-pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
-    let file_span = table.place("file", Span::default());
-    let (source, text) = files.text(table.text("file")?, file_span, problems)?;
-    let sites = read(source, &text, problems)?;
-    let nodes = sites.names.len();
-    let rule = table.table("links")?;
-    let rule_span = table.place("links", file_span);
-    let template = link_template(table, rule, problems);
-    let distance = |a: usize, b: usize| sites.positions.distance_m(a, b);
-    let name = rule.text("rule")?;
-    if nodes > MOST_SITES && name != "recorded" {
-        let message = format!("the rule would look at all pairs of {nodes} sites");
-        problems.error(
-            Code::TooManyNodes,
-            rule_span,
-            message,
-            format!(
-                "at most {MOST_SITES} sites are possible; list their links with rule = \"recorded\""
-            ),
-        );
-        return None;
+/// Links, and the lengths in metres of those whose length is not the distance of their ends.
+type Measured = (Links, BTreeMap<(usize, usize), f64>);
+
+/// The links of a file.
+fn recorded_links(
+    rule: &Table,
+    sites: &Sites,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Measured> {
+    let span = rule.place("file", Span::default());
+    let (source, text) = files.text(rule.text("file")?, span, problems)?;
+    let (mut links, mut lengths) = (Links::new(), BTreeMap::new());
+    for (a, b, length_m) in recorded(source, &text, sites, problems)? {
+        let ends = (a.min(b), a.max(b));
+        if let Some(length_m) = length_m {
+            lengths.insert(ends, length_m);
+        }
+        links.push(ends);
     }
-    let mut lengths = BTreeMap::new();
-    let mut links = match name {
-        "k-nearest" => rules::k_nearest(nodes, rule.integer("k")?, &distance, problems),
-        "gabriel" => rules::gabriel(&sites.positions.places(), &distance, problems),
+    Some((links, lengths))
+}
+
+/// The links that a rule gives.
+fn links(
+    rule: &Table,
+    sites: &Sites,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Measured> {
+    let positions = &sites.positions;
+    let by_rule = match rule.text("rule")? {
+        "k-nearest" => rules::k_nearest(positions, rule.integer("k")?, problems),
+        "gabriel" => rules::gabriel(positions, problems),
         "none" => Links::new(),
         "mst" => {
             let cap = rule.integer("degree_cap")?;
-            let mut links = rules::capped_mst(nodes, cap, &distance, problems);
-            rules::add_extra(
-                &mut links,
-                nodes,
-                rule.integer("extra_degree")?,
-                usize::MAX,
-                None,
-                &distance,
-                problems,
-            );
-            links
-        }
-        _ => {
-            let span = rule.place("file", rule_span);
-            let (source, text) = files.text(rule.text("file")?, span, problems)?;
-            let mut links = Links::new();
-            for (a, b, length_m) in recorded(source, &text, &sites, problems)? {
-                let ends = (a.min(b), a.max(b));
-                if let Some(length_m) = length_m {
-                    lengths.insert(ends, length_m);
-                }
-                links.push(ends);
-            }
-            links
-        }
-    };
-    if name != "none" && rule.boolean("connect")? && nodes <= MOST_SITES {
-        let added = rules::connect(&mut links, nodes, &distance, problems);
-        if !added.is_empty() {
-            let count = added.len();
-            let message = match count {
-                1 => "a link was added to join the pieces of the network".to_owned(),
-                _ => format!("{count} links were added to join the pieces of the network"),
+            let mut links = rules::capped_mst(positions, cap, problems);
+            let extra = Extra {
+                degree: rule.integer("extra_degree")?,
+                longest_m: rule.quantity("extra_length").map(Length::as_m_f64),
+                ..Extra::default()
             };
-            problems.warning(
-                Code::Joined,
-                rule_span,
-                message,
-                "write connect = false to refuse such a network",
-            );
+            rules::add_extra(&mut links, positions, &extra, problems);
+            links
         }
+        _ => return recorded_links(rule, sites, files, problems),
+    };
+    Some((by_rule, BTreeMap::new()))
+}
+
+/// Joins the pieces of a network, with a warning.
+fn connect(links: &mut Links, positions: &Positions, span: Span, problems: &mut Problems) {
+    let added = rules::connect(links, positions, problems);
+    if added.is_empty() {
+        return;
+    }
+    let message = match added.len() {
+        1 => "a link was added to join the pieces of the network".to_owned(),
+        count => format!("{count} links were added to join the pieces of the network"),
+    };
+    let label = "write connect = false to refuse such a network";
+    problems.warning(Code::Joined, span, message, label);
+}
+
+/// The network of some sites, joined by the rule of a section that names or draws them at `span`.
+pub(super) fn joined(
+    sites: &Sites,
+    table: &Table,
+    span: Span,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Network> {
+    let count = sites.names.len();
+    if count > MOST_NODES as usize {
+        too_many(span, count as u64, problems);
+        return None;
+    }
+    let rule = table.table("links")?;
+    let rule_span = table.place("links", span);
+    let template = link_template(table, rule, problems);
+    let positions = &sites.positions;
+    let (mut links, lengths) = links(rule, sites, files, problems)?;
+    if rule.text("rule")? != "none" && rule.boolean("connect")? {
+        connect(&mut links, positions, rule_span, problems);
     }
     if links.len() > MOST_NODES as usize {
         too_many(rule_span, links.len() as u64, problems);
         return None;
     }
     let mut network = Network::default();
-    for ((id, span), (x, y)) in sites.names.iter().zip(sites.positions.plane()) {
+    for ((id, span), (x, y)) in sites.names.iter().zip(positions.plane()) {
         let position = Some((Length::from_m_f64(x), Length::from_m_f64(y)));
         network.nodes.push(Placed {
             id: id.clone(),
@@ -366,10 +309,8 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         if !problems.go_on() {
             return None;
         }
-        let length_m = lengths
-            .get(&(a, b))
-            .copied()
-            .unwrap_or_else(|| distance(a, b));
+        let length_m = lengths.get(&(a, b)).copied();
+        let length_m = length_m.unwrap_or_else(|| positions.distance_m(a, b));
         let link = template.link(a, b, Some(length_m));
         if shortest
             .as_ref()
@@ -383,24 +324,4 @@ pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -
         check_queue(&link, &template, problems);
     }
     Some(network)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_degree_of_latitude_is_111_195_metres() {
-        assert!((haversine_m((50.0, 8.0), (51.0, 8.0)) - 111_195.08).abs() < 0.01);
-        assert!((haversine_m((0.0, 179.5), (0.0, -179.5)) - 111_195.08).abs() < 0.01);
-    }
-
-    #[test]
-    fn the_plane_keeps_short_distances() {
-        let positions = Positions::Geographic(vec![(50.44, 50.84), (50.38, 50.81)]);
-        let plane = positions.plane();
-        let (dx, dy) = (plane[0].0 - plane[1].0, plane[0].1 - plane[1].1);
-        let flat = (dx * dx + dy * dy).sqrt();
-        assert!((flat / positions.distance_m(0, 1) - 1.0).abs() < 1e-5);
-    }
 }

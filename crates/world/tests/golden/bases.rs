@@ -653,7 +653,7 @@ fn assignment(wifi: &str, assigned: &str) -> String {
 const ASSIGNED: &str = "[assignment]\nchannels = \"fcra\"\nradios = 2\n\
     demands = [{ from = \"n0\", to = \"n5\" }, { from = \"n0\", to = \"n2\", rate = \"3 Mbit/s\" }]\n";
 
-const TOPOLOGIES: [(&str, &str); 9] = [
+const TOPOLOGIES: [(&str, &str); 10] = [
     ("tree", "kind = \"tree\"\nbranching = 2\ndepth = 2\n"),
     (
         "ring tree",
@@ -680,6 +680,11 @@ const TOPOLOGIES: [(&str, &str); 9] = [
     (
         "sites, recorded",
         "kind = \"sites\"\nfile = \"sites.csv\"\nlinks = { rule = \"recorded\", file = \"links.csv\", connect = true }\n",
+    ),
+    (
+        "scattered",
+        "kind = \"scattered\"\nnodes = 9\nspacing = \"7.8 km\"\n\
+         links = { rule = \"mst\", extra_degree = 3, extra_length = \"17.2 km\" }\n",
     ),
 ];
 

@@ -154,6 +154,27 @@ const SPACING: Key = key(
     "Distance between neighbours (BP-MR paper: 200 m).",
 );
 const LINK_KEY: Key = key("link", Kind::Table(&LINK), Required, "Every link.");
+const PLACEMENT_SEED: Key = key(
+    "placement_seed",
+    Kind::Integer {
+        min: 0,
+        max: i64::MAX,
+    },
+    Default("1"),
+    "Draws the places; the same in every run.",
+);
+const SITE_LINKS: Key = key(
+    "links",
+    Kind::TableOrTag(&SITE_RULE),
+    Required,
+    "The rule that joins the sites.",
+);
+const SITE_LINK_KEY: Key = key(
+    "link",
+    Kind::Table(&SITE_LINK),
+    Optional,
+    "Every link; required unless the rule is \"none\".",
+);
 
 /// The nodes and links of the backhaul.
 pub(crate) static TOPOLOGY: Section = Section {
@@ -291,15 +312,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         Default("\"200 m\""),
                         "Width of a cell (TCP-aware paper: 200 m).",
                     ),
-                    key(
-                        "placement_seed",
-                        Kind::Integer {
-                            min: 0,
-                            max: i64::MAX,
-                        },
-                        Default("1"),
-                        "Draws the places; the same in every run.",
-                    ),
+                    PLACEMENT_SEED,
                     key(
                         "joined",
                         Kind::Choice(&[4, 8]),
@@ -320,18 +333,25 @@ pub(crate) static TOPOLOGY: Section = Section {
                         Required,
                         "CSV with id and either latitude_deg, longitude_deg or x_m, y_m; relative to the scenario.",
                     ),
+                    SITE_LINKS,
+                    SITE_LINK_KEY,
+                ],
+            },
+            Variant {
+                rules: None,
+                name: "scattered",
+                doc: "Sites at random places of a square, joined by a rule.",
+                keys: &[
+                    key("nodes", COUNT, Required, "Number of sites."),
                     key(
-                        "links",
-                        Kind::TableOrTag(&SITE_RULE),
+                        "spacing",
+                        Kind::Length { min_um: 1 },
                         Required,
-                        "The rule that joins the sites.",
+                        "The square has one site in each spacing × spacing on average.",
                     ),
-                    key(
-                        "link",
-                        Kind::Table(&SITE_LINK),
-                        Optional,
-                        "Every link; required unless the rule is \"none\".",
-                    ),
+                    PLACEMENT_SEED,
+                    SITE_LINKS,
+                    SITE_LINK_KEY,
                 ],
             },
             Variant {
@@ -396,6 +416,12 @@ pub(crate) static SITE_RULE: Section = Section {
                         Kind::Integer { min: 0, max: 1000 },
                         Default("0"),
                         "Redundant links, the shortest first, are added while both ends have fewer links than this; 0 adds none.",
+                    ),
+                    key(
+                        "extra_length",
+                        Kind::Length { min_um: 0 },
+                        Optional,
+                        "Redundant links are at most this long.",
                     ),
                 ],
             },
@@ -474,8 +500,14 @@ pub(crate) static GATEWAY: Section = Section {
         key(
             "attach",
             Kind::OneOrMany(&Kind::Id),
-            Required,
+            Optional,
             "The nodes that it is wired to.",
+        ),
+        key(
+            "attach_each",
+            COUNT,
+            Optional,
+            "It is also wired to the first node of the topology and to every node this many further on.",
         ),
         key("link", Kind::Table(&WIRE), Required, "Each of these links."),
         key("x", POSITION, Optional, "Position on maps."),
