@@ -20,9 +20,11 @@ const FIRST_CELL: u32 = ((127 + LOWEST_OCTAVE) as u32) << CELL_BITS;
 /// Information per coded bit over SINR, −60 to +36 dB; beyond, that of the end.
 #[derive(Debug)]
 pub struct MutualInformation {
-    /// Value at the lower edge and rise within each cell, for each modulation.
-    curves: [Vec<[f32; 2]>; 4],
+    curves: [Curve; 4],
 }
+
+/// Value at the lower edge and rise within each cell, of one modulation.
+type Curve = Box<[[f32; 2]; CELLS]>;
 
 impl MutualInformation {
     /// The curves; one copy serves all.
@@ -46,11 +48,10 @@ impl MutualInformation {
             let part = (place - cell as f64).min(1.0);
             table[cell][column] + part * (table[cell + 1][column] - table[cell][column])
         };
-        let curve = |column: usize| {
+        let curve = |column: usize| -> Curve {
             let value = |cell| at(column, f64::from(edge(cell))) as f32;
-            (0..CELLS)
-                .map(|cell| [value(cell), value(cell + 1) - value(cell)])
-                .collect()
+            let cell = |cell| [value(cell), value(cell + 1) - value(cell)];
+            Box::new(std::array::from_fn(cell))
         };
         Self {
             curves: [curve(1), curve(2), curve(3), curve(4)],
@@ -61,7 +62,7 @@ impl MutualInformation {
     /// nothing for what is no number.
     #[inline]
     pub fn information(&self, modulation: Modulation, sinr: f32) -> f32 {
-        read(&self.curves[modulation.index()], sinr)
+        Place::of(sinr).read(&self.curves[modulation.index()])
     }
 
     /// Mean information over resource blocks, or groups of equal size. Nothing of nothing.
@@ -69,14 +70,15 @@ impl MutualInformation {
         let curve = &self.curves[modulation.index()];
         // Four sums, so that one addition does not wait for the other.
         let mut sums = [0.0f32; 4];
-        let mut fours = sinr.chunks_exact(4);
-        for four in &mut fours {
-            for (sum, sinr) in sums.iter_mut().zip(four) {
-                *sum += read(curve, *sinr);
+        let (fours, rest) = sinr.as_chunks::<4>();
+        for four in fours {
+            let places = four.map(Place::of);
+            for lane in 0..4 {
+                sums[lane] += places[lane].read(curve);
             }
         }
-        for (sum, sinr) in sums.iter_mut().zip(fours.remainder()) {
-            *sum += read(curve, *sinr);
+        for (sum, sinr) in sums.iter_mut().zip(rest) {
+            *sum += Place::of(*sinr).read(curve);
         }
         sums.iter().sum::<f32>() / sinr.len().max(1) as f32
     }
@@ -100,16 +102,35 @@ impl MutualInformation {
     }
 }
 
-/// The curve's value at `sinr`. A float's exponent and first mantissa bits are the number of the
+/// Where on a curve a SINR is. A float's exponent and first mantissa bits are the number of the
 /// cell, so that no logarithm is needed.
-#[inline]
-fn read(curve: &[[f32; 2]], sinr: f32) -> f32 {
-    let lowest = f32::from_bits(FIRST_CELL << FRACTION_BITS);
-    let highest = f32::from_bits(((FIRST_CELL + CELLS as u32) << FRACTION_BITS) - 1);
-    let bits = sinr.max(lowest).min(highest).to_bits();
-    let [value, rise] = curve[((bits >> FRACTION_BITS) - FIRST_CELL) as usize];
-    let part = (bits & ((1 << FRACTION_BITS) - 1)) as f32 / (1 << FRACTION_BITS) as f32;
-    value + part * rise
+#[derive(Clone, Copy)]
+struct Place {
+    cell: u32,
+    /// How far into the cell, 0 to 1.
+    part: f32,
+}
+
+impl Place {
+    #[inline]
+    fn of(sinr: f32) -> Self {
+        let lowest = f32::from_bits(FIRST_CELL << FRACTION_BITS);
+        let highest = f32::from_bits(((FIRST_CELL + CELLS as u32) << FRACTION_BITS) - 1);
+        // One instruction each, unlike `max` and `min`; what is no number becomes `lowest`.
+        let above = if sinr > lowest { sinr } else { lowest };
+        let within = if above < highest { above } else { highest };
+        let bits = within.to_bits();
+        Self {
+            cell: (bits >> FRACTION_BITS) - FIRST_CELL,
+            part: (bits & ((1 << FRACTION_BITS) - 1)) as i32 as f32 / (1 << FRACTION_BITS) as f32,
+        }
+    }
+
+    #[inline]
+    fn read(self, curve: &[[f32; 2]; CELLS]) -> f32 {
+        let [value, rise] = curve[self.cell as usize % CELLS];
+        value + self.part * rise
+    }
 }
 
 /// SINR at the lower edge of a cell.
