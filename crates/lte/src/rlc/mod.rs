@@ -10,6 +10,7 @@
 //! - `pdu`: what passes between the ends, and what a call reports.
 //! - `stream`, `ledger`: from packets to data fields and back, and the arithmetic of headers.
 //! - `buffer`: the transmission buffer with its limit, CoDel, and PDCP's discard timer.
+//! - `backlog`: what waits in a direction, kept for the MAC.
 //!
 //! Left out: transparent mode, 16-bit sequence numbers and 15-bit length indicators (Release 13),
 //! signalling radio bearers, and more than one bearer of a UE.
@@ -20,6 +21,7 @@ use backlane_units::SimTime;
 use crate::pdcp::PdcpConfig;
 
 mod am;
+mod backlog;
 mod buffer;
 mod config;
 mod ledger;
@@ -34,6 +36,7 @@ pub use config::{
 
 pub use pdu::{BufferStatus, Counters, DataPdu, Delivered, Direction, Outcome, Pdu, StatusPdu};
 
+use backlog::Backlog;
 use buffer::Sdu;
 use stream::Stream;
 
@@ -106,6 +109,8 @@ pub struct Bearer {
     rlc: RlcConfig,
     pdcp: PdcpConfig,
     paths: [Path; 2],
+    /// By direction.
+    backlogs: [Backlog; 2],
 }
 
 impl Bearer {
@@ -120,6 +125,7 @@ impl Bearer {
             rlc: *rlc,
             pdcp: *pdcp,
             paths: [path(), path()],
+            backlogs: [Backlog::default(); 2],
         }
     }
 
@@ -141,35 +147,14 @@ impl Bearer {
         let path = &mut self.paths[direction.index()];
         path.stream.buffer.push(sdu, outcome);
         path.count(outcome, before);
+        self.backlogs[direction.index()].count_data(path);
     }
 
     /// What waits to be sent in this direction: the size of the grant to ask for.
+    #[inline]
     pub fn status(&self, direction: Direction, now: SimTime) -> BufferStatus {
-        let Path { stream, mode, .. } = &self.paths[direction.index()];
-        let (fixed_bytes, retransmit_bytes, may_send_new) = match mode {
-            Mode::Um { config, .. } => (config.sequence_number.header_bytes(), 0, true),
-            Mode::Am { sender, .. } => (
-                am::HEADER_BYTES,
-                sender.retransmit_bytes(),
-                sender.may_send_new(),
-            ),
-        };
-        let status_bytes = match &self.paths[direction.opposite().index()].mode {
-            Mode::Um { .. } => 0,
-            Mode::Am { receiver, .. } => receiver.status_bytes(now),
-        };
-        let (new_bytes, header_bytes) = if may_send_new {
-            (stream.new_bytes(), stream.header_bytes(fixed_bytes))
-        } else {
-            (0, 0)
-        };
-        BufferStatus {
-            status_bytes: u64::from(status_bytes),
-            retransmit_bytes,
-            new_bytes,
-            header_bytes: u64::from(header_bytes),
-            head_delay: stream.buffer.head_delay(now),
-        }
+        let head_delay = self.paths[direction.index()].stream.buffer.head_delay(now);
+        self.backlogs[direction.index()].status(now, head_delay)
     }
 
     /// Fills a transport block: appends the PDUs that `grant_bytes` have room for, each with a MAC
@@ -197,6 +182,7 @@ impl Bearer {
         let path = &mut self.paths[direction.index()];
         path.ensure_poll(now);
         path.count(outcome, before);
+        self.backlogs[direction.index()].count_data(path);
         grant_bytes - left_bytes
     }
 
@@ -216,6 +202,7 @@ impl Bearer {
             && let Some(status) = receiver.next_status(config, now, room_bytes)
         {
             reported.counters.status_pdus += 1;
+            self.backlogs[direction.index()].count_report(reported);
             return Some(Pdu::Status(status));
         }
         let Path {
@@ -250,12 +237,14 @@ impl Bearer {
                     } => receiver.on_pdu(config, now, pdu, ledger, outcome),
                 }
                 path.count(outcome, before);
+                self.backlogs[direction.opposite().index()].count_report(path);
             }
             Pdu::Status(status) => {
                 let path = &mut self.paths[direction.opposite().index()];
                 if let Mode::Am { config, sender, .. } = &mut path.mode {
                     sender.on_status(config, status, &mut path.stream.ledger);
                 }
+                self.backlogs[direction.opposite().index()].count_data(path);
             }
         }
     }
@@ -296,6 +285,16 @@ impl Bearer {
             }
             path.count(outcome, before);
         }
+        self.count_backlogs();
+    }
+
+    fn count_backlogs(&mut self) {
+        let [down, up] = &self.paths;
+        let [backlog_down, backlog_up] = &mut self.backlogs;
+        backlog_down.count_data(down);
+        backlog_down.count_report(up);
+        backlog_up.count_data(up);
+        backlog_up.count_report(down);
     }
 
     /// Whether a PDU was retransmitted so often that the radio link has failed. It stays so until
@@ -331,13 +330,15 @@ impl Bearer {
             path.mode = Mode::new(self.rlc.mode);
             path.count(outcome, before);
         }
+        self.count_backlogs();
     }
 
     /// Takes all packets that wait out of the buffer, in order: after [`Bearer::reestablish`] that
     /// is all that is to be forwarded to another cell.
     pub fn take_waiting(&mut self, direction: Direction, packets: &mut Vec<PacketId>) {
-        let waiting = self.paths[direction.index()].stream.buffer.take_all();
-        packets.extend(waiting.map(|sdu| sdu.packet));
+        let path = &mut self.paths[direction.index()];
+        packets.extend(path.stream.buffer.take_all().map(|sdu| sdu.packet));
+        self.backlogs[direction.index()].count_data(path);
     }
 
     /// Packets of which no byte was sent.

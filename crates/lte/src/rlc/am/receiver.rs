@@ -256,9 +256,9 @@ impl Receiver {
         self.status_sn
     }
 
-    /// The size of the STATUS PDU that is to be sent; zero: none is (TS 36.322 §4.5).
-    pub(in super::super) fn status_bytes(&self, now: SimTime) -> u32 {
-        if !self.may_report(now) {
+    /// The size of the STATUS PDU that is due; zero: none is (TS 36.322 §4.5).
+    pub(in super::super) fn status_bytes(&self) -> u32 {
+        if !self.status_is_due {
             return 0;
         }
         let mut bits = STATUS_BITS;
@@ -269,8 +269,13 @@ impl Receiver {
         bits.div_ceil(8)
     }
 
-    fn may_report(&self, now: SimTime) -> bool {
-        self.status_is_due && self.prohibited_until <= now
+    /// When the STATUS PDU that is due may be sent; [`SimTime::MAX`]: none is.
+    pub(in super::super) fn status_at(&self) -> SimTime {
+        if self.status_is_due {
+            self.prohibited_until
+        } else {
+            SimTime::MAX
+        }
     }
 
     /// The STATUS PDU that is due, with as much as fits (TS 36.322 §5.2.3).
@@ -280,7 +285,7 @@ impl Receiver {
         now: SimTime,
         room_bytes: u32,
     ) -> Option<StatusPdu> {
-        if !self.may_report(now) || room_bytes * 8 < STATUS_BITS {
+        if self.status_at() > now || room_bytes * 8 < STATUS_BITS {
             return None;
         }
         let mut bits = STATUS_BITS;
