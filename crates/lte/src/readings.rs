@@ -110,9 +110,11 @@ impl Default for DirectionReadings {
 }
 
 impl UeReadings {
-    /// Counts a report.
-    pub(crate) fn report(&mut self, sinr: &[f32], cqi: u8) {
-        self.sinr_db = 10.0 * libm::log10(f64::from(effective(sinr)));
+    /// Counts a report; `sinr` as far as it has changed since the last one.
+    pub(crate) fn report(&mut self, sinr: Option<&[f32]>, cqi: u8) {
+        if let Some(sinr) = sinr {
+            self.sinr_db = 10.0 * libm::log10(f64::from(effective(sinr)));
+        }
         self.cqi = cqi;
         self.reports += 1;
         self.sinr_db_sum += self.sinr_db;

@@ -173,11 +173,13 @@ impl Downlink {
         };
         for (at, (state, carrier)) in ue.carriers.iter_mut().zip(&self.carriers).enumerate() {
             let sinr = channel.downlink(index, ue.cell, at, tti);
-            let cqi = state
-                .link
-                .report(known_at, sinr, &carrier.adaptation, config.cqi.sub_band);
+            let adaptation = &carrier.adaptation;
+            let (cqi, has_changed) =
+                state
+                    .link
+                    .report(known_at, sinr, adaptation, config.cqi.sub_band);
             if at == 0 {
-                ue.readings.report(sinr, cqi);
+                ue.readings.report(has_changed.then_some(sinr), cqi);
             }
         }
     }

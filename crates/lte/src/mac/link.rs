@@ -19,33 +19,8 @@ pub(crate) struct Report {
     pub(crate) groups: [u8; MAX_GROUPS],
 }
 
-/// The state of one UE's downlink on one carrier.
-#[derive(Debug)]
-pub(crate) struct DownlinkLink {
-    /// Reports that the scheduler does not have yet, and the one that it has, oldest first.
-    reports: VecDeque<Report>,
-    outer_loop: Option<OuterLoop>,
-    factor: f32,
-}
-
-impl DownlinkLink {
-    pub(crate) fn new(outer_loop: Option<OuterLoop>) -> Self {
-        Self {
-            reports: VecDeque::new(),
-            outer_loop,
-            factor: 1.0,
-        }
-    }
-
-    /// A measurement of groups with these SINRs, which the scheduler has from `known_at` on.
-    /// Gives the wideband CQI.
-    pub(crate) fn report(
-        &mut self,
-        known_at: u64,
-        sinr: &[f32],
-        adaptation: &LinkAdaptation,
-        sub_band: bool,
-    ) -> u8 {
+impl Report {
+    fn of(sinr: &[f32], adaptation: &LinkAdaptation, sub_band: bool) -> Self {
         let cqi = adaptation.cqi(sinr);
         let mut groups = [cqi; MAX_GROUPS];
         if sub_band {
@@ -57,13 +32,56 @@ impl DownlinkLink {
                 *group = adaptation.step_at(sinr);
             }
         }
-        self.reports.push_back(Report {
-            known_at,
+        Self {
+            known_at: 0,
             cqi,
             sub_band: sub_band && sinr.len() > 1,
             groups,
-        });
-        cqi
+        }
+    }
+}
+
+/// The state of one UE's downlink on one carrier.
+#[derive(Debug)]
+pub(crate) struct DownlinkLink {
+    /// Reports that the scheduler does not have yet, and the one that it has, oldest first.
+    reports: VecDeque<Report>,
+    /// The SINRs of the last measurement, and what was reported of them.
+    measured: Vec<f32>,
+    newest: Report,
+    outer_loop: Option<OuterLoop>,
+    factor: f32,
+}
+
+impl DownlinkLink {
+    pub(crate) fn new(outer_loop: Option<OuterLoop>) -> Self {
+        Self {
+            reports: VecDeque::new(),
+            measured: Vec::new(),
+            newest: Report::default(),
+            outer_loop,
+            factor: 1.0,
+        }
+    }
+
+    /// A measurement of groups with these SINRs, which the scheduler has from `known_at` on.
+    /// Gives the wideband CQI, and whether any of the SINRs has changed since the last measurement.
+    pub(crate) fn report(
+        &mut self,
+        known_at: u64,
+        sinr: &[f32],
+        adaptation: &LinkAdaptation,
+        sub_band: bool,
+    ) -> (u8, bool) {
+        let has_changed = self.measured != sinr;
+        if has_changed {
+            self.measured.clear();
+            self.measured.extend_from_slice(sinr);
+            self.newest = Report::of(sinr, adaptation, sub_band);
+        }
+        self.newest.known_at = known_at;
+        self.reports.push_back(self.newest);
+        (self.newest.cqi, has_changed)
     }
 
     /// What the scheduler knows in a TTI.
