@@ -22,6 +22,7 @@ pub(crate) struct DownlinkCarrier {
     pub(crate) codewords: usize,
     pub(crate) control: ControlRegion,
     cfi: Option<u8>,
+    most_cces: u16,
     rule: Adaptation,
     worst_rbg_mcs: bool,
     pub(crate) adaptation: Arc<LinkAdaptation>,
@@ -52,6 +53,7 @@ impl DownlinkCarrier {
         let layers = config.layers() / codewords;
         let groups = rbg_count(n_rb);
         let group_size = rbg_size(n_rb);
+        let control = ControlRegion::new(n_rb, config.ports());
         Self {
             n_rb,
             groups,
@@ -59,8 +61,9 @@ impl DownlinkCarrier {
             group_size,
             last_group_size: n_rb - (groups - 1) * group_size,
             codewords: usize::from(codewords),
-            control: ControlRegion::new(n_rb, config.ports()),
+            control,
             cfi: config.cfi(),
+            most_cces: control.cces(config.cfi().unwrap_or(3)),
             rule: config.adaptation.rule,
             worst_rbg_mcs: config.scheduler.worst_rbg_mcs
                 && config.scheduler.rule != SchedulerRule::RoundRobin,
@@ -102,8 +105,9 @@ impl DownlinkCarrier {
     }
 
     /// The CCEs of the longest control region in use.
+    #[inline]
     pub(crate) fn most_cces(&self) -> u16 {
-        self.control.cces(self.cfi.unwrap_or(3))
+        self.most_cces
     }
 
     /// The CCEs of an assignment to a UE that reports this CQI: no more than there are.

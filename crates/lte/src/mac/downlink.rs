@@ -331,10 +331,10 @@ impl Downlink {
                 continue;
             }
             let factor = state.link.factor();
-            let Some(report) = state.link.known(tti).filter(|report| report.cqi != 0) else {
+            let expected = state.link.expected(tti, phy, phy.all_groups, symbols);
+            let Some((report, mcs)) = expected.filter(|(report, _)| report.cqi != 0) else {
                 continue;
             };
-            let mcs = phy.mcs(report, factor, phy.all_groups, symbols);
             let of_carrier = phy.block_bits(mcs, phy.n_rb);
             self.candidates.push(Candidate {
                 ue: index,
@@ -579,7 +579,6 @@ fn send(
 ) -> bool {
     let Subframe { config, tti, .. } = subframe;
     let state = &mut ue.carriers[carrier];
-    let factor = state.link.factor();
     let process = &mut state.processes[usize::from(assignment.process)];
     let n_prb = phy.prbs(assignment.groups);
     let readings = &mut ue.readings.downlink;
@@ -592,10 +591,10 @@ fn send(
             sent = true;
             continue;
         }
-        let Some(report) = state.link.known(tti) else {
+        let expected = state.link.expected(tti, phy, assignment.groups, symbols);
+        let Some((_, mcs)) = expected else {
             continue;
         };
-        let mcs = phy.mcs(report, factor, assignment.groups, symbols);
         let bytes = phy.model.bits(mcs, n_prb) / 8;
         fill(
             &mut ue.bearer,

@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 
+use crate::mac::carrier::DownlinkCarrier;
 use crate::mac::scheduler::MAX_GROUPS;
+use crate::phy::control::MOST_SYMBOLS;
 use crate::phy::link_adaptation::{LinkAdaptation, OuterLoop};
 
 /// A channel quality report.
@@ -51,6 +53,9 @@ pub(crate) struct DownlinkLink {
     newest: Report,
     outer_loop: Option<OuterLoop>,
     factor: f32,
+    /// The MCS on all groups by control symbols, as far as it was asked for since the scheduler
+    /// has the report and the outer loop its factor.
+    whole_mcs: [Option<u8>; MOST_SYMBOLS],
 }
 
 impl DownlinkLink {
@@ -61,6 +66,7 @@ impl DownlinkLink {
             newest: Report::default(),
             outer_loop,
             factor: 1.0,
+            whole_mcs: [None; MOST_SYMBOLS],
         }
     }
 
@@ -89,8 +95,29 @@ impl DownlinkLink {
     pub(crate) fn known(&mut self, tti: u64) -> Option<&Report> {
         while self.reports.get(1).is_some_and(|next| next.known_at <= tti) {
             self.reports.pop_front();
+            self.whole_mcs = [None; MOST_SYMBOLS];
         }
         self.reports.front().filter(|report| report.known_at <= tti)
+    }
+
+    /// The same, with the MCS of a block of new data on these groups.
+    #[inline]
+    pub(crate) fn expected(
+        &mut self,
+        tti: u64,
+        phy: &DownlinkCarrier,
+        groups: u32,
+        symbols: u8,
+    ) -> Option<(&Report, u8)> {
+        self.known(tti)?;
+        let (report, factor) = (self.reports.front()?, self.factor);
+        let mcs = || phy.mcs(report, factor, groups, symbols);
+        let mcs = if groups == phy.all_groups {
+            *self.whole_mcs[usize::from(symbols) - 1].get_or_insert_with(mcs)
+        } else {
+            mcs()
+        };
+        Some((report, mcs))
     }
 
     /// The factor on the SINR that a report stands for.
@@ -105,11 +132,13 @@ impl DownlinkLink {
         if let Some(outer_loop) = &mut self.outer_loop {
             outer_loop.on_first_transmission(decoded);
             self.factor = outer_loop.factor();
+            self.whole_mcs = [None; MOST_SYMBOLS];
         }
     }
 
     /// Forgets what was reported to another cell.
     pub(crate) fn reset(&mut self) {
         self.reports.clear();
+        self.whole_mcs = [None; MOST_SYMBOLS];
     }
 }

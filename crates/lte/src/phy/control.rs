@@ -1,5 +1,8 @@
 //! The control region at the head of each subframe: how many assignments and grants fit into it.
 
+/// The longest control region, in symbols (TS 36.211 table 6.7-1).
+pub const MOST_SYMBOLS: usize = 4;
+
 /// Control symbols, control channel elements (CCEs) and aggregation of one downlink carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ControlRegion {
