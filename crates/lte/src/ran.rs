@@ -203,12 +203,14 @@ impl Ran {
         for at in 0..self.timed.len() {
             let index = self.timed[at];
             let ue = &mut self.ues[index as usize];
-            if ue.bearer.next_deadline() <= now {
+            let mut deadline = ue.bearer.next_deadline();
+            if deadline <= now {
                 ue.bearer.on_deadline(now, &mut self.outcome);
+                deadline = ue.bearer.next_deadline();
                 self.held -= ue.settle(context, self.enodebs[ue.cell], &mut self.outcome);
                 self.touched.push(index);
             }
-            ue.timed = ue.bearer.next_deadline() != SimTime::MAX;
+            ue.timed = deadline != SimTime::MAX;
             if ue.timed {
                 self.timed[kept] = index;
                 kept += 1;

@@ -126,6 +126,7 @@ impl Ue {
 
     /// Hands on what came out of the bearer and drops what was given up; gives how many packets
     /// that were.
+    #[inline]
     pub(crate) fn settle(
         &mut self,
         context: &mut MediumContext<'_>,
@@ -133,9 +134,13 @@ impl Ue {
         outcome: &mut Outcome,
     ) -> usize {
         let n = outcome.delivered.len() + outcome.dropped.len() + outcome.lost.len();
-        if n == 0 {
-            return 0;
+        if n != 0 {
+            self.hand_on(context, enodeb, outcome);
         }
+        n
+    }
+
+    fn hand_on(&mut self, context: &mut MediumContext<'_>, enodeb: NodeId, outcome: &mut Outcome) {
         let now = context.now();
         for arrived in outcome.delivered.drain(..) {
             let down = context.packet(arrived.packet).destination == self.node;
@@ -154,6 +159,5 @@ impl Ue {
         for packet in outcome.lost.drain(..) {
             context.drop(packet, DropCause::Radio);
         }
-        n
     }
 }

@@ -119,7 +119,14 @@ impl Buffer {
 
     /// TS 36.322 §5.3: what PDCP's discard timer has run out for. All wait equally long, so it is
     /// the head that is due.
+    #[inline]
     pub(super) fn discard(&mut self, now: SimTime, outcome: &mut Outcome) {
+        if self.discard_timer.is_some() {
+            self.discard_due(now, outcome);
+        }
+    }
+
+    fn discard_due(&mut self, now: SimTime, outcome: &mut Outcome) {
         while self.discard_deadline() <= now
             && let Some(sdu) = self.waiting.pop_front()
         {

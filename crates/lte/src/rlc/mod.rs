@@ -111,6 +111,7 @@ pub struct Bearer {
     paths: [Path; 2],
     /// By direction.
     backlogs: [Backlog; 2],
+    has_failed: bool,
 }
 
 impl Bearer {
@@ -126,6 +127,7 @@ impl Bearer {
             pdcp: *pdcp,
             paths: [path(), path()],
             backlogs: [Backlog::default(); 2],
+            has_failed: false,
         }
     }
 
@@ -243,6 +245,7 @@ impl Bearer {
                 let path = &mut self.paths[direction.opposite().index()];
                 if let Mode::Am { config, sender, .. } = &mut path.mode {
                     sender.on_status(config, status, &mut path.stream.ledger);
+                    self.has_failed |= sender.has_failed();
                 }
                 self.backlogs[direction.opposite().index()].count_data(path);
             }
@@ -281,6 +284,7 @@ impl Bearer {
                 } => {
                     receiver.on_deadline(config, now);
                     sender.on_deadline(config, now, &path.stream);
+                    self.has_failed |= sender.has_failed();
                 }
             }
             path.count(outcome, before);
@@ -300,10 +304,7 @@ impl Bearer {
     /// Whether a PDU was retransmitted so often that the radio link has failed. It stays so until
     /// [`Bearer::reestablish`].
     pub fn has_failed(&self) -> bool {
-        self.paths.iter().any(|path| match &path.mode {
-            Mode::Um { .. } => false,
-            Mode::Am { sender, .. } => sender.has_failed(),
-        })
+        self.has_failed
     }
 
     /// Re-establishes both directions, after a failure of the radio link or a change of the cell
@@ -330,6 +331,7 @@ impl Bearer {
             path.mode = Mode::new(self.rlc.mode);
             path.count(outcome, before);
         }
+        self.has_failed = false;
         self.count_backlogs();
     }
 
