@@ -250,6 +250,7 @@ impl Channel {
         let mut noise = 1.0;
         let mut uneven = false;
         if self.interference != Interference::Off
+            && self.cells.len() > 1
             && let Some(active) = self.activity.of(tti)
             && active.somebody[carrier]
         {

@@ -23,6 +23,8 @@ pub(crate) struct DownlinkCarrier {
     pub(crate) control: ControlRegion,
     cfi: Option<u8>,
     most_cces: u16,
+    /// Bits of all codewords on the whole carrier, by MCS.
+    whole_bits: Vec<u32>,
     rule: Adaptation,
     worst_rbg_mcs: bool,
     pub(crate) adaptation: Arc<LinkAdaptation>,
@@ -53,6 +55,18 @@ impl DownlinkCarrier {
         let layers = config.layers() / codewords;
         let groups = rbg_count(n_rb);
         let group_size = rbg_size(n_rb);
+        let model = ErrorModel::new(ErrorModelConfig {
+            table: mcs_table,
+            grid: Grid::Downlink {
+                ports: config.ports(),
+            },
+            n_rb,
+            layers,
+            code_rate: config.code_rate,
+            code_rate_limit: config.code_rate_limit.value(),
+            combining: config.harq.combining,
+            target_error: config.adaptation.target_bler,
+        });
         let control = ControlRegion::new(n_rb, config.ports());
         Self {
             n_rb,
@@ -75,18 +89,10 @@ impl DownlinkCarrier {
                 layers,
                 config.adaptation.target_bler,
             )),
-            model: Arc::new(ErrorModel::new(ErrorModelConfig {
-                table: mcs_table,
-                grid: Grid::Downlink {
-                    ports: config.ports(),
-                },
-                n_rb,
-                layers,
-                code_rate: config.code_rate,
-                code_rate_limit: config.code_rate_limit.value(),
-                combining: config.harq.combining,
-                target_error: config.adaptation.target_bler,
-            })),
+            whole_bits: (0..=mcs_table.highest())
+                .map(|mcs| model.bits(mcs, n_rb) * u32::from(codewords))
+                .collect(),
+            model: Arc::new(model),
         }
     }
 
@@ -126,20 +132,30 @@ impl DownlinkCarrier {
         self.model.bits(mcs, n_prb) * self.codewords as u32
     }
 
+    /// The same on the whole carrier.
+    #[inline]
+    pub(crate) fn whole_bits(&self, mcs: u8) -> u32 {
+        self.whole_bits[usize::from(mcs).min(self.whole_bits.len() - 1)]
+    }
+
     /// The fewest groups, none of them the last, whose blocks hold `bytes` bytes; all groups if
     /// not even these suffice.
+    #[inline]
     pub(crate) fn groups_for(&self, mcs: u8, bytes: u64) -> u8 {
         // A MAC subheader for each codeword, and one for a report.
         let bits = 8 * (bytes + 6);
+        if u64::from(self.whole_bits(mcs)) < bits {
+            return self.groups as u8;
+        }
+        self.fewest_groups(mcs, bits)
+    }
+
+    fn fewest_groups(&self, mcs: u8, bits: u64) -> u8 {
         let holds = |groups: u16| {
             let n_prb = (groups * self.group_size).min(self.n_rb);
             u64::from(self.block_bits(mcs, n_prb)) >= bits
         };
-        let all = self.groups() as u16;
-        let (mut low, mut high) = (0, all);
-        if !holds(all) {
-            return all as u8;
-        }
+        let (mut low, mut high) = (0, self.groups);
         while high - low > 1 {
             let middle = low.midpoint(high);
             if holds(middle) {

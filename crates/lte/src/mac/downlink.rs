@@ -335,12 +335,11 @@ impl Downlink {
             let Some((report, mcs)) = expected.filter(|(report, _)| report.cqi != 0) else {
                 continue;
             };
-            let of_carrier = phy.block_bits(mcs, phy.n_rb);
             self.candidates.push(Candidate {
                 ue: index,
-                group_bits: of_carrier as f32 / phy.groups() as f32,
+                group_bits: phy.whole_bits(mcs) as f32 / phy.groups() as f32,
                 wanted: phy.groups_for(mcs, backlog),
-                average: 0.0,
+                average: state.average.at(tti),
                 given: 0,
             });
             if config.cqi.sub_band {
@@ -350,8 +349,7 @@ impl Downlink {
                     let bits = &mut of_cqi[usize::from(cqi & 15)];
                     if *bits < 0.0 {
                         let mcs = phy.group_mcs(cqi, factor, symbols);
-                        let of_carrier = phy.block_bits(mcs, phy.n_rb);
-                        *bits = of_carrier as f32 / phy.groups() as f32;
+                        *bits = phy.whole_bits(mcs) as f32 / phy.groups() as f32;
                     }
                     self.sub_band_bits.push(*bits);
                 }
@@ -359,9 +357,6 @@ impl Downlink {
             let aggregation = phy.aggregation(report.cqi);
             all_cces += aggregation;
             most_cces = most_cces.max(aggregation);
-            if let Some(candidate) = self.candidates.last_mut() {
-                candidate.average = state.average.at(tti);
-            }
         }
         let room = phy.most_cces().saturating_sub(*cces);
         let mut max_ues = usize::from(config.scheduler.max_ues);

@@ -46,8 +46,12 @@ impl Report {
 /// The state of one UE's downlink on one carrier.
 #[derive(Debug)]
 pub(crate) struct DownlinkLink {
-    /// Reports that the scheduler does not have yet, and the one that it has, oldest first.
+    /// What the scheduler has.
+    known: Option<Report>,
+    /// Reports that it does not have yet, oldest first.
     reports: VecDeque<Report>,
+    /// When it has the next of them; `u64::MAX` if there is none.
+    next_known_at: u64,
     /// The SINRs of the last measurement, and what was reported of them.
     measured: Vec<f32>,
     newest: Report,
@@ -61,7 +65,9 @@ pub(crate) struct DownlinkLink {
 impl DownlinkLink {
     pub(crate) fn new(outer_loop: Option<OuterLoop>) -> Self {
         Self {
+            known: None,
             reports: VecDeque::new(),
+            next_known_at: u64::MAX,
             measured: Vec::new(),
             newest: Report::default(),
             outer_loop,
@@ -79,7 +85,7 @@ impl DownlinkLink {
         adaptation: &LinkAdaptation,
         sub_band: bool,
     ) -> (u8, bool) {
-        let has_changed = self.measured != sinr;
+        let has_changed = !are_same(&self.measured, sinr);
         if has_changed {
             self.measured.clear();
             self.measured.extend_from_slice(sinr);
@@ -87,17 +93,29 @@ impl DownlinkLink {
         }
         self.newest.known_at = known_at;
         self.reports.push_back(self.newest);
+        self.next_known_at = self.next_known_at.min(known_at);
         (self.newest.cqi, has_changed)
     }
 
     /// What the scheduler knows in a TTI.
     #[inline]
     pub(crate) fn known(&mut self, tti: u64) -> Option<&Report> {
-        while self.reports.get(1).is_some_and(|next| next.known_at <= tti) {
-            self.reports.pop_front();
-            self.whole_mcs = [None; MOST_SYMBOLS];
+        if self.next_known_at <= tti {
+            self.take_in(tti);
         }
-        self.reports.front().filter(|report| report.known_at <= tti)
+        self.known.as_ref()
+    }
+
+    fn take_in(&mut self, tti: u64) {
+        self.next_known_at = u64::MAX;
+        while let Some(next) = self.reports.front() {
+            if next.known_at > tti {
+                self.next_known_at = next.known_at;
+                break;
+            }
+            self.known = self.reports.pop_front();
+        }
+        self.whole_mcs = [None; MOST_SYMBOLS];
     }
 
     /// The same, with the MCS of a block of new data on these groups.
@@ -110,7 +128,7 @@ impl DownlinkLink {
         symbols: u8,
     ) -> Option<(&Report, u8)> {
         self.known(tti)?;
-        let (report, factor) = (self.reports.front()?, self.factor);
+        let (report, factor) = (self.known.as_ref()?, self.factor);
         let mcs = || phy.mcs(report, factor, groups, symbols);
         let mcs = if groups == phy.all_groups {
             *self.whole_mcs[usize::from(symbols) - 1].get_or_insert_with(mcs)
@@ -138,7 +156,16 @@ impl DownlinkLink {
 
     /// Forgets what was reported to another cell.
     pub(crate) fn reset(&mut self) {
+        self.known = None;
         self.reports.clear();
+        self.next_known_at = u64::MAX;
         self.whole_mcs = [None; MOST_SYMBOLS];
     }
+}
+
+/// Whether all SINRs are the same to the bit. One test at the end and none for each, so that
+/// compilers make vector code of it.
+fn are_same(a: &[f32], b: &[f32]) -> bool {
+    let differences = a.iter().zip(b).map(|(a, b)| a.to_bits() ^ b.to_bits());
+    a.len() == b.len() && differences.fold(0, |all, bits| all | bits) == 0
 }

@@ -30,21 +30,15 @@ impl Requests {
         }
     }
 
-    /// Looks at the buffer at the begin of a TTI. Whether it sends a scheduling request now, given
-    /// that it has a grant for a TTI to come or has none.
-    pub(super) fn asks(
-        &mut self,
-        scheduled: &ScheduledUplink,
-        tti: u64,
-        bytes: u64,
-        has_grant: bool,
-    ) -> bool {
+    /// Looks at the buffer at the begin of a TTI. Whether it sends a scheduling request now, unless
+    /// it has a grant for a TTI to come.
+    pub(super) fn asks(&mut self, scheduled: &ScheduledUplink, tti: u64, bytes: u64) -> bool {
         if bytes != 0 && (self.seen_bytes == 0 || tti >= self.repeated_at) {
             self.triggered = true;
         }
         self.seen_bytes = bytes;
         let chance = tti % u64::from(scheduled.sr_period.0) == self.offset;
-        chance && bytes != 0 && self.triggered && !has_grant
+        chance && bytes != 0 && self.triggered
     }
 
     /// Whether a PUSCH must tell what waits.
@@ -113,7 +107,7 @@ mod tests {
         let rule = scheduled();
         let mut requests = Requests::new(3);
         let asked: Vec<u64> = (1..40)
-            .filter(|&tti| requests.asks(&rule, tti, 54, tti >= 27))
+            .filter(|&tti| requests.asks(&rule, tti, 54) && tti < 27)
             .collect();
         assert_eq!(asked, [3, 13, 23]);
     }
@@ -122,7 +116,7 @@ mod tests {
     fn an_empty_buffer_asks_for_nothing() {
         let rule = scheduled();
         let mut requests = Requests::new(0);
-        assert!((0..100).all(|tti| !requests.asks(&rule, tti, 0, false)));
+        assert!((0..100).all(|tti| !requests.asks(&rule, tti, 0)));
     }
 
     /// More data behind data triggers nothing; `retxBSR-Timer` does.
@@ -130,10 +124,10 @@ mod tests {
     fn what_was_reported_and_never_granted_is_asked_for_when_the_timer_expires() {
         let rule = scheduled();
         let mut requests = Requests::new(0);
-        assert!(requests.asks(&rule, 10, 5000, false));
+        assert!(requests.asks(&rule, 10, 5000));
         requests.on_pusch(&rule, 18, 4000, true);
         let asked: Vec<u64> = (19..75)
-            .filter(|&tti| requests.asks(&rule, tti, 4000 + tti, false))
+            .filter(|&tti| requests.asks(&rule, tti, 4000 + tti))
             .collect();
         assert_eq!(asked, [60, 70]);
     }
@@ -142,17 +136,17 @@ mod tests {
     fn data_that_comes_to_an_empty_buffer_is_asked_for_at_once() {
         let rule = scheduled();
         let mut requests = Requests::new(0);
-        assert!(requests.asks(&rule, 10, 54, false));
+        assert!(requests.asks(&rule, 10, 54));
         requests.on_pusch(&rule, 18, 0, true);
-        assert!(!requests.asks(&rule, 19, 54, false));
-        assert!(requests.asks(&rule, 20, 54, false));
+        assert!(!requests.asks(&rule, 19, 54));
+        assert!(requests.asks(&rule, 20, 54));
     }
 
     #[test]
     fn reports_are_due_when_triggered_and_periodically() {
         let rule = scheduled();
         let mut requests = Requests::new(0);
-        requests.asks(&rule, 100, 9000, false);
+        requests.asks(&rule, 100, 9000);
         assert!(requests.report_is_due(108));
         requests.on_pusch(&rule, 108, 8000, true);
         let due: Vec<bool> = (109..115).map(|tti| requests.report_is_due(tti)).collect();
@@ -177,12 +171,12 @@ mod tests {
     fn in_another_cell_what_waits_is_asked_for_anew() {
         let rule = scheduled();
         let mut requests = Requests::new(3);
-        assert!(requests.asks(&rule, 13, 5000, false));
+        assert!(requests.asks(&rule, 13, 5000));
         requests.on_pusch(&rule, 18, 4000, true);
-        assert!(!requests.asks(&rule, 23, 4000, false));
+        assert!(!requests.asks(&rule, 23, 4000));
         requests.forget();
         let asked: Vec<u64> = (24..45)
-            .filter(|&tti| requests.asks(&rule, tti, 4000, false))
+            .filter(|&tti| requests.asks(&rule, tti, 4000))
             .collect();
         assert_eq!(asked, [33, 43]);
     }

@@ -122,8 +122,7 @@ impl UplinkState {
 
     /// Whether the UE sends a scheduling request now, with so much waiting.
     pub(super) fn asks(&mut self, scheduled: &ScheduledUplink, tti: u64, bytes: u64) -> bool {
-        let has_grant = self.has_grant();
-        self.requests.asks(scheduled, tti, bytes, has_grant)
+        self.requests.asks(scheduled, tti, bytes) && !self.has_grant()
     }
 
     /// The PUSCH of a TTI was built; `left_bytes` wait still, and it `reports` them or does not.
