@@ -1,6 +1,7 @@
 //! The connections of all UEs, and the packets that follow a UE to another cell.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use backlane_engine::{Interrupt, Streams, TimerId, Watch};
 use backlane_net::{NodeId, PacketId};
@@ -65,6 +66,7 @@ impl Moves {
         streams: &Streams,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Interrupt> {
+        let rrc = Arc::new(config.rrc);
         let mut rsrp_dbm = Vec::new();
         let mut connections = Vec::new();
         let mut travellers = Vec::new();
@@ -82,7 +84,7 @@ impl Moves {
             }
             let share = streams.stream(&of.name, "attach").uniform();
             let connection = Connection::new(
-                config.rrc,
+                Arc::clone(&rrc),
                 ue.cell,
                 SimTime::ZERO,
                 share,

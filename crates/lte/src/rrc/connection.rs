@@ -1,5 +1,7 @@
 //! The states of one UE: connected, on its way to another cell, or without any.
 
+use std::sync::Arc;
+
 use backlane_units::{Duration, SimTime};
 
 use super::RrcConfig;
@@ -64,7 +66,7 @@ enum State {
 /// The connection of one UE.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    config: RrcConfig,
+    config: Arc<RrcConfig>,
     /// The cell that the UE belongs to.
     cell: usize,
     state: State,
@@ -83,13 +85,14 @@ impl Connection {
     /// period of system information the UE has to wait for. It is connected at once without an
     /// attach procedure, and never if the cell is out of reach and it does not move.
     pub fn new(
-        config: RrcConfig,
+        config: impl Into<Arc<RrcConfig>>,
         cell: usize,
         now: SimTime,
         share: f64,
         rsrp_dbm: &[f64],
         least_rsrp_dbm: f64,
     ) -> Self {
+        let config: Arc<RrcConfig> = config.into();
         let coefficient = config
             .handover
             .config()

@@ -32,7 +32,7 @@ pub struct Levels {
     weight: f64,
     /// Filtered level of each cell, dBm; empty before the first measurement.
     rsrp_dbm: Vec<f64>,
-    /// Since when each cell has been better.
+    /// Since when each cell has been better; empty before [`Levels::watch`].
     better_since: Vec<Option<SimTime>>,
 }
 
@@ -53,7 +53,6 @@ impl Levels {
     pub fn on_measurement(&mut self, rsrp_dbm: &[f64]) {
         if self.rsrp_dbm.is_empty() {
             self.rsrp_dbm = rsrp_dbm.to_vec();
-            self.better_since = vec![None; rsrp_dbm.len()];
             return;
         }
         for (filtered, new) in self.rsrp_dbm.iter_mut().zip(rsrp_dbm) {
@@ -66,6 +65,7 @@ impl Levels {
         let Some(&own) = self.rsrp_dbm.get(serving) else {
             return;
         };
+        self.better_since.resize(self.rsrp_dbm.len(), None);
         for (cell, since) in self.better_since.iter_mut().enumerate() {
             let lead = self.rsrp_dbm[cell] - own - event.offset.as_db_f64();
             if cell == serving || lead < -event.hysteresis.as_db_f64() {
