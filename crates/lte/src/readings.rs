@@ -38,7 +38,7 @@ pub struct UeReadings {
 }
 
 /// What the MAC of one UE has done in one direction, on all carriers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DirectionReadings {
     /// Transport blocks sent for the first time.
     pub transport_blocks: u64,
@@ -62,8 +62,8 @@ pub struct DirectionReadings {
     pub delay_sum_s: f64,
     /// The longest of these delays since it was taken last, in seconds.
     pub longest_s: f64,
-    /// First transmissions by MCS.
-    pub by_mcs: [McsReadings; MCS_COUNT],
+    /// First transmissions by MCS; empty before the first one.
+    pub by_mcs: Vec<McsReadings>,
 }
 
 /// First transmissions with one MCS.
@@ -88,25 +88,6 @@ pub struct CellReadings {
     pub uplink_prbs: u64,
     /// Sum of the control region's symbols over `downlink_ttis`.
     pub cfi_sum: u64,
-}
-
-impl Default for DirectionReadings {
-    fn default() -> Self {
-        Self {
-            transport_blocks: 0,
-            granted_bytes: 0,
-            used_bytes: 0,
-            arrived_bytes: 0,
-            first_losses: 0,
-            retransmissions: [0; 3],
-            lost_blocks: 0,
-            mcs_sum: 0,
-            delays: Histogram::default(),
-            delay_sum_s: 0.0,
-            longest_s: 0.0,
-            by_mcs: [McsReadings::default(); MCS_COUNT],
-        }
-    }
 }
 
 impl UeReadings {
@@ -146,6 +127,9 @@ impl DirectionReadings {
         self.granted_bytes += u64::from(granted_bytes);
         self.used_bytes += u64::from(used_bytes);
         self.mcs_sum += u64::from(mcs);
+        if self.by_mcs.is_empty() {
+            self.by_mcs = vec![McsReadings::default(); MCS_COUNT];
+        }
         let mcs = &mut self.by_mcs[usize::from(mcs)];
         mcs.ttis += 1;
         mcs.granted_bytes += u64::from(granted_bytes);

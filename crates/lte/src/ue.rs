@@ -39,12 +39,23 @@ pub(crate) struct Ue {
 #[derive(Debug)]
 pub(crate) struct UeCarrier {
     pub(crate) link: DownlinkLink,
-    pub(crate) processes: [Process; PROCESSES],
+    /// None before the first transmission.
+    pub(crate) processes: Vec<Process>,
     /// Processes with nothing under way, a bit for each.
     pub(crate) free: u8,
     /// Processes that wait for a retransmission, a bit for each.
     pub(crate) due: u8,
     pub(crate) average: Average,
+}
+
+impl UeCarrier {
+    /// Something is about to be transmitted.
+    #[inline]
+    pub(crate) fn ensure_processes(&mut self) {
+        if self.processes.is_empty() {
+            self.processes.resize_with(PROCESSES, Process::default);
+        }
+    }
 }
 
 impl Ue {
@@ -59,7 +70,7 @@ impl Ue {
         });
         let carrier = |_: &_| UeCarrier {
             link: DownlinkLink::new(outer_loop),
-            processes: Default::default(),
+            processes: Vec::new(),
             free: u8::MAX,
             due: 0,
             average: Average::default(),

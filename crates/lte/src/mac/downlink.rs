@@ -574,6 +574,7 @@ fn send(
 ) -> bool {
     let Subframe { config, tti, .. } = subframe;
     let state = &mut ue.carriers[carrier];
+    state.ensure_processes();
     let process = &mut state.processes[usize::from(assignment.process)];
     let n_prb = phy.prbs(assignment.groups);
     let readings = &mut ue.readings.downlink;

@@ -16,7 +16,7 @@
 //! signalling radio bearers, and more than one bearer of a UE.
 
 use backlane_net::PacketId;
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 
 use crate::pdcp::PdcpConfig;
 
@@ -80,6 +80,14 @@ struct Path {
 }
 
 impl Path {
+    fn new(rlc: &RlcConfig, pdcp: &PdcpConfig) -> Self {
+        Self {
+            stream: Stream::new(rlc, pdcp.discard_timer.value()),
+            mode: Mode::new(rlc.mode),
+            counters: Counters::default(),
+        }
+    }
+
     /// Counts what a call has dropped and lost.
     fn count(&mut self, outcome: &Outcome, before: (usize, usize)) {
         self.counters.drops += (outcome.dropped.len() - before.0) as u64;
@@ -108,7 +116,8 @@ fn sizes(outcome: &Outcome) -> (usize, usize) {
 pub struct Bearer {
     rlc: RlcConfig,
     pdcp: PdcpConfig,
-    paths: [Path; 2],
+    /// By direction; none before the first packet, since most UEs of a large network are idle.
+    paths: Vec<Path>,
     /// By direction.
     backlogs: [Backlog; 2],
     has_failed: bool,
@@ -117,15 +126,10 @@ pub struct Bearer {
 impl Bearer {
     /// A bearer with nothing under way.
     pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig) -> Self {
-        let path = || Path {
-            stream: Stream::new(rlc, pdcp.discard_timer.value()),
-            mode: Mode::new(rlc.mode),
-            counters: Counters::default(),
-        };
         Self {
             rlc: *rlc,
             pdcp: *pdcp,
-            paths: [path(), path()],
+            paths: Vec::new(),
             backlogs: [Backlog::default(); 2],
             has_failed: false,
         }
@@ -146,6 +150,12 @@ impl Bearer {
             pushed_at: now,
         };
         let before = sizes(outcome);
+        if self.paths.is_empty() {
+            self.paths = vec![
+                Path::new(&self.rlc, &self.pdcp),
+                Path::new(&self.rlc, &self.pdcp),
+            ];
+        }
         let path = &mut self.paths[direction.index()];
         path.stream.buffer.push(sdu, outcome);
         path.count(outcome, before);
@@ -155,8 +165,16 @@ impl Bearer {
     /// What waits to be sent in this direction: the size of the grant to ask for.
     #[inline]
     pub fn status(&self, direction: Direction, now: SimTime) -> BufferStatus {
-        let head_delay = self.paths[direction.index()].stream.buffer.head_delay(now);
+        let head_delay = self
+            .stream(direction)
+            .map_or(Duration::ZERO, |stream| stream.buffer.head_delay(now));
         self.backlogs[direction.index()].status(now, head_delay)
+    }
+
+    /// What was pushed in this direction, if anything was in any.
+    fn stream(&self, direction: Direction) -> Option<&Stream> {
+        let path = self.paths.get(direction.index())?;
+        Some(&path.stream)
     }
 
     /// Fills a transport block: appends the PDUs that `grant_bytes` have room for, each with a MAC
@@ -170,6 +188,9 @@ impl Bearer {
         pdus: &mut Vec<Pdu>,
         outcome: &mut Outcome,
     ) -> u32 {
+        if self.paths.is_empty() {
+            return 0;
+        }
         let before = sizes(outcome);
         let mut left_bytes = grant_bytes;
         while let Some(room_bytes) = left_bytes.checked_sub(subheader_bytes)
@@ -225,6 +246,9 @@ impl Bearer {
 
     /// A PDU that was sent in this direction has arrived.
     pub fn on_pdu(&mut self, direction: Direction, now: SimTime, pdu: &Pdu, outcome: &mut Outcome) {
+        if self.paths.is_empty() {
+            return;
+        }
         match pdu {
             Pdu::Data(pdu) => {
                 let before = sizes(outcome);
@@ -264,7 +288,10 @@ impl Bearer {
             };
             of_mode.min(path.stream.buffer.discard_deadline())
         };
-        deadline(&self.paths[0]).min(deadline(&self.paths[1]))
+        match &self.paths[..] {
+            [down, up] => deadline(down).min(deadline(up)),
+            _ => SimTime::MAX,
+        }
     }
 
     /// Runs the timers that have expired by `now`; afterwards there may be something to send.
@@ -293,7 +320,9 @@ impl Bearer {
     }
 
     fn count_backlogs(&mut self) {
-        let [down, up] = &self.paths;
+        let [down, up] = &self.paths[..] else {
+            return;
+        };
         let [backlog_down, backlog_up] = &mut self.backlogs;
         backlog_down.count_data(down);
         backlog_down.count_report(up);
@@ -338,29 +367,33 @@ impl Bearer {
     /// Takes all packets that wait out of the buffer, in order: after [`Bearer::reestablish`] that
     /// is all that is to be forwarded to another cell.
     pub fn take_waiting(&mut self, direction: Direction, packets: &mut Vec<PacketId>) {
-        let path = &mut self.paths[direction.index()];
+        let Some(path) = self.paths.get_mut(direction.index()) else {
+            return;
+        };
         packets.extend(path.stream.buffer.take_all().map(|sdu| sdu.packet));
         self.backlogs[direction.index()].count_data(path);
     }
 
     /// Packets of which no byte was sent.
     pub fn queue_pkts(&self, direction: Direction) -> usize {
-        self.paths[direction.index()].stream.buffer.pkts()
+        self.stream(direction)
+            .map_or(0, |stream| stream.buffer.pkts())
     }
 
     /// Bytes that were never sent, PDCP headers included.
     pub fn queue_bytes(&self, direction: Direction) -> u64 {
-        self.paths[direction.index()].stream.new_bytes()
+        self.stream(direction).map_or(0, Stream::new_bytes)
     }
 
     /// Packets that came in and have neither arrived nor been dropped or lost.
     pub fn held_pkts(&self, direction: Direction) -> usize {
-        let stream = &self.paths[direction.index()].stream;
-        stream.buffer.pkts() + stream.ledger.pkts()
+        self.stream(direction)
+            .map_or(0, |stream| stream.buffer.pkts() + stream.ledger.pkts())
     }
 
     /// What this direction has done so far.
     pub fn counters(&self, direction: Direction) -> Counters {
-        self.paths[direction.index()].counters
+        let path = self.paths.get(direction.index());
+        path.map_or_else(Counters::default, |path| path.counters)
     }
 }

@@ -23,7 +23,8 @@ pub(crate) struct UplinkState {
     pub(super) belief: Belief,
     pub(super) sounding: Sounding,
     pub(super) average: Average,
-    processes: [Pusch; PROCESSES],
+    /// None before the first is asked for.
+    processes: Vec<Pusch>,
     outer_loop: Option<OuterLoop>,
     factor: f32,
     draws: Stream,
@@ -81,7 +82,7 @@ impl UplinkState {
                 controlled_mw: f64::INFINITY,
             },
             average: Average::default(),
-            processes: Default::default(),
+            processes: Vec::new(),
             outer_loop,
             factor: 1.0,
             draws,
@@ -91,6 +92,9 @@ impl UplinkState {
     /// The process whose turn a TTI is (TS 36.213 §8.0: synchronous).
     #[inline]
     pub(super) fn pusch(&mut self, tti: u64) -> &mut Pusch {
+        if self.processes.is_empty() {
+            self.processes.resize_with(PROCESSES, Pusch::default);
+        }
         &mut self.processes[tti as usize % PROCESSES]
     }
 
