@@ -26,8 +26,10 @@ pub use profile::{FadingProfile, Tap};
 
 /// Waves of a tap come in pairs from opposite directions, whose phases are conjugate.
 const PAIRS: usize = 8;
-/// Room for the taps of every profile, in whole vectors of four.
-const TAPS: usize = 12;
+/// Taps of a vector.
+const TAP_LANES: usize = 4;
+/// Room for the taps of every profile.
+const TAPS: usize = 3 * TAP_LANES;
 /// Frequencies of a vector.
 const LANES: usize = 8;
 
@@ -51,16 +53,23 @@ struct Phasors {
 #[derive(Clone, Debug)]
 pub struct Fading {
     response: Arc<FrequencyResponse>,
-    /// cos α of each pair and tap.
-    doppler: [[f64; TAPS]; PAIRS],
-    /// What cos 2πs cos α and sin 2πs cos α of each pair and tap are multiplied by, which has the
-    /// tap's amplitude and both phases of the pair in it.
-    cosine_re: [[f32; TAPS]; PAIRS],
-    cosine_im: [[f32; TAPS]; PAIRS],
-    sine_re: [[f32; TAPS]; PAIRS],
-    sine_im: [[f32; TAPS]; PAIRS],
+    /// For each vector of taps.
+    waves: [[Waves; PAIRS]; TAPS / TAP_LANES],
     at: f64,
     gains: Vec<f32>,
+}
+
+/// A pair of waves of each tap of a vector.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waves {
+    /// cos α.
+    doppler: [f64; TAP_LANES],
+    /// What cos 2πs cos α and sin 2πs cos α are multiplied by, which has the tap's amplitude and
+    /// both phases of the pair in it.
+    cosine_re: [f32; TAP_LANES],
+    cosine_im: [f32; TAP_LANES],
+    sine_re: [f32; TAP_LANES],
+    sine_im: [f32; TAP_LANES],
 }
 
 impl FrequencyResponse {
@@ -98,30 +107,27 @@ impl Fading {
     /// Draws a link. The number of draws is the same for every profile.
     pub fn new(response: Arc<FrequencyResponse>, stream: &mut Stream) -> Self {
         let mut fading = Self {
-            doppler: [[0.0; TAPS]; PAIRS],
-            cosine_re: [[0.0; TAPS]; PAIRS],
-            cosine_im: [[0.0; TAPS]; PAIRS],
-            sine_re: [[0.0; TAPS]; PAIRS],
-            sine_im: [[0.0; TAPS]; PAIRS],
+            waves: [[Waves::default(); PAIRS]; TAPS / TAP_LANES],
             at: f64::NAN,
             gains: vec![0.0; response.phasors.len() * LANES],
             response,
         };
-        let waves = 2 * PAIRS;
+        let wave_count = 2 * PAIRS;
         for tap in 0..TAPS {
             // θ/2π, and the amplitude of a single wave.
             let theta = stream.uniform() - 0.5;
-            let amplitude = fading.response.amplitudes[tap] / (waves as f32).sqrt();
-            for pair in 0..PAIRS {
-                let turns = (pair as f64 + theta) / waves as f64;
-                fading.doppler[pair][tap] = libm::cos(core::f64::consts::TAU * turns);
+            let amplitude = fading.response.amplitudes[tap] / (wave_count as f32).sqrt();
+            let lane = tap % TAP_LANES;
+            for (pair, waves) in fading.waves[tap / TAP_LANES].iter_mut().enumerate() {
+                let turns = (pair as f64 + theta) / wave_count as f64;
+                waves.doppler[lane] = libm::cos(core::f64::consts::TAU * turns);
                 // A exp(jψ) + B exp(−jψ) = (A + B) cos ψ + j(A − B) sin ψ
                 let (a_re, a_im) = cos_sin(stream.uniform());
                 let (b_re, b_im) = cos_sin(stream.uniform());
-                fading.cosine_re[pair][tap] = amplitude * (a_re + b_re);
-                fading.cosine_im[pair][tap] = amplitude * (a_im + b_im);
-                fading.sine_re[pair][tap] = amplitude * (b_im - a_im);
-                fading.sine_im[pair][tap] = amplitude * (a_re - b_re);
+                waves.cosine_re[lane] = amplitude * (a_re + b_re);
+                waves.cosine_im[lane] = amplitude * (a_im + b_im);
+                waves.sine_re[lane] = amplitude * (b_im - a_im);
+                waves.sine_im[lane] = amplitude * (a_re - b_re);
             }
         }
         fading
@@ -141,16 +147,21 @@ impl Fading {
     /// The complex gain of each tap.
     fn taps_at(&self, wavelengths: f64) -> ([f32; TAPS], [f32; TAPS]) {
         let (mut re, mut im) = ([0.0f32; TAPS], [0.0f32; TAPS]);
-        for pair in 0..PAIRS {
-            let (mut cosine, mut sine) = ([0.0f32; TAPS], [0.0f32; TAPS]);
-            for tap in 0..TAPS {
-                (cosine[tap], sine[tap]) = cos_sin(wavelengths * self.doppler[pair][tap]);
-            }
-            for tap in 0..TAPS {
-                re[tap] +=
-                    self.cosine_re[pair][tap] * cosine[tap] + self.sine_re[pair][tap] * sine[tap];
-                im[tap] +=
-                    self.cosine_im[pair][tap] * cosine[tap] + self.sine_im[pair][tap] * sine[tap];
+        let (re_vectors, _) = re.as_chunks_mut::<TAP_LANES>();
+        let (im_vectors, _) = im.as_chunks_mut::<TAP_LANES>();
+        let vectors = self.response.taps.div_ceil(TAP_LANES);
+        for ((re, im), pairs) in re_vectors
+            .iter_mut()
+            .zip(im_vectors)
+            .zip(&self.waves)
+            .take(vectors)
+        {
+            for waves in pairs {
+                for lane in 0..TAP_LANES {
+                    let (cosine, sine) = cos_sin(wavelengths * waves.doppler[lane]);
+                    re[lane] += waves.cosine_re[lane] * cosine + waves.sine_re[lane] * sine;
+                    im[lane] += waves.cosine_im[lane] * cosine + waves.sine_im[lane] * sine;
+                }
             }
         }
         (re, im)
