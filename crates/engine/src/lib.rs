@@ -9,6 +9,7 @@
 //! - [`trace`]: the log of events and draws, which finds the first difference of two runs.
 //! - [`watch`]: the callback that may interrupt a run.
 
+mod calendar;
 pub mod digest;
 pub mod histogram;
 pub mod queue;

@@ -1,14 +1,16 @@
 //! The event queue.
 //!
-//! Every source of events owns a *timer*: a slot that holds the event and its deadline. The heap
-//! holds at most one live entry per timer. Moving a deadline later does not touch the heap: the
-//! entry stays in place, and is reinserted when it reaches the top early. Cancelling does not touch
+//! Every source of events owns a *timer*: a slot that holds the event and its deadline. The calendar
+//! holds at most one live entry per timer. Moving a deadline later does not touch the calendar: the
+//! entry stays in place, and is reinserted when it comes first too early. Cancelling does not touch
 //! it either. A retransmission timer that moves with every acknowledgment is therefore cheap.
 //!
 //! Events fire in the order (time, sequence), where the sequence number is assigned when an entry
-//! is pushed: a total order that does not depend on the shape of the heap.
+//! is inserted: a total order that does not depend on the days of the calendar.
 
 use backlane_units::SimTime;
+
+use crate::calendar::{Calendar, Entry};
 
 /// A timer of one [`EventQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,13 +20,8 @@ pub struct TimerId(u32);
 const SLOT_BITS: u32 = 24;
 const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
 const MAX_SEQUENCE: u64 = 1 << (64 - SLOT_BITS);
-/// No entry of the heap belongs to the slot.
+/// No entry of the calendar belongs to the slot.
 const NO_ENTRY: u64 = u64::MAX;
-const ARITY: usize = 4;
-
-/// Time above, order word below: one number whose order is the order of events. Sixteen bytes, so
-/// that four children fill a cache line, and compared without a branch.
-type Entry = u128;
 
 #[inline]
 fn entry(time: SimTime, order: u64) -> Entry {
@@ -49,9 +46,7 @@ pub struct EventQueue<E> {
     until: SimTime,
     sequence: u64,
     fired: u64,
-    heap: Vec<Entry>,
-    /// The root was taken and its place is free for the next push.
-    hole: bool,
+    calendar: Calendar,
     slots: Vec<Slot<E>>,
     free: Vec<u32>,
 }
@@ -70,8 +65,7 @@ impl<E: Copy> EventQueue<E> {
             until: SimTime::ZERO,
             sequence: 0,
             fired: 0,
-            heap: Vec::new(),
-            hole: false,
+            calendar: Calendar::new(),
             slots: Vec::new(),
             free: Vec::new(),
         }
@@ -86,6 +80,11 @@ impl<E: Copy> EventQueue<E> {
     /// Events fired since the start.
     pub fn fired(&self) -> u64 {
         self.fired
+    }
+
+    /// From the next review of the calendar on, hundreds of coming events lie side by side.
+    pub fn lengthen_days(&mut self) {
+        self.calendar.lengthen_days();
     }
 
     /// A timer that yields `event` each time it fires. It is not armed.
@@ -114,7 +113,7 @@ impl<E: Copy> EventQueue<E> {
             );
             slot.entry_time = at;
             slot.entry_order = order;
-            self.push(entry(at, order));
+            self.calendar.insert(entry(at, order));
         }
     }
 
@@ -136,26 +135,21 @@ impl<E: Copy> EventQueue<E> {
     pub fn pop(&mut self, until: SimTime) -> Option<E> {
         self.until = until;
         loop {
-            if self.hole {
-                self.hole = false;
-                self.remove_root();
-            }
-            let root = *self.heap.first()?;
-            let (time, order) = (SimTime::from_ps((root >> 64) as u64), root as u64);
+            let first = self.calendar.first()?;
+            let (time, order) = (SimTime::from_ps((first >> 64) as u64), first as u64);
             if time > until {
                 return None;
             }
+            self.calendar.remove_first();
             let id = (order & SLOT_MASK) as u32;
             let slot = &mut self.slots[id as usize];
             if slot.entry_order != order {
                 // A later `set` to an earlier time replaced this entry.
-                self.remove_root();
                 continue;
             }
             slot.entry_order = NO_ENTRY;
             if slot.deadline > time {
                 let deadline = slot.deadline;
-                self.hole = true;
                 if deadline != SimTime::MAX {
                     self.set(TimerId(id), deadline);
                 }
@@ -169,7 +163,6 @@ impl<E: Copy> EventQueue<E> {
             }
             self.now = time;
             self.fired += 1;
-            self.hole = true;
             return Some(event);
         }
     }
@@ -179,12 +172,7 @@ impl<E: Copy> EventQueue<E> {
     /// first, or `at` is beyond the limit of `pop`.
     #[inline]
     pub fn try_advance(&mut self, at: SimTime) -> bool {
-        let first = match *self.heap.as_slice() {
-            [first, ..] if !self.hole => first,
-            [_, a, b, c, d, ..] => a.min(b).min(c.min(d)),
-            [_, ref rest @ ..] => rest.iter().copied().min().unwrap_or(Entry::MAX),
-            [] => Entry::MAX,
-        };
+        let first = self.calendar.first().unwrap_or(Entry::MAX);
         if at >= SimTime::from_ps((first >> 64) as u64) || at > self.until {
             return false;
         }
@@ -210,72 +198,6 @@ impl<E: Copy> EventQueue<E> {
         assert!(id < SLOT_MASK, "a run has at most 2^24 timers");
         self.slots.push(slot);
         TimerId(id as u32)
-    }
-
-    #[inline]
-    fn push(&mut self, entry: Entry) {
-        if self.hole {
-            self.hole = false;
-            self.sift_down(0, entry);
-        } else {
-            self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1, entry);
-        }
-    }
-
-    #[inline]
-    fn remove_root(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(0, last);
-        }
-    }
-
-    #[inline]
-    fn sift_up(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = entry;
-    }
-
-    #[inline]
-    fn sift_down(&mut self, mut at: usize, entry: Entry) {
-        let heap = self.heap.as_mut_slice();
-        loop {
-            let first = at * ARITY + 1;
-            let (least, child) = match heap.get(first..first + ARITY) {
-                // Two rounds of a tournament, which compile to conditional moves.
-                Some(&[a, b, c, d]) => {
-                    let (ab, at_ab) = if b < a { (b, 1) } else { (a, 0) };
-                    let (cd, at_cd) = if d < c { (d, 3) } else { (c, 2) };
-                    if cd < ab {
-                        (cd, first + at_cd)
-                    } else {
-                        (ab, first + at_ab)
-                    }
-                }
-                _ => {
-                    let rest = heap.get(first..).unwrap_or_default();
-                    match rest.iter().enumerate().min_by_key(|(_, entry)| **entry) {
-                        Some((offset, &least)) => (least, first + offset),
-                        None => break,
-                    }
-                }
-            };
-            if entry <= least {
-                break;
-            }
-            heap[at] = least;
-            at = child;
-        }
-        heap[at] = entry;
     }
 }
 
@@ -377,6 +299,40 @@ mod tests {
     }
 
     proptest! {
+        /// Times from picoseconds to months, far more entries than a review of the calendar needs,
+        /// and bursts at one instant.
+        #[test]
+        fn timers_of_any_period_fire_in_the_order_of_time_and_arming(
+            periods in prop::collection::vec((0u32..62, 1u64..1000), 1..40),
+            look_ahead in any::<bool>(),
+        ) {
+            let mut queue = EventQueue::new();
+            if look_ahead {
+                queue.lengthen_days();
+            }
+            let period = |(magnitude, fine): (u32, u64)| ((1u64 << magnitude) / 1000).max(1) * fine;
+            let mut expected = std::collections::BTreeSet::new();
+            let mut armed = 0u64;
+            let mut arm = |queue: &mut EventQueue<u32>, expected: &mut std::collections::BTreeSet<_>, index: u32| {
+                let at = queue.now().as_ps().saturating_add(period(periods[index as usize])).min(1 << 62);
+                queue.once(SimTime::from_ps(at), index);
+                armed += 1;
+                expected.insert((at, armed, index));
+            };
+            for index in 0..periods.len() as u32 {
+                arm(&mut queue, &mut expected, index);
+            }
+            for _ in 0..30_000 {
+                let event = queue.pop(SimTime::MAX);
+                let first = expected.pop_first();
+                prop_assert_eq!(event.map(|event| (queue.now().as_ps(), event)), first.map(|(at, _, index)| (at, index)));
+                let Some(index) = event else { break };
+                if queue.now().as_ps() < 1 << 61 {
+                    arm(&mut queue, &mut expected, index);
+                }
+            }
+        }
+
         /// Against a model: a plain list of (deadline, arming order) per timer.
         #[test]
         fn any_mix_of_moves_and_cancels_fires_what_a_plain_list_would(
@@ -396,7 +352,7 @@ mod tests {
                         let time = time.max(queue.now().as_micros());
                         let next = model.iter().flatten().min();
                         let went_on = queue.try_advance(at(time));
-                        // The entry of a moved or cancelled deadline may still be in the heap.
+                        // The entry of a moved or cancelled deadline may still be in the calendar.
                         prop_assert!(!went_on || next.is_none_or(|&next| time < next));
                         prop_assert!(!went_on || queue.now() == at(time));
                         prop_assert_eq!(queue.fired(), fired + u64::from(went_on));

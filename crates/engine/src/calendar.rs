@@ -1,0 +1,254 @@
+//! Entries in the order of their numbers: a calendar queue (Brown, "Calendar queues", Communications
+//! of the ACM 31(10), 1988) with a sorted present day.
+//!
+//! Time is divided into days. The entries of the present day are sorted; those of the next
+//! [`DAYS`] days lie unsorted in pages, a list of pages for each day; all later ones are in a heap.
+//! The length of a day follows the rate of the entries, so that a day holds a few of them. Pages are
+//! reused last in, first out, so that a small calendar stays in the first-level cache.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Time in picoseconds above, order word below: one number whose order is the order of events.
+pub(crate) type Entry = u128;
+
+/// Days after the present one; a power of two.
+const DAYS: usize = 2048;
+const WORDS: usize = DAYS / 64;
+/// No page.
+const NONE: u32 = u32::MAX;
+/// Entries taken between two looks at the length of a day.
+const REVIEW: u32 = 8192;
+/// Compared with the last entries of the present day before a binary search: most new entries of
+/// the day are due soon.
+const SOON: usize = 8;
+
+/// Entries of one day: a cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Page {
+    entries: [Entry; 3],
+    used: u32,
+    /// The next page of the day, or of the free pages.
+    next: u32,
+}
+
+pub(crate) struct Calendar {
+    /// The entries up to the end of the present day, the next one last.
+    today: Vec<Entry>,
+    /// The number of the present day; a day has `1 << shift` picoseconds.
+    day: u64,
+    shift: u32,
+    /// The first page of each day, by its number modulo [`DAYS`].
+    heads: Box<[u32; DAYS]>,
+    /// Bits of the days that have pages, and of the words that have bits.
+    taken: [u64; WORDS],
+    words: u32,
+    pages: Vec<Page>,
+    free: u32,
+    far: BinaryHeap<Reverse<Entry>>,
+    /// The first day in `far`; [`u64::MAX`] if there is none.
+    far_day: u64,
+    /// Entries taken since the last review, and the time of it in picoseconds.
+    taken_since: u32,
+    reviewed_at: u64,
+    /// Binary logarithm of the entries that a day should hold.
+    day_entries_log2: u32,
+}
+
+#[inline]
+fn time_ps(entry: Entry) -> u64 {
+    (entry >> 64) as u64
+}
+
+impl Calendar {
+    pub(crate) fn new() -> Self {
+        Self {
+            today: Vec::new(),
+            day: 0,
+            shift: 24,
+            heads: Box::new([NONE; DAYS]),
+            taken: [0; WORDS],
+            words: 0,
+            pages: Vec::new(),
+            free: NONE,
+            far: BinaryHeap::new(),
+            far_day: u64::MAX,
+            taken_since: 0,
+            reviewed_at: 0,
+            day_entries_log2: 1,
+        }
+    }
+
+    /// From the next review on, a day holds hundreds of entries.
+    pub(crate) fn lengthen_days(&mut self) {
+        self.day_entries_log2 = 8;
+    }
+
+    /// The least entry.
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<Entry> {
+        if self.today.is_empty() && !self.open_next_day() {
+            return None;
+        }
+        self.today.last().copied()
+    }
+
+    /// Takes the least entry, which [`Calendar::first`] has returned.
+    #[inline]
+    pub(crate) fn remove_first(&mut self) {
+        let entry = self.today.pop();
+        self.taken_since += 1;
+        if self.taken_since == REVIEW {
+            self.review(entry.map_or(0, time_ps));
+        }
+    }
+
+    /// Adds an entry.
+    #[inline]
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        let day = time_ps(entry) >> self.shift;
+        let ahead = day.wrapping_sub(self.day);
+        if day <= self.day {
+            self.insert_today(entry);
+        } else if ahead < DAYS as u64 {
+            self.insert_at(day as usize % DAYS, entry);
+        } else {
+            self.far_day = self.far_day.min(day);
+            self.far.push(Reverse(entry));
+        }
+    }
+
+    #[inline]
+    fn insert_today(&mut self, entry: Entry) {
+        let later = self.today.len().saturating_sub(SOON);
+        let soon = &self.today[later..];
+        let at = match soon.iter().rposition(|&other| other > entry) {
+            Some(at) => later + at + 1,
+            None => self.today[..later].partition_point(|&other| other > entry),
+        };
+        self.today.insert(at, entry);
+    }
+
+    #[inline]
+    fn insert_at(&mut self, place: usize, entry: Entry) {
+        let head = self.heads[place];
+        if let Some(page) = self.pages.get_mut(head as usize)
+            && let Some(free) = page.entries.get_mut(page.used as usize)
+        {
+            *free = entry;
+            page.used += 1;
+            return;
+        }
+        let page = Page {
+            entries: [entry; 3],
+            used: 1,
+            next: head,
+        };
+        let index = self.free;
+        if let Some(free) = self.pages.get_mut(index as usize) {
+            self.free = free.next;
+            *free = page;
+            self.heads[place] = index;
+        } else {
+            self.heads[place] = self.pages.len() as u32;
+            self.pages.push(page);
+        }
+        self.taken[place / 64] |= 1 << (place % 64);
+        self.words |= 1 << (place / 64);
+    }
+
+    /// Moves the entries of a day to the present one, unsorted.
+    #[inline]
+    fn take_day(&mut self, place: usize) {
+        let mut index = std::mem::replace(&mut self.heads[place], NONE);
+        while let Some(page) = self.pages.get_mut(index as usize) {
+            let used = page.entries.iter().take(page.used as usize);
+            self.today.extend(used);
+            let next = std::mem::replace(&mut page.next, self.free);
+            self.free = index;
+            index = next;
+        }
+        self.taken[place / 64] &= !(1 << (place % 64));
+        if self.taken[place / 64] == 0 {
+            self.words &= !(1 << (place / 64));
+        }
+    }
+
+    /// The next day that has entries becomes the present one. False if there is none.
+    #[inline]
+    fn open_next_day(&mut self) -> bool {
+        match self.next_place() {
+            Some(place) => {
+                self.day += 1 + (place.wrapping_sub(self.day as usize + 1) % DAYS) as u64;
+                self.take_day(place);
+            }
+            None if self.far_day == u64::MAX => return false,
+            None => self.day = self.far_day,
+        }
+        if self.far_day.wrapping_sub(self.day) < DAYS as u64 {
+            self.take_far();
+        }
+        if self.today.len() > 1 {
+            self.today.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        true
+    }
+
+    /// The place of the first day after the present one that has pages.
+    #[inline]
+    fn next_place(&self) -> Option<usize> {
+        let from = (self.day as usize + 1) % DAYS;
+        let here = self.taken[from / 64] & (u64::MAX << (from % 64));
+        if here != 0 {
+            return Some(from / 64 * 64 + here.trailing_zeros() as usize);
+        }
+        // Later words, and then those from the start on, which are more than half a turn away.
+        let later = self.words & u32::MAX.checked_shl(from as u32 / 64 + 1).unwrap_or(0);
+        let words = if later == 0 { self.words } else { later };
+        let word = (words != 0).then(|| words.trailing_zeros() as usize)?;
+        Some(word * 64 + self.taken[word].trailing_zeros() as usize)
+    }
+
+    /// Moves the entries of the days that have come within reach out of the heap; those of the
+    /// present day unsorted.
+    #[cold]
+    fn take_far(&mut self) {
+        self.far_day = u64::MAX;
+        while let Some(&Reverse(entry)) = self.far.peek() {
+            let day = time_ps(entry) >> self.shift;
+            if day > self.day && day - self.day >= DAYS as u64 {
+                self.far_day = day;
+                return;
+            }
+            self.far.pop();
+            if day <= self.day {
+                self.today.push(entry);
+            } else {
+                self.insert_at(day as usize % DAYS, entry);
+            }
+        }
+    }
+
+    /// Adapts the length of a day to the rate of the last entries.
+    #[cold]
+    fn review(&mut self, now_ps: u64) {
+        let gap_ps = (now_ps - self.reviewed_at) / u64::from(REVIEW);
+        self.taken_since = 0;
+        self.reviewed_at = now_ps;
+        let shift = ((gap_ps + 1).ilog2() + self.day_entries_log2).clamp(8, 44);
+        if shift.abs_diff(self.shift) < 2 {
+            return;
+        }
+        for place in 0..DAYS {
+            self.take_day(place);
+        }
+        let all = std::mem::take(&mut self.today);
+        let far = std::mem::take(&mut self.far).into_iter();
+        (self.shift, self.day) = (shift, now_ps >> shift);
+        self.far_day = u64::MAX;
+        for entry in all.into_iter().chain(far.map(|Reverse(entry)| entry)) {
+            self.insert(entry);
+        }
+    }
+}
