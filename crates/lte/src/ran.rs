@@ -78,7 +78,7 @@ impl Ran {
     ) -> Result<Self, Interrupt> {
         let mut channel = Channel::new(&config, cells, ues, streams);
         let mut ue_of_node = Vec::new();
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(ues.len());
         for (index, ue) in ues.iter().enumerate() {
             // Every cell is listened to.
             watch.tick(10 + cells.len() as u64)?;

@@ -19,7 +19,7 @@ pub(super) const TOKEN: u32 = 1;
 pub(super) struct Moves {
     pub(super) connections: Vec<Connection>,
     /// For each UE, what waits for its arrival in a cell; [`None`] if it is not on its way.
-    pub(super) arrivals: Vec<Option<Arrivals>>,
+    pub(super) arrivals: Vec<Option<Box<Arrivals>>>,
     /// UEs that move.
     pub(super) travellers: Vec<u32>,
     /// What is being sent back, in the order in which UEs left.
@@ -68,7 +68,7 @@ impl Moves {
     ) -> Result<Self, Interrupt> {
         let rrc = Arc::new(config.rrc);
         let mut rsrp_dbm = Vec::new();
-        let mut connections = Vec::new();
+        let mut connections = Vec::with_capacity(ues.len());
         let mut travellers = Vec::new();
         let loads = vec![initial_load(config); n_cells];
         let least_snr_db = config.rrc.radio_link.out_of_sync.as_db_f64();
