@@ -11,7 +11,7 @@
 //! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
 //!    recorded traces, `assignment` the channels and flow rates of links over 802.11; `print` writes
-//!    the normal form as TOML.
+//!    the normal form as TOML, `graph` its nodes and links.
 //!
 //! A file with a section `[slotted]` describes no network; `slotted` resolves it.
 //!
@@ -36,6 +36,8 @@ mod diagnostic;
 mod failures;
 mod files;
 mod flows;
+mod graph;
+mod hash;
 mod keys;
 mod lte;
 pub mod model;

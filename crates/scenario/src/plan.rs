@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::MODEL_VERSION;
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Report, Span};
 use crate::files::{Files, TableReader};
-use crate::model::{CustomControl, PythonRouter};
+use crate::graph::Graphs;
+use crate::hash;
+use crate::model::{CustomControl, Described, PythonRouter};
 use crate::parse::parse;
 use crate::print::{self, Style};
 use crate::problems::{Problems, Watch};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
+use crate::topology::Networks;
 use crate::tree::Table;
 use crate::twins::Twins;
 
@@ -179,7 +181,7 @@ impl Catalogue {
                             &mut planning.problems,
                         );
                     }
-                    let hash = content_hash(&resolved.tree, &mut planning.problems);
+                    let hash = planning.content_hash(&resolved);
                     twins.add(hash, choice);
                 });
                 twins.warn(&sweep, &mut planning.problems);
@@ -277,8 +279,8 @@ fn plan_within(
             let key = serde_json::to_string(router).unwrap_or_default();
             python_routers.entry(key).or_insert_with(|| router.clone());
         }
-        let hash = content_hash(&resolved.tree, &mut planning.problems);
-        let text = print::document(&resolved.tree, Style::Marked, &mut planning.problems);
+        let hash = planning.content_hash(&resolved);
+        let text = planning.text(&resolved, Style::Marked);
         planning.count_bytes(text.len());
         let parameters = sweep.axes.iter().zip(&choice);
         let parameters = parameters
@@ -297,11 +299,13 @@ fn plan_within(
     };
     let scenario_hash = match cells.as_slice() {
         [single] => single.hash.clone(),
-        cells => hex(&cells
-            .iter()
-            .map(|cell| cell.hash.as_str())
-            .collect::<Vec<_>>()
-            .join("\n")),
+        cells => hash::of_name(
+            &cells
+                .iter()
+                .map(|cell| cell.hash.as_str())
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
     };
     twins.warn(&sweep, &mut planning.problems);
     let mut runs = Vec::with_capacity(twins.originals().count() * seeds.len());
@@ -335,6 +339,8 @@ fn plan_within(
 struct Planning {
     tree: Table,
     files: Files,
+    networks: Networks,
+    graphs: Graphs,
     problems: Problems,
     seed: Option<u64>,
     most: Most,
@@ -355,22 +361,27 @@ impl Planning {
         let mut problems = Problems::watched(catalogue, options.watch);
         let tree = load(text, path, options.overrides, &mut problems);
         let is_readable = problems.is_readable();
-        let sweep = is_readable.then(|| sweep::read(&tree, &mut problems));
+        let sweep = is_readable
+            .then(|| sweep::read(&tree, &mut problems))
+            .flatten();
         let planning = Self {
             tree,
             files: Files::beside(path, options.read_table),
+            networks: Networks::of_cells(sweep.as_ref().map_or(1, Sweep::cells)),
+            graphs: Graphs::default(),
             problems,
             seed: options.seed,
             most,
             bytes: 0,
             elements: 0,
         };
-        (planning, sweep.flatten())
+        (planning, sweep)
     }
 
     /// Looks for further problems beside those of the sweep.
     fn check_alone(&mut self) {
-        resolve(&self.tree, &mut self.files, &mut self.problems);
+        let (files, networks) = (&mut self.files, &mut self.networks);
+        resolve(&self.tree, files, networks, &mut self.problems);
     }
 
     /// Resolves a cell for each choice; what is wrong with them is among the problems.
@@ -387,12 +398,32 @@ impl Planning {
                 return;
             }
             let cell = sweep.apply(&self.tree, &choice, &mut self.problems);
-            let resolved = resolve(&cell, &mut self.files, &mut self.problems);
+            let (files, networks) = (&mut self.files, &mut self.networks);
+            let resolved = resolve(&cell, files, networks, &mut self.problems);
             if let Some(resolved) = resolved {
                 self.elements += resolved.scenario.elements();
                 then(self, choice, resolved);
             }
         }
+    }
+
+    /// A resolved scenario as text.
+    fn text(&mut self, resolved: &Resolved, style: Style) -> String {
+        let problems = &mut self.problems;
+        let graph = match (&resolved.network, &resolved.scenario) {
+            (Some(network), Described::Network(scenario)) => {
+                Some(self.graphs.of(network, scenario, problems))
+            }
+            _ => None,
+        };
+        let lines = graph.as_ref().map_or("", |graph| graph.lines(style));
+        print::document(&resolved.tree, lines, style, problems)
+    }
+
+    /// SHA-256 of a resolved scenario without comments, seed and defaults, in hexadecimal.
+    fn content_hash(&mut self, resolved: &Resolved) -> String {
+        let text = self.text(resolved, Style::Bare);
+        hash::of_text(&text, &mut self.problems)
     }
 
     /// Counts what the text of a cell adds.
@@ -462,38 +493,9 @@ fn seeds(seeds: &Seeds, given: Option<u64>, in_file: u64, problems: &mut Problem
 
 /// The name of a run.
 fn run_id(hash: &str, seed: u64) -> String {
-    let mut id = hex(&format!("{hash}\n{seed}\n{MODEL_VERSION}"));
+    let mut id = hash::of_name(&format!("{hash}\n{seed}\n{MODEL_VERSION}"));
     id.truncate(16);
     id
-}
-
-/// The bytes hashed between two calls of the watch.
-const STEP_BYTES: usize = 4 << 20;
-
-/// SHA-256 of a resolved scenario without comments and seed, in hexadecimal.
-fn content_hash(tree: &Table, problems: &mut Problems) -> String {
-    let text = print::document(tree, Style::Bare, problems);
-    let mut hasher = Sha256::new();
-    for step in text.as_bytes().chunks(STEP_BYTES) {
-        if !problems.go_on() {
-            break;
-        }
-        hasher.update(step);
-    }
-    hex_of(&hasher.finalize())
-}
-
-/// SHA-256 of a text, in hexadecimal.
-fn hex(text: &str) -> String {
-    hex_of(&Sha256::digest(text.as_bytes()))
-}
-
-fn hex_of(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
 }
 
 /// The problems as a report; one is added where, against expectation, there is none.

@@ -19,31 +19,77 @@ pub(crate) enum Style {
 const HEADER: &str =
     "# Every value of the scenario; \"default\" marks those that need not be stated.\n";
 
-/// Prints the whole file; on an interrupt, the part printed so far.
-pub(crate) fn document(table: &Table, style: Style, problems: &mut Problems) -> String {
-    let mut out = String::new();
+/// The section whose lines are printed one by one, since nodes and links are many.
+const TOPOLOGY: &str = "topology";
+
+/// Prints the whole file, with these lines in its topology; on an interrupt, the part printed so
+/// far.
+pub(crate) fn document(
+    table: &Table,
+    topology: &str,
+    style: Style,
+    problems: &mut Problems,
+) -> String {
+    let mut out = String::with_capacity(topology.len());
     if style == Style::Marked {
         out.push_str(HEADER);
     }
-    body(&mut out, table, "", style, problems);
+    let printer = Printer { topology, style };
+    printer.body(&mut out, table, "", problems);
     out
 }
 
-/// Prints the keys of a table, then its tables.
-fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mut Problems) {
-    for entry in &table.entries {
+/// Prints the parts of a file.
+struct Printer<'t> {
+    topology: &'t str,
+    style: Style,
+}
+
+impl Printer<'_> {
+    /// Prints the keys of a table, then its tables.
+    fn body(&self, out: &mut String, table: &Table, path: &str, problems: &mut Problems) {
+        for entry in &table.entries {
+            self.pair(out, entry, path);
+        }
+        for entry in &table.entries {
+            match &entry.item.value {
+                Value::Table(_) if path.is_empty() && entry.key == TOPOLOGY => {
+                    let _ = write!(out, "\n[{TOPOLOGY}]\n{}", self.topology);
+                }
+                Value::Table(inner) => {
+                    let path = join(path, &entry.key);
+                    let before = out.len();
+                    let _ = write!(out, "\n[{path}]\n");
+                    let empty = out.len();
+                    self.body(out, inner, &path, problems);
+                    if self.style == Style::Bare && entry.is_default && out.len() == empty {
+                        out.truncate(before);
+                    }
+                }
+                Value::Array(rows) if holds_tables(rows) => {
+                    let path = join(path, &entry.key);
+                    for row in rows.iter().filter_map(Item::as_table) {
+                        if !problems.go_on() {
+                            return;
+                        }
+                        let _ = write!(out, "\n[[{path}]]\n");
+                        self.body(out, row, &path, problems);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Prints a key whose value is no table.
+    fn pair(&self, out: &mut String, entry: &Entry, path: &str) {
         let is_seed = path.is_empty() && entry.key == "seed";
-        if style == Style::Bare && (is_seed || entry.is_default) {
-            continue;
+        if self.style == Style::Bare && (is_seed || entry.is_default) {
+            return;
         }
         match &entry.item.value {
             Value::Table(_) => {}
-            Value::Array(rows) if holds_tables(rows) => {
-                // Nodes and links are many and short: each is on one line.
-                if path == "topology" {
-                    lines(out, &entry.key, rows, style, problems);
-                }
-            }
+            Value::Array(rows) if holds_tables(rows) => {}
             Value::Text(text) if matches!(path, "python" | "trace") && text.contains('\n') => {
                 push_key(out, &entry.key);
                 out.push_str(" = ");
@@ -51,66 +97,30 @@ fn body(out: &mut String, table: &Table, path: &str, style: Style, problems: &mu
                 out.push('\n');
             }
             _ => {
-                push_pair(out, entry, style);
-                if style == Style::Marked && entry.is_default {
+                push_pair(out, entry, self.style);
+                if self.style == Style::Marked && entry.is_default {
                     out.push_str(" # default");
                 }
                 out.push('\n');
             }
         }
     }
-    for entry in &table.entries {
-        match &entry.item.value {
-            Value::Table(inner) => {
-                let path = join(path, &entry.key);
-                let before = out.len();
-                let _ = write!(out, "\n[{path}]\n");
-                let empty = out.len();
-                body(out, inner, &path, style, problems);
-                if style == Style::Bare && entry.is_default && out.len() == empty {
-                    out.truncate(before);
-                }
-            }
-            Value::Array(rows) if holds_tables(rows) && path != "topology" => {
-                let path = join(path, &entry.key);
-                for row in rows.iter().filter_map(Item::as_table) {
-                    if !problems.go_on() {
-                        return;
-                    }
-                    let _ = write!(out, "\n[[{path}]]\n");
-                    body(out, row, &path, style, problems);
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
-/// Prints an array of tables, a table per line.
-fn lines(out: &mut String, name: &str, rows: &[Item], style: Style, problems: &mut Problems) {
-    push_key(out, name);
-    out.push_str(" = [\n");
-    for row in rows {
-        if !problems.go_on() {
-            return;
+/// Prints a table as an element of an array on a line of its own.
+pub(crate) fn push_line(out: &mut String, row: &Table, style: Style) {
+    out.push_str("  ");
+    push_table(out, row, style);
+    out.push(',');
+    if style == Style::Marked {
+        let mut before = " # default: ";
+        for entry in row.entries.iter().filter(|entry| entry.is_default) {
+            out.push_str(before);
+            out.push_str(&entry.key);
+            before = ", ";
         }
-        out.push_str("  ");
-        push_inline(out, &row.value, style);
-        out.push(',');
-        if style == Style::Marked {
-            let entries = row
-                .as_table()
-                .map_or(&[] as &[Entry], |table| &table.entries);
-            let mut before = " # default: ";
-            for entry in entries.iter().filter(|entry| entry.is_default) {
-                out.push_str(before);
-                out.push_str(&entry.key);
-                before = ", ";
-            }
-        }
-        out.push('\n');
     }
-    out.push_str("]\n");
+    out.push('\n');
 }
 
 fn holds_tables(rows: &[Item]) -> bool {
@@ -213,17 +223,19 @@ fn push_inline(out: &mut String, value: &Value, style: Style) {
             }
             out.push(']');
         }
-        Value::Table(table) => {
-            let is_printed = |entry: &&Entry| style == Style::Marked || !entry.is_default;
-            let mut before = "{ ";
-            for entry in table.entries.iter().filter(is_printed) {
-                out.push_str(before);
-                push_pair(out, entry, style);
-                before = ", ";
-            }
-            out.push_str(if before == ", " { " }" } else { "{}" });
-        }
+        Value::Table(table) => push_table(out, table, style),
     }
+}
+
+fn push_table(out: &mut String, table: &Table, style: Style) {
+    let is_printed = |entry: &&Entry| style == Style::Marked || !entry.is_default;
+    let mut before = "{ ";
+    for entry in table.entries.iter().filter(is_printed) {
+        out.push_str(before);
+        push_pair(out, entry, style);
+        before = ", ";
+    }
+    out.push_str(if before == ", " { " }" } else { "{}" });
 }
 
 fn push_pair(out: &mut String, entry: &Entry, style: Style) {

@@ -5,51 +5,57 @@
 //! same text.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use backlane_param::{Value as Plain, Values};
-use backlane_units::{Duration, Length, Rate};
+use backlane_units::Duration;
 
 use crate::access;
 use crate::assignment;
-use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::Span;
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
-use crate::model::{
-    Described, Medium, NodeKind, QueueConfig, QueueDiscipline, Record, Routing, Scenario, Tcp,
-};
+use crate::model::{Described, NodeKind, Record, Routing, Scenario, Tcp};
 use crate::names::{Names, ue_index};
 use crate::normal;
-use crate::phrases::Limit;
 use crate::plain;
 use crate::problems::Problems;
 use crate::profile;
 use crate::shown::short;
 use crate::slotted;
 use crate::spec::{nearest, tables};
-use crate::topology::{self, Network};
+use crate::topology::{self, Network, Networks};
 use crate::traces::Traces;
-use crate::tree::{Entry, Item, Table, Value};
+use crate::tree::{Item, Table, Value};
 use crate::wifi;
 
 /// A scenario in both of its resolved forms.
-#[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    /// The normal form.
+    /// The normal form; its section `topology` is empty if there is a network.
     pub(crate) tree: Table,
+    /// The nodes and links of the section `topology`.
+    pub(crate) network: Option<Rc<Network>>,
     /// The same as plain values.
     pub(crate) scenario: Described,
 }
 
-/// Resolves one cell; `None` if there are errors.
-pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -> Option<Resolved> {
+/// Resolves one cell; `None` if there are errors. Without a change of topology, the network is
+/// that of the cell before.
+pub(crate) fn resolve(
+    raw: &Table,
+    files: &mut Files,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> Option<Resolved> {
     if raw.entry("slotted").is_some() {
         let (tree, slotted) = slotted::resolve(raw, problems)?;
-        let scenario = Described::Slotted(Box::new(slotted));
-        return Some(Resolved { tree, scenario });
+        return Some(Resolved {
+            tree,
+            network: None,
+            scenario: Described::Slotted(Box::new(slotted)),
+        });
     }
     let with_profiles = profile::with_profiles(raw, problems.catalogue);
     let raw = with_profiles.as_ref().unwrap_or(raw);
@@ -58,8 +64,8 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     let customs = custom::customs(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);
-    let mut network = topology::build(&tree, files, problems);
-    let mut scenario = network.as_ref().and_then(|network| {
+    let mut network = networks.of(&tree, files, problems);
+    let mut scenario = network.as_deref().and_then(|network| {
         let ids = network
             .nodes
             .iter()
@@ -129,7 +135,9 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     if let (Some(network), Some(scenario)) = (&mut network, &mut scenario)
         && !problems.has_errors()
     {
-        assignment::assign(&mut tree, network, scenario, problems);
+        if tree.entry("assignment").is_some() {
+            assignment::assign(&mut tree, Rc::make_mut(network), scenario, problems);
+        }
         if let Some(routing) = tree.table("routing").filter(|_| !problems.has_errors()) {
             assignment::check_flow_rates(routing, network, scenario, problems);
         }
@@ -137,22 +145,18 @@ pub(crate) fn resolve(raw: &Table, files: &mut Files, problems: &mut Problems) -
     if problems.has_errors() {
         return None;
     }
-    let (network, scenario) = (network?, scenario?);
+    let scenario = scenario?;
     let span = tree.place("topology", Span::default());
-    let graph = graph(&network, &scenario, problems);
-    tree.set(
-        "topology",
-        span,
-        Item {
-            value: Value::Table(graph),
-            span,
-        },
-    );
+    let value = Value::Table(Table::default());
+    tree.set("topology", span, Item { value, span });
     tree.remove("gateway");
     tree.remove("server");
     traces.write(&mut tree);
-    let scenario = Described::Network(Box::new(scenario));
-    (!problems.has_errors()).then_some(Resolved { tree, scenario })
+    (!problems.has_errors()).then_some(Resolved {
+        tree,
+        network,
+        scenario: Described::Network(Box::new(scenario)),
+    })
 }
 
 /// Straight-line distances need the positions of the nodes.
@@ -315,137 +319,4 @@ fn record(
         record.links.push(name.to_owned());
     }
     Some(record)
-}
-
-/// The topology section of the normal form.
-fn graph(network: &Network, scenario: &Scenario, problems: &mut Problems) -> Table {
-    let span = Span::default();
-    let catalogue = problems.catalogue;
-    let mut graph = Table::default();
-    let push = |table: &mut Table, key: &str, value: Value, is_default: bool| {
-        let item = Item { value, span };
-        table.entries.push(Entry {
-            key: key.to_owned(),
-            key_span: span,
-            item,
-            is_default,
-        });
-    };
-    let text = |text: String| Value::Text(text);
-    push(&mut graph, "kind", text("graph".to_owned()), false);
-    let mut rows = Vec::new();
-    for node in &network.nodes {
-        if !problems.go_on() {
-            break;
-        }
-        let mut row = Table::default();
-        push(&mut row, "id", text(node.id.clone()), false);
-        let is_default = node.kind == NodeKind::Enodeb;
-        push(
-            &mut row,
-            "kind",
-            text(node.kind.name().to_owned()),
-            is_default,
-        );
-        let coordinates: Option<(Length, Length)> = node.position;
-        if let Some((x, y)) = coordinates {
-            push(&mut row, "x", text(x.to_string()), false);
-            push(&mut row, "y", text(y.to_string()), false);
-        }
-        if let Some(channels) = &node.channels {
-            push(&mut row, "channels", wifi::channels_value(channels), false);
-        }
-        if let Some(radios) = node.radios {
-            push(&mut row, "radios", Value::Integer(i64::from(radios)), false);
-        }
-        rows.push(Item {
-            value: Value::Table(row),
-            span,
-        });
-    }
-    push(&mut graph, "node", Value::Array(rows), false);
-    let mut rows = Vec::new();
-    for link in &scenario.links {
-        if !problems.go_on() {
-            break;
-        }
-        let mut row = Table::default();
-        push(&mut row, "a", text(network.nodes[link.a].id.clone()), false);
-        push(&mut row, "b", text(network.nodes[link.b].id.clone()), false);
-        match &link.medium {
-            Medium::Wire(wire) => {
-                push(&mut row, "rate", text(wire.rate.to_string()), false);
-                push(&mut row, "delay", text(wire.delay.to_string()), false);
-                push(&mut row, "queue", queue(&wire.queue, catalogue), false);
-                push(&mut row, "loss", Value::Number(wire.loss), wire.loss == 0.0);
-            }
-            Medium::Wifi(radio) => {
-                for (key, value) in wifi::link_keys(radio) {
-                    push(&mut row, key, value, false);
-                }
-            }
-        }
-        for (key, rate) in flow_rates(link.flow_rates_bps) {
-            push(&mut row, key, text(rate), false);
-        }
-        rows.push(Item {
-            value: Value::Table(row),
-            span,
-        });
-    }
-    push(&mut graph, "link", Value::Array(rows), false);
-    graph
-}
-
-/// The flow rates of a link, the one back only where it is another one.
-fn flow_rates(rates_bps: Option<[u64; 2]>) -> Vec<(&'static str, String)> {
-    let Some([there, back]) = rates_bps else {
-        return Vec::new();
-    };
-    let text = |bps| match bps {
-        0 => "none".to_owned(),
-        bps => Rate::from_bps(bps).to_string(),
-    };
-    let mut keys = vec![("flow_rate", text(there))];
-    if back != there {
-        keys.push(("flow_rate_back", text(back)));
-    }
-    keys
-}
-
-/// The queue of a link, as its limit alone where it is drop-tail.
-fn queue(queue: &QueueConfig, catalogue: Catalogue) -> Value {
-    let limit = Limit::from(queue.limit).to_string();
-    let values = match &queue.discipline {
-        QueueDiscipline::DropTail { mark_above: None } => return Value::Text(limit),
-        QueueDiscipline::DropTail {
-            mark_above: Some(threshold),
-        } => {
-            let mut values = Values::default();
-            values.set("discipline", Plain::Text("drop-tail".to_owned()));
-            values.set("limit", Plain::Text(limit));
-            values.set(
-                "mark_above",
-                Plain::Text(Limit::from(*threshold).to_string()),
-            );
-            values
-        }
-        QueueDiscipline::Declared(discipline) => {
-            let mut values = discipline.values.clone();
-            values.set("limit", Plain::Text(limit));
-            values
-        }
-    };
-    let mut value = plain::placed(Plain::Table(values));
-    let declared = catalogue.of(&tables::QUEUE);
-    if let (Value::Table(table), QueueDiscipline::Declared(discipline)) =
-        (&mut value, &queue.discipline)
-        && let Some(variant) = declared.variant(&discipline.name)
-    {
-        for entry in &mut table.entries {
-            let key = variant.keys.iter().find(|key| key.name == entry.key);
-            entry.is_default = key.is_some_and(|key| normal::is_default_of(key, &entry.item.value));
-        }
-    }
-    value
 }

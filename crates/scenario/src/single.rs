@@ -11,7 +11,7 @@ use crate::plan::{MOST_BYTES, load, report};
 use crate::problems::Problems;
 use crate::resolve::resolve;
 use crate::shown;
-use crate::topology;
+use crate::topology::{self, Networks};
 
 /// Checks the text of a sites file; the result is the number of sites.
 ///
@@ -97,7 +97,7 @@ fn single(
         let message = "a single run cannot have a sweep";
         problems.error(Code::SweepInRun, entry.key_span, message, "remove [sweep]");
     }
-    match resolve(&tree, files, &mut problems) {
+    match resolve(&tree, files, &mut Networks::default(), &mut problems) {
         Some(resolved) if !problems.has_errors() => Ok(resolved.scenario),
         _ => Err(report(problems)),
     }
