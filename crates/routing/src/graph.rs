@@ -128,7 +128,12 @@ impl Distances {
     /// the destination is not in use.
     #[inline]
     pub fn to(&self, exit: NodeId) -> Option<&[u16]> {
-        let column = *self.column_of.get(exit.index())?;
-        self.hops.get(column as usize).map(Vec::as_slice)
+        self.column(exit).map(|column| self.by_column(column))
+    }
+
+    /// Distances from every node to the destination of a column, by node.
+    #[inline]
+    pub(crate) fn by_column(&self, column: usize) -> &[u16] {
+        &self.hops[column]
     }
 }

@@ -1,45 +1,32 @@
 //! The two stages of BP-MR on one node.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use backlane_engine::Stream;
-use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
-use backlane_units::{Duration, SimTime};
+use backlane_net::{Context, DropCause, NodeId, Packet, PacketId, Router, RouterQueue};
+use backlane_units::Duration;
 
 use super::flow_table::{FlowTable, Lookup};
+use super::neighbourhood::{Neighbourhood, Way, Ways};
 use super::queue::{InterfaceQueue, Mark, Waiting};
 use super::shared::Shared;
 use super::signals::{HELLO_TTL, Signals};
+use super::ties::{draw, least};
 use super::{Candidate, Config, Granularity, Hello, Penalty, QueueInfo, weight};
-
-#[derive(Clone, Copy)]
-pub(super) struct Neighbour {
-    pub(super) node: NodeId,
-    pub(super) rate_bps: f64,
-    /// The neighbour is valid until this time, by its last HELLO.
-    valid_until: Option<SimTime>,
-    /// Whether it forwards other nodes' packets.
-    transit: bool,
-    /// Shortest queue among its interfaces that are up, as last reported.
-    shortest_queue_pkts: u32,
-}
 
 /// BP-MR on one node.
 pub struct BpMr {
-    pub(super) node: NodeId,
+    node: NodeId,
     config: Config,
     pub(super) queue_limit_pkts: u32,
-    pub(super) shared: Rc<Shared>,
-    ties: Stream,
+    shared: Rc<Shared>,
+    pub(super) ties: Stream,
     signals: Signals,
     pub(super) queues: Vec<InterfaceQueue>,
-    pub(super) neighbours: Vec<Neighbour>,
+    pub(super) neighbours: Neighbourhood,
     flows: FlowTable,
-    /// Buffers kept to save allocations: interfaces whose heads are to be served, and tied
-    /// neighbours.
+    /// A buffer kept to save allocations: the interfaces whose heads are to be served.
     to_serve: Vec<usize>,
-    pub(super) tied: Vec<usize>,
 }
 
 /// The state of a flow's table entry when its next packet arrives.
@@ -50,12 +37,13 @@ enum Standing {
     Expired(Option<usize>),
 }
 
-/// The result of stage 2.
+/// The result of stage 2 for one interface.
 enum Weighed {
     /// The destination is the neighbour on this interface.
     Direct(usize),
-    /// `each` was called for each valid neighbour with its weight.
-    All,
+    /// The weight of the interface, and the largest of the other weights; zero where there is none
+    /// or none is positive.
+    Weights { own: f64, others: f64 },
 }
 
 enum Decision {
@@ -80,6 +68,7 @@ impl BpMr {
         } else {
             config.queue_limit_pkts
         };
+        let neighbours = Neighbourhood::new(node, shared.clone());
         Self {
             node,
             config,
@@ -88,98 +77,61 @@ impl BpMr {
             ties,
             signals: Signals::new(config.hello_interval, jitter),
             queues: Vec::new(),
-            neighbours: Vec::new(),
+            neighbours,
             flows: FlowTable::new(config.flow_idle, config.flow_max_age),
             to_serve: Vec::new(),
-            tied: Vec::new(),
         }
     }
 
-    /// Whether the neighbour is valid and not reached through the core network.
+    /// Stage 2: the neighbours for a packet with their weights.
     #[inline]
-    pub(super) fn valid(&self, now: SimTime, interface: usize, exit: NodeId) -> bool {
-        let neighbour = &self.neighbours[interface];
-        self.is_heard(now, interface) && (neighbour.transit || neighbour.node == exit)
-    }
-
-    #[inline]
-    fn is_heard(&self, now: SimTime, interface: usize) -> bool {
-        let until = self.neighbours[interface].valid_until;
-        until.is_some_and(|until| now <= until)
-    }
-
-    pub(super) fn pick(&mut self, tied: &[usize]) -> usize {
-        match tied {
-            [only] => *only,
-            _ => tied[self.ties.uniform_below(tied.len() as u64) as usize],
-        }
-    }
-
-    /// The shortest of a neighbour's queues, in full packets.
-    #[inline]
-    fn neighbour_queue(&self, interface: usize) -> u32 {
-        let neighbour = &self.neighbours[interface];
-        match self.config.queue_info {
-            QueueInfo::Hello => neighbour.shortest_queue_pkts,
-            QueueInfo::Oracle => self.shared.board[neighbour.node.index()]
-                .iter()
-                .map(Cell::get)
-                .min()
-                .unwrap_or(0),
-        }
-    }
-
-    /// Stage 2: calls `each` for the valid neighbours of a packet with their weights. `None`: the
-    /// destination is not known.
-    #[inline]
-    fn weigh(
-        &self,
-        context: &Context<'_>,
-        id: PacketId,
-        mut each: impl FnMut(usize, f64),
-    ) -> Option<Weighed> {
-        let packet = context.packet(id);
-        let (exit, from) = (packet.exit, packet.previous);
-        let now = context.now();
+    fn weights<'a>(
+        &'a self,
+        ways: Ways<'a>,
+        packet: &Packet,
+    ) -> impl Iterator<Item = (Way<'a>, f64)> + Clone {
+        let from = packet.previous;
+        let mut closer = ways.all().filter(|way| way.closer);
+        let from_is_closer = ways.closer == 1 && closer.any(|way| way.neighbour.node == from);
+        let penalties = Penalty::table(ways.closer, from_is_closer);
         let ttl = self.config.ttl_rule.then_some(packet.ttl);
-        let hops = self.shared.distances.to(exit)?;
-        let own = hops[self.node.index()];
-        let mut closer_neighbours = 0;
-        let mut from_is_closer = false;
-        for (index, neighbour) in self.neighbours.iter().enumerate() {
-            if self.valid(now, index, exit) {
-                if neighbour.node == exit {
-                    return Some(Weighed::Direct(index));
-                }
-                if hops[neighbour.node.index()] < own {
-                    closer_neighbours += 1;
-                    from_is_closer |= neighbour.node == from;
-                }
-            }
-        }
-        for (index, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(now, index, exit) {
-                continue;
-            }
-            let closer = hops[neighbour.node.index()] < own;
-            let came_from = neighbour.node == from;
+        ways.all().map(move |way| {
+            let came_from = way.neighbour.node == from;
             let candidate = Candidate {
-                own_queue_pkts: self.queues[index].length_pkts(),
-                neighbour_queue_pkts: self.neighbour_queue(index),
-                penalty: Penalty::of(closer, came_from, closer_neighbours, from_is_closer),
+                own_queue_pkts: way.neighbour.queue_pkts,
+                neighbour_queue_pkts: way.neighbour.shortest_queue_pkts,
+                penalty: penalties[usize::from(way.closer)][usize::from(came_from)],
                 came_from,
-                rate_bps: neighbour.rate_bps,
+                rate_bps: way.neighbour.rate_bps,
             };
-            each(
-                index,
-                weight(&candidate, self.config.v, self.queue_limit_pkts, ttl),
-            );
+            let limit_pkts = self.queue_limit_pkts;
+            (way, weight(&candidate, self.config.v, limit_pkts, ttl))
+        })
+    }
+
+    /// Stage 2 for a packet and one interface. `None`: the destination is not known.
+    fn weigh(&mut self, context: &Context<'_>, id: PacketId, interface: usize) -> Option<Weighed> {
+        let packet = context.packet(id);
+        let column = self.neighbours.column(context.now(), packet.exit)?;
+        if let Some(direct) = self.neighbours.ways(column).direct {
+            return Some(Weighed::Direct(direct));
         }
-        Some(Weighed::All)
+        if self.config.queue_info == QueueInfo::Oracle {
+            self.neighbours.look_at_queues();
+        }
+        let (mut own, mut others) = (0.0, 0.0);
+        for (way, weight) in self.weights(self.neighbours.ways(column), packet) {
+            if way.interface == interface {
+                own = weight;
+            } else if weight > others {
+                others = weight;
+            }
+        }
+        Some(Weighed::Weights { own, others })
     }
 
     /// The interface with the greatest positive weight for a packet that waits in the queue of
-    /// `interface`.
+    /// `interface`; of several, `preferred`, `interface` or that of the shortest queue.
     fn best(
         &mut self,
         context: &Context<'_>,
@@ -187,32 +139,31 @@ impl BpMr {
         interface: usize,
         preferred: Option<usize>,
     ) -> Option<usize> {
-        let mut tied = std::mem::take(&mut self.tied);
-        tied.clear();
-        let mut most = 0.0;
-        let weighed = self.weigh(context, id, |index, weight| {
-            if weight > most {
-                most = weight;
-                tied.clear();
+        for interface in preferred.into_iter().chain([interface]) {
+            match self.weigh(context, id, interface)? {
+                Weighed::Direct(direct) => return Some(direct),
+                Weighed::Weights { own, others } if own > 0.0 && own >= others => {
+                    return Some(interface);
+                }
+                Weighed::Weights { own, others } if own <= 0.0 && others <= 0.0 => return None,
+                Weighed::Weights { .. } => {}
             }
-            if weight == most && weight > 0.0 {
-                tied.push(index);
-            }
-        });
-        let choice = match (weighed, preferred) {
-            (Some(Weighed::Direct(direct)), _) => Some(direct),
-            (None, _) => None,
-            _ if tied.is_empty() => None,
-            (_, Some(preferred)) if tied.contains(&preferred) => Some(preferred),
-            _ if tied.contains(&interface) => Some(interface),
-            _ => {
-                let shortest = tied.iter().map(|&i| self.queues[i].length_pkts()).min();
-                tied.retain(|&i| Some(self.queues[i].length_pkts()) == shortest);
-                Some(self.pick(&tied))
-            }
-        };
-        self.tied = tied;
-        choice
+        }
+        self.best_of_others(context, id)
+    }
+
+    /// Of the interfaces with the greatest weight, one with the shortest queue.
+    #[inline(never)]
+    fn best_of_others(&mut self, context: &Context<'_>, id: PacketId) -> Option<usize> {
+        let packet = context.packet(id);
+        let column = self.neighbours.column(context.now(), packet.exit)?;
+        let key = |(way, weight): (Way<'_>, f64)| (-weight, way.neighbour.queue_pkts);
+        let weights = self.weights(self.neighbours.ways(column), packet);
+        let (smallest, count) = least(weights.map(key))?;
+        let place = draw(&mut self.ties, count);
+        let weights = self.weights(self.neighbours.ways(column), packet);
+        let mut tied = weights.filter(|&weighed| key(weighed) == smallest);
+        tied.nth(place).map(|(way, _)| way.interface)
     }
 
     /// Whether congestion ends the burst of a flow that leaves by `interface`. Flows move away one
@@ -227,19 +178,16 @@ impl BpMr {
         if self.config.granularity != Granularity::Burst {
             return false;
         }
-        let Some((reaction, least_age)) = self.config.burst.reaction() else {
+        let burst = self.config.burst;
+        let Some((reaction, least_age)) = burst.reaction() else {
             return false;
         };
-        let full = reaction.is_full(self.queues[interface].length_pkts(), self.queue_limit_pkts);
-        let (mut chosen, mut other) = (0.0, 0.0_f64);
-        let weighed = self.weigh(context, id, |index, weight| {
-            if index == interface {
-                chosen = weight;
-            } else {
-                other = other.max(weight);
-            }
-        });
-        let outdone = matches!(weighed, Some(Weighed::All)) && reaction.stands_out(other, chosen);
+        let queue_pkts = self.neighbours.get(interface).queue_pkts;
+        let full = reaction.is_full(queue_pkts, self.queue_limit_pkts);
+        let outdone = match self.weigh(context, id, interface) {
+            Some(Weighed::Weights { own, others }) => reaction.stands_out(others, own),
+            Some(Weighed::Direct(_)) | None => false,
+        };
         let hold = reaction.hold;
         let now = context.now();
         let key = context.packet(id).flow_key();
@@ -253,9 +201,12 @@ impl BpMr {
         true
     }
 
-    fn publish(&self, interface: usize) {
+    /// Stores the length of a queue that has changed where decisions read it.
+    #[inline]
+    fn publish(&mut self, interface: usize) {
+        let length = self.queues[interface].length_pkts();
+        self.neighbours.set_queue(interface, length);
         if self.config.queue_info == QueueInfo::Oracle {
-            let length = self.queues[interface].length_pkts();
             self.shared.board[self.node.index()][interface].set(length);
         }
     }
@@ -295,7 +246,7 @@ impl BpMr {
 
     fn decide(&mut self, context: &Context<'_>, interface: usize, head: Waiting) -> Decision {
         let exit = context.packet(head.id).exit;
-        if head.mark == Mark::Bound && self.valid(context.now(), interface, exit) {
+        if head.mark == Mark::Bound && self.neighbours.takes(context.now(), interface, exit) {
             return Decision::Leave;
         }
         let best = match self.config.granularity {
@@ -343,7 +294,7 @@ impl BpMr {
                 interface,
                 age,
                 gap,
-            } if self.valid(now, interface, exit) => {
+            } if self.neighbours.takes(now, interface, exit) => {
                 let over = self.config.granularity == Granularity::Burst
                     && (self.config.burst.is_over(age, gap)
                         || self.is_pressed(context, id, interface, age));
@@ -427,22 +378,9 @@ impl BpMr {
 
 impl Router for BpMr {
     fn start(&mut self, context: &mut Context<'_>) {
-        self.neighbours = context
-            .interfaces()
-            .iter()
-            .map(|interface| Neighbour {
-                node: interface.peer,
-                rate_bps: interface.rate.as_bps() as f64,
-                valid_until: None,
-                transit: !self.shared.no_transit[interface.peer.index()],
-                shortest_queue_pkts: 0,
-            })
-            .collect();
-        self.queues = self
-            .neighbours
-            .iter()
-            .map(|_| InterfaceQueue::default())
-            .collect();
+        self.neighbours.start(context.interfaces());
+        self.queues
+            .resize_with(context.interfaces().len(), InterfaceQueue::default);
         self.signals.start(context);
     }
 
@@ -467,17 +405,12 @@ impl Router for BpMr {
         };
         let now = context.now();
         let valid_until = self.signals.valid_until(now);
-        let neighbour = &mut self.neighbours[interface];
-        let returned = neighbour.valid_until.is_none_or(|until| now > until);
-        neighbour.valid_until = Some(valid_until);
-        neighbour.shortest_queue_pkts = hello
-            .queues_pkts
-            .iter()
-            .flatten()
-            .map(|&pkts| u32::from(pkts))
-            .min()
-            .unwrap_or(0);
-        if returned {
+        let shortest = hello.queues_pkts.iter().flatten().min();
+        let shortest_pkts = shortest.map_or(0, |&pkts| u32::from(pkts));
+        if self
+            .neighbours
+            .on_hello(now, interface, shortest_pkts, valid_until)
+        {
             self.flows.clear();
         }
         self.serve_all(context);
@@ -494,7 +427,7 @@ impl Router for BpMr {
                 .enumerate()
                 .map(|(interface, queue)| {
                     let length = queue.length_pkts().min(u32::from(u16::MAX) - 1) as u16;
-                    self.is_heard(now, interface).then_some(length)
+                    self.neighbours.is_valid(now, interface).then_some(length)
                 })
                 .collect(),
             by_destination: Vec::new(),

@@ -1,10 +1,21 @@
 //! Stage 1 of BP-MR: the queue in which a packet waits.
 
+use backlane_engine::Stream;
 use backlane_net::{Context, NodeId, PacketId};
-use backlane_units::SimTime;
 
 use super::bp_mr::BpMr;
+use super::neighbourhood::Way;
 use super::queue::Mark;
+use super::ties::pick_least;
+
+/// The result of [`least_loaded`].
+struct Choice {
+    interface: usize,
+    /// Whether the neighbour is closer to the exit router than the node.
+    closer: bool,
+    /// Whether it was the only one.
+    alone: bool,
+}
 
 impl BpMr {
     /// Stage 1: the queue in which a packet waits, and whether the packet is bound to it. `None`:
@@ -16,137 +27,105 @@ impl BpMr {
     ) -> Option<(usize, Mark)> {
         let packet = context.packet(id);
         let (exit, from) = (packet.exit, packet.previous);
-        let now = context.now();
-        let shared = self.shared.clone();
-        let hops = shared.distances.to(exit)?;
-        let own = hops[self.node.index()];
-        let mut tied = std::mem::take(&mut self.tied);
-        tied.clear();
-        let mut closer_neighbours = 0;
-        let mut direct = None;
-        let mut any = false;
-        for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(now, interface, exit) {
-                continue;
-            }
-            any = true;
-            if neighbour.node == exit {
-                direct = Some(interface);
-                break;
-            }
-            if hops[neighbour.node.index()] < own {
-                closer_neighbours += 1;
-                if neighbour.node != from {
-                    tied.push(interface);
-                }
-            }
+        let column = self.neighbours.column(context.now(), exit)?;
+        if let Some(direct) = self.neighbours.ways(column).direct {
+            return Some((direct, Mark::Free));
         }
-        if direct.is_some() || !any {
-            self.tied = tied;
-            return direct.map(|interface| (interface, Mark::Free));
+        let choice = self.choose(column, from)?;
+        if choice.alone {
+            return Some(self.spill(choice.interface, choice.closer, column));
         }
-        if closer_neighbours == 0 {
-            tied.extend((0..self.neighbours.len()).filter(|&i| self.valid(now, i, exit)));
-        } else if tied.is_empty() {
-            // The only closer neighbour is the previous hop: takes the nearest of all, with the
-            // distance of the previous hop multiplied by ten.
-            self.nearest(now, exit, hops, &mut tied, |node, hops| {
-                if node == from {
-                    hops.saturating_mul(10)
-                } else {
-                    hops
-                }
-            });
-        }
-        let choice = if tied.len() > 1 {
-            self.keep_least_loaded(&mut tied);
-            (self.pick(&tied), Mark::Free)
-        } else {
-            let interface = tied[0];
-            let closer = hops[self.neighbours[interface].node.index()] < own;
-            self.spill(now, interface, closer, exit, hops, &mut tied)
-        };
-        self.tied = tied;
-        Some(choice)
+        Some((choice.interface, Mark::Free))
     }
 
-    /// The valid neighbours at the smallest `distance`.
-    fn nearest(
-        &self,
-        now: SimTime,
-        exit: NodeId,
-        hops: &[u16],
-        nearest: &mut Vec<usize>,
-        distance: impl Fn(NodeId, u16) -> u16,
-    ) {
-        nearest.clear();
-        let mut least = u16::MAX;
-        for (interface, neighbour) in self.neighbours.iter().enumerate() {
-            if !self.valid(now, interface, exit) {
-                continue;
-            }
-            let hops = distance(neighbour.node, hops[neighbour.node.index()]);
-            if hops < least {
-                nearest.clear();
-                least = hops;
-            }
-            if hops == least {
-                nearest.push(interface);
-            }
+    /// The queue for a packet from this node that is not at a neighbour of its exit router.
+    fn choose(&mut self, column: usize, from: NodeId) -> Option<Choice> {
+        let (ties, equal_rates) = (&mut self.ties, self.neighbours.have_equal_rates());
+        let ways = self.neighbours.ways(column);
+        let all = ways.all();
+        if ways.closer == 0 {
+            return least_loaded(ties, equal_rates, all);
         }
-    }
-
-    /// Of several interfaces, those with the smallest ratio of queue to rate; the fastest while all
-    /// are empty.
-    fn keep_least_loaded(&self, tied: &mut Vec<usize>) {
-        let load = |&interface: &usize| {
-            let rate = self.neighbours[interface].rate_bps;
-            let length = f64::from(self.queues[interface].length_pkts());
-            // Of empty queues, the one at the higher rate is preferred.
-            (length / rate, -rate)
+        let closer = all.clone().filter(|way| way.closer);
+        let forward = closer.filter(|way| way.neighbour.node != from);
+        if let Some(choice) = least_loaded(ties, equal_rates, forward) {
+            return Some(choice);
+        }
+        // The only closer neighbour is the previous hop: takes the nearest of all, with the
+        // distance of the previous hop multiplied by ten.
+        let hops = self.neighbours.hops(column);
+        let distance = |way: &Way<'_>| match way.neighbour.node {
+            node if node == from => hops[node.index()].saturating_mul(10),
+            node => hops[node.index()],
         };
-        let empty = tied.iter().all(|&i| self.queues[i].length_pkts() == 0);
-        let key = |interface: &usize| {
-            let (load, rate) = load(interface);
-            if empty { rate } else { load }
-        };
-        let least = tied.iter().map(key).fold(f64::INFINITY, f64::min);
-        tied.retain(|interface| key(interface) == least);
+        let least = all.clone().map(|way| distance(&way)).min();
+        let nearest = all.filter(|way| Some(distance(way)) == least);
+        least_loaded(ties, equal_rates, nearest)
     }
 
     /// One good interface: used until its queue exceeds three quarters of its limit. From then
     /// until the queue is below half, packets spill to the nearest other neighbour with a shorter
     /// queue.
-    fn spill(
-        &mut self,
-        now: SimTime,
-        interface: usize,
-        closer: bool,
-        exit: NodeId,
-        hops: &[u16],
-        scratch: &mut Vec<usize>,
-    ) -> (usize, Mark) {
-        let length = self.queues[interface].length_pkts();
-        if length < self.queue_limit_pkts / 2 {
-            self.queues[interface].spilling = false;
+    fn spill(&mut self, interface: usize, closer: bool, column: usize) -> (usize, Mark) {
+        let good = self.neighbours.get(interface);
+        let spilling = &mut self.queues[interface].spilling;
+        if good.queue_pkts < self.queue_limit_pkts / 2 {
+            *spilling = false;
         }
-        let calm = length < self.queue_limit_pkts / 4 * 3 && !self.queues[interface].spilling;
+        let calm = good.queue_pkts < self.queue_limit_pkts / 4 * 3 && !*spilling;
         if calm || !closer {
             return (interface, Mark::Free);
         }
-        self.queues[interface].spilling = true;
-        let good = self.neighbours[interface].node;
-        self.nearest(now, exit, hops, scratch, |node, hops| {
-            if node == good { u16::MAX } else { hops }
-        });
-        let shortest = scratch
-            .iter()
-            .copied()
-            .filter(|&other| other != interface)
-            .min_by_key(|&other| self.queues[other].length_pkts());
+        *spilling = true;
+        let hops = self.neighbours.hops(column);
+        let distance = |way: &Way<'_>| match way.neighbour.node {
+            node if node == good.node => u16::MAX,
+            node => hops[node.index()],
+        };
+        let all = self.neighbours.ways(column).all();
+        let least = all.clone().map(|way| distance(&way)).min();
+        let shortest = all
+            .filter(|way| way.interface != interface && Some(distance(way)) == least)
+            .min_by_key(|way| way.neighbour.queue_pkts);
         match shortest {
-            Some(other) if self.queues[other].length_pkts() < length => (other, Mark::Bound),
+            Some(other) if other.neighbour.queue_pkts < good.queue_pkts => {
+                (other.interface, Mark::Bound)
+            }
             _ => (interface, Mark::Free),
         }
     }
+}
+
+/// Of several neighbours, one with the smallest ratio of queue to rate; the fastest while all are
+/// empty.
+#[inline]
+fn least_loaded<'a>(
+    ties: &mut Stream,
+    equal_rates: bool,
+    among: impl Iterator<Item = Way<'a>> + Clone,
+) -> Option<Choice> {
+    let mut rest = among.clone();
+    let first = rest.next()?;
+    if rest.next().is_none() {
+        return Some(Choice {
+            interface: first.interface,
+            closer: first.closer,
+            alone: true,
+        });
+    }
+    let lightest = if equal_rates {
+        pick_least(ties, among, |way| way.neighbour.queue_pkts)
+    } else {
+        let empty = among.clone().all(|way| way.neighbour.queue_pkts == 0);
+        pick_least(ties, among, |way| match way.neighbour {
+            // Of empty queues, the one at the higher rate is preferred.
+            neighbour if empty => -neighbour.rate_bps,
+            neighbour => f64::from(neighbour.queue_pkts) / neighbour.rate_bps,
+        })
+    };
+    lightest.map(|way| Choice {
+        interface: way.interface,
+        closer: way.closer,
+        alone: false,
+    })
 }

@@ -15,7 +15,9 @@
 //! - `flow_table`: per flow, the first packet decides for those that follow.
 //! - `burst`: when a flow's decision expires, so that it holds for one burst only.
 //! - `queue`: the FIFO of an interface.
+//! - `neighbourhood`: the neighbours that a packet may take.
 //! - `classify`: the first stage.
+//! - `ties`: ties, broken at random.
 //! - `bp_mr`: the second stage and the router.
 //! - `signals`: when HELLOs are sent, and how long a neighbour stays valid.
 //! - `shared`: what the routers of one network share.
@@ -38,11 +40,13 @@ mod classify;
 mod config;
 mod flow_table;
 mod hello;
+mod neighbourhood;
 mod queue;
 mod shared;
 mod signals;
 mod single_queue;
 pub mod tcp_aware;
+mod ties;
 mod weights;
 
 pub use bp_mr::BpMr;

@@ -23,6 +23,7 @@ impl Penalty {
     /// `closer`: the neighbour is nearer to the destination than the node itself; `came_from`:
     /// the packet came from it; `closer_neighbours`: how many valid neighbours are nearer;
     /// `one_closer_is_from`: the only one of them is where the packet came from.
+    #[inline]
     pub fn of(
         closer: bool,
         came_from: bool,
@@ -39,6 +40,16 @@ impl Penalty {
         }
     }
 
+    /// [`Penalty::of`] by `closer` and `came_from`.
+    #[inline]
+    pub(super) fn table(closer_neighbours: usize, one_closer_is_from: bool) -> [[Self; 2]; 2] {
+        [false, true].map(|closer| {
+            [false, true]
+                .map(|came_from| Self::of(closer, came_from, closer_neighbours, one_closer_is_from))
+        })
+    }
+
+    #[inline]
     pub(super) fn value(self) -> f64 {
         match self {
             Self::Forward => -1.0,
@@ -68,6 +79,7 @@ pub struct Candidate {
 ///
 /// `queue_limit_pkts` is `Q_MAX`; `ttl` is the packet's, or `None` where the rule for packets
 /// that have wandered is off.
+#[inline]
 pub fn weight(candidate: &Candidate, v: V, queue_limit_pkts: u32, ttl: Option<u8>) -> f64 {
     let q_max = f64::from(queue_limit_pkts);
     let own = f64::from(candidate.own_queue_pkts);
