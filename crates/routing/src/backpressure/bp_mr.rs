@@ -8,7 +8,7 @@ use backlane_units::Duration;
 
 use super::flow_table::{FlowTable, Lookup};
 use super::neighbourhood::{Neighbourhood, Way, Ways};
-use super::queue::{InterfaceQueue, Mark, Waiting};
+use super::queue::{InterfaceQueue, Mark, Waiting, full_pkts};
 use super::shared::Shared;
 use super::signals::{HELLO_TTL, Signals};
 use super::ties::{draw, least};
@@ -211,16 +211,32 @@ impl BpMr {
         }
     }
 
-    fn push_back(&mut self, context: &mut Context<'_>, interface: usize, waiting: Waiting) {
-        context.packet_mut(waiting.id).queued_at = context.now();
-        let queue = &mut self.queues[interface];
-        if queue.length_pkts() >= self.queue_limit_pkts {
-            queue.count_drop();
-            context.drop(waiting.id, DropCause::Queue);
-            return;
+    /// Whether a packet that finds the queue of `interface` empty leaves at once.
+    #[inline]
+    fn passes(&mut self, context: &mut Context<'_>, interface: usize, waiting: Waiting) -> bool {
+        let room = self.config.device_queue_pkts as usize;
+        if self.queues[interface].front().is_some()
+            || context.device_backlog_pkts(interface) >= room
+        {
+            return false;
         }
-        queue.push_back(waiting, context.packet(waiting.id));
-        self.publish(interface);
+        waiting.mark == Mark::Bound
+            || self.config.granularity == Granularity::Packet
+                && self.is_best(context, waiting.id, interface)
+    }
+
+    /// Whether a packet that is alone in the queue of `interface` may leave there.
+    #[inline]
+    fn is_best(&mut self, context: &Context<'_>, id: PacketId, interface: usize) -> bool {
+        let length_pkts = full_pkts(u64::from(context.packet(id).size_bytes));
+        self.neighbours.set_queue(interface, length_pkts);
+        let weighed = self.weigh(context, id, interface);
+        self.neighbours.set_queue(interface, 0);
+        match weighed {
+            Some(Weighed::Direct(direct)) => direct == interface,
+            Some(Weighed::Weights { own, others }) => own > 0.0 && own >= others,
+            None => false,
+        }
     }
 
     /// Moves the head of one queue to the front of another, which drops its tail if full.
@@ -389,7 +405,22 @@ impl Router for BpMr {
             context.drop(id, DropCause::NoRoute);
             return;
         };
-        self.push_back(context, interface, Waiting { id, mark });
+        context.packet_mut(id).queued_at = context.now();
+        let waiting = Waiting { id, mark };
+        let passes = self.passes(context, interface, waiting);
+        let queue = &mut self.queues[interface];
+        if passes {
+            queue.count_passage(context.packet(id));
+            context.transmit(interface, id);
+            return;
+        }
+        if queue.length_pkts() >= self.queue_limit_pkts {
+            queue.count_drop();
+            context.drop(id, DropCause::Queue);
+        } else {
+            queue.push_back(waiting, context.packet(id));
+            self.publish(interface);
+        }
         self.serve(context, interface);
     }
 

@@ -25,6 +25,12 @@ pub(super) struct Waiting {
     pub(super) mark: Mark,
 }
 
+/// A length in full packets, rounded down.
+#[inline]
+pub(super) fn full_pkts(bytes: u64) -> u32 {
+    (bytes / FULL_PACKET_BYTES) as u32
+}
+
 /// A FIFO of packets; its limit is kept by the router.
 #[derive(Default)]
 pub(super) struct InterfaceQueue {
@@ -40,7 +46,7 @@ impl InterfaceQueue {
     /// Its length in full packets, rounded down.
     #[inline]
     pub(super) fn length_pkts(&self) -> u32 {
-        (self.counters.backlog_bytes / FULL_PACKET_BYTES) as u32
+        full_pkts(self.counters.backlog_bytes)
     }
 
     /// Packets in it, of any size.
@@ -96,6 +102,13 @@ impl InterfaceQueue {
     /// Counts a rejected packet.
     pub(super) fn count_drop(&mut self) {
         self.counters.drops += 1;
+    }
+
+    /// Counts a packet that enters the empty queue and leaves it at the same time.
+    #[inline]
+    pub(super) fn count_passage(&mut self, packet: &Packet) {
+        let counters = &mut self.counters;
+        counters.max_bytes = counters.max_bytes.max(u64::from(packet.size_bytes));
     }
 
     #[inline]
