@@ -10,10 +10,11 @@ use backlane_units::{Duration, SimTime};
 use crate::config::{StationConfig, WifiConfig, WifiLinkConfig};
 use crate::counters::LinkCounters;
 use crate::deadlines::Deadlines;
+use crate::domain;
 use crate::error::WifiError;
 use crate::frame::{Frame, NONE};
 use crate::mac_params::{MacParams, ReceptionModel};
-use crate::medium::{Receiver, Wifi};
+use crate::medium::{Hearer, Wifi};
 use crate::queues::Queues;
 use crate::radio::{Direction, Draws, Radio};
 
@@ -81,15 +82,18 @@ impl Wifi {
         }
         let directions = directions(&params, stations, links, streams, &first_radio)?;
         let audible = audible(config, &params, stations, &owners, &directions, watch)?;
+        let (domains, memberships) = domain::domains(&params, &mut radios, &audible, &directions);
         let faded_mw = match params.fading {
             FrameFading::None => Vec::new(),
             _ => audible
                 .iter()
-                .map(|receivers| vec![0.0; receivers.len()])
+                .map(|hearers| vec![0.0; hearers.len()])
                 .collect(),
         };
         Ok(Self {
             deadlines: Deadlines::new(radios.len()),
+            domains,
+            memberships,
             params,
             frames: vec![Frame::NOTHING; radios.len()],
             radios,
@@ -193,7 +197,7 @@ fn audible(
     owners: &[(usize, u8)],
     directions: &[Direction],
     watch: &mut Watch<'_>,
-) -> Result<Vec<Vec<Receiver>>, Interrupt> {
+) -> Result<Vec<Vec<Hearer>>, Interrupt> {
     let floor_mw = floor_mw(params);
     // A frame over a link of given loss has at least the power at which it can be decoded.
     let least_mw = params.reception.sensitivity_mw();
@@ -205,7 +209,7 @@ fn audible(
     let mut audible = Vec::with_capacity(owners.len());
     for (from, &(sender, channel)) in owners.iter().enumerate() {
         watch.tick(1 + owners.len() as u64 / 64)?;
-        let mut receivers = Vec::new();
+        let mut hearers = Vec::new();
         for (to, &(station, other)) in owners.iter().enumerate() {
             if other != channel || station == sender {
                 continue;
@@ -223,7 +227,7 @@ fn audible(
                 power_mw = power_mw.max(least_mw);
             }
             if power_mw >= floor_mw {
-                receivers.push(Receiver {
+                hearers.push(Hearer {
                     radio: to as u32,
                     link,
                     mean_mw: power_mw,
@@ -231,7 +235,7 @@ fn audible(
                 });
             }
         }
-        audible.push(receivers);
+        audible.push(hearers);
     }
     Ok(audible)
 }

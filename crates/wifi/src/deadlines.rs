@@ -1,6 +1,6 @@
 //! The next deadline of each radio.
 //!
-//! A radio has one deadline at a time. Deadlines are stored in an array with the minimum of each
+//! A radio has one deadline at a time. Deadlines are keys in an array with the minimum of each
 //! block of eight beside it, which is recomputed where one of them has changed: with many stations
 //! around one sender, most deadlines change between two events, and a heap would sort entries that
 //! are never read. The next radio is unpredictable, so no branch depends on it.
@@ -15,10 +15,16 @@ const NEVER: u64 = u64::MAX;
 /// The next deadline of each radio.
 #[derive(Debug)]
 pub(crate) struct Deadlines {
+    keys: Keys,
+}
+
+/// Keys by number, and the minimum of them.
+#[derive(Debug)]
+pub(crate) struct Keys {
     blocks: Vec<Block>,
 }
 
-/// The deadlines of radios with consecutive numbers.
+/// The keys of consecutive numbers.
 #[derive(Clone, Debug)]
 struct Block {
     keys: [u64; BLOCK],
@@ -48,8 +54,9 @@ pub(crate) enum Priority {
     Other = 1,
 }
 
-impl Deadlines {
-    pub(crate) fn new(radios: usize) -> Self {
+impl Keys {
+    /// No number below `count` has a key.
+    pub(crate) fn new(count: usize) -> Self {
         let block = Block {
             keys: [NEVER; BLOCK],
             least: NEVER,
@@ -57,48 +64,70 @@ impl Deadlines {
             changed: false,
         };
         Self {
-            blocks: vec![block; radios.div_ceil(BLOCK)],
+            blocks: vec![block; count.div_ceil(BLOCK)],
+        }
+    }
+
+    /// Sets the key of a number, in place of the one that it had.
+    #[inline]
+    pub(crate) fn set(&mut self, number: usize, key: u64) {
+        let block = &mut self.blocks[number / BLOCK];
+        block.keys[number % BLOCK] = key;
+        block.changed = true;
+    }
+
+    /// Removes the key of a number.
+    #[inline]
+    pub(crate) fn clear(&mut self, number: usize) {
+        self.set(number, NEVER);
+    }
+
+    /// The least key and the first number that has it.
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<(u64, usize)> {
+        let (mut best, mut first) = (NEVER, 0);
+        for (place, block) in self.blocks.iter_mut().enumerate() {
+            if block.changed {
+                block.settle();
+            }
+            let its_first = place * BLOCK + block.first;
+            first = select_unpredictable(block.least < best, its_first, first);
+            best = best.min(block.least);
+        }
+        (best != NEVER).then_some((best, first))
+    }
+}
+
+impl Deadlines {
+    pub(crate) fn new(radios: usize) -> Self {
+        Self {
+            keys: Keys::new(radios),
         }
     }
 
     /// Sets the deadline of a radio, in place of the one that it had.
     #[inline]
     pub(crate) fn set(&mut self, radio: usize, at: SimTime, order: Priority) {
-        self.put(radio, at.as_ps() << 1 | order as u64);
+        self.keys.set(radio, at.as_ps() << 1 | order as u64);
     }
 
     /// Removes the deadline of a radio.
     #[inline]
     pub(crate) fn clear(&mut self, radio: usize) {
-        self.put(radio, NEVER);
-    }
-
-    #[inline]
-    fn put(&mut self, radio: usize, key: u64) {
-        let block = &mut self.blocks[radio / BLOCK];
-        block.keys[radio % BLOCK] = key;
-        block.changed = true;
+        self.keys.clear(radio);
     }
 
     /// The deadline of a radio; [`SimTime::MAX`] if it has none.
     #[inline]
     pub(crate) fn at(&self, radio: usize) -> SimTime {
-        time_of(self.blocks[radio / BLOCK].keys[radio % BLOCK])
+        time_of(self.keys.blocks[radio / BLOCK].keys[radio % BLOCK])
     }
 
     /// The earliest deadline and the first radio that has it.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<(SimTime, usize)> {
-        let (mut best, mut first) = (NEVER, 0);
-        for (number, block) in self.blocks.iter_mut().enumerate() {
-            if block.changed {
-                block.settle();
-            }
-            let its_first = number * BLOCK + block.first;
-            first = select_unpredictable(block.least < best, its_first, first);
-            best = best.min(block.least);
-        }
-        (best != NEVER).then_some((time_of(best), first))
+        let (key, radio) = self.keys.first()?;
+        Some((time_of(key), radio))
     }
 }
 

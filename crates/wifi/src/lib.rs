@@ -7,11 +7,13 @@
 
 #![forbid(unsafe_code)]
 
+mod air;
 mod build;
 mod capture;
 pub mod config;
 pub mod counters;
 mod deadlines;
+mod domain;
 mod error;
 mod frame;
 mod mac_params;
@@ -19,6 +21,7 @@ mod medium;
 pub mod phy;
 mod queues;
 mod radio;
+mod receiver;
 
 pub use build::links_in_range;
 pub use config::{

@@ -2,12 +2,12 @@
 
 use backlane_radio::FrameFading;
 use backlane_radio::level::{ratio, thermal_noise_dbm};
-use backlane_units::{Bytes, Duration, Rate};
+use backlane_units::{Bytes, Duration, Rate, SimTime};
 
 use crate::config::{Reception, WifiConfig};
 use crate::error::WifiError;
 use crate::phy::airtime::{ACK_BYTES, RTS_BYTES, preamble_airtime};
-use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, frame_airtime};
+use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, finds_preamble, frame_airtime};
 
 /// The parameters that all radios share.
 #[derive(Debug)]
@@ -201,6 +201,23 @@ impl MacParams {
     /// The Duration field of a data frame.
     pub(crate) fn data_duration(&self, control: Mode) -> Duration {
         self.sifs.saturating_add(self.response_airtime(control))
+    }
+
+    /// Whether a frame in `mode` is certain to be decoded at this power, if it is alone on the air.
+    pub(crate) fn is_certain(&self, mode: Mode, power_mw: f64) -> bool {
+        let certain = match &self.reception {
+            ReceptionModel::ErrorRate {
+                noise_mw, rates, ..
+            } => finds_preamble(power_mw, *noise_mw) && rates.is_certain(mode, power_mw / noise_mw),
+            _ => true,
+        };
+        certain && power_mw >= self.reception.sensitivity_mw()
+    }
+
+    /// Whole slots from one instant to another; none if that is earlier.
+    #[inline]
+    pub(crate) fn slots_between(&self, from: SimTime, to: SimTime) -> u64 {
+        to.saturating_since(from).as_ps() / self.slot.as_ps()
     }
 
     /// The time after an RTS at which its NAV is reset if no frame follows: two SIFS, a CTS, the

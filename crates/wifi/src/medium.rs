@@ -1,22 +1,22 @@
 //! All radios of a network and the air between them, as a medium of `net`.
 //!
-//! Each radio in range is notified when a frame starts and when it ends; all other state is local
-//! to the radio. One timer of the event queue stands for the earliest deadline of all radios.
+//! Each radio in range is notified when a frame starts and when it ends, except for the bystanders
+//! of a [domain](crate::domain); all other state is local to the radio. One timer of the event queue stands for the earliest deadline of all radios.
 
 use backlane_engine::TimerId;
-use backlane_net::{DropCause, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId};
-use backlane_radio::FrameFading;
+use backlane_net::{DropCause, LinkId, Medium, MediumContext, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
 
 use crate::counters::{LinkCounters, RadioCounters};
 use crate::deadlines::Deadlines;
+use crate::domain::{Domain, Membership};
 use crate::frame::{Frame, Kind, NONE};
 use crate::mac_params::MacParams;
-use crate::radio::{Direction, Phase, Radio, Response, RxOutcome, TxMpdu};
+use crate::radio::{Direction, Phase, Radio, Response, TxMpdu};
 
 /// A radio in range of another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Receiver {
+pub(crate) struct Hearer {
     pub(crate) radio: u32,
     /// The link direction from the other to this one; [`NONE`] if there is none.
     pub(crate) link: u32,
@@ -32,7 +32,7 @@ pub struct Wifi {
     /// By radio: the frame that it sends, or sent last.
     pub(crate) frames: Vec<Frame>,
     /// By radio: the radios in its range.
-    pub(crate) audible: Vec<Vec<Receiver>>,
+    pub(crate) audible: Vec<Vec<Hearer>>,
     /// By radio: the faded powers of its frame at the radios in its range.
     pub(crate) faded_mw: Vec<Vec<f64>>,
     pub(crate) links: Vec<Direction>,
@@ -40,6 +40,9 @@ pub struct Wifi {
     pub(crate) first_radio: Vec<u32>,
     /// The link direction of each [`LinkId`], counted from the first.
     pub(crate) first_link: u32,
+    pub(crate) domains: Vec<Domain>,
+    /// By radio: its place in a domain.
+    pub(crate) memberships: Vec<Option<Membership>>,
     pub(crate) deadlines: Deadlines,
     pub(crate) timer: Option<TimerId>,
     pub(crate) armed: SimTime,
@@ -53,7 +56,9 @@ impl Wifi {
     /// What a radio of a station has done so far, by the number of the radio.
     pub fn radio_counters(&self, node: NodeId, radio: u8) -> Option<RadioCounters> {
         let radio = self.radio_of(node, radio)?;
-        Some(self.radios[radio].counters)
+        let mut counters = self.radios[radio].counters;
+        self.add_shared(radio, &mut counters);
+        Some(counters)
     }
 
     /// What has been sent over a link direction so far.
@@ -133,176 +138,7 @@ impl Wifi {
         self.put_on_air(context, me, response, bytes);
     }
 
-    fn put_on_air(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        me: usize,
-        what: Response,
-        bytes: u32,
-    ) {
-        let begins = context.now();
-        let airtime = self.params.airtime(what.mode, bytes);
-        // Built in place: copying a struct that was just written field by field stalls
-        // store-to-load forwarding.
-        self.frames[me] = Frame {
-            kind: what.kind,
-            mode: what.mode,
-            from: me as u32,
-            to: what.to,
-            link: what.link,
-            bytes,
-            begins,
-            ends: begins.saturating_add(airtime),
-            duration: what.duration,
-        };
-        if what.link != NONE {
-            let counters = &mut self.links[what.link as usize].counters;
-            counters.airtime_ps += u128::from(airtime.as_ps());
-        }
-        let frame = &self.frames[me];
-        self.radios[me].begin(me, frame, &self.params, &mut self.deadlines);
-        if context.is_capturing() {
-            self.note(context, me, frame, self.content(me, frame));
-        }
-        for (index, receiver) in self.audible[me].iter().enumerate() {
-            let to = receiver.radio as usize;
-            let power_mw = match self.params.fading {
-                FrameFading::None => receiver.mean_mw,
-                fading => {
-                    let radio = &mut self.radios[to];
-                    let gain = if receiver.given {
-                        1.0
-                    } else {
-                        fading.gain(&mut radio.draws.fading)
-                    };
-                    let power_mw = receiver.mean_mw * gain;
-                    self.faded_mw[me][index] = power_mw;
-                    power_mw
-                }
-            };
-            self.radios[to].on_rx_start(
-                to,
-                frame,
-                power_mw,
-                receiver.given,
-                &self.params,
-                &mut self.deadlines,
-            );
-        }
-    }
-
-    fn end_frame(&mut self, context: &mut MediumContext<'_>, me: usize) {
-        let frame = self.frames[me];
-        let overheard = self.overhearable(context, me, &frame);
-        let content = if context.is_capturing() {
-            self.content(me, &frame)
-        } else {
-            None
-        };
-        let audible = std::mem::take(&mut self.audible[me]);
-        for (index, receiver) in audible.iter().enumerate() {
-            let to = receiver.radio as usize;
-            let power_mw = match self.params.fading {
-                FrameFading::None => receiver.mean_mw,
-                _ => self.faded_mw[me][index],
-            };
-            let radio = &mut self.radios[to];
-            let mut heard = radio.on_rx_end(&frame, power_mw, &self.params);
-            let up = radio.up;
-            if heard == RxOutcome::Ok && !(self.passes_link(receiver, &frame) && up) {
-                heard = RxOutcome::FcsError;
-            }
-            if heard == RxOutcome::Ok {
-                if context.is_capturing() {
-                    self.note(context, to, &frame, content);
-                }
-                self.on_decoded(context, receiver, &frame, overheard);
-            }
-            if power_mw >= self.params.carrier_sense_mw {
-                let now = context.now();
-                self.radios[to].on_cca_idle(to, now, heard, &self.params, &mut self.deadlines);
-            }
-        }
-        self.audible[me] = audible;
-        let next = match frame.kind {
-            Kind::Cts | Kind::Ack => Phase::Contend,
-            Kind::Rts | Kind::Data if self.radios[me].mpdu.is_none() => Phase::Contend,
-            Kind::Rts => Phase::Await,
-            Kind::Data if frame.to != NONE => Phase::Await,
-            Kind::Data => {
-                self.broadcast_done(context, me);
-                Phase::Contend
-            }
-        };
-        let now = context.now();
-        self.radios[me].end(me, now, next, &self.params, &mut self.deadlines);
-    }
-
-    /// The packet of a data frame whose message other stations overhear: a broadcast, or a packet
-    /// that carries a message and has not been received yet.
-    fn overhearable(
-        &self,
-        context: &MediumContext<'_>,
-        me: usize,
-        frame: &Frame,
-    ) -> Option<PacketId> {
-        if frame.kind != Kind::Data {
-            return None;
-        }
-        let mpdu = self.radios[me].mpdu?;
-        if mpdu.arrived {
-            return None;
-        }
-        if frame.to != NONE {
-            let packet = context.packet(mpdu.packet);
-            let rides = packet.flow != FlowId::NONE && packet.message.is_some();
-            if !self.params.promiscuous || !rides {
-                return None;
-            }
-        }
-        Some(mpdu.packet)
-    }
-
-    /// Whether the link of a received frame is up and its given loss does not affect the frame.
-    fn passes_link(&mut self, receiver: &Receiver, frame: &Frame) -> bool {
-        let Some(link) = self.links.get_mut(receiver.link as usize) else {
-            return true;
-        };
-        let at_risk = frame.kind == Kind::Data || self.params.control_loss;
-        match &mut link.loss {
-            Some((loss, draws)) if at_risk && *loss > 0.0 => link.up && !draws.bernoulli(*loss),
-            _ => link.up,
-        }
-    }
-
-    fn on_decoded(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        receiver: &Receiver,
-        frame: &Frame,
-        heard: Option<PacketId>,
-    ) {
-        let me = receiver.radio as usize;
-        if frame.to == receiver.radio {
-            match frame.kind {
-                Kind::Data => self.on_data(context, me, frame),
-                Kind::Rts => self.on_rts(context, me, frame),
-                Kind::Cts => self.on_cts(context, me, frame),
-                Kind::Ack => self.on_ack(context, me, frame),
-            }
-            return;
-        }
-        if let Some(packet) = heard
-            && let Some(link) = self.links.get(receiver.link as usize)
-        {
-            context.overhear(link.id, packet);
-        }
-        if frame.to != NONE {
-            self.radios[me].set_nav(frame, &self.params);
-        }
-    }
-
-    fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
+    pub(crate) fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if let Some(mpdu) = &mut self.radios[frame.from as usize].mpdu {
             if mpdu.arrived {
                 self.radios[me].counters.duplicates += 1;
@@ -319,7 +155,7 @@ impl Wifi {
         self.response(context, me, frame, Kind::Ack, Duration::from_ps(0));
     }
 
-    fn on_rts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
+    pub(crate) fn on_rts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         let now = context.now();
         if self.radios[me].nav_busy(now) {
             return;
@@ -368,7 +204,7 @@ impl Wifi {
         self.radios[me].phase == Phase::Await && sent.kind == kind && sent.to == from
     }
 
-    fn on_cts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
+    pub(crate) fn on_cts(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if !self.awaits(me, Kind::Rts, frame.from) {
             return;
         }
@@ -391,7 +227,7 @@ impl Wifi {
         self.radios[me].respond(me, now, data, &self.params, &mut self.deadlines);
     }
 
-    fn on_ack(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
+    pub(crate) fn on_ack(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
         if !self.awaits(me, Kind::Data, frame.from) {
             return;
         }
@@ -435,7 +271,7 @@ impl Wifi {
         self.done(context, me);
     }
 
-    fn broadcast_done(&mut self, context: &mut MediumContext<'_>, me: usize) {
+    pub(crate) fn broadcast_done(&mut self, context: &mut MediumContext<'_>, me: usize) {
         if let Some(mpdu) = self.radios[me].mpdu {
             self.held -= 1;
             context.broadcast_sent(mpdu.packet);
@@ -518,6 +354,7 @@ impl Wifi {
             .enqueue(now, id, context.packets_mut(), &mut self.dropped);
         self.drop_refused(context, me);
         if self.radios[me].mpdu.is_none() {
+            self.part(me);
             self.serve(context, me);
             if self.radios[me].mpdu.is_some() {
                 self.radios[me].request_access(me, now, &self.params, &mut self.deadlines);
@@ -606,8 +443,12 @@ impl Medium for Wifi {
     /// as before. A sender detects it by missing responses.
     fn set_link_up(&mut self, _context: &mut MediumContext<'_>, link: LinkId, up: bool) {
         let direction = self.direction_of(link);
-        if let Some(link) = self.links.get_mut(direction) {
+        if let Some(link) = self.links.get_mut(direction)
+            && link.up != up
+        {
             link.up = up;
+            let radio = link.from as usize;
+            self.give_up_domain_of(radio);
         }
     }
 
@@ -617,6 +458,9 @@ impl Medium for Wifi {
         let mut number = 0;
         while let Some(me) = self.radio_of(node, number) {
             number += 1;
+            if self.radios[me].up != up {
+                self.give_up_domain_of(me);
+            }
             self.radios[me].up = up;
             if up {
                 continue;

@@ -215,6 +215,8 @@ pub struct Setting {
     pub broadcasts: Vec<(usize, u64, usize)>,
     pub seed: u64,
     pub keep_arrivals: bool,
+    /// Each radio is notified of each frame, also in domains.
+    pub without_domains: bool,
 }
 
 impl Setting {
@@ -239,6 +241,7 @@ impl Setting {
             broadcasts: Vec::new(),
             seed: 1,
             keep_arrivals: true,
+            without_domains: false,
         };
         let pairs = backlane_wifi::links_in_range(
             &setting.config,
@@ -280,6 +283,11 @@ impl Setting {
         )
         .unwrap();
         let medium = backlane_net::MediumId(0);
+        let wifi = if self.without_domains {
+            wifi.without_domains()
+        } else {
+            wifi
+        };
         let wifi = wifi.connect(&mut network, &mut events, medium);
         let log = Log::default();
         let next_hops = self.next_hops();
