@@ -5,6 +5,7 @@ use backlane_units::SimTime;
 
 use crate::frame::{Frame, NONE};
 use crate::mac_params::{MacParams, ReceptionModel};
+use crate::phy::reception::{detects_until, is_detected};
 use crate::phy::{ErrorRate, Mode, SinrReception, finds_preamble};
 
 /// The outcome of a reception at the end of the frame.
@@ -48,6 +49,12 @@ impl Reception {
             self.ends,
             self.bytes,
         )
+    }
+
+    /// Whether this interference, the first, is so early and strong that the preamble is lost.
+    fn loses_preamble(&self, now: SimTime, noise_mw: f64, others_mw: f64) -> bool {
+        let noise_mw = if self.noise_free { 0.0 } else { noise_mw };
+        detects_until(self.begins) > now && !is_detected(self.power_mw, noise_mw + others_mw)
     }
 
     /// The probability that it is decoded without interference.
@@ -248,20 +255,22 @@ impl FrameReceiver {
                 noise_mw,
                 ref rates,
             } => {
-                let mut found = true;
-                if power_mw >= sensitivity_mw && may_turn {
-                    self.reception = new();
+                let found = if power_mw >= sensitivity_mw && may_turn {
                     let noise_mw = if noise_free { 0.0 } else { noise_mw };
-                    found = finds_preamble(power_mw, noise_mw + others_mw);
-                    if self.on_air > 1 {
-                        self.sinr = Some(self.reception.over(noise_mw, others_mw, params));
-                    } else {
-                        self.sinr = None;
+                    let found = finds_preamble(power_mw, noise_mw + others_mw);
+                    if found {
+                        self.reception = new();
+                        let is_disturbed = self.on_air > 1;
+                        self.sinr =
+                            is_disturbed.then(|| self.reception.over(noise_mw, others_mw, params));
                     }
+                    found
                 } else if !is_free {
                     let others_mw = self.others_mw(held.power_mw);
-                    found = self.disturb(frame.begins, noise_mw, others_mw, rates, params);
-                }
+                    self.disturb(frame.begins, noise_mw, others_mw, rates, params)
+                } else {
+                    true
+                };
                 if !found {
                     self.reception.from = NONE;
                     self.sinr = None;
@@ -281,6 +290,9 @@ impl FrameReceiver {
         params: &MacParams,
     ) -> bool {
         let reception = &self.reception;
+        if self.sinr.is_none() && reception.loses_preamble(now, noise_mw, others_mw) {
+            return false;
+        }
         let sinr = self
             .sinr
             .get_or_insert_with(|| reception.over(noise_mw, 0.0, params));
@@ -357,9 +369,9 @@ impl FrameReceiver {
 
     /// Draws whether a frame is decoded, with this probability.
     fn succeeds(&mut self, probability: f64) -> bool {
-        if probability >= 1.0 {
+        if probability <= 0.0 || probability >= 1.0 {
             self.owed_draws += 1;
-            return true;
+            return probability > 0.0;
         }
         for _ in 0..std::mem::take(&mut self.owed_draws) {
             self.errors.next_u64();

@@ -71,6 +71,9 @@ const MOST_ERROR: f64 = 0.5;
 /// An error that is rarer than one in 10¹⁵ bits is never met: a frame has 10⁴ and a run 10⁷ frames.
 const LEAST_EXPONENT: f64 = -35.0;
 
+/// ln ½.
+const LOG_HALF: f64 = -std::f64::consts::LN_2;
+
 /// The error rates of a standard's modes, tabulated.
 #[derive(Clone, Debug)]
 pub struct ErrorRate {
@@ -79,6 +82,8 @@ pub struct ErrorRate {
     tables: [Vec<f64>; Mode::ALL.len()],
     /// For each mode the ratio from which on all bits come through.
     certain: [f64; Mode::ALL.len()],
+    /// For each mode the ratio up to which the hazard of a bit is above a half.
+    garbled: [f64; Mode::ALL.len()],
 }
 
 impl ErrorRate {
@@ -97,7 +102,15 @@ impl ErrorRate {
             let least = table.iter().position(|&log| log <= LEAST_EXPONENT);
             least.map_or(f64::INFINITY, |step| at(step + 1))
         });
-        Self { tables, certain }
+        let garbled = tables.each_ref().map(|table: &Vec<f64>| {
+            let steps = table.iter().take_while(|&&log| log > LOG_HALF).count();
+            steps.checked_sub(2).map_or(0.0, at)
+        });
+        Self {
+            tables,
+            certain,
+            garbled,
+        }
     }
 
     /// −ln of the probability that `bits` bits in `mode` come through at the ratio `sinr`. Those
@@ -125,6 +138,12 @@ impl ErrorRate {
     #[inline]
     pub fn is_certain(&self, mode: Mode, sinr: f64) -> bool {
         sinr >= self.certain[mode.index()]
+    }
+
+    /// Whether the [hazard](Self::hazard) of each bit in `mode` is above a half at the ratio `sinr`.
+    #[inline]
+    pub fn is_garbled(&self, mode: Mode, sinr: f64) -> bool {
+        sinr <= self.garbled[mode.index()]
     }
 
     /// The probability that `bits` bits in `mode` come through at the ratio `sinr`.
@@ -274,6 +293,21 @@ mod tests {
 
     /// Success of 8000 bits, as ns-3.37's NistErrorRateModel and DsssErrorRateModel (with GSL)
     /// compute it.
+    #[test]
+    fn bits_up_to_the_garbled_ratio_have_a_hazard_above_a_half() {
+        for standard in [Standard::A, Standard::B, Standard::G, Standard::Dsss] {
+            let rates = ErrorRate::new(standard);
+            for &mode in standard.modes() {
+                let most = rates.garbled[mode.index()];
+                for part in 0..=100 {
+                    let sinr = most * (f64::from(part) / 100.0);
+                    assert!(rates.hazard(mode, sinr, 1.0) > 0.5, "{mode:?} at {sinr}");
+                    assert!(rates.is_garbled(mode, sinr));
+                }
+            }
+        }
+    }
+
     #[test]
     fn frames_of_1000_bytes_come_through_as_often_as_in_ns3() {
         let points = [

@@ -65,7 +65,7 @@ impl SinrReception {
             noise_mw,
             interference_mw,
             since: now,
-            preamble_found_at: now.saturating_add(PREAMBLE_DETECTION),
+            preamble_found_at: detects_until(now),
             preamble_found: finds_preamble(signal_mw, noise_mw + interference_mw),
             payload_begins,
             ends,
@@ -90,7 +90,9 @@ impl SinrReception {
     pub fn on_interference(&mut self, now: SimTime, interference_mw: f64, rates: &ErrorRate) {
         self.advance(now, rates);
         self.interference_mw = interference_mw;
-        if now < self.preamble_found_at && self.sinr() < PREAMBLE_SINR {
+        if now < self.preamble_found_at
+            && !is_detected(self.signal_mw, self.noise_mw + self.interference_mw)
+        {
             self.preamble_found = false;
         }
     }
@@ -105,10 +107,11 @@ impl SinrReception {
             return 0.0;
         }
         self.advance(self.ends, rates);
-        if self.hazard == 0.0 {
-            return 1.0;
+        match self.hazard {
+            0.0 => 1.0,
+            hazard if hazard > HOPELESS => 0.0,
+            hazard => libm::exp(-hazard),
         }
-        libm::exp(-self.hazard)
     }
 
     fn advance(&mut self, now: SimTime, rates: &ErrorRate) {
@@ -123,18 +126,37 @@ impl SinrReception {
         if rates.is_certain(self.mode, sinr) || self.hazard > HOPELESS {
             return;
         }
+        let payload_bits = if now > self.payload_begins {
+            let from = since.max(self.payload_begins);
+            self.payload_bits * share(from, now, self.payload_begins, self.ends)
+        } else {
+            0.0
+        };
+        if rates.is_garbled(self.mode, sinr) && 0.5 * payload_bits > HOPELESS {
+            self.hazard = f64::INFINITY;
+            return;
+        }
         if since < self.payload_begins {
             let to = now.min(self.payload_begins);
             let share = share(since, to, self.begins, self.payload_begins);
             let bits = if self.mode.is_ofdm() { 24.0 } else { 48.0 };
             self.hazard += rates.hazard(self.mode.header_mode(), sinr, bits * share);
         }
-        if now > self.payload_begins {
-            let from = since.max(self.payload_begins);
-            let share = share(from, now, self.payload_begins, self.ends);
-            self.hazard += rates.hazard(self.mode, sinr, self.payload_bits * share);
+        if payload_bits > 0.0 {
+            self.hazard += rates.hazard(self.mode, sinr, payload_bits);
         }
     }
+}
+
+/// When the preamble of a frame that begins at this instant is detected.
+pub(crate) fn detects_until(begins: SimTime) -> SimTime {
+    begins.saturating_add(PREAMBLE_DETECTION)
+}
+
+/// Whether the detection of a preamble goes on over this noise and interference.
+pub(crate) fn is_detected(signal_mw: f64, disturbance_mw: f64) -> bool {
+    let is_lost = signal_mw / disturbance_mw < PREAMBLE_SINR;
+    !is_lost
 }
 
 /// Whether a preamble is found over so much noise and interference.
