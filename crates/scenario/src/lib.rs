@@ -7,7 +7,8 @@
 //! 2. `normal` checks it against the one table of keys in `spec` and fills in defaults, collecting
 //!    every problem as a [`Diagnostic`] in `problems`. `catalogue` knows the keys that models
 //!    declare; `builder` puts them into the table.
-//! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself.
+//! 3. `topology` builds the nodes and links, from a generator, a CSV file or the file itself;
+//!    `networks` keeps the last one.
 //! 4. `resolve` joins the flows, UEs and records to them, and gives the normal form and a
 //!    [`Scenario`] of plain values; `custom` adds the text of Python classes, `traces` that of
 //!    recorded traces, `assignment` the channels and flow rates of links over 802.11; `print` writes
@@ -42,6 +43,7 @@ mod keys;
 mod lte;
 pub mod model;
 mod names;
+mod networks;
 mod normal;
 mod parse;
 mod phrases;

@@ -12,12 +12,12 @@ use crate::files::{Files, TableReader};
 use crate::graph::Graphs;
 use crate::hash;
 use crate::model::{CustomControl, Described, PythonRouter};
+use crate::networks::Networks;
 use crate::parse::parse;
 use crate::print::{self, Style};
 use crate::problems::{Problems, Watch};
 use crate::resolve::{Resolved, resolve};
 use crate::sweep::{self, Seeds, Sweep, apply_overrides};
-use crate::topology::Networks;
 use crate::tree::Table;
 use crate::twins::Twins;
 

@@ -7,11 +7,12 @@ use crate::codes::Code;
 use crate::diagnostic::Report;
 use crate::files::{self, Files, Refusal, regular_size};
 use crate::model::{Described, Scenario};
+use crate::networks::Networks;
 use crate::plan::{MOST_BYTES, load, report};
 use crate::problems::Problems;
 use crate::resolve::resolve;
 use crate::shown;
-use crate::topology::{self, Networks};
+use crate::topology;
 
 /// Checks the text of a sites file; the result is the number of sites.
 ///

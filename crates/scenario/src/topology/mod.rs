@@ -33,7 +33,7 @@ use crate::tree::{Item, Table, Value};
 use crate::values::FARTHEST_UM;
 
 use network::too_many;
-pub(crate) use network::{Network, Networks, Placed};
+pub(crate) use network::{Network, Placed};
 use template::{Template, check_queue, template};
 pub(crate) use template::{check_waiting_time, queue, queue_without_rate};
 
