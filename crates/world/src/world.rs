@@ -66,8 +66,9 @@ impl World {
     /// For each node the number of its connected component.
     pub(crate) fn pieces(&self) -> Vec<usize> {
         let mut pieces: Vec<usize> = (0..self.nodes.len()).collect();
-        let root = |pieces: &[usize], mut node: usize| {
+        let root = |pieces: &mut [usize], mut node: usize| {
             while pieces[node] != node {
+                pieces[node] = pieces[pieces[node]];
                 node = pieces[node];
             }
             node
@@ -80,9 +81,11 @@ impl World {
         let hosts = self.nodes.iter().enumerate();
         let attached = hosts.filter_map(|(host, info)| Some((host, info.attached_to?.index())));
         for (a, b) in joined.chain(attached) {
-            let (a, b) = (root(&pieces, a), root(&pieces, b));
+            let (a, b) = (root(&mut pieces, a), root(&mut pieces, b));
             pieces[a.max(b)] = a.min(b);
         }
-        (0..pieces.len()).map(|node| root(&pieces, node)).collect()
+        (0..pieces.len())
+            .map(|node| root(&mut pieces, node))
+            .collect()
     }
 }
