@@ -9,7 +9,7 @@ FLOORS := $(VENV)-floors
 # Programs outside the workspace that bring models of their own.
 PROGRAMS := $(wildcard examples/*/Cargo.toml)
 
-.PHONY: demo test test-floors bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+.PHONY: demo test test-floors wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: two networks, three routings, one answer with a picture.
@@ -37,6 +37,11 @@ test: $(VENV)/.installed-dev
 # numpy has wheels for Python 3.10 to 3.12.
 test-floors: $(FLOORS)/.installed
 	$(FLOORS)/bin/pytest tests/python
+
+# A wheel in target/wheels that is compiled with a profile of scenes, with the results of a build from
+# source: three builds and two minutes of runs. See CONTRIBUTING.md.
+wheel: $(BIN)/python
+	$(BIN)/python -m validation.wheel
 
 # CPU time of whole scenarios; see docs/performance.md.
 bench: $(VENV)/.installed

@@ -175,7 +175,8 @@ fn scenarios() -> Vec<(String, String)> {
 fn write_scenarios(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for (name, text) in scenarios() {
-        std::fs::write(folder.join(name + ".toml"), text)?;
+        let file = name.replace('/', " per ") + ".toml";
+        std::fs::write(folder.join(file), text)?;
     }
     Ok(())
 }
