@@ -229,6 +229,15 @@ impl Flows {
         most.filter(|&most| most > 0)
     }
 
+    /// Whether any flow, or this one, takes part in the choice.
+    #[inline]
+    pub(super) fn may_be_chosen(&self, only: Option<usize>) -> bool {
+        match only {
+            Some(slot) => self.levels[slot] != NEVER,
+            None => self.empty_compete || self.held_pkts > 0,
+        }
+    }
+
     /// The flow with this D; of several, the least recently chosen.
     pub(super) fn with(
         &self,

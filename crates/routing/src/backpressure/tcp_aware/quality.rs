@@ -33,8 +33,9 @@ pub(super) struct Quality {
     counted: Counted,
     window: Duration,
     counts: [Count; STEPS],
-    /// The number of the last step of the window.
+    /// The number of the last step of the window, and when it ends.
     step: u64,
+    step_ends_at: SimTime,
     loss: f64,
     rate_bps: f64,
 }
@@ -47,6 +48,7 @@ impl Quality {
             window,
             counts: [Count::default(); STEPS],
             step: 0,
+            step_ends_at: SimTime::ZERO,
             loss: 0.0,
             rate_bps: nominal_bps,
         }
@@ -75,8 +77,18 @@ impl Quality {
     }
 
     /// Moves the window to `now`.
+    #[inline]
     fn advance(&mut self, now: SimTime) {
-        let step = now.as_ps() / (self.window.as_ps() / STEPS as u64).max(1);
+        if now >= self.step_ends_at {
+            self.advance_by_steps(now);
+        }
+    }
+
+    #[cold]
+    fn advance_by_steps(&mut self, now: SimTime) {
+        let step_ps = (self.window.as_ps() / STEPS as u64).max(1);
+        let step = now.as_ps() / step_ps;
+        self.step_ends_at = SimTime::from_ps((step + 1).saturating_mul(step_ps));
         if step == self.step {
             return;
         }

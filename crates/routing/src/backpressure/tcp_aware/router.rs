@@ -46,13 +46,29 @@ struct Outlet {
     /// When it last reported the queues, and which version of them.
     reported_at: SimTime,
     reported_version: u64,
-    /// The random reduction of the report interval, which keeps nodes from reporting in step.
-    jitter: f64,
+    /// When it sends its own report, if no packet is sent before: while the queues are those of
+    /// the last report, and once they have changed.
+    due_unchanged: SimTime,
+    due_changed: SimTime,
     /// The slot of the flow that the next report begins with.
     next: usize,
 }
 
 /// TCP-aware backpressure on one node.
+impl Outlet {
+    /// Sets when it sends its own report. The interval is shorter by the share `jitter`, which
+    /// keeps nodes from reporting in step.
+    fn set_due(&mut self, config: &TcpAwareConfig, jitter: f64) {
+        let after = |interval: Duration| {
+            let wait = interval.as_secs_f64() * (1.0 - jitter);
+            self.reported_at
+                .saturating_add(Duration::from_secs_f64(wait))
+        };
+        (self.due_unchanged, self.due_changed) =
+            (after(config.report_interval), after(config.report_idle));
+    }
+}
+
 pub struct TcpAware {
     config: TcpAwareConfig,
     links: Rc<FlowLinks>,
@@ -157,7 +173,7 @@ impl TcpAware {
 
     /// Sends on the idle ones among these interfaces, one packet each, until no D is positive.
     fn serve(&mut self, context: &mut Context<'_>, among: Range<usize>, only: Option<usize>) {
-        loop {
+        while self.flows.may_be_chosen(only) {
             let acks = if self.config.ack_priority && only.is_none() {
                 self.best(context, among.clone(), None, true)
             } else {
@@ -219,7 +235,7 @@ impl TcpAware {
         let outlet = &mut self.outlets[outlet];
         outlet.reported_at = now;
         outlet.reported_version = self.version;
-        outlet.jitter = self.jitter.uniform() / 4.0;
+        outlet.set_due(&self.config, self.jitter.uniform() / 4.0);
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
         let (complete, next) = self.flows.backlogs(outlet.next, most, &mut entries);
@@ -232,15 +248,11 @@ impl TcpAware {
 
     /// When an outlet sends its own report, if no packet is sent before.
     fn due(&self, outlet: &Outlet) -> SimTime {
-        let interval = if outlet.reported_version == self.version {
-            self.config.report_interval
+        if outlet.reported_version == self.version {
+            outlet.due_unchanged
         } else {
-            self.config.report_idle
-        };
-        let wait = interval.as_secs_f64() * (1.0 - outlet.jitter);
-        outlet
-            .reported_at
-            .saturating_add(Duration::from_secs_f64(wait))
+            outlet.due_changed
+        }
     }
 
     fn arm_report(&self, context: &mut Context<'_>) {
@@ -290,15 +302,18 @@ impl Router for TcpAware {
             ));
             let same = |outlet: &Outlet| outlet.radio.is_some() && outlet.radio == interface.radio;
             let outlet = self.outlets.iter().position(same).unwrap_or_else(|| {
-                self.outlets.push(Outlet {
+                let mut outlet = Outlet {
                     radio: interface.radio,
                     interfaces: Vec::new(),
                     busy: false,
                     reported_at: now,
                     reported_version: 0,
-                    jitter: self.jitter.uniform(),
+                    due_unchanged: now,
+                    due_changed: now,
                     next: 0,
-                });
+                };
+                outlet.set_due(&self.config, self.jitter.uniform());
+                self.outlets.push(outlet);
                 self.outlets.len() - 1
             });
             self.outlets[outlet].interfaces.push(index);
