@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use backlane_net::{FlowId, NodeId, Packet, PacketId};
 use backlane_units::{Duration, SimTime};
 
+use super::backlogs::{Backlogs, Part};
 use super::{Entry, Threshold};
 
 /// No slot.
@@ -31,9 +32,19 @@ pub(super) struct Flow {
     pub(super) queue: VecDeque<Waiting>,
     crosses: bool,
     seen_at: SimTime,
-    reported_at: SimTime,
     /// The number of the service round in which it was last chosen.
     served: u64,
+}
+
+impl Flow {
+    /// The entry in a report; `None` if the flow does not cross the node or has no number there.
+    #[inline]
+    fn entry(&self) -> Option<Entry> {
+        (self.crosses && Entry::can_report(self.key)).then_some(Entry {
+            key: self.key as u32,
+            pkts: self.queue.len() as u32,
+        })
+    }
 }
 
 /// The flows known to a node, each in a slot, and the threshold K.
@@ -46,6 +57,9 @@ pub(super) struct Flows {
     known: Vec<Flow>,
     /// By slot: max{K, U}, or [`NEVER`].
     levels: Vec<i32>,
+    /// By slot, when a neighbour last reported packets of the flow.
+    reported_at: Vec<SimTime>,
+    backlogs: Backlogs,
     free: Vec<usize>,
     crossing: u32,
     k_pkts: i32,
@@ -62,6 +76,8 @@ impl Flows {
             slots: Vec::new(),
             known: Vec::new(),
             levels: Vec::new(),
+            reported_at: Vec::new(),
+            backlogs: Backlogs::default(),
             free: Vec::new(),
             crossing: 0,
             k_pkts: 0,
@@ -72,14 +88,18 @@ impl Flows {
         flows
     }
 
-    /// The slot of a flow, and whether the slot is new.
-    pub(super) fn slot(&mut self, key: u64, now: SimTime) -> (usize, bool) {
+    /// The slot of a flow that is known.
+    #[inline]
+    pub(super) fn slot(&self, key: u64) -> Option<usize> {
+        let slot = *self.slots.get(key as usize)?;
+        (slot != UNKNOWN).then_some(slot as usize)
+    }
+
+    /// Adds a flow and returns its slot.
+    pub(super) fn add(&mut self, key: u64, now: SimTime) -> usize {
         let index = key as usize;
         if index >= self.slots.len() {
             self.slots.resize(index + 1, UNKNOWN);
-        }
-        if self.slots[index] != UNKNOWN {
-            return (self.slots[index] as usize, false);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.known.push(Flow {
@@ -90,10 +110,10 @@ impl Flows {
                 queue: VecDeque::new(),
                 crosses: false,
                 seen_at: now,
-                reported_at: now,
                 served: 0,
             });
             self.levels.push(NEVER);
+            self.reported_at.push(now);
             self.known.len() - 1
         });
         let flow = &mut self.known[slot];
@@ -101,10 +121,10 @@ impl Flows {
         flow.exit = NodeId::NONE;
         flow.at_source = false;
         flow.seen_at = now;
-        flow.reported_at = now;
         flow.served = 0;
+        self.reported_at[slot] = now;
         self.slots[index] = slot as u32;
-        (slot, true)
+        slot
     }
 
     /// A packet of the flow in `slot` joins its queue.
@@ -156,8 +176,9 @@ impl Flows {
     }
 
     /// Records that a neighbour has packets of the flow.
+    #[inline]
     pub(super) fn on_report(&mut self, slot: usize, now: SimTime) {
-        self.known[slot].reported_at = now;
+        self.reported_at[slot] = now;
     }
 
     /// Removes flows without packets or reports for `idle`.
@@ -173,7 +194,7 @@ impl Flows {
                 self.crossing -= 1;
             }
             let known_by = &mut self.slots[flow.key as usize];
-            if now >= flow.reported_at.saturating_add(idle) && *known_by != UNKNOWN {
+            if now >= self.reported_at[slot].saturating_add(idle) && *known_by != UNKNOWN {
                 *known_by = UNKNOWN;
                 self.free.push(slot);
                 self.levels[slot] = NEVER;
@@ -190,6 +211,7 @@ impl Flows {
             Threshold::Fixed(pkts) => pkts,
         };
         self.k_pkts = i32::try_from(k).unwrap_or(i32::MAX / 4);
+        self.backlogs.replace(self.known.iter().map(Flow::entry));
         for slot in 0..self.known.len() {
             self.set_level(slot);
         }
@@ -205,6 +227,18 @@ impl Flows {
         } else {
             NEVER
         };
+        if let Some(entry) = flow.entry() {
+            self.backlogs.set(slot, entry);
+        }
+    }
+
+    /// Whether any flow, or this one, takes part in the choice.
+    #[inline]
+    pub(super) fn may_be_chosen(&self, only: Option<usize>) -> bool {
+        match only {
+            Some(slot) => self.levels[slot] != NEVER,
+            None => self.empty_compete || self.held_pkts > 0,
+        }
     }
 
     /// The maximum of D = max{K, U} − `reported_pkts` over the flows, or over the acknowledgement
@@ -227,15 +261,6 @@ impl Flows {
             differentials.max()
         };
         most.filter(|&most| most > 0)
-    }
-
-    /// Whether any flow, or this one, takes part in the choice.
-    #[inline]
-    pub(super) fn may_be_chosen(&self, only: Option<usize>) -> bool {
-        match only {
-            Some(slot) => self.levels[slot] != NEVER,
-            None => self.empty_compete || self.held_pkts > 0,
-        }
     }
 
     /// The flow with this D; of several, the least recently chosen.
@@ -283,29 +308,9 @@ impl Flows {
         self.known.iter().flat_map(|flow| &flow.queue)
     }
 
-    /// Appends the backlogs of at most `most` flows that cross the node, cyclically from a slot.
-    /// Returns whether these are all of them, and the slot to begin with next.
-    pub(super) fn backlogs(
-        &self,
-        from: usize,
-        most: usize,
-        entries: &mut Vec<Entry>,
-    ) -> (bool, usize) {
-        let from = from.min(self.known.len());
-        let mut crossing = (from..self.known.len())
-            .chain(0..from)
-            .map(|slot| (slot, &self.known[slot]))
-            .filter(|(_, flow)| flow.crosses && Entry::can_report(flow.key));
-        for (_, flow) in crossing.by_ref().take(most) {
-            entries.push(Entry {
-                key: flow.key as u32,
-                pkts: flow.queue.len() as u32,
-            });
-        }
-        match crossing.next() {
-            Some((slot, _)) => (false, slot),
-            None => (true, 0),
-        }
+    /// The backlogs of at most `most` flows that cross the node, cyclically from a slot.
+    pub(super) fn backlogs(&self, from: usize, most: usize) -> Part<'_> {
+        self.backlogs.part(from, most)
     }
 
     /// Whether any flow is known.
@@ -355,7 +360,7 @@ mod tests {
         let mut flows = Flows::new(threshold, buffer_pkts, false);
         for (number, &pkts) in (0..).zip(backlogs_pkts) {
             let packet = packet(number);
-            let (slot, _) = flows.slot(packet.flow_key(), NOW);
+            let slot = flows.add(packet.flow_key(), NOW);
             for id in 0..pkts {
                 flows.push(slot, PacketId(100 * number + id), &packet, NOW);
             }
@@ -423,8 +428,9 @@ mod tests {
         let mut flows = flows(Threshold::Share, 100, &[1, 1]);
         flows.pop_front(0);
         flows.forget(NOW + Duration::from_secs(10), Duration::from_secs(10));
-        assert_eq!(flows.slot(packet(7).flow_key(), NOW), (0, true));
-        assert_eq!(flows.slot(packet(1).flow_key(), NOW), (1, false));
+        assert_eq!(flows.slot(packet(0).flow_key()), None);
+        assert_eq!(flows.add(packet(7).flow_key(), NOW), 0);
+        assert_eq!(flows.slot(packet(1).flow_key()), Some(1));
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! buffer.
 //!
 //! - `report`: what a node reports to its neighbours, on data packets or in messages.
+//! - `backlogs`: the entries of these reports.
 //! - `flows`: the queues of a node and the state of each flow.
 //! - `quality`: the failure ratio and the rate of a link.
 //! - `links`: which links a flow may take.
@@ -27,6 +28,7 @@ use backlane_param::ranges::{INTERVAL, MESSAGE_INTERVAL, SPAN};
 use backlane_param::{or_word, params, words};
 use backlane_units::Duration;
 
+mod backlogs;
 mod flows;
 mod links;
 mod neighbour;

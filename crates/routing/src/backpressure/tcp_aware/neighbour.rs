@@ -16,6 +16,8 @@ pub(super) struct Neighbour {
     /// Backlog as last reported, by slot of the flow; 0 where it is the flow's destination, and
     /// [`CLOSED`] where the flow may not go.
     reported_pkts: Vec<i32>,
+    /// By slot, whether its reports do not count: it leaves the mesh there, or may not go there.
+    fixed: Vec<bool>,
 }
 
 impl Neighbour {
@@ -25,6 +27,7 @@ impl Neighbour {
             valid_until,
             quality,
             reported_pkts: Vec::new(),
+            fixed: Vec::new(),
         }
     }
 
@@ -32,13 +35,16 @@ impl Neighbour {
     pub(super) fn open(&mut self, slot: usize) {
         if slot >= self.reported_pkts.len() {
             self.reported_pkts.resize(slot + 1, 0);
+            self.fixed.resize(slot + 1, false);
         }
         self.reported_pkts[slot] = 0;
+        self.fixed[slot] = false;
     }
 
     /// Sets whether a flow that leaves the mesh at `exit` may use this link.
     pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId, open: bool) {
         let reported = &mut self.reported_pkts[slot];
+        self.fixed[slot] = !open || self.node == exit;
         if !open {
             *reported = CLOSED;
         } else if self.node == exit || *reported == CLOSED {
@@ -46,9 +52,10 @@ impl Neighbour {
         }
     }
 
-    /// Stores a reported backlog of a flow that leaves the mesh at `exit`.
-    pub(super) fn on_report(&mut self, slot: usize, exit: NodeId, pkts: u32) {
-        if self.node != exit && self.reported_pkts[slot] != CLOSED {
+    /// Stores a reported backlog of a flow.
+    #[inline]
+    pub(super) fn on_report(&mut self, slot: usize, pkts: u32) {
+        if !self.fixed[slot] {
             self.reported_pkts[slot] = pkts as i32;
         }
     }

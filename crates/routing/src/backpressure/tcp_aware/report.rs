@@ -19,7 +19,7 @@ use std::sync::Arc;
 const REPORT: u8 = 81;
 const COMPLETE: u8 = 0x80;
 const HEADER_BYTES: usize = 4;
-const ENTRY_BYTES: usize = 4;
+pub(super) const ENTRY_BYTES: usize = 4;
 const KEY_BITS: u32 = 20;
 const PACKETS_BITS: u32 = 12;
 /// The longest queue that can be reported, in packets; longer ones are reported as this.
@@ -39,6 +39,13 @@ impl Entry {
     pub(super) fn can_report(key: u64) -> bool {
         key < 1 << KEY_BITS
     }
+
+    /// The entry as bytes.
+    #[inline]
+    pub(super) fn encode(self) -> [u8; ENTRY_BYTES] {
+        let key = self.key & ((1 << KEY_BITS) - 1);
+        (key << PACKETS_BITS | self.pkts.min(MOST_PACKETS)).to_be_bytes()
+    }
 }
 
 /// A node's report of its queues to its neighbours.
@@ -54,15 +61,9 @@ impl Report {
     /// The report as bytes: 4, and 4 for each entry.
     pub fn encode(&self) -> Arc<[u8]> {
         let count = self.entries.len().min(usize::from(u16::MAX));
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + ENTRY_BYTES * count);
-        bytes.extend([REPORT, if self.complete { COMPLETE } else { 0 }]);
-        bytes.extend((count as u16).to_be_bytes());
-        for entry in &self.entries[..count] {
-            let key = entry.key & ((1 << KEY_BITS) - 1);
-            let word = key << PACKETS_BITS | entry.pkts.min(MOST_PACKETS);
-            bytes.extend(word.to_be_bytes());
-        }
-        bytes.into()
+        let entries = self.entries[..count].iter().map(|entry| entry.encode());
+        let entries: Vec<_> = entries.collect();
+        message(self.complete, [&entries, &[]], &mut Vec::new())
     }
 
     /// Whether the report is complete, and its entries; `None` if the bytes are not a whole report.
@@ -92,6 +93,22 @@ impl Report {
             entries: entries.collect(),
         })
     }
+}
+
+/// A report of entries in two pieces, at most 2¹⁶ − 1. `buffer` saves allocations.
+pub(super) fn message(
+    complete: bool,
+    entries: [&[[u8; ENTRY_BYTES]]; 2],
+    buffer: &mut Vec<u8>,
+) -> Arc<[u8]> {
+    let count = entries[0].len() + entries[1].len();
+    let [high, low] = (count as u16).to_be_bytes();
+    buffer.clear();
+    buffer.extend_from_slice(&[REPORT, if complete { COMPLETE } else { 0 }, high, low]);
+    for piece in entries {
+        buffer.extend_from_slice(piece.as_flattened());
+    }
+    Arc::from(buffer.as_slice())
 }
 
 #[cfg(test)]

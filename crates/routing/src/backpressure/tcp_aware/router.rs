@@ -12,7 +12,8 @@ use backlane_units::{Duration, Rate, SimTime};
 use super::flows::{Flows, Waiting};
 use super::neighbour::Neighbour;
 use super::quality::Quality;
-use super::{Entry, FlowLinks, Report, TcpAwareConfig};
+use super::report::message;
+use super::{FlowLinks, Report, TcpAwareConfig};
 use crate::readings::{OVERFLOW_AT_SOURCE, OVERFLOW_IN_TRANSIT, TRAPPED_AREA, TRAPPED_PKTS};
 
 const RETRY: u32 = 0;
@@ -54,7 +55,6 @@ struct Outlet {
     next: usize,
 }
 
-/// TCP-aware backpressure on one node.
 impl Outlet {
     /// Sets when it sends its own report. The interval is shorter by the share `jitter`, which
     /// keeps nodes from reporting in step.
@@ -69,6 +69,7 @@ impl Outlet {
     }
 }
 
+/// TCP-aware backpressure on one node.
 pub struct TcpAware {
     config: TcpAwareConfig,
     links: Rc<FlowLinks>,
@@ -87,7 +88,8 @@ pub struct TcpAware {
     report: Option<TimerId>,
     forget: Option<TimerId>,
     forgetting: bool,
-    entries: Vec<Entry>,
+    /// Scratch of [`TcpAware::report`].
+    buffer: Vec<u8>,
     queue: RouterQueue,
     overflow_at_source: u64,
     overflow_in_transit: u64,
@@ -114,7 +116,7 @@ impl TcpAware {
             report: None,
             forget: None,
             forgetting: false,
-            entries: Vec::new(),
+            buffer: Vec::new(),
             queue: RouterQueue::default(),
             overflow_at_source: 0,
             overflow_in_transit: 0,
@@ -122,13 +124,21 @@ impl TcpAware {
         }
     }
 
-    /// The slot of a flow; a new one is added for all neighbours.
+    /// The slot of a flow.
+    #[inline]
     fn slot(&mut self, key: u64, now: SimTime) -> usize {
-        let (slot, new) = self.flows.slot(key, now);
-        if new {
-            for neighbour in &mut self.neighbours {
-                neighbour.open(slot);
-            }
+        match self.flows.slot(key) {
+            Some(slot) => slot,
+            None => self.add_flow(key, now),
+        }
+    }
+
+    /// Adds a flow for all neighbours and returns its slot.
+    #[cold]
+    fn add_flow(&mut self, key: u64, now: SimTime) -> usize {
+        let slot = self.flows.add(key, now);
+        for neighbour in &mut self.neighbours {
+            neighbour.open(slot);
         }
         slot
     }
@@ -236,17 +246,13 @@ impl TcpAware {
         outlet.reported_at = now;
         outlet.reported_version = self.version;
         outlet.set_due(&self.config, self.jitter.uniform() / 4.0);
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.clear();
-        let (complete, next) = self.flows.backlogs(outlet.next, most, &mut entries);
-        outlet.next = next;
-        let report = Report { complete, entries };
-        let message = report.encode();
-        self.entries = report.entries;
-        message
+        let part = self.flows.backlogs(outlet.next, most);
+        outlet.next = part.next;
+        message(part.complete, part.entries, &mut self.buffer)
     }
 
     /// When an outlet sends its own report, if no packet is sent before.
+    #[inline]
     fn due(&self, outlet: &Outlet) -> SimTime {
         if outlet.reported_version == self.version {
             outlet.due_unchanged
@@ -384,8 +390,7 @@ impl Router for TcpAware {
             if entry.pkts > 0 {
                 self.flows.on_report(slot, now);
             }
-            let exit = self.flows.get(slot).exit;
-            self.neighbours[interface].on_report(slot, exit, entry.pkts);
+            self.neighbours[interface].on_report(slot, entry.pkts);
         }
         if !self.forgetting {
             self.arm_forget(context);
