@@ -95,9 +95,15 @@ impl Wifi {
             content: is_capturing.then(|| self.content(me, frame)).flatten(),
             frame: *frame,
         };
-        match self.place_of(me) {
-            Some((domain, place)) => self.end_in_domain(context, domain, place, &ended),
-            None => self.end_everywhere(context, &ended),
+        let place = self.place_of(me);
+        match place {
+            Some((domain, place)) if !self.prepare_end(domain, &ended) => {
+                self.end_at_own(context, domain, place, &ended);
+            }
+            _ => self.end_everywhere(context, &ended),
+        }
+        if let Some((domain, place)) = place {
+            self.end_in_domain(domain, place, &ended.frame);
         }
         let next = match ended.frame.kind {
             Kind::Cts | Kind::Ack => Phase::Contend,
@@ -114,8 +120,7 @@ impl Wifi {
     }
 
     /// A frame ends at all radios in range. Bystanders of a domain decode it.
-    #[inline]
-    pub(crate) fn end_everywhere(&mut self, context: &mut MediumContext<'_>, ended: &Ended) {
+    fn end_everywhere(&mut self, context: &mut MediumContext<'_>, ended: &Ended) {
         let me = ended.frame.from as usize;
         let audible = std::mem::take(&mut self.audible[me]);
         for (index, hearer) in audible.iter().enumerate() {

@@ -85,6 +85,11 @@ impl Domain {
             certain,
         }
     }
+
+    /// Whether a frame that is on the air is the only one of the burst, and all members decode it.
+    fn is_shared(&self, frame: &Frame) -> bool {
+        self.burst.len() == 1 && self.certain[frame.mode.index()]
+    }
 }
 
 /// The domains among the radios, and each radio's place in them. All members are bystanders.
@@ -320,26 +325,20 @@ impl Wifi {
         false
     }
 
-    /// The frame of a member of a domain ends.
-    pub(crate) fn end_in_domain(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        domain: usize,
-        sender: usize,
-        ended: &Ended,
-    ) {
-        let frame = &ended.frame;
-        let found = &self.domains[domain];
-        let is_shared = found.burst.len() == 1 && found.certain[frame.mode.index()];
-        if ended.overheard.is_some() {
-            if !is_shared {
-                self.part_all(domain);
-            }
-            self.end_everywhere(context, ended);
-        } else {
-            self.end_at_own(context, domain, sender, ended);
+    /// The frame of a member of a domain is about to end. Returns whether bystanders matter, since
+    /// they overhear its message; if they do not all decode it, they get a state of their own.
+    pub(crate) fn prepare_end(&mut self, domain: usize, ended: &Ended) -> bool {
+        let is_overheard = ended.overheard.is_some();
+        if is_overheard && !self.domains[domain].is_shared(&ended.frame) {
+            self.part_all(domain);
         }
+        is_overheard
+    }
+
+    /// The frame of a member of a domain has ended.
+    pub(crate) fn end_in_domain(&mut self, domain: usize, sender: usize, frame: &Frame) {
         let found = &mut self.domains[domain];
+        let is_shared = found.is_shared(frame);
         found.on_air -= 1;
         found.burst.push(Passed {
             frame: *frame,
@@ -359,7 +358,7 @@ impl Wifi {
     }
 
     /// A frame ends at the members with a state of their own.
-    fn end_at_own(
+    pub(crate) fn end_at_own(
         &mut self,
         context: &mut MediumContext<'_>,
         domain: usize,

@@ -138,6 +138,7 @@ impl Radio {
         }
     }
 
+    #[inline]
     pub(crate) fn nav_busy(&self, now: SimTime) -> bool {
         self.nav.ends() > now
     }
@@ -173,12 +174,14 @@ impl Radio {
         }
     }
 
+    #[inline]
     fn begins(&self, params: &MacParams) -> SimTime {
         self.reference
             .saturating_add(params.slot.saturating_mul(u64::from(self.backoff)))
     }
 
     /// The countdown continues on an idle channel.
+    #[inline]
     pub(crate) fn resume(&mut self, me: usize, params: &MacParams, deadlines: &mut Deadlines) {
         debug_assert!(self.phase == Phase::Contend && self.cca_busy == 0);
         self.reference = self.nav.reference(self.access_at, params);
@@ -186,6 +189,7 @@ impl Radio {
     }
 
     /// The transmission is due when the back-off has passed from `reference` on.
+    #[inline]
     pub(crate) fn resume_slot(&self, me: usize, params: &MacParams, deadlines: &mut Deadlines) {
         if self.mpdu.is_some() {
             deadlines.set(me, self.begins(params), Priority::Other);
@@ -193,6 +197,7 @@ impl Radio {
     }
 
     /// The countdown stops. A transmission due within the sensing delay starts nevertheless.
+    #[inline]
     fn freeze(&mut self, me: usize, now: SimTime, params: &MacParams, deadlines: &mut Deadlines) {
         let begins = deadlines.at(me);
         if begins <= now || begins < now.saturating_add(params.sensing_delay) {
@@ -206,6 +211,7 @@ impl Radio {
     }
 
     /// A transmission starts. An ongoing reception is lost.
+    #[inline]
     pub(crate) fn begin(
         &mut self,
         me: usize,
@@ -227,6 +233,7 @@ impl Radio {
     }
 
     /// A transmission ends; `phase` is the next state.
+    #[inline]
     pub(crate) fn end(
         &mut self,
         me: usize,
@@ -357,6 +364,7 @@ impl Radio {
     }
 
     /// Follows the end of a sensed frame of another radio.
+    #[inline]
     pub(crate) fn on_cca_idle(
         &mut self,
         me: usize,
@@ -387,11 +395,13 @@ impl Radio {
     }
 
     /// Sets the NAV from the Duration field of a frame for another radio.
+    #[inline]
     pub(crate) fn set_nav(&mut self, frame: &Frame, params: &MacParams) {
         self.nav.set(frame, params);
     }
 
     /// Sends a response when SIFS has passed.
+    #[inline]
     pub(crate) fn respond(
         &mut self,
         me: usize,

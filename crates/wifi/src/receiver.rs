@@ -178,6 +178,7 @@ impl FrameReceiver {
     }
 
     /// The ongoing reception is lost. By ns-2's rule the receiver stays busy to its end.
+    #[inline]
     pub(crate) fn lose(&mut self, params: &MacParams) {
         match params.reception {
             ReceptionModel::Pairwise { .. } => self.reception.good = false,
@@ -187,7 +188,11 @@ impl FrameReceiver {
 
     /// Locks on a frame, or lets it interfere with the ongoing reception. Of frames that start at
     /// the same instant a radio locks on the strongest.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for each frame and hearer; the call would cost as much as its body"
+    )]
     fn lock_on(
         &mut self,
         frame: &Frame,
@@ -260,9 +265,10 @@ impl FrameReceiver {
                     let found = finds_preamble(power_mw, noise_mw + others_mw);
                     if found {
                         self.reception = new();
-                        let is_disturbed = self.on_air > 1;
-                        self.sinr =
-                            is_disturbed.then(|| self.reception.over(noise_mw, others_mw, params));
+                        self.sinr = None;
+                        if self.on_air > 1 {
+                            self.sinr = Some(self.reception.over(noise_mw, others_mw, params));
+                        }
                     }
                     found
                 } else if !is_free {
@@ -281,6 +287,7 @@ impl FrameReceiver {
 
     /// The interference has this power from now on. Returns whether the preamble of the ongoing
     /// reception is still detected.
+    #[inline]
     fn disturb(
         &mut self,
         now: SimTime,
@@ -301,6 +308,7 @@ impl FrameReceiver {
     }
 
     /// The power of all frames on the air but one.
+    #[inline]
     fn others_mw(&self, power_mw: f64) -> f64 {
         if self.on_air <= 1 {
             return 0.0;
@@ -310,7 +318,11 @@ impl FrameReceiver {
 
     /// A frame ends. By error rates, a frame that the receiver has not locked on is energy alone;
     /// by thresholds, each sensed frame that is not decoded is an error.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for each frame and hearer; the call would cost as much as its body"
+    )]
     pub(crate) fn on_end(&mut self, frame: &Frame, power_mw: f64, params: &MacParams) -> RxOutcome {
         self.on_air -= 1;
         self.total_mw = if self.on_air == 0 {
@@ -338,6 +350,7 @@ impl FrameReceiver {
     }
 
     /// The frame that the receiver has locked on ends.
+    #[inline]
     fn complete(&mut self, params: &MacParams) -> RxOutcome {
         self.reception.from = NONE;
         let good = match &params.reception {
@@ -368,6 +381,7 @@ impl FrameReceiver {
     }
 
     /// Draws whether a frame is decoded, with this probability.
+    #[inline]
     fn succeeds(&mut self, probability: f64) -> bool {
         if probability <= 0.0 || probability >= 1.0 {
             self.owed_draws += 1;

@@ -40,11 +40,13 @@ pub(crate) struct Share {
 
 impl Share {
     /// Busy time that the radio has not counted itself, in picoseconds.
+    #[inline]
     pub(crate) fn busy_ps(&self, carrier: &Carrier) -> u128 {
         carrier.busy_ps - self.busy_ps
     }
 
     /// Frames that were certain to be decoded, and that the radio was not notified of.
+    #[inline]
     pub(crate) fn frames(&self, carrier: &Carrier) -> u64 {
         carrier.frames - self.frames
     }
@@ -65,6 +67,7 @@ impl Carrier {
     }
 
     /// When a transmission begins that is due after this many idle slots.
+    #[inline]
     pub(crate) fn begins(&self, slot: u64, params: &MacParams) -> SimTime {
         let left = slot.saturating_sub(self.slots);
         self.reference
@@ -98,6 +101,7 @@ impl Carrier {
 impl Radio {
     /// Whether a radio at which a burst has just started is in the state of the bystanders but for
     /// its back-off.
+    #[inline]
     pub(crate) fn is_like(
         &self,
         me: usize,
@@ -111,6 +115,7 @@ impl Radio {
 
     /// The radio becomes a bystander. Returns the number of idle slots after which its
     /// transmission is due.
+    #[inline]
     pub(crate) fn join(&mut self, carrier: &Carrier) -> u64 {
         let slot = carrier.slots + u64::from(self.backoff);
         self.cca_busy = 0;
@@ -124,6 +129,7 @@ impl Radio {
 
     /// The radio is no bystander any more, as of before the first frame of the burst, but with
     /// its countdown stopped if there is one.
+    #[inline]
     pub(crate) fn leave(&mut self, share: Share, carrier: &Carrier) {
         self.backoff = share.slot.saturating_sub(carrier.slots) as u32;
         self.reference = carrier.reference;
@@ -139,6 +145,7 @@ impl Radio {
     }
 
     /// A frame of the burst has started.
+    #[inline]
     pub(crate) fn on_shared_start(
         &mut self,
         frame: &Frame,
@@ -152,6 +159,7 @@ impl Radio {
     }
 
     /// A frame of the burst has ended.
+    #[inline]
     pub(crate) fn on_shared_end(
         &mut self,
         me: usize,

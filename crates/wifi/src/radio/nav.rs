@@ -22,11 +22,13 @@ impl Nav {
     };
 
     /// Its end, if no further frame is sensed.
+    #[inline]
     pub(crate) fn ends(self) -> SimTime {
         self.until.min(self.reset_at)
     }
 
     /// Its end, or zero if it has expired.
+    #[inline]
     pub(super) fn left(self, now: SimTime) -> SimTime {
         if self.ends() > now {
             self.ends()
@@ -36,6 +38,7 @@ impl Nav {
     }
 
     /// A frame is sensed.
+    #[inline]
     pub(super) fn on_sensed(&mut self, now: SimTime) {
         if self.reset_at == SimTime::MAX {
             return;
@@ -47,6 +50,7 @@ impl Nav {
     }
 
     /// A frame for another radio has ended and sets it from its Duration field.
+    #[inline]
     pub(super) fn set(&mut self, frame: &Frame, params: &MacParams) {
         let until = frame.ends.saturating_add(frame.duration);
         if until > self.until {
@@ -62,6 +66,7 @@ impl Nav {
     }
 
     /// When a countdown begins on a channel that is idle and accessible from `access_at` on.
+    #[inline]
     pub(super) fn reference(self, access_at: SimTime, params: &MacParams) -> SimTime {
         let ends = self.ends();
         if ends > SimTime::ZERO {
