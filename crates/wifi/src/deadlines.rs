@@ -28,9 +28,23 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug)]
 struct Block {
     keys: [u64; BLOCK],
-    /// The minimum, unless a key has changed since.
+    /// The minimum and the first index that has it, unless a key has changed since.
     least: u64,
+    first: usize,
     changed: bool,
+}
+
+impl Block {
+    #[inline]
+    fn settle(&mut self) {
+        let (mut least, mut first) = (self.keys[0], 0);
+        for index in 1..BLOCK {
+            let key = self.keys[index];
+            first = select_unpredictable(key < least, index, first);
+            least = least.min(key);
+        }
+        (self.least, self.first, self.changed) = (least, first, false);
+    }
 }
 
 /// At one instant, frames end before anything else happens.
@@ -46,6 +60,7 @@ impl Keys {
         let block = Block {
             keys: [NEVER; BLOCK],
             least: NEVER,
+            first: 0,
             changed: false,
         };
         Self {
@@ -70,20 +85,16 @@ impl Keys {
     /// The least key and the first number that has it.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<(u64, usize)> {
-        let (mut best, mut place) = (NEVER, 0);
-        for (other, block) in self.blocks.iter_mut().enumerate() {
+        let (mut best, mut first) = (NEVER, 0);
+        for (place, block) in self.blocks.iter_mut().enumerate() {
             if block.changed {
-                block.least = block.keys.into_iter().fold(NEVER, u64::min);
-                block.changed = false;
+                block.settle();
             }
-            place = select_unpredictable(block.least < best, other, place);
+            let its_first = place * BLOCK + block.first;
+            first = select_unpredictable(block.least < best, its_first, first);
             best = best.min(block.least);
         }
-        if best == NEVER {
-            return None;
-        }
-        let index = self.blocks[place].keys.iter().position(|&key| key == best);
-        Some((best, place * BLOCK + index.unwrap_or(0)))
+        (best != NEVER).then_some((best, first))
     }
 }
 
