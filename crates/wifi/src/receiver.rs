@@ -126,7 +126,8 @@ pub(crate) struct FrameReceiver {
     reception: Reception,
     /// The state of the reception once another frame has interfered with it.
     sinr: Option<SinrReception>,
-    undisturbed: [Undisturbed; KNOWN],
+    /// Apart from the rest, which is read for each frame.
+    undisturbed: Box<[Undisturbed; KNOWN]>,
     errors: Stream,
     /// Draws of `errors` for frames whose outcome was certain. They are made when an outcome
     /// depends on a later one.
@@ -140,10 +141,12 @@ impl FrameReceiver {
             on_air: 0,
             reception: NO_RECEPTION,
             sinr: None,
-            undisturbed: [Undisturbed {
-                like: (0.0, Mode::Ofdm6, 0),
-                success: 0.0,
-            }; KNOWN],
+            undisturbed: Box::new(
+                [Undisturbed {
+                    like: (0.0, Mode::Ofdm6, 0),
+                    success: 0.0,
+                }; KNOWN],
+            ),
             errors,
             owed_draws: 0,
         }

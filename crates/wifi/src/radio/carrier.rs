@@ -22,7 +22,7 @@ pub(crate) struct Carrier {
     /// The start of the last frame.
     busy_since: SimTime,
     /// The length of all frames that have ended.
-    busy_ps: u128,
+    busy_ps: u64,
     /// All frames that have ended.
     frames: u64,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Share {
     /// Its transmission is due when this many idle slots have passed.
     slot: u64,
     /// [`Carrier::busy_ps`] when it became a bystander.
-    busy_ps: u128,
+    busy_ps: u64,
     /// [`Carrier::frames`] when it became a bystander.
     frames: u64,
 }
@@ -42,7 +42,7 @@ impl Share {
     /// Busy time that the radio has not counted itself, in picoseconds.
     #[inline]
     pub(crate) fn busy_ps(&self, carrier: &Carrier) -> u128 {
-        carrier.busy_ps - self.busy_ps
+        u128::from(carrier.busy_ps - self.busy_ps)
     }
 
     /// Frames that were certain to be decoded, and that the radio was not notified of.
@@ -91,7 +91,7 @@ impl Carrier {
         if frame.to != NONE {
             self.nav.set(frame, params);
         }
-        self.busy_ps += u128::from(frame.ends.saturating_since(self.busy_since).as_ps());
+        self.busy_ps += frame.ends.saturating_since(self.busy_since).as_ps();
         self.frames += 1;
         self.access_at = frame.ends.saturating_add(params.difs);
         self.reference = self.nav.reference(self.access_at, params);
