@@ -16,7 +16,7 @@ use crate::plain;
 use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::{Key, Kind, Presence, Section, Variant, nearest};
-use crate::tree::{Entry, Item, Table, Value};
+use crate::tree::{Entry, Item, Shared, Table, Value};
 use crate::values::{
     self, buffer, drawn, id, in_range, integer, is_printable, length_in_range, level_in_range,
     milliseconds, number, quantity, start, wrong_type,
@@ -112,6 +112,18 @@ pub(crate) fn section(
         plain::complete(rules, &mut normal);
     }
     normal
+}
+
+/// Brings a section of a file that no cell of a sweep changes into its normal form once for all.
+pub(crate) fn share(file: &mut Table, name: &str, problems: &mut Problems) {
+    let key = problems.catalogue.file().find(name);
+    let (Some(key), Some(item)) = (key, file.get_mut(name)) else {
+        return;
+    };
+    let normal = value(&key.kind, key.name, item, problems);
+    if let Some(Value::Table(table)) = normal.map(|item| item.value) {
+        item.value = Value::Shared(Shared::new(table));
+    }
 }
 
 /// The value of a key that is left out.
@@ -406,6 +418,7 @@ fn value(kind: &Kind, noun: &str, item: &Item, problems: &mut Problems) -> Optio
     let span = item.span;
     let text = |text: String| Some(Item::text(text, span));
     match kind {
+        _ if matches!(item.value, Value::Shared(_)) => Some(item.clone()),
         Kind::Text | Kind::Content => match item.as_text() {
             Some("") => {
                 problems.error(

@@ -26,6 +26,7 @@ fn plain(value: &Value) -> Plain {
         Value::Datetime => Plain::Text(String::new()),
         Value::Array(items) => Plain::List(items.iter().map(|item| plain(&item.value)).collect()),
         Value::Table(table) => Plain::Table(values(table)),
+        Value::Shared(shared) => Plain::Table(values(shared.table())),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::graph::Graphs;
 use crate::hash;
 use crate::model::{CustomControl, Described, PythonRouter};
 use crate::networks::Networks;
+use crate::normal;
 use crate::parse::parse;
 use crate::print::{self, Style};
 use crate::problems::{Problems, Watch};
@@ -40,6 +41,9 @@ const MOST: Most = Most {
 
 /// The largest seed that tables can hold.
 const LARGEST_SEED: u64 = i64::MAX as u64;
+
+/// The section whose nodes and links may be many.
+const TOPOLOGY: &str = "topology";
 
 /// Cells of a sweep that a check looks at in all combinations; beyond, each value is looked at
 /// once, with the first of all others.
@@ -359,11 +363,17 @@ impl Planning {
         most: Most,
     ) -> (Self, Option<Sweep>) {
         let mut problems = Problems::watched(catalogue, options.watch);
-        let tree = load(text, path, options.overrides, &mut problems);
+        let mut tree = load(text, path, options.overrides, &mut problems);
         let is_readable = problems.is_readable();
         let sweep = is_readable
             .then(|| sweep::read(&tree, &mut problems))
             .flatten();
+        if let Some(sweep) = &sweep
+            && sweep.cells() > 1
+            && !sweep.changes(TOPOLOGY)
+        {
+            normal::share(&mut tree, TOPOLOGY, &mut problems);
+        }
         let planning = Self {
             tree,
             files: Files::beside(path, options.read_table),

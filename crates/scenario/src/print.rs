@@ -224,6 +224,7 @@ fn push_inline(out: &mut String, value: &Value, style: Style) {
             out.push(']');
         }
         Value::Table(table) => push_table(out, table, style),
+        Value::Shared(shared) => push_table(out, shared.table(), style),
     }
 }
 

@@ -70,6 +70,12 @@ impl Sweep {
         choice
     }
 
+    /// Whether an axis is a section, or a key in it.
+    pub(crate) fn changes(&self, section: &str) -> bool {
+        let mut axes = self.axes.iter();
+        axes.any(|axis| words(&axis.path).first() == Some(&section))
+    }
+
     /// The tree of a cell.
     pub(crate) fn apply<'t>(
         &self,
@@ -593,7 +599,7 @@ fn label(value: &Value) -> serde_json::Value {
         Value::Number(number) => (*number).into(),
         Value::Boolean(boolean) => (*boolean).into(),
         Value::Datetime => "".into(),
-        Value::Array(_) | Value::Table(_) => joined(value).into(),
+        Value::Array(_) | Value::Table(_) | Value::Shared(_) => joined(value).into(),
     }
 }
 

@@ -3,6 +3,8 @@
 //! Overrides and sweeps change this tree before it is checked, so that a problem of a swept value
 //! is shown where the sweep names it.
 
+use std::sync::Arc;
+
 use crate::diagnostic::Span;
 
 /// A value and its place.
@@ -22,6 +24,30 @@ pub(crate) enum Value {
     Datetime,
     Array(Vec<Item>),
     Table(Table),
+    /// A table in its normal form.
+    Shared(Shared),
+}
+
+/// A table that the trees of several cells have.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared(Arc<Table>);
+
+impl Shared {
+    /// Takes a table.
+    pub(crate) fn new(table: Table) -> Self {
+        Self(Arc::new(table))
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> &Table {
+        &self.0
+    }
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
 }
 
 /// Keys and values in the order of the text.
@@ -50,7 +76,7 @@ impl Value {
             Self::Boolean(_) => "a boolean",
             Self::Datetime => "a date",
             Self::Array(_) => "a list",
-            Self::Table(_) => "a table",
+            Self::Table(_) | Self::Shared(_) => "a table",
         }
     }
 }
@@ -76,6 +102,7 @@ impl Item {
     pub(crate) fn as_table(&self) -> Option<&Table> {
         match &self.value {
             Value::Table(table) => Some(table),
+            Value::Shared(shared) => Some(shared.table()),
             _ => None,
         }
     }
