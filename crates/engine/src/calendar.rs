@@ -119,6 +119,26 @@ impl Calendar {
         }
     }
 
+    /// Removes an entry; all of its day are looked at.
+    #[cold]
+    pub(crate) fn remove(&mut self, entry: Entry) {
+        let day = time_ps(entry) >> self.shift;
+        if day <= self.day {
+            self.today.retain(|&other| other != entry);
+        } else if day - self.day < DAYS as u64 {
+            let place = day as usize % DAYS;
+            let sorted = self.today.len();
+            self.take_day(place);
+            for other in self.today.split_off(sorted) {
+                if other != entry {
+                    self.insert_at(place, other);
+                }
+            }
+        } else {
+            self.far.retain(|&Reverse(other)| other != entry);
+        }
+    }
+
     #[inline]
     fn insert_today(&mut self, entry: Entry) {
         let later = self.today.len().saturating_sub(SOON);

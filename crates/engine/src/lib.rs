@@ -19,7 +19,7 @@ pub mod watch;
 
 pub use digest::Digest;
 pub use histogram::Histogram;
-pub use queue::{EventQueue, TimerId};
+pub use queue::{EventQueue, Numbered, Order, TimerId};
 pub use stream::{Stream, Streams};
 pub use trace::{Trace, TraceEntry};
 pub use watch::{Interrupt, Watch};

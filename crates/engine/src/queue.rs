@@ -5,6 +5,9 @@
 //! entry stays in place, and is reinserted when it comes first too early. Cancelling does not touch
 //! it either. A retransmission timer that moves with every acknowledgment is therefore cheap.
 //!
+//! An event that never moves needs no timer: it has a *number*, and its entry is all that there is
+//! of it ([`EventQueue::schedule`]).
+//!
 //! Events fire in the order (time, sequence), where the sequence number is assigned when an entry
 //! is inserted: a total order that does not depend on the days of the calendar.
 
@@ -16,10 +19,23 @@ use crate::calendar::{Calendar, Entry};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerId(u32);
 
-/// Bits of an entry's order word that name the slot: 16.7 million timers, 1.1·10¹² entries.
+/// The place of an event without a timer among the events of its instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order(u64);
+
+/// An event that may do without a timer.
+pub trait Numbered: Copy {
+    /// The event with this number.
+    fn numbered(number: u32) -> Self;
+}
+
+/// Bits of an entry's order word that name the slot or the number: 16.7 million of each, and below
+/// them one that tells which. What is left counts 5.5·10¹¹ entries.
 const SLOT_BITS: u32 = 24;
 const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
-const MAX_SEQUENCE: u64 = 1 << (64 - SLOT_BITS);
+const NUMBERED: u64 = 1 << SLOT_BITS;
+const ORDER_BITS: u32 = SLOT_BITS + 1;
+const MAX_SEQUENCE: u64 = 1 << (64 - ORDER_BITS);
 /// No entry of the calendar belongs to the slot.
 const NO_ENTRY: u64 = u64::MAX;
 
@@ -51,13 +67,13 @@ pub struct EventQueue<E> {
     free: Vec<u32>,
 }
 
-impl<E: Copy> Default for EventQueue<E> {
+impl<E: Numbered> Default for EventQueue<E> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: Numbered> EventQueue<E> {
     /// An empty queue at time zero.
     pub fn new() -> Self {
         Self {
@@ -105,16 +121,36 @@ impl<E: Copy> EventQueue<E> {
         let slot = &mut self.slots[id.0 as usize];
         slot.deadline = at;
         if slot.entry_order == NO_ENTRY || slot.entry_time > at {
-            let order = (self.sequence << SLOT_BITS) | u64::from(id.0);
-            self.sequence += 1;
-            assert!(
-                self.sequence < MAX_SEQUENCE,
-                "a run has at most 2^40 scheduled events"
-            );
+            let order = (self.sequence << ORDER_BITS) | u64::from(id.0);
             slot.entry_time = at;
             slot.entry_order = order;
-            self.calendar.insert(entry(at, order));
+            self.insert(at, order);
         }
+    }
+
+    /// Schedules the event with this number, which fires at `at`. An instant in the past counts as
+    /// now.
+    #[inline]
+    pub fn schedule(&mut self, at: SimTime, number: u32) -> Order {
+        debug_assert!(u64::from(number) <= SLOT_MASK);
+        let order = (self.sequence << ORDER_BITS) | NUMBERED | u64::from(number);
+        self.insert(at.max(self.now), order);
+        Order(order)
+    }
+
+    /// Takes back what [`EventQueue::schedule`] scheduled for `at`, and has not fired.
+    pub fn unschedule(&mut self, at: SimTime, order: Order) {
+        self.calendar.remove(entry(at, order.0));
+    }
+
+    #[inline]
+    fn insert(&mut self, at: SimTime, order: u64) {
+        self.sequence += 1;
+        assert!(
+            self.sequence < MAX_SEQUENCE,
+            "a run has at most 2^39 scheduled events"
+        );
+        self.calendar.insert(entry(at, order));
     }
 
     /// Disarms a timer.
@@ -142,6 +178,10 @@ impl<E: Copy> EventQueue<E> {
             }
             self.calendar.remove_first();
             let id = (order & SLOT_MASK) as u32;
+            if order & NUMBERED != 0 {
+                self.fire(time);
+                return Some(E::numbered(id));
+            }
             let slot = &mut self.slots[id as usize];
             if slot.entry_order != order {
                 // A later `set` to an earlier time replaced this entry.
@@ -155,16 +195,21 @@ impl<E: Copy> EventQueue<E> {
                 }
                 continue;
             }
-            assert!(time >= self.now, "time went back");
             slot.deadline = SimTime::MAX;
             let event = slot.event;
             if slot.once {
                 self.free.push(id);
             }
-            self.now = time;
-            self.fired += 1;
+            self.fire(time);
             return Some(event);
         }
+    }
+
+    #[inline]
+    fn fire(&mut self, at: SimTime) {
+        assert!(at >= self.now, "time went back");
+        self.now = at;
+        self.fired += 1;
     }
 
     /// Advances the clock to `at` and counts an event, as if a timer with this deadline had fired
@@ -176,9 +221,7 @@ impl<E: Copy> EventQueue<E> {
         if at >= SimTime::from_ps((first >> 64) as u64) || at > self.until {
             return false;
         }
-        debug_assert!(at >= self.now, "time went back");
-        self.now = at;
-        self.fired += 1;
+        self.fire(at);
         true
     }
 
@@ -205,6 +248,12 @@ impl<E: Copy> EventQueue<E> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Numbered for u32 {
+        fn numbered(number: u32) -> Self {
+            number
+        }
+    }
 
     fn at(us: u64) -> SimTime {
         SimTime::from_ps(us * 1_000_000)
@@ -315,7 +364,11 @@ mod tests {
             let mut armed = 0u64;
             let mut arm = |queue: &mut EventQueue<u32>, expected: &mut std::collections::BTreeSet<_>, index: u32| {
                 let at = queue.now().as_ps().saturating_add(period(periods[index as usize])).min(1 << 62);
-                queue.once(SimTime::from_ps(at), index);
+                if armed.is_multiple_of(2) {
+                    queue.once(SimTime::from_ps(at), index);
+                } else {
+                    queue.schedule(SimTime::from_ps(at), index);
+                }
                 armed += 1;
                 expected.insert((at, armed, index));
             };
@@ -329,6 +382,9 @@ mod tests {
                 let Some(index) = event else { break };
                 if queue.now().as_ps() < 1 << 61 {
                     arm(&mut queue, &mut expected, index);
+                    let &(at, ..) = expected.last().unwrap();
+                    let order = queue.schedule(SimTime::from_ps(at), index);
+                    queue.unschedule(SimTime::from_ps(at), order);
                 }
             }
         }

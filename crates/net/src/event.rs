@@ -1,5 +1,6 @@
 //! Everything that can be scheduled, and what the run digest takes of it.
 
+use backlane_engine::Numbered;
 use backlane_units::SimTime;
 
 use crate::packet::{LinkId, MediumId, NodeId};
@@ -7,7 +8,7 @@ use crate::packet::{LinkId, MediumId, NodeId};
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The next packet of a link direction arrives.
+    /// The next packet of a link direction arrives; numbered by the link.
     Arrival(LinkId),
     /// A transmitter becomes idle, or a router asked to be notified of room in the queue.
     Transmit(LinkId),
@@ -32,6 +33,13 @@ pub enum Event {
         /// The token that the medium gave the timer.
         token: u32,
     },
+}
+
+impl Numbered for Event {
+    #[inline]
+    fn numbered(number: u32) -> Self {
+        Self::Arrival(LinkId(number))
+    }
 }
 
 impl Event {

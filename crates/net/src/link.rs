@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use backlane_engine::{EventQueue, Stream, TimerId};
+use backlane_engine::{EventQueue, Order, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
 use crate::counters::LinkCounters;
 use crate::event::Event;
-use crate::packet::{MediumId, NodeId, PacketId, PacketStore};
+use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::queue::marking::Marking;
 use crate::traced::Traced;
@@ -77,7 +77,9 @@ pub struct Link {
     /// Boxed: few wires lose packets, and a link should fill few cache lines.
     loss: Option<Box<(f64, Stream)>>,
     up: bool,
-    arrival: TimerId,
+    id: LinkId,
+    /// The scheduled arrival of the first packet under way.
+    arrival: Order,
     transmit: TimerId,
     counters: LinkCounters,
 }
@@ -108,7 +110,7 @@ impl Link {
         delay: Duration,
         fifo_limit: Option<(u64, u32)>,
         discipline: Option<Box<dyn QueueDiscipline>>,
-        arrival: TimerId,
+        id: LinkId,
         transmit: TimerId,
     ) -> Self {
         let queue = match discipline {
@@ -144,7 +146,8 @@ impl Link {
             free_at: SimTime::ZERO,
             loss: None,
             up: true,
-            arrival,
+            id,
+            arrival: Order::default(),
             transmit,
             counters: LinkCounters::default(),
         }
@@ -445,7 +448,7 @@ impl Link {
         self.counters.packets += 1;
         self.counters.drops += u64::from(lost);
         if self.under_way.is_empty() {
-            events.set(self.arrival, arrival);
+            self.arrival = events.schedule(arrival, self.id.0);
         }
         self.under_way.push_back(UnderWay {
             arrival,
@@ -456,7 +459,7 @@ impl Link {
         });
     }
 
-    /// The arrival timer fired: removes the packet that arrives now.
+    /// The first packet under way arrives: removes the packet that arrives now.
     #[inline]
     pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<Arrival> {
         self.advance(events.now());
@@ -464,7 +467,7 @@ impl Link {
         debug_assert_eq!(arrived.arrival, events.now());
         let next = self.under_way.front();
         if let Some(next) = next {
-            events.set(self.arrival, next.arrival);
+            self.arrival = events.schedule(next.arrival, self.id.0);
         }
         Some(Arrival {
             id: arrived.id,
@@ -519,7 +522,9 @@ impl Link {
             return;
         }
         let now = events.now();
-        events.cancel(self.arrival);
+        if let Some(first) = self.under_way.front() {
+            events.unschedule(first.arrival, self.arrival);
+        }
         events.cancel(self.transmit);
         self.free_at = now;
         dropped.extend(self.under_way.drain(..).map(|entry| entry.id));

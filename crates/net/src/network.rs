@@ -407,10 +407,9 @@ impl Network {
         discipline: Option<Box<dyn QueueDiscipline>>,
     ) -> LinkId {
         let id = LinkId(self.links.len() as u32);
-        let arrival = events.timer(Event::Arrival(id));
         let transmit = events.timer(Event::Transmit(id));
         self.links.push(Link::new(
-            from, to, rate, delay, fifo_limit, discipline, arrival, transmit,
+            from, to, rate, delay, fifo_limit, discipline, id, transmit,
         ));
         id
     }
