@@ -81,6 +81,14 @@ pub struct LinkCounters {
     pub queue_area: u128,
 }
 
+/// Counters of the queue of a link direction. The fields mean what they mean in [`LinkCounters`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QueueCounters {
+    pub(crate) area: u128,
+    pub(crate) max_bytes: u64,
+    pub(crate) drops: u64,
+}
+
 /// Counters of a queue that a router keeps before an interface. The fields mean what they mean
 /// in [`LinkCounters`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

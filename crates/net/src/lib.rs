@@ -4,11 +4,12 @@
 //!
 //! - [`packet`]: a packet is a record in a slab; its size is a number, its payload is not kept.
 //! - [`counters`]: counters of links, media and queues, drop causes, the balance of packets.
+//! - [`forwarding`]: the forwarding table of a node.
 //! - `event`, `event_log`: what can be scheduled, and the digest and trace of a run.
 //! - [`capture`]: the packets and frames that pass at chosen nodes, for capture files.
 //! - [`capacity`]: the capacity of a link over time, from a recorded trace.
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
-//! - [`link`], `traced`: one direction of a link: a queue, a transmitter, and packets under way.
+//! - [`link`], `traced`, `under_way`: one direction of a link: a queue, a transmitter, and packets under way.
 //! - `medium::mailbox`: the requests and indications between routers and media, on their way.
 //! - [`network`]: nodes, their interfaces, attached hosts, and the packets on them.
 //! - [`medium`]: the trait that a shared medium implements, and its context.
@@ -26,6 +27,7 @@ pub mod capture;
 pub mod counters;
 mod event;
 mod event_log;
+pub mod forwarding;
 pub mod host;
 pub mod link;
 pub mod medium;
@@ -36,6 +38,7 @@ pub mod router;
 pub mod simulation;
 pub mod testing;
 mod traced;
+mod under_way;
 
 pub use capacity::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
 pub use capture::{AirFrame, Capture, CapturePoint, Port, TransportHeader};
@@ -43,6 +46,7 @@ pub use counters::{
     AccessCounters, Balance, DropCause, LinkCounters, MessageCounters, RouterQueue,
 };
 pub use event::Event;
+pub use forwarding::ByExit;
 pub use host::{Application, HostContext};
 pub use link::Link;
 pub use medium::{Medium, MediumContext};

@@ -1,41 +1,21 @@
 //! One direction of a link: a wire, a link with a capacity trace, or a link over a medium.
 
-use std::collections::VecDeque;
-
 use backlane_engine::{EventQueue, Order, Stream, TimerId};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
-use crate::counters::LinkCounters;
+use crate::counters::{LinkCounters, QueueCounters};
 use crate::event::Event;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::queue::marking::Marking;
 use crate::traced::Traced;
-
-/// A packet whose departure time is known, until its arrival.
-#[derive(Clone, Copy)]
-struct UnderWay {
-    arrival: SimTime,
-    /// When its transmission starts.
-    start: SimTime,
-    id: PacketId,
-    size_bytes: u32,
-    /// The wire loses it.
-    lost: bool,
-}
+use crate::under_way::{UnderWay, Wire};
 
 enum Queue {
     /// Drop-tail, first in, first out. The departure time is known on arrival, so waiting packets
     /// are the tail of `under_way` and need no event of their own.
-    Fifo {
-        limit_bytes: u64,
-        limit_pkts: u32,
-        backlog_bytes: u64,
-        waiting: usize,
-        /// Boxed: few queues mark.
-        marking: Option<Box<Marking>>,
-    },
+    Fifo(Box<FifoLimits>),
     /// A discipline that chooses a packet when the transmitter becomes idle.
     Scheduled {
         discipline: Box<dyn QueueDiscipline>,
@@ -44,7 +24,14 @@ enum Queue {
     /// A transmitter that follows a capacity trace.
     Traced(Box<Traced>),
     /// A medium has the queue and the transmitter.
-    Medium(RadioLink),
+    Medium(Box<RadioLink>),
+}
+
+/// What a drop-tail queue refuses and marks; packets that meet an idle transmitter never ask.
+struct FifoLimits {
+    bytes: u64,
+    pkts: u32,
+    marking: Option<Marking>,
 }
 
 /// The ends of a link over a medium.
@@ -60,29 +47,45 @@ pub(crate) struct RadioLink {
 }
 
 /// One direction of a link: a queue, a transmitter, and packets under way.
+///
+/// The first cache line has what an arrival needs, the second what a transmission needs that finds
+/// the transmitter idle, the third the rest.
+#[repr(C, align(64))]
 pub struct Link {
-    /// The sending node.
-    pub from: NodeId,
+    wire: Wire,
+    /// The scheduled arrival of the first packet on the wire.
+    arrival: Order,
     /// The receiving node; [`NodeId::NONE`] if each packet's destination is the receiver (the
     /// downlink of a cell).
     pub to: NodeId,
-    rate: Rate,
-    /// Picoseconds per byte if that is a whole number, else zero.
-    ps_per_byte: u64,
-    delay: Duration,
-    queue: Queue,
-    under_way: VecDeque<UnderWay>,
+    /// Packets of a FIFO that wait: the last ones on the wire.
+    waiting: u32,
+
     /// When the transmitter has sent all packets whose departure is decided.
     free_at: SimTime,
-    /// Boxed: few wires lose packets, and a link should fill few cache lines.
-    loss: Option<Box<(f64, Stream)>>,
+    delay: Duration,
+    queue: Queue,
+    bytes: u64,
+    packets: u64,
+    /// Picoseconds per byte if that is a whole number that fits, else zero.
+    ps_per_byte: u32,
     up: bool,
-    id: LinkId,
-    /// The scheduled arrival of the first packet under way.
-    arrival: Order,
+    lossy: bool,
+
+    /// The sending node.
+    pub from: NodeId,
     transmit: TimerId,
-    counters: LinkCounters,
+    rate: Rate,
+    /// Bytes that wait in a FIFO.
+    backlog_bytes: u64,
+    /// Boxed: few wires lose packets.
+    loss: Option<Box<(f64, Stream)>>,
+    queued: QueueCounters,
 }
+
+const _: () = assert!(size_of::<Link>() == 192);
+const _: () = assert!(std::mem::offset_of!(Link, free_at) == 64);
+const _: () = assert!(std::mem::offset_of!(Link, from) == 128);
 
 /// A packet at the far end of a wire.
 pub(crate) struct Arrival {
@@ -110,7 +113,6 @@ impl Link {
         delay: Duration,
         fifo_limit: Option<(u64, u32)>,
         discipline: Option<Box<dyn QueueDiscipline>>,
-        id: LinkId,
         transmit: TimerId,
     ) -> Self {
         let queue = match discipline {
@@ -119,37 +121,39 @@ impl Link {
                 idle: true,
             },
             None => {
-                let (limit_bytes, limit_pkts) = fifo_limit.unwrap_or((u64::MAX, u32::MAX));
-                Queue::Fifo {
-                    limit_bytes,
-                    limit_pkts,
-                    backlog_bytes: 0,
-                    waiting: 0,
+                let (bytes, pkts) = fifo_limit.unwrap_or((u64::MAX, u32::MAX));
+                Queue::Fifo(Box::new(FifoLimits {
+                    bytes,
+                    pkts,
                     marking: None,
-                }
+                }))
             }
         };
         let eight_tera = 8 * Duration::from_secs(1).as_ps();
         let ps_per_byte = if eight_tera.is_multiple_of(rate.as_bps()) {
-            eight_tera / rate.as_bps()
+            u32::try_from(eight_tera / rate.as_bps()).unwrap_or(0)
         } else {
             0
         };
         Self {
-            from,
+            wire: Wire::new(),
+            arrival: Order::default(),
             to,
-            rate,
-            ps_per_byte,
+            waiting: 0,
+            free_at: SimTime::ZERO,
             delay,
             queue,
-            under_way: VecDeque::new(),
-            free_at: SimTime::ZERO,
-            loss: None,
+            bytes: 0,
+            packets: 0,
+            ps_per_byte,
             up: true,
-            id,
-            arrival: Order::default(),
+            lossy: false,
+            from,
             transmit,
-            counters: LinkCounters::default(),
+            rate,
+            backlog_bytes: 0,
+            loss: None,
+            queued: QueueCounters::default(),
         }
     }
 
@@ -163,7 +167,7 @@ impl Link {
     pub fn capacity(&self) -> Option<(&Capacity, SimTime)> {
         match &self.queue {
             Queue::Traced(traced) => Some(traced.capacity()),
-            Queue::Fifo { .. } | Queue::Scheduled { .. } | Queue::Medium(_) => None,
+            Queue::Fifo(_) | Queue::Scheduled { .. } | Queue::Medium(_) => None,
         }
     }
 
@@ -174,23 +178,23 @@ impl Link {
 
     pub(crate) fn radio_link(&self) -> Option<RadioLink> {
         match &self.queue {
-            Queue::Medium(link) => Some(*link),
+            Queue::Medium(link) => Some(**link),
             _ => None,
         }
     }
 
     pub(crate) fn set_radio_link(&mut self, link: RadioLink) {
-        self.queue = Queue::Medium(link);
+        self.queue = Queue::Medium(Box::new(link));
     }
 
     #[inline]
     pub(crate) fn count_reception(&mut self, bytes: u32) {
-        self.counters.bytes += u64::from(bytes);
-        self.counters.packets += 1;
+        self.bytes += u64::from(bytes);
+        self.packets += 1;
     }
 
     pub(crate) fn count_drop(&mut self) {
-        self.counters.drops += 1;
+        self.queued.drops += 1;
     }
 
     /// The propagation delay.
@@ -205,8 +209,14 @@ impl Link {
     }
 
     /// The counters so far.
-    pub fn counters(&self) -> &LinkCounters {
-        &self.counters
+    pub fn counters(&self) -> LinkCounters {
+        LinkCounters {
+            bytes: self.bytes,
+            packets: self.packets,
+            drops: self.queued.drops,
+            queue_max_bytes: self.queued.max_bytes,
+            queue_area: self.queued.area,
+        }
     }
 
     /// Packets that wait; the one in transmission does not count.
@@ -214,7 +224,7 @@ impl Link {
     pub fn backlog_pkts(&mut self, now: SimTime) -> usize {
         self.advance(now);
         match &self.queue {
-            Queue::Fifo { waiting, .. } => *waiting,
+            Queue::Fifo(_) => self.waiting as usize,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
             Queue::Traced(traced) => traced.discipline().backlog_pkts(),
             Queue::Medium(_) => 0,
@@ -226,7 +236,7 @@ impl Link {
     pub fn backlog_bytes(&mut self, now: SimTime) -> u64 {
         self.advance(now);
         match &self.queue {
-            Queue::Fifo { backlog_bytes, .. } => *backlog_bytes,
+            Queue::Fifo(_) => self.backlog_bytes,
             Queue::Scheduled { discipline, .. } => discipline.backlog_bytes(),
             Queue::Traced(traced) => traced.discipline().backlog_bytes(),
             Queue::Medium(_) => 0,
@@ -236,7 +246,7 @@ impl Link {
     /// Packets that the queue has marked.
     pub fn marks(&self) -> u64 {
         match &self.queue {
-            Queue::Fifo { marking, .. } => marking.as_ref().map_or(0, |marking| marking.marks()),
+            Queue::Fifo(fifo) => fifo.marking.as_ref().map_or(0, Marking::marks),
             Queue::Scheduled { discipline, .. } => discipline.marks(),
             Queue::Traced(traced) => traced.discipline().marks(),
             Queue::Medium(_) => 0,
@@ -246,17 +256,17 @@ impl Link {
     /// Packets in the queue, in transmission and on the wire.
     pub fn held_pkts(&self) -> usize {
         let queued = match &self.queue {
-            Queue::Fifo { .. } | Queue::Medium(_) => 0,
+            Queue::Fifo(_) | Queue::Medium(_) => 0,
             Queue::Scheduled { discipline, .. } => discipline.backlog_pkts(),
             Queue::Traced(traced) => traced.held_pkts(),
         };
-        queued + self.under_way.len()
+        queued + self.wire.len()
     }
 
     /// Marks packets that arrive at a FIFO with more than this backlog, in bytes or packets.
     pub(crate) fn set_marking(&mut self, threshold: (u64, u32)) {
-        if let Queue::Fifo { marking, .. } = &mut self.queue {
-            *marking = Some(Box::new(Marking::new(threshold)));
+        if let Queue::Fifo(fifo) = &mut self.queue {
+            fifo.marking = Some(Marking::new(threshold));
         }
     }
 
@@ -266,35 +276,36 @@ impl Link {
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
+        self.lossy = true;
         self.loss = Some(Box::new((probability, stream)));
     }
 
     #[inline]
     fn transmission_time(&self, size_bytes: u32) -> Duration {
         if self.ps_per_byte != 0 {
-            Duration::from_ps(self.ps_per_byte * u64::from(size_bytes))
+            Duration::from_ps(u64::from(self.ps_per_byte) * u64::from(size_bytes))
         } else {
             self.rate.transmission_time(u64::from(size_bytes))
         }
     }
 
+    /// When the transmission of a packet of a FIFO starts, or has started.
+    #[inline]
+    fn start_of(&self, packet: UnderWay) -> SimTime {
+        let under_way = self.transmission_time(packet.size_bytes()) + self.delay;
+        SimTime::from_ps(packet.arrival.as_ps() - under_way.as_ps())
+    }
+
     /// Updates the backlog: packets whose transmission has started by now do not wait.
     #[inline]
     fn advance(&mut self, now: SimTime) {
-        if let Queue::Fifo {
-            backlog_bytes,
-            waiting,
-            ..
-        } = &mut self.queue
-        {
-            while *waiting > 0 {
-                let next = &self.under_way[self.under_way.len() - *waiting];
-                if next.start > now {
-                    break;
-                }
-                *backlog_bytes -= u64::from(next.size_bytes);
-                *waiting -= 1;
+        while self.waiting > 0 {
+            let next = self.wire.before_end(self.waiting as usize);
+            if self.start_of(next) > now {
+                break;
             }
+            self.backlog_bytes -= u64::from(next.size_bytes());
+            self.waiting -= 1;
         }
     }
 
@@ -304,6 +315,7 @@ impl Link {
     pub(crate) fn enqueue(
         &mut self,
         events: &mut EventQueue<Event>,
+        link: LinkId,
         id: PacketId,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
@@ -313,58 +325,51 @@ impl Link {
             if self.is_over_medium() {
                 return Enqueued::ForMedium;
             }
-            self.counters.drops += 1;
+            self.queued.drops += 1;
             return Enqueued::Refused;
         }
         packets[id].queued_at = now;
         let size_bytes = packets[id].size_bytes;
         self.advance(now);
         match &mut self.queue {
-            Queue::Fifo {
-                limit_bytes,
-                limit_pkts,
-                backlog_bytes,
-                waiting,
-                marking,
-            } => {
+            Queue::Fifo(limits) => {
                 if self.free_at > now {
-                    if *backlog_bytes + u64::from(size_bytes) > *limit_bytes
-                        || *waiting >= *limit_pkts as usize
+                    let waiting = self.waiting;
+                    if self.backlog_bytes + u64::from(size_bytes) > limits.bytes
+                        || waiting >= limits.pkts
                     {
-                        self.counters.drops += 1;
+                        self.queued.drops += 1;
                         return Enqueued::Refused;
                     }
-                    if let Some(marking) = marking {
-                        marking.on_arrival(*backlog_bytes, *waiting, &mut packets[id]);
+                    if let Some(marking) = &mut limits.marking {
+                        marking.on_arrival(self.backlog_bytes, waiting as usize, &mut packets[id]);
                     }
-                    *backlog_bytes += u64::from(size_bytes);
-                    *waiting += 1;
-                    self.counters.queue_max_bytes =
-                        self.counters.queue_max_bytes.max(*backlog_bytes);
-                    self.counters.queue_area +=
-                        u128::from(size_bytes) * u128::from((self.free_at - now).as_ps());
+                    self.backlog_bytes += u64::from(size_bytes);
+                    self.waiting += 1;
+                    self.queued.max_bytes = self.queued.max_bytes.max(self.backlog_bytes);
+                    let wait_ps = (self.free_at - now).as_ps();
+                    self.queued.area += u128::from(size_bytes) * u128::from(wait_ps);
                 }
                 let start = self.free_at.max(now);
-                self.send(events, start, id, size_bytes);
+                self.send(events, link, start, id, size_bytes);
             }
             Queue::Scheduled { discipline, idle } => {
                 discipline.enqueue(now, id, packets, dropped);
-                self.counters.drops += dropped.len() as u64;
+                self.queued.drops += dropped.len() as u64;
                 if *idle {
-                    self.serve(events, packets, dropped);
+                    self.serve(events, link, packets, dropped);
                 } else {
                     let backlog_bytes = discipline.backlog_bytes();
-                    self.counters.queue_max_bytes =
-                        self.counters.queue_max_bytes.max(backlog_bytes);
+                    self.queued.max_bytes = self.queued.max_bytes.max(backlog_bytes);
                 }
             }
             Queue::Traced(traced) => {
                 // Opportunities of this instant precede the packet.
                 if traced.due().is_some_and(|due| due <= now) {
-                    self.carry(events, packets, dropped);
+                    self.carry(events, link, packets, dropped);
                 }
                 if let Queue::Traced(traced) = &mut self.queue {
-                    traced.enqueue(now, id, packets, dropped, &mut self.counters);
+                    traced.enqueue(now, id, packets, dropped, &mut self.queued);
                     if let Some(due) = traced.due() {
                         events.set(self.transmit, due);
                     }
@@ -379,25 +384,26 @@ impl Link {
     pub(crate) fn serve(
         &mut self,
         events: &mut EventQueue<Event>,
+        link: LinkId,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) {
         let now = events.now();
         let (discipline, idle) = match &mut self.queue {
             Queue::Scheduled { discipline, idle } => (discipline, idle),
-            Queue::Traced(_) => return self.carry(events, packets, dropped),
-            Queue::Fifo { .. } | Queue::Medium(_) => return,
+            Queue::Traced(_) => return self.carry(events, link, packets, dropped),
+            Queue::Fifo(_) | Queue::Medium(_) => return,
         };
         let before = dropped.len();
         let next = discipline.dequeue(now, packets, dropped);
-        self.counters.drops += (dropped.len() - before) as u64;
+        self.queued.drops += (dropped.len() - before) as u64;
         *idle = next.is_none();
         if let Some(id) = next {
             let packet = &packets[id];
             let size_bytes = packet.size_bytes;
-            self.counters.queue_area +=
+            self.queued.area +=
                 u128::from(size_bytes) * u128::from((now - packet.queued_at).as_ps());
-            self.send(events, now, id, size_bytes);
+            self.send(events, link, now, id, size_bytes);
             events.set(self.transmit, self.free_at);
         }
     }
@@ -406,14 +412,15 @@ impl Link {
     fn carry(
         &mut self,
         events: &mut EventQueue<Event>,
+        link: LinkId,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) {
         let now = events.now();
         while let Queue::Traced(traced) = &mut self.queue
-            && let Some(id) = traced.carried(now, packets, dropped, &mut self.counters)
+            && let Some(id) = traced.carried(now, packets, dropped, &mut self.queued)
         {
-            self.put_under_way(events, now, now, id, packets[id].size_bytes);
+            self.put_under_way(events, link, now, id, packets[id].size_bytes);
         }
         if let Queue::Traced(traced) = &self.queue {
             match traced.due() {
@@ -424,54 +431,66 @@ impl Link {
     }
 
     #[inline]
-    fn send(&mut self, events: &mut EventQueue<Event>, start: SimTime, id: PacketId, size: u32) {
+    fn send(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+        start: SimTime,
+        id: PacketId,
+        size: u32,
+    ) {
         self.free_at = start + self.transmission_time(size);
-        self.put_under_way(events, start, self.free_at, id, size);
+        self.put_under_way(events, link, self.free_at, id, size);
     }
 
-    /// Adds a packet under way whose transmission starts and ends at these times.
+    /// Adds a packet under way whose transmission ends at this time. `link` is this link.
     #[inline]
     fn put_under_way(
         &mut self,
         events: &mut EventQueue<Event>,
-        start: SimTime,
+        link: LinkId,
         end: SimTime,
         id: PacketId,
         size: u32,
     ) {
         let arrival = end + self.delay;
+        let lost = self.lossy && self.draw_loss();
+        self.bytes += u64::from(size);
+        self.packets += 1;
+        if self.wire.first().is_none() {
+            self.arrival = events.schedule(arrival, link.0);
+        }
+        self.wire.push(UnderWay::new(arrival, id, size, lost));
+    }
+
+    /// Draws whether the wire loses a packet.
+    #[cold]
+    fn draw_loss(&mut self) -> bool {
         let lost = match &mut self.loss {
             Some(loss) => loss.1.bernoulli(loss.0),
             None => false,
         };
-        self.counters.bytes += u64::from(size);
-        self.counters.packets += 1;
-        self.counters.drops += u64::from(lost);
-        if self.under_way.is_empty() {
-            self.arrival = events.schedule(arrival, self.id.0);
-        }
-        self.under_way.push_back(UnderWay {
-            arrival,
-            start,
-            id,
-            size_bytes: size,
-            lost,
-        });
+        self.queued.drops += u64::from(lost);
+        lost
     }
 
     /// The first packet under way arrives: removes the packet that arrives now.
     #[inline]
-    pub(crate) fn arrive(&mut self, events: &mut EventQueue<Event>) -> Option<Arrival> {
+    pub(crate) fn arrive(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+    ) -> Option<Arrival> {
         self.advance(events.now());
-        let arrived = self.under_way.pop_front()?;
+        let arrived = self.wire.pop()?;
         debug_assert_eq!(arrived.arrival, events.now());
-        let next = self.under_way.front();
+        let next = self.wire.first();
         if let Some(next) = next {
-            self.arrival = events.schedule(next.arrival, self.id.0);
+            self.arrival = events.schedule(next.arrival, link.0);
         }
         Some(Arrival {
             id: arrived.id,
-            lost: arrived.lost,
+            lost: arrived.is_lost(),
             next: next.map(|next| next.id),
         })
     }
@@ -482,9 +501,9 @@ impl Link {
     pub(crate) fn ready_at(&mut self, now: SimTime, pkts: usize) -> SimTime {
         self.advance(now);
         match &self.queue {
-            Queue::Fifo { .. } if pkts == 0 => self.free_at.max(now),
-            Queue::Fifo { waiting, .. } if *waiting >= pkts => {
-                self.under_way[self.under_way.len() - pkts].start
+            Queue::Fifo(_) if pkts == 0 => self.free_at.max(now),
+            Queue::Fifo(_) if self.waiting as usize >= pkts => {
+                self.start_of(self.wire.before_end(pkts))
             }
             _ => now,
         }
@@ -496,7 +515,7 @@ impl Link {
         match &self.queue {
             Queue::Scheduled { idle, .. } => *idle,
             Queue::Traced(traced) => traced.held_pkts() == 0,
-            Queue::Fifo { .. } | Queue::Medium(_) => waiting == 0 && self.free_at <= now,
+            Queue::Fifo(_) | Queue::Medium(_) => waiting == 0 && self.free_at <= now,
         }
     }
 
@@ -505,7 +524,7 @@ impl Link {
     }
 
     pub(crate) fn is_scheduled(&self) -> bool {
-        !matches!(self.queue, Queue::Fifo { .. })
+        !matches!(self.queue, Queue::Fifo(_))
     }
 
     /// Takes the link down or up. Packets in the queue and on the wire are lost when it goes down,
@@ -522,21 +541,14 @@ impl Link {
             return;
         }
         let now = events.now();
-        if let Some(first) = self.under_way.front() {
+        if let Some(first) = self.wire.first() {
             events.unschedule(first.arrival, self.arrival);
         }
         events.cancel(self.transmit);
         self.free_at = now;
-        dropped.extend(self.under_way.drain(..).map(|entry| entry.id));
+        dropped.extend(self.wire.drain().map(|packet| packet.id));
         match &mut self.queue {
-            Queue::Fifo {
-                backlog_bytes,
-                waiting,
-                ..
-            } => {
-                *backlog_bytes = 0;
-                *waiting = 0;
-            }
+            Queue::Fifo(_) => (self.backlog_bytes, self.waiting) = (0, 0),
             Queue::Scheduled { discipline, idle } => {
                 let mut refused = Vec::new();
                 while let Some(id) = discipline.dequeue(now, packets, &mut refused) {
@@ -548,6 +560,6 @@ impl Link {
             Queue::Traced(traced) => traced.clear(now, packets, dropped),
             Queue::Medium(_) => {}
         }
-        self.counters.drops += dropped.len() as u64;
+        self.queued.drops += dropped.len() as u64;
     }
 }

@@ -11,6 +11,7 @@ use crate::capacity::Capacity;
 use crate::capture::{Capture, CaptureQueue};
 use crate::counters::{AccessCounters, Balance, MessageCounters};
 use crate::event::Event;
+use crate::forwarding::ForwardingTable;
 use crate::link::{Link, RadioLink};
 use crate::medium::mailbox::Mailbox;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
@@ -56,20 +57,23 @@ pub struct TracedConfig {
     pub queue: QueueConfig,
 }
 
+/// A node; what does not exist is `NONE`.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    router: bool,
     pub(crate) interfaces: Vec<Interface>,
     messages: MessageCounters,
     /// A host's link to its router.
-    uplink: Option<LinkId>,
-    /// A host's router.
-    attached_to: Option<NodeId>,
+    uplink: LinkId,
     /// The link to a host from its router.
-    downlink: Option<LinkId>,
+    downlink: LinkId,
+    /// A host's router.
+    attached_to: NodeId,
     /// The medium of a host that has no wire.
-    medium: Option<MediumId>,
+    medium: MediumId,
+    router: bool,
 }
+
+const _: () = assert!(size_of::<Node>() == 64);
 
 /// The nodes and links of a simulation, and the packets on them.
 #[derive(Default)]
@@ -77,6 +81,8 @@ pub struct Network {
     /// All packets under way.
     pub(crate) packets: PacketStore,
     nodes: Vec<Node>,
+    /// By node, up to the last one that has a route.
+    forwarding: Vec<ForwardingTable>,
     links: Vec<Link>,
     balance: Balance,
     /// Bytes added to packets of media's hosts inside the mesh.
@@ -238,8 +244,8 @@ impl Network {
     /// [`Medium::on_packet`](crate::Medium::on_packet).
     pub fn attach_over(&mut self, host: NodeId, router: NodeId, medium: MediumId) {
         let host = &mut self.nodes[host.index()];
-        host.attached_to = Some(router);
-        host.medium = Some(medium);
+        host.attached_to = router;
+        host.medium = medium;
         if router.index() >= self.access.len() {
             self.access
                 .resize(router.index() + 1, [AccessCounters::default(); 2]);
@@ -316,7 +322,7 @@ impl Network {
     /// is attached.
     #[inline]
     pub fn exit_of(&self, node: NodeId) -> NodeId {
-        self.nodes[node.index()].attached_to.unwrap_or(node)
+        self.nodes[node.index()].attached_to.some().unwrap_or(node)
     }
 
     /// All link directions, by [`LinkId`].
@@ -345,9 +351,9 @@ impl Network {
 
     fn attach_by(&mut self, host: NodeId, router: NodeId, up: LinkId, down: LinkId) {
         let host = &mut self.nodes[host.index()];
-        host.uplink = Some(up);
-        host.downlink = Some(down);
-        host.attached_to = Some(router);
+        host.uplink = up;
+        host.downlink = down;
+        host.attached_to = router;
     }
 
     fn wire(
@@ -409,7 +415,7 @@ impl Network {
         let id = LinkId(self.links.len() as u32);
         let transmit = events.timer(Event::Transmit(id));
         self.links.push(Link::new(
-            from, to, rate, delay, fifo_limit, discipline, id, transmit,
+            from, to, rate, delay, fifo_limit, discipline, transmit,
         ));
         id
     }

@@ -10,9 +10,21 @@ macro_rules! id {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub u32);
 
+        impl Default for $name {
+            fn default() -> Self {
+                Self::NONE
+            }
+        }
+
         impl $name {
             /// No such thing.
             pub const NONE: Self = Self(u32::MAX);
+
+            /// It, unless it is [`Self::NONE`].
+            #[inline]
+            pub fn some(self) -> Option<Self> {
+                (self != Self::NONE).then_some(self)
+            }
 
             /// The number as an index.
             #[inline]

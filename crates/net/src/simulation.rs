@@ -235,7 +235,7 @@ impl<A: Application> Simulation<A> {
     fn arrive(&mut self, link_id: LinkId) {
         let link = self.network.link_mut(link_id);
         let to = link.to;
-        let Some(Arrival { id, lost, next }) = link.arrive(&mut self.events) else {
+        let Some(Arrival { id, lost, next }) = link.arrive(&mut self.events, link_id) else {
             return;
         };
         if let Some(next) = next {
@@ -332,7 +332,10 @@ impl<A: Application> Simulation<A> {
             }
             return;
         }
-        if let Some(router) = &mut self.routers[node.index()] {
+        if let Some(link) = self.network.next_link(node, exit) {
+            self.network.packets[id].previous = node;
+            self.network.enqueue(&mut self.events, link, id);
+        } else if let Some(router) = &mut self.routers[node.index()] {
             let mut context = Context::new(node, &mut self.network, &mut self.events);
             router.on_packet(&mut context, id);
         } else {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use backlane_units::{Duration, SimTime};
 
 use crate::capacity::{Capacity, Cursor};
-use crate::counters::LinkCounters;
+use crate::counters::QueueCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 
@@ -80,7 +80,7 @@ impl Traced {
         id: PacketId,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        counters: &mut LinkCounters,
+        counters: &mut QueueCounters,
     ) {
         let before = dropped.len();
         self.discipline.enqueue(now, id, packets, dropped);
@@ -89,7 +89,7 @@ impl Traced {
             self.begin(now, packets, dropped, counters);
         }
         let backlog_bytes = self.discipline.backlog_bytes();
-        counters.queue_max_bytes = counters.queue_max_bytes.max(backlog_bytes);
+        counters.max_bytes = counters.max_bytes.max(backlog_bytes);
     }
 
     /// The transmitter was idle, and the queue may have a packet.
@@ -98,7 +98,7 @@ impl Traced {
         now: SimTime,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        counters: &mut LinkCounters,
+        counters: &mut QueueCounters,
     ) {
         match &*self.capacity {
             Capacity::Opportunities(trace) => {
@@ -119,7 +119,7 @@ impl Traced {
         now: SimTime,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        counters: &mut LinkCounters,
+        counters: &mut QueueCounters,
     ) -> Option<PacketId> {
         let capacity = self.capacity.clone();
         let Capacity::Opportunities(trace) = &*capacity else {
@@ -188,7 +188,7 @@ impl Traced {
         now: SimTime,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        counters: &mut LinkCounters,
+        counters: &mut QueueCounters,
     ) {
         self.in_service = self.take(now, packets, dropped, counters);
         let Capacity::Rates(trace) = &*self.capacity else {
@@ -208,13 +208,13 @@ impl Traced {
         now: SimTime,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
-        counters: &mut LinkCounters,
+        counters: &mut QueueCounters,
     ) -> Option<(PacketId, u64)> {
         let before = dropped.len();
         let id = self.discipline.dequeue(now, packets, dropped);
         counters.drops += (dropped.len() - before) as u64;
         let packet = &packets[id?];
-        counters.queue_area +=
+        counters.area +=
             u128::from(packet.size_bytes) * u128::from((now - packet.queued_at).as_ps());
         Some((id?, u64::from(packet.size_bytes)))
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::rc::Rc;
 
 use backlane_engine::{Interrupt, Watch};
-use backlane_net::{Context, DropCause, Network, NodeId, PacketId, Router};
+use backlane_net::{ByExit, Context, DropCause, Network, NodeId, PacketId, Router};
 
 use backlane_param::{Id, params, words};
 
@@ -49,7 +49,7 @@ params! {
 /// and a forwarding table should stay in the processor's cache.
 #[derive(Debug)]
 pub struct Tables {
-    nodes: Vec<Table>,
+    nodes: Vec<ByExit<u16>>,
     /// For the nodes that spray: the interfaces of all shortest paths to an exit, in order, if
     /// there are several.
     equal: BTreeMap<NodeId, BTreeMap<NodeId, Vec<u16>>>,
@@ -85,7 +85,7 @@ impl Tables {
             sources.entry(exit).or_default().push(entry);
         }
         let mut tables = Self {
-            nodes: vec![Table::default(); graph.node_count()],
+            nodes: vec![ByExit::default(); graph.node_count()],
             equal: spray.iter().map(|&node| (node, BTreeMap::new())).collect(),
         };
         let mut search = Search::new(&graph);
@@ -140,57 +140,6 @@ impl Tables {
     #[inline]
     pub fn interface(&self, node: NodeId, exit: NodeId) -> Option<usize> {
         self.nodes[node.index()].get(exit).map(usize::from)
-    }
-}
-
-/// A hash table from exits to interfaces with linear probing, at most half full.
-#[derive(Clone, Debug, Default)]
-struct Table {
-    slots: Vec<(NodeId, u16)>,
-    entries: usize,
-}
-
-impl Table {
-    /// The slot where the search for an exit starts: the upper bits of a product with 2³²/φ.
-    #[inline]
-    fn home(&self, exit: NodeId) -> usize {
-        let hash = u64::from(exit.0.wrapping_mul(0x9e37_79b9));
-        ((hash * self.slots.len() as u64) >> 32) as usize
-    }
-
-    #[inline]
-    fn get(&self, exit: NodeId) -> Option<u16> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let mut at = self.home(exit);
-        loop {
-            let (key, interface) = self.slots[at];
-            if key == exit {
-                return Some(interface);
-            }
-            if key == NodeId::NONE {
-                return None;
-            }
-            at = (at + 1) % self.slots.len();
-        }
-    }
-
-    fn insert(&mut self, exit: NodeId, interface: u16) {
-        if self.slots.len() < 2 * (self.entries + 1) {
-            let larger = vec![(NodeId::NONE, 0); (2 * self.slots.len()).max(4)];
-            let old = std::mem::replace(&mut self.slots, larger);
-            self.entries = 0;
-            for (exit, interface) in old.into_iter().filter(|(exit, _)| *exit != NodeId::NONE) {
-                self.insert(exit, interface);
-            }
-        }
-        let mut at = self.home(exit);
-        while self.slots[at].0 != NodeId::NONE {
-            at = (at + 1) % self.slots.len();
-        }
-        self.slots[at] = (exit, interface);
-        self.entries += 1;
     }
 }
 
@@ -299,7 +248,12 @@ impl ShortestPath {
 }
 
 impl Router for ShortestPath {
-    fn start(&mut self, _context: &mut Context<'_>) {}
+    fn start(&mut self, context: &mut Context<'_>) {
+        let routes = self.tables.nodes[self.node.index()].iter();
+        for (exit, interface) in routes.filter(|(exit, _)| !self.turns.contains_key(exit)) {
+            context.install_route(exit, usize::from(interface));
+        }
+    }
 
     #[inline]
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use backlane_engine::{EventQueue, Stream, Streams};
 use backlane_net::testing::{Script, Tap};
 use backlane_net::{
-    Context, Interface, LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
+    Context, Interface, Link, LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router,
+    Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
 use backlane_routing::olsr::{Config, Olsr};
@@ -405,7 +406,7 @@ fn the_overhead_of_a_grid_follows_from_the_intervals() {
     for (name, config) in configs {
         let mut net = Net::new(25, &grid(5, 5), config, 1);
         let sent = |net: &Net| {
-            let counters = net.simulation.network.links().iter().map(|l| *l.counters());
+            let counters = net.simulation.network.links().iter().map(Link::counters);
             counters.fold((0, 0), |sum, c| (sum.0 + c.packets, sum.1 + c.bytes))
         };
         net.run(at_secs(20));

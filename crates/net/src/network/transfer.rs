@@ -7,6 +7,7 @@ use super::Network;
 use crate::capture::{CapturePoint, Port};
 use crate::counters::DropCause;
 use crate::event::Event;
+use crate::forwarding::ForwardingTable;
 use crate::link::Enqueued;
 use crate::medium::mailbox::MediumRequest;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, Packet, PacketId};
@@ -28,7 +29,7 @@ impl Network {
         packet.previous = source;
         packet.queued_at = events.now();
         let id = self.inject(packet);
-        match self.nodes[source.index()].uplink {
+        match self.nodes[source.index()].uplink.some() {
             Some(uplink) => self.enqueue(events, uplink, id),
             None => self.outbox.push(id),
         }
@@ -43,7 +44,7 @@ impl Network {
         id: PacketId,
     ) {
         let link = &mut self.links[link_id.index()];
-        match link.enqueue(events, id, &mut self.packets, &mut self.dropped) {
+        match link.enqueue(events, link_id, id, &mut self.packets, &mut self.dropped) {
             Enqueued::Accepted => {
                 if self.capture.is_on() {
                     self.capture_sent(events, link_id, id);
@@ -68,7 +69,7 @@ impl Network {
     }
 
     pub(crate) fn serve(&mut self, events: &mut EventQueue<Event>, link: LinkId) {
-        self.links[link.index()].serve(events, &mut self.packets, &mut self.dropped);
+        self.links[link.index()].serve(events, link, &mut self.packets, &mut self.dropped);
         if !self.dropped.is_empty() {
             self.drop_all(DropCause::Queue);
         }
@@ -181,16 +182,31 @@ impl Network {
         self.packets.remove(id);
     }
 
+    /// The link by which a node forwards packets for an exit without its router.
+    #[inline]
+    pub(crate) fn next_link(&self, node: NodeId, exit: NodeId) -> Option<LinkId> {
+        self.forwarding.get(node.index())?.get(exit)
+    }
+
+    pub(crate) fn install_route(&mut self, node: NodeId, exit: NodeId, link: LinkId) {
+        if self.forwarding.len() <= node.index() {
+            let tables = node.index() + 1;
+            self.forwarding
+                .resize_with(tables, ForwardingTable::default);
+        }
+        self.forwarding[node.index()].insert(exit, link);
+    }
+
     /// The link from an exit router to a host that is attached to it by a wire.
     #[inline]
     pub(crate) fn downlink(&self, host: NodeId) -> Option<LinkId> {
-        self.nodes[host.index()].downlink
+        self.nodes[host.index()].downlink.some()
     }
 
     /// The medium of a host.
     #[inline]
     pub(crate) fn medium_of(&self, host: NodeId) -> Option<MediumId> {
-        self.nodes[host.index()].medium
+        self.nodes[host.index()].medium.some()
     }
 
     /// Counts a packet that leaves a medium at `node`.

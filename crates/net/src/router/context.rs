@@ -90,6 +90,13 @@ impl<'a> Context<'a> {
         self.network.enqueue(self.events, link, id);
     }
 
+    /// From now on packets for an exit leave by this interface, as by [`Context::transmit`], without
+    /// a call of the router.
+    pub fn install_route(&mut self, exit: NodeId, interface: usize) {
+        let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
+        self.network.install_route(self.node, exit, link);
+    }
+
     /// Puts a packet into the queue of an interface with a message that it carries for one hop:
     /// the packet is larger by the message's length until the far end has taken the message off
     /// ([`Router::on_message`](crate::Router::on_message) comes before

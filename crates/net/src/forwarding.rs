@@ -1,0 +1,145 @@
+//! Forwarding tables: by which link packets for an exit leave a node.
+
+use crate::packet::{LinkId, NodeId};
+
+/// Values by exit: a hash table with linear probing, at most half full.
+#[derive(Clone, Debug)]
+pub struct ByExit<T> {
+    slots: Vec<(NodeId, T)>,
+    entries: usize,
+}
+
+impl<T> Default for ByExit<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            entries: 0,
+        }
+    }
+}
+
+impl<T: Copy + Default> ByExit<T> {
+    /// The slot where the search for an exit starts: the upper bits of a product with 2³²/φ.
+    #[inline]
+    fn home(&self, exit: NodeId) -> usize {
+        let hash = u64::from(exit.0.wrapping_mul(0x9e37_79b9));
+        ((hash * self.slots.len() as u64) >> 32) as usize
+    }
+
+    /// The value of an exit.
+    #[inline]
+    pub fn get(&self, exit: NodeId) -> Option<T> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(exit);
+        loop {
+            let (key, value) = self.slots[at];
+            if key == exit {
+                return Some(value);
+            }
+            if key == NodeId::NONE {
+                return None;
+            }
+            at = (at + 1) % self.slots.len();
+        }
+    }
+
+    /// Sets the value of an exit.
+    pub fn insert(&mut self, exit: NodeId, value: T) {
+        if self.slots.len() < 2 * (self.entries + 1) {
+            let larger = vec![(NodeId::NONE, T::default()); (2 * self.slots.len()).max(4)];
+            let old = std::mem::replace(&mut self.slots, larger);
+            self.entries = 0;
+            for (exit, value) in old.into_iter().filter(|(exit, _)| *exit != NodeId::NONE) {
+                self.insert(exit, value);
+            }
+        }
+        let mut at = self.home(exit);
+        while self.slots[at].0 != NodeId::NONE && self.slots[at].0 != exit {
+            at = (at + 1) % self.slots.len();
+        }
+        self.entries += usize::from(self.slots[at].0 == NodeId::NONE);
+        self.slots[at] = (exit, value);
+    }
+
+    /// All exits with their values, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, T)> {
+        let taken = self.slots.iter().filter(|(exit, _)| *exit != NodeId::NONE);
+        taken.copied()
+    }
+}
+
+/// Routes at hand: with the pointer to the others they fill a cache line.
+const NEAR: usize = 7;
+
+/// The forwarding table of a node. It holds the routes by which packets are forwarded without a
+/// call of the node's router.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct ForwardingTable {
+    exits: [NodeId; NEAR],
+    links: [LinkId; NEAR],
+    /// All routes if there are more than [`NEAR`].
+    all: Option<Box<ByExit<LinkId>>>,
+}
+
+const _: () = assert!(size_of::<ForwardingTable>() == 64);
+
+impl Default for ForwardingTable {
+    fn default() -> Self {
+        Self {
+            exits: [NodeId::NONE; NEAR],
+            links: [LinkId::NONE; NEAR],
+            all: None,
+        }
+    }
+}
+
+impl ForwardingTable {
+    /// The link for an exit.
+    #[inline]
+    pub(crate) fn get(&self, exit: NodeId) -> Option<LinkId> {
+        if let Some(all) = &self.all {
+            return all.get(exit);
+        }
+        let at = self.exits.iter().position(|&known| known == exit)?;
+        Some(self.links[at])
+    }
+
+    /// Sets the link for an exit.
+    pub(crate) fn insert(&mut self, exit: NodeId, link: LinkId) {
+        if let Some(all) = &mut self.all {
+            return all.insert(exit, link);
+        }
+        let known = |&known: &NodeId| known == exit || known == NodeId::NONE;
+        if let Some(at) = self.exits.iter().position(known) {
+            (self.exits[at], self.links[at]) = (exit, link);
+            return;
+        }
+        let mut all = ByExit::default();
+        for (&exit, &link) in self.exits.iter().zip(&self.links) {
+            all.insert(exit, link);
+        }
+        all.insert(exit, link);
+        self.all = Some(Box::new(all));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_are_found_before_and_after_the_table_outgrows_its_line() {
+        let mut table = ForwardingTable::default();
+        for round in [0, 1000] {
+            for exit in 0..40 {
+                table.insert(NodeId(exit), LinkId(round + exit));
+                assert_eq!(table.get(NodeId(0)), Some(LinkId(round)));
+                assert_eq!(table.get(NodeId(exit)), Some(LinkId(round + exit)));
+                assert_eq!(table.get(NodeId(40)), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Packets on a wire: the first one beside the link's own record, where most links carry one at a
+//! time, the others in a ring.
+
+use std::collections::VecDeque;
+
+use backlane_units::SimTime;
+
+use crate::packet::PacketId;
+
+/// A packet whose departure time is known, until its arrival.
+#[derive(Clone, Copy)]
+pub(crate) struct UnderWay {
+    pub(crate) arrival: SimTime,
+    pub(crate) id: PacketId,
+    /// Its size in bytes, and in the highest bit whether the wire loses it.
+    size: u32,
+}
+
+const LOST: u32 = 1 << 31;
+
+impl UnderWay {
+    #[inline]
+    pub(crate) fn new(arrival: SimTime, id: PacketId, size_bytes: u32, lost: bool) -> Self {
+        debug_assert!(size_bytes < LOST);
+        let size = if lost { size_bytes | LOST } else { size_bytes };
+        Self { arrival, id, size }
+    }
+
+    #[inline]
+    pub(crate) fn size_bytes(self) -> u32 {
+        self.size & !LOST
+    }
+
+    #[inline]
+    pub(crate) fn is_lost(self) -> bool {
+        self.size & LOST != 0
+    }
+}
+
+/// Packets in the order of their arrivals.
+pub(crate) struct Wire {
+    /// Its id is [`PacketId::NONE`] if the wire is empty.
+    first: UnderWay,
+    /// Empty if the wire is.
+    rest: VecDeque<UnderWay>,
+}
+
+impl Wire {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: UnderWay {
+                arrival: SimTime::MAX,
+                id: PacketId::NONE,
+                size: 0,
+            },
+            rest: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match self.first() {
+            Some(_) => 1 + self.rest.len(),
+            None => 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<UnderWay> {
+        (self.first.id != PacketId::NONE).then_some(self.first)
+    }
+
+    /// The packet that is `number` packets before the end; 1 is the last.
+    #[inline]
+    pub(crate) fn before_end(&self, number: usize) -> UnderWay {
+        match self.rest.len().checked_sub(number) {
+            Some(index) => self.rest[index],
+            None => self.first,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, packet: UnderWay) {
+        if self.first.id == PacketId::NONE {
+            self.first = packet;
+        } else {
+            self.rest.push_back(packet);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<UnderWay> {
+        let first = self.first()?;
+        match self.rest.pop_front() {
+            Some(next) => self.first = next,
+            None => self.first.id = PacketId::NONE,
+        }
+        Some(first)
+    }
+
+    /// Takes all packets.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = UnderWay> {
+        std::iter::from_fn(|| self.pop())
+    }
+}
