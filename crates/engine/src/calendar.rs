@@ -94,6 +94,13 @@ impl Calendar {
         self.today.last().copied()
     }
 
+    /// The entry after `others` others, if it lies in the present day.
+    #[inline]
+    pub(crate) fn coming(&self, others: usize) -> Option<Entry> {
+        let at = self.today.len().checked_sub(others + 1)?;
+        Some(self.today[at])
+    }
+
     /// Takes the least entry, which [`Calendar::first`] has returned.
     #[inline]
     pub(crate) fn remove_first(&mut self) {

@@ -4,6 +4,7 @@
 //!   cancel.
 //! - [`stream`]: named random streams. A stream depends only on the run's seed, the entity and the
 //!   purpose, so that adding a node moves no other stream.
+//! - [`prefetch()`]: loads into the cache ahead of their use.
 //! - [`digest`]: a hash of all events of a run.
 //! - [`histogram`]: durations, with their mean, extremes and quantiles.
 //! - [`trace`]: the log of events and draws, which finds the first difference of two runs.
@@ -12,6 +13,7 @@
 mod calendar;
 pub mod digest;
 pub mod histogram;
+mod prefetch;
 pub mod queue;
 pub mod stream;
 pub mod trace;
@@ -19,6 +21,7 @@ pub mod watch;
 
 pub use digest::Digest;
 pub use histogram::Histogram;
+pub use prefetch::prefetch;
 pub use queue::{EventQueue, Numbered, Order, TimerId};
 pub use stream::{Stream, Streams};
 pub use trace::{Trace, TraceEntry};

@@ -14,6 +14,7 @@
 use backlane_units::SimTime;
 
 use crate::calendar::{Calendar, Entry};
+use crate::prefetch::prefetch;
 
 /// A timer of one [`EventQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +102,30 @@ impl<E: Numbered> EventQueue<E> {
     /// From the next review of the calendar on, hundreds of coming events lie side by side.
     pub fn lengthen_days(&mut self) {
         self.calendar.lengthen_days();
+    }
+
+    /// The event that fires after `others` others, unless new ones come between; `None` where the
+    /// calendar has not sorted them yet. A moved or cancelled timer may be among them.
+    #[inline]
+    pub fn coming(&self, others: usize) -> Option<E> {
+        let order = self.calendar.coming(others)? as u64;
+        let id = (order & SLOT_MASK) as u32;
+        Some(if order & NUMBERED != 0 {
+            E::numbered(id)
+        } else {
+            self.slots[id as usize].event
+        })
+    }
+
+    /// Prefetches the timer of the event after `others` others.
+    #[inline]
+    pub fn prefetch_coming(&self, others: usize) {
+        if let Some(entry) = self.calendar.coming(others) {
+            let order = entry as u64;
+            if order & NUMBERED == 0 {
+                prefetch(&self.slots[(order & SLOT_MASK) as usize]);
+            }
+        }
     }
 
     /// A timer that yields `event` each time it fires. It is not armed.

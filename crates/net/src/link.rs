@@ -1,6 +1,6 @@
 //! One direction of a link: a wire, a link with a capacity trace, or a link over a medium.
 
-use backlane_engine::{EventQueue, Order, Stream, TimerId};
+use backlane_engine::{EventQueue, Order, Stream, TimerId, prefetch};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
@@ -155,6 +155,25 @@ impl Link {
             loss: None,
             queued: QueueCounters::default(),
         }
+    }
+
+    /// Prefetches what an arrival needs.
+    #[inline]
+    pub(crate) fn prefetch_for_arrival(&self) {
+        prefetch(&self.wire);
+    }
+
+    /// Prefetches what a transmission needs.
+    #[inline]
+    pub(crate) fn prefetch_for_transmission(&self) {
+        prefetch(&self.wire);
+        prefetch(&self.free_at);
+    }
+
+    /// The first packet on the wire, or [`PacketId::NONE`].
+    #[inline]
+    pub(crate) fn first_pkt(&self) -> PacketId {
+        self.wire.first().map_or(PacketId::NONE, |first| first.id)
     }
 
     /// The rate; with a capacity trace, its mean.

@@ -4,7 +4,7 @@ mod transfer;
 
 use std::rc::Rc;
 
-use backlane_engine::{EventQueue, Stream};
+use backlane_engine::{EventQueue, Stream, prefetch};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
@@ -174,7 +174,7 @@ impl Network {
         let fair = |user| -> Option<Box<dyn QueueDiscipline>> {
             Some(Box::new(ProportionalFair::new(user, queue_bytes)))
         };
-        let up = self.link(
+        let up = self.add_link(
             events,
             NodeId::NONE,
             router,
@@ -183,7 +183,7 @@ impl Network {
             None,
             fair(User::Source),
         );
-        let down = self.link(
+        let down = self.add_link(
             events,
             router,
             NodeId::NONE,
@@ -215,7 +215,7 @@ impl Network {
             (node, self.nodes[node.index()].interfaces.len() as u16)
         });
         let mut direction = |near: (NodeId, u16), radio, far: (NodeId, u16)| {
-            let id = self.link(events, near.0, far.0, rate, Duration::ZERO, None, None);
+            let id = self.add_link(events, near.0, far.0, rate, Duration::ZERO, None, None);
             self.links[id.index()].set_radio_link(RadioLink {
                 medium,
                 radio,
@@ -330,6 +330,36 @@ impl Network {
         &self.links
     }
 
+    #[inline]
+    pub(crate) fn link(&self, link: LinkId) -> &Link {
+        &self.links[link.index()]
+    }
+
+    /// Bytes of the records that packets meet on their way.
+    pub(crate) fn record_bytes(&self) -> usize {
+        size_of_val(self.links.as_slice()) + size_of_val(self.nodes.as_slice())
+    }
+
+    #[inline]
+    pub(crate) fn prefetch_node(&self, node: NodeId) {
+        prefetch(&self.nodes[node.index()]);
+    }
+
+    #[inline]
+    pub(crate) fn prefetch_routes(&self, node: NodeId) {
+        if let Some(table) = self.forwarding.get(node.index()) {
+            prefetch(table);
+        }
+    }
+
+    /// The node at the far end of a link, and the exit of the first packet on it.
+    #[inline]
+    pub(crate) fn first_hop_of(&self, link: LinkId) -> Option<(NodeId, NodeId)> {
+        let link = self.link(link);
+        let id = link.first_pkt().some()?;
+        Some((link.to.some()?, self.packets[id].exit))
+    }
+
     /// One link direction, for its backlog.
     #[inline]
     pub fn link_mut(&mut self, link: LinkId) -> &mut Link {
@@ -367,7 +397,7 @@ impl Network {
             let limit = config.queue.limit().resolve(config.rate, config.delay);
             let place = QueuePlace::Link(LinkId(self.links.len() as u32));
             let discipline = config.queue.discipline(config.rate, config.delay, place);
-            let id = self.link(
+            let id = self.add_link(
                 events,
                 from,
                 to,
@@ -395,14 +425,14 @@ impl Network {
         let (rate, delay) = (config.capacity.mean_rate(), config.delay);
         let place = QueuePlace::Link(LinkId(self.links.len() as u32));
         let discipline = config.queue.build(rate, delay, place);
-        let id = self.link(events, from, to, rate, delay, None, None);
+        let id = self.add_link(events, from, to, rate, delay, None, None);
         let traced = Traced::new(config.capacity.clone(), config.origin, discipline);
         self.links[id.index()].set_traced(traced);
         id
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn link(
+    pub(crate) fn add_link(
         &mut self,
         events: &mut EventQueue<Event>,
         from: NodeId,

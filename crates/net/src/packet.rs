@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use backlane_engine::prefetch;
 use backlane_units::SimTime;
 
 macro_rules! id {
@@ -184,11 +185,12 @@ impl PacketStore {
         self.free.push(id.0);
     }
 
-    /// Prefetches a packet that will be needed soon: the value read is not used, so that the
-    /// processor loads the cache line without waiting for it.
+    /// Prefetches a packet that will be needed soon, if there is one of this handle.
     #[inline]
-    pub(crate) fn touch(&self, id: PacketId) {
-        std::hint::black_box(self.packets[id.index()].ttl);
+    pub(crate) fn prefetch(&self, id: PacketId) {
+        if let Some(packet) = self.packets.get(id.index()) {
+            prefetch(packet);
+        }
     }
 
     /// The number of packets under way.

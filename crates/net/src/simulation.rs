@@ -1,5 +1,6 @@
 //! The event loop.
 
+mod ahead;
 mod dispatch;
 
 use backlane_engine::{EventQueue, Trace};
@@ -27,6 +28,7 @@ pub struct Simulation<A> {
     routers: Vec<Option<Box<dyn Router>>>,
     media: Vec<Box<dyn Medium>>,
     log: EventLog,
+    looks_ahead: bool,
 }
 
 impl<A: Application> Simulation<A> {
@@ -47,7 +49,11 @@ impl<A: Application> Simulation<A> {
             routers,
             media,
             log: EventLog::default(),
+            looks_ahead: false,
         };
+        if simulation.is_large() {
+            simulation.look_ahead();
+        }
         for node in 0..simulation.routers.len() as u32 {
             simulation.with_router(NodeId(node), |router, context| router.start(context));
         }
@@ -80,6 +86,9 @@ impl<A: Application> Simulation<A> {
     /// False if there is none until `until`.
     #[inline]
     pub fn step(&mut self, until: SimTime) -> bool {
+        if self.looks_ahead {
+            self.prefetch_coming();
+        }
         let Some(event) = self.events.pop(until) else {
             return false;
         };
@@ -239,7 +248,7 @@ impl<A: Application> Simulation<A> {
             return;
         };
         if let Some(next) = next {
-            self.network.packets.touch(next);
+            self.network.packets.prefetch(next);
         }
         if lost {
             self.network.drop_packet(id, DropCause::Loss);

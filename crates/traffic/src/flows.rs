@@ -1,7 +1,9 @@
 //! All flows of a run behind one [`Application`].
 
-use backlane_engine::{EventQueue, Streams, TimerId};
-use backlane_net::{Application, Event, FlowId, HostContext, Packet, PacketId, TransportHeader};
+use backlane_engine::{EventQueue, Streams, TimerId, prefetch};
+use backlane_net::{
+    Application, Event, FlowId, HostContext, NodeId, Packet, PacketId, TransportHeader,
+};
 use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
@@ -233,6 +235,31 @@ impl Application for Flows {
             && let Some(Transport::Tcp(tcp)) = &mut flow.transport
         {
             tcp.on_source_drop(context.now(), packet.sequence);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, id: u32, step: u8) -> Option<(NodeId, NodeId)> {
+        let flow = self.all.get(id as usize)?;
+        match (step, &flow.transport) {
+            (0, _) => {
+                prefetch(&flow.spec.source);
+                prefetch(&flow.transport);
+                prefetch(&flow.timers);
+                return None;
+            }
+            (1, Some(Transport::Udp(udp))) => prefetch(&**udp),
+            (1, Some(Transport::Tcp(tcp))) => prefetch(&**tcp),
+            _ => {}
+        }
+        Some((flow.spec.source, flow.spec.destination))
+    }
+
+    #[inline]
+    fn prefetch_delivery(&self, flow: FlowId) {
+        if let Some(flow) = self.all.get(flow.index()) {
+            prefetch(&flow.delivery);
+            prefetch(&flow.transport);
         }
     }
 

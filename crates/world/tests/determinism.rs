@@ -3,9 +3,9 @@
 mod common;
 
 use backlane_testkit::first_difference;
-use backlane_world::Outcome;
+use backlane_world::{Outcome, World};
 use common::scenes::{fading_cell, fading_mesh, lossy_diamond, many_ways, two_cells};
-use common::{ROUTINGS, floats, grid, integers, run, texts};
+use common::{ROUTINGS, floats, grid, integers, resolve, run, texts};
 
 #[test]
 fn a_second_run_does_the_same_things_in_the_same_order() {
@@ -53,6 +53,26 @@ fn tracing_and_threads_change_nothing() {
                 .collect()
         });
         assert!(together.iter().all(|outcome| *outcome == alone));
+    }
+}
+
+#[test]
+fn looking_ahead_changes_nothing() {
+    let grids = ROUTINGS.map(|routing| grid(routing, 8));
+    let others = [
+        fading_cell(),
+        two_cells(),
+        lossy_diamond(),
+        fading_mesh(),
+        many_ways(),
+    ];
+    for text in grids.into_iter().chain(others) {
+        let mut world = World::new(&resolve(&text), 1, None).unwrap();
+        world.simulation.look_ahead();
+        let Ok(ahead) = world.run(|_, _| Ok(())) else {
+            unreachable!("nothing interrupts")
+        };
+        assert_eq!(ahead, run(&text, 1, None));
     }
 }
 

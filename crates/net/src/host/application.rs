@@ -2,7 +2,7 @@
 
 use super::HostContext;
 use crate::capture::TransportHeader;
-use crate::packet::{Packet, PacketId};
+use crate::packet::{FlowId, NodeId, Packet, PacketId};
 
 /// The sources and sinks of a simulation, all behind one value.
 pub trait Application {
@@ -17,6 +17,15 @@ pub trait Application {
     /// first router. The packet is already freed, and this is a copy. Called after the hook that
     /// dropped it.
     fn on_source_drop(&mut self, _context: &mut HostContext<'_>, _packet: &Packet) {}
+
+    /// Prefetches a step of what a timer of the endpoint `id` will need: 0 is its own record, 1 and 2
+    /// what that leads to. With steps 1 and 2, the source and the destination of what it will send.
+    fn prefetch(&self, _id: u32, _step: u8) -> Option<(NodeId, NodeId)> {
+        None
+    }
+
+    /// Prefetches what the delivery of a packet of a flow will need.
+    fn prefetch_delivery(&self, _flow: FlowId) {}
 
     /// The transport header of one of the application's packets under way, for captures.
     fn transport_header(&self, _id: PacketId, _packet: &Packet) -> TransportHeader {

@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
     /// Prefetches a packet that will be needed soon into the processor's cache.
     #[inline]
     pub fn touch(&self, id: PacketId) {
-        self.network.packets.touch(id);
+        self.network.packets.prefetch(id);
     }
 
     /// Puts a packet into the queue of an interface (an index into [`Context::interfaces`]).
