@@ -70,7 +70,7 @@ impl<T: Copy + Default> ByExit<T> {
     }
 }
 
-/// Routes at hand: with the pointer to the others they fill a cache line.
+/// Routes in the node's own record: with the pointer to the others they fill a cache line.
 const NEAR: usize = 7;
 
 /// The forwarding table of a node. It holds the routes by which packets are forwarded without a

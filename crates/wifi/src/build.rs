@@ -7,10 +7,10 @@ use backlane_radio::path_loss::Sight;
 use backlane_radio::{FrameFading, PathLoss, Position};
 use backlane_units::{Duration, SimTime};
 
+use crate::bystanders;
 use crate::config::{StationConfig, WifiConfig, WifiLinkConfig};
 use crate::counters::LinkCounters;
 use crate::deadlines::Deadlines;
-use crate::domain;
 use crate::error::WifiError;
 use crate::frame::{Frame, NONE};
 use crate::mac_params::{MacParams, ReceptionModel};
@@ -82,7 +82,8 @@ impl Wifi {
         }
         let directions = directions(&params, stations, links, streams, &first_radio)?;
         let audible = audible(config, &params, stations, &owners, &directions, watch)?;
-        let (domains, memberships) = domain::domains(&params, &mut radios, &audible, &directions);
+        let (domains, memberships) =
+            bystanders::domains(&params, &mut radios, &audible, &directions);
         let faded_mw = match params.fading {
             FrameFading::None => Vec::new(),
             _ => audible

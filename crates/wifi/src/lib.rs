@@ -9,6 +9,7 @@
 
 mod air;
 mod build;
+mod bystanders;
 mod capture;
 pub mod config;
 pub mod counters;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::{RanConfig, SchedulerRule};
-use crate::mac::link::Report;
+use crate::mac::report::Report;
 use crate::phy::coding::Grid;
 use crate::phy::control::ControlRegion;
 use crate::phy::error_model::{ErrorModel, ErrorModelConfig};

@@ -13,6 +13,7 @@ pub(crate) mod carrier;
 pub(crate) mod downlink;
 pub(crate) mod harq;
 pub(crate) mod link;
+mod report;
 pub mod scheduler;
 pub(crate) mod uplink;
 

@@ -4,7 +4,9 @@
 
 use backlane_units::{Duration, SimTime};
 
-use super::{BufferStatus, Mode, Path, am};
+use super::am;
+use super::path::{Mode, Path};
+use super::pdu::BufferStatus;
 
 /// What waits to be sent in a direction, as of the last change.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@
 //! - `pdu`: what passes between the ends, and what a call reports.
 //! - `stream`, `ledger`: from packets to data fields and back, and the arithmetic of headers.
 //! - `buffer`: the transmission buffer with its limit, CoDel, and PDCP's discard timer.
+//! - `path`: both ends of a direction.
 //! - `backlog`: what waits in a direction, kept for the MAC.
 //!
 //! Left out: transparent mode, 16-bit sequence numbers and 15-bit length indicators (Release 13),
@@ -25,6 +26,7 @@ mod backlog;
 mod buffer;
 mod config;
 mod ledger;
+mod path;
 mod pdu;
 mod stream;
 mod um;
@@ -38,78 +40,8 @@ pub use pdu::{BufferStatus, Counters, DataPdu, Delivered, Direction, Outcome, Pd
 
 use backlog::Backlog;
 use buffer::Sdu;
+use path::{Mode, Path, sizes};
 use stream::Stream;
-
-/// Both ends of a mode, for one direction.
-#[derive(Debug)]
-enum Mode {
-    Um {
-        config: UmConfig,
-        sender: um::Sender,
-        receiver: um::Receiver,
-    },
-    Am {
-        config: AmConfig,
-        sender: am::Sender,
-        receiver: am::Receiver,
-    },
-}
-
-impl Mode {
-    fn new(mode: RlcMode) -> Self {
-        match mode {
-            RlcMode::Um(config) => Self::Um {
-                config,
-                sender: um::Sender::default(),
-                receiver: um::Receiver::default(),
-            },
-            RlcMode::Am(config) => Self::Am {
-                config,
-                sender: am::Sender::default(),
-                receiver: am::Receiver::default(),
-            },
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Path {
-    stream: Stream,
-    mode: Mode,
-    counters: Counters,
-}
-
-impl Path {
-    fn new(rlc: &RlcConfig, pdcp: &PdcpConfig) -> Self {
-        Self {
-            stream: Stream::new(rlc, pdcp.discard_timer.value()),
-            mode: Mode::new(rlc.mode),
-            counters: Counters::default(),
-        }
-    }
-
-    /// Counts what a call has dropped and lost.
-    fn count(&mut self, outcome: &Outcome, before: (usize, usize)) {
-        self.counters.drops += (outcome.dropped.len() - before.0) as u64;
-        self.counters.losses += (outcome.lost.len() - before.1) as u64;
-    }
-
-    /// PDCP's discard timer.
-    fn discard(&mut self, now: SimTime, outcome: &mut Outcome) {
-        self.stream.buffer.discard(now, outcome);
-        self.ensure_poll(now);
-    }
-
-    fn ensure_poll(&mut self, now: SimTime) {
-        if let Mode::Am { config, sender, .. } = &mut self.mode {
-            sender.ensure_poll(config, now, &self.stream);
-        }
-    }
-}
-
-fn sizes(outcome: &Outcome) -> (usize, usize) {
-    (outcome.dropped.len(), outcome.lost.len())
-}
 
 /// A radio bearer: RLC under PDCP, both directions, both ends.
 #[derive(Debug)]
