@@ -113,7 +113,10 @@ proptest! {
     /// twice.
     #[test]
     fn any_setting_carries_packets_in_order(config in any_config(), seed in 0u64..1000) {
-        let stalls = config.rlc == lena().rlc || config.fading.value().is_some();
+        let lena_mcs = config.adaptation.rule == Adaptation::LenaErrorModel;
+        let stalls = config.rlc == lena().rlc
+            || config.fading.value().is_some()
+            || (lena_mcs && config.harq.max_transmissions == 1);
         let line = Mobility::Line(Line {
             from: Position::new(100.0, 0.0, 1.5),
             velocity_m_per_s: [30.0, 0.0, 0.0],
@@ -139,7 +142,8 @@ proptest! {
             prop_assert!(sequences.windows(2).all(|pair| pair[0] < pair[1]), "{load}");
         }
         // LENA's acknowledged mode stalls for good when a retransmission outgrows the grants, and
-        // a UE that stands in a deep fade stays there.
+        // a UE that stands in a deep fade stays there. LENA's MCS follows from the CQI alone: with a
+        // long control region nearly all blocks of a narrow carrier are lost at first.
         prop_assert!(stalls || !cells.sink(0).sequences.is_empty());
     }
 }
