@@ -9,12 +9,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::prefetch::prefetch;
+
 /// Time in picoseconds above, order word below: one number whose order is the order of events.
 pub(crate) type Entry = u128;
 
 /// Days after the present one; a power of two.
 const DAYS: usize = 2048;
 const WORDS: usize = DAYS / 64;
+/// Binary logarithms of the entries that a day should hold: few, so that an entry finds its place in
+/// a day at once, or many, so that the coming ones are known.
+const SHORT_DAY_LOG2: u32 = 1;
+const LONG_DAY_LOG2: u32 = 10;
+/// Entries of a page.
+const PAGE: usize = 3;
 /// No page.
 const NONE: u32 = u32::MAX;
 /// Entries taken between two looks at the length of a day.
@@ -25,13 +33,15 @@ const SOON: usize = 8;
 
 /// Entries of one day: a cache line.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Page {
-    entries: [Entry; 3],
-    used: u32,
     /// The next page of the day, or of the free pages.
     next: u32,
+    used: u32,
+    entries: [Entry; PAGE],
 }
+
+const _: () = assert!(size_of::<Page>() == 64);
 
 pub(crate) struct Calendar {
     /// The entries up to the end of the present day, the next one last.
@@ -46,6 +56,8 @@ pub(crate) struct Calendar {
     words: u32,
     pages: Vec<Page>,
     free: u32,
+    /// The page of the coming day that [`Calendar::prefetch_page`] loads next.
+    coming_page: u32,
     far: BinaryHeap<Reverse<Entry>>,
     /// The first day in `far`; [`u64::MAX`] if there is none.
     far_day: u64,
@@ -72,17 +84,18 @@ impl Calendar {
             words: 0,
             pages: Vec::new(),
             free: NONE,
+            coming_page: NONE,
             far: BinaryHeap::new(),
             far_day: u64::MAX,
             taken_since: 0,
             reviewed_at: 0,
-            day_entries_log2: 1,
+            day_entries_log2: SHORT_DAY_LOG2,
         }
     }
 
-    /// From the next review on, a day holds hundreds of entries.
+    /// From the next review on, days are long.
     pub(crate) fn lengthen_days(&mut self) {
-        self.day_entries_log2 = 8;
+        self.day_entries_log2 = LONG_DAY_LOG2;
     }
 
     /// The least entry.
@@ -92,6 +105,18 @@ impl Calendar {
             return None;
         }
         self.today.last().copied()
+    }
+
+    /// Prefetches a page of the coming day, one through the one before; called once for each entry
+    /// that is taken, it loads them all in time.
+    #[inline]
+    pub(crate) fn prefetch_page(&mut self) {
+        if let Some(page) = self.pages.get(self.coming_page as usize) {
+            self.coming_page = page.next;
+            if let Some(next) = self.pages.get(page.next as usize) {
+                prefetch(next);
+            }
+        }
     }
 
     /// The entry after `others` others, if it lies in the present day.
@@ -167,19 +192,18 @@ impl Calendar {
             page.used += 1;
             return;
         }
-        let page = Page {
-            entries: [entry; 3],
-            used: 1,
-            next: head,
-        };
         let index = self.free;
-        if let Some(free) = self.pages.get_mut(index as usize) {
-            self.free = free.next;
-            *free = page;
+        if let Some(page) = self.pages.get_mut(index as usize) {
+            self.free = page.next;
+            (page.next, page.used, page.entries[0]) = (head, 1, entry);
             self.heads[place] = index;
         } else {
             self.heads[place] = self.pages.len() as u32;
-            self.pages.push(page);
+            self.pages.push(Page {
+                next: head,
+                used: 1,
+                entries: [entry; PAGE],
+            });
         }
         self.taken[place / 64] |= 1 << (place % 64);
         self.words |= 1 << (place / 64);
@@ -215,6 +239,9 @@ impl Calendar {
         }
         if self.far_day.wrapping_sub(self.day) < DAYS as u64 {
             self.take_far();
+        }
+        if self.day_entries_log2 == LONG_DAY_LOG2 {
+            self.coming_page = self.next_place().map_or(NONE, |place| self.heads[place]);
         }
         if self.today.len() > 1 {
             self.today.sort_unstable_by(|a, b| b.cmp(a));

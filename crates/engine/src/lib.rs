@@ -21,7 +21,7 @@ pub mod watch;
 
 pub use digest::Digest;
 pub use histogram::Histogram;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_start};
 pub use queue::{EventQueue, Numbered, Order, TimerId};
 pub use stream::{Stream, Streams};
 pub use trace::{Trace, TraceEntry};

@@ -14,6 +14,12 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     }
 }
 
+/// Asks for the cache line in which a value begins.
+#[inline]
+pub fn prefetch_start<T>(value: &T) {
+    line(std::ptr::from_ref(value).cast());
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn line(at: *const u8) {

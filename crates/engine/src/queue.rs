@@ -99,7 +99,7 @@ impl<E: Numbered> EventQueue<E> {
         self.fired
     }
 
-    /// From the next review of the calendar on, hundreds of coming events lie side by side.
+    /// From the next review of the calendar on, a thousand coming events lie side by side.
     pub fn lengthen_days(&mut self) {
         self.calendar.lengthen_days();
     }
@@ -117,9 +117,10 @@ impl<E: Numbered> EventQueue<E> {
         })
     }
 
-    /// Prefetches the timer of the event after `others` others.
+    /// Prefetches the timer of the event after `others` others, and a part of the calendar.
     #[inline]
-    pub fn prefetch_coming(&self, others: usize) {
+    pub fn prefetch_coming(&mut self, others: usize) {
+        self.calendar.prefetch_page();
         if let Some(entry) = self.calendar.coming(others) {
             let order = entry as u64;
             if order & NUMBERED == 0 {

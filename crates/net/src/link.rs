@@ -163,6 +163,12 @@ impl Link {
         prefetch(&self.wire);
     }
 
+    /// Prefetches what lies behind the record of an arrival.
+    #[inline]
+    pub(crate) fn prefetch_second(&self) {
+        self.wire.prefetch_second();
+    }
+
     /// Prefetches what a transmission needs.
     #[inline]
     pub(crate) fn prefetch_for_transmission(&self) {

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use backlane_engine::prefetch;
 use backlane_units::SimTime;
 
 use crate::packet::PacketId;
@@ -76,6 +77,14 @@ impl Wire {
         match self.rest.len().checked_sub(number) {
             Some(index) => self.rest[index],
             None => self.first,
+        }
+    }
+
+    /// Prefetches the packet behind the first, if there is one.
+    #[inline]
+    pub(crate) fn prefetch_second(&self) {
+        if let Some(second) = self.rest.front() {
+            prefetch(second);
         }
     }
 

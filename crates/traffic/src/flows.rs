@@ -1,6 +1,6 @@
 //! All flows of a run behind one [`Application`].
 
-use backlane_engine::{EventQueue, Streams, TimerId, prefetch};
+use backlane_engine::{EventQueue, Streams, TimerId, prefetch, prefetch_start};
 use backlane_net::{
     Application, Event, FlowId, HostContext, NodeId, Packet, PacketId, TransportHeader,
 };
@@ -243,6 +243,7 @@ impl Application for Flows {
         let flow = self.all.get(id as usize)?;
         match (step, &flow.transport) {
             (0, _) => {
+                prefetch_start(&flow.spec.transport);
                 prefetch(&flow.spec.source);
                 prefetch(&flow.transport);
                 prefetch(&flow.timers);
@@ -260,6 +261,8 @@ impl Application for Flows {
         if let Some(flow) = self.all.get(flow.index()) {
             prefetch(&flow.delivery);
             prefetch(&flow.transport);
+            prefetch(&flow.finished);
+            prefetch(&flow.spec.size_bytes);
         }
     }
 

@@ -16,10 +16,11 @@ use crate::packet::{LinkId, NodeId};
 const LARGE_BYTES: usize = 2 << 20;
 
 /// Events between a step of the chain and the event itself. A load from main memory takes the time
-/// of some three events.
-const FIRST: usize = 20;
-const SECOND: usize = 14;
-const THIRD: usize = 9;
+/// of one to three events.
+const TIMER: usize = 40;
+const FIRST: usize = 30;
+const SECOND: usize = 20;
+const THIRD: usize = 10;
 
 impl<A: Application> Simulation<A> {
     /// Whether the network is so large that looking ahead saves time.
@@ -35,8 +36,8 @@ impl<A: Application> Simulation<A> {
     }
 
     #[inline]
-    pub(super) fn prefetch_coming(&self) {
-        self.events.prefetch_coming(FIRST + 4);
+    pub(super) fn prefetch_coming(&mut self) {
+        self.events.prefetch_coming(TIMER);
         match self.events.coming(FIRST) {
             Some(Event::Arrival(link)) => self.network.link(link).prefetch_for_arrival(),
             Some(Event::Application { id, .. }) => {
@@ -47,6 +48,7 @@ impl<A: Application> Simulation<A> {
         match self.events.coming(SECOND) {
             Some(Event::Arrival(link)) => {
                 let link = self.network.link(link);
+                link.prefetch_second();
                 self.network.packets.prefetch(link.first_pkt());
                 self.prefetch_node(link.to);
             }
