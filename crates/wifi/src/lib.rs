@@ -2,7 +2,8 @@
 //!
 //! [`phy`] has the times and rates of the standards, airtimes and error rates. [`Wifi`] is a network
 //! of stations: the frames on the air, and medium access by the distributed coordination function;
-//! each of its radios keeps its own carrier sense, NAV and back-off. [`config`] has the parameters,
+//! each of its radios keeps its own carrier sense, NAV and back-off, except that radios that all
+//! hear each other share theirs (`domain`). [`config`] has the parameters,
 //! [`counters`] the results.
 
 #![forbid(unsafe_code)]
