@@ -186,8 +186,7 @@ def wheel() -> Path:
     command = [sys.executable, "-m", "maturin", "build", "--release", "--quiet"]
     command += ["--out", str(WHEELS)]
     command += ["--target", compiler()["host"], "--target-dir", str(WORK / "guided")]
-    before = set(WHEELS.glob("*.whl"))
-    for old in before:
+    for old in WHEELS.glob("*.whl"):
         old.unlink()
     subprocess.run(command, check=True, cwd=ROOT, env=environment(f"-Cprofile-use={PROFILE}"))
     return next(WHEELS.glob("*.whl"))
