@@ -129,6 +129,7 @@ def run(
     out: str | Path | None = None,
     allow_python: bool = False,
     ignore_memory: bool = False,
+    threads: int | None = None,
 ) -> Results:
     """Carry out a single scenario.
 
@@ -139,6 +140,8 @@ def run(
         out: write a results folder here; default: keep the tables in memory only.
         allow_python: execute Python that is in the scenario itself or outside of its folder.
         ignore_memory: run even if the estimate exceeds the free memory or disk space.
+        threads: threads of the run; None is up to all cores, where that pays. The results do not
+            depend on it.
 
     Raises:
         ScenarioError: when the scenario is wrong.
@@ -157,8 +160,8 @@ def run(
     if not ignore_memory:
         cost.refuse(work.plan, folder=out, file=file)
     if out is not None:
-        return single.carry_out(work, Path(out), overrides)
-    return single.simulate(work)
+        return single.carry_out(work, Path(out), overrides, threads=threads)
+    return single.simulate(work, threads=threads)
 
 
 def load(folder: str | Path) -> Results:

@@ -52,6 +52,8 @@ class RunResult:
     """By the name of the probe; empty if a sink received them."""
     captures: dict[str, bytes]
     """Files by the node's name; empty if a sink received them."""
+    undivided: str | None
+    """Why the run used one thread, if more were offered."""
 
 class Window:
     """The congestion window and the slow-start threshold, as the endpoint lends them to a hook.
@@ -381,6 +383,8 @@ def run(
     seed: int,
     progress: Callable[[float, float, int], None] | None = None,
     sink: Sink | None = None,
+    threads: int = 1,
+    at_most: bool = False,
 ) -> RunResult: ...
 def schema() -> str: ...
 def explain(code: str) -> str | None: ...

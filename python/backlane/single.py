@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import native, tables
 from backlane.campaign.assemble import manifest_of, run_row
+from backlane.campaign.pool import core_count
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, read_json, sweep, write_text
 from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
@@ -68,18 +69,25 @@ def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def simulate(work: Work, progress: Progress | None = None) -> Results:
+def threads_of(threads: int | None) -> dict[str, Any]:
+    """The arguments of the compiled module for a number of threads; None is all cores."""
+    return {"threads": threads or core_count(), "at_most": threads is None}
+
+
+def simulate(work: Work, progress: Progress | None = None, threads: int | None = None) -> Results:
     """Execute the run and keep everything in memory.
 
     Args:
         work: what to run.
+        threads: threads of the run; None is up to all cores, where that pays.
         progress: called about five times per second with simulated seconds, duration and
             events; an exception stops the run.
 
     Raises:
         RunError: when the run failed.
     """
-    result = native.module().run(work.cell.resolved, work.run.seed, progress)
+    offered = threads_of(threads)
+    result = native.module().run(work.cell.resolved, work.run.seed, progress, **offered)
     found = {"runs": _runs(work, result)}
     series = {f"series/{probe}": table for probe, table in result.series.items()}
     for name, table in (result.tables | series).items():
@@ -93,6 +101,8 @@ def carry_out(
     folder: Path,
     overrides: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
+    threads: int | None = None,
+    say: Callable[[str], None] = lambda _text: None,
 ) -> Results:
     """Execute the run and write a results folder; series and captures are written during the run.
 
@@ -103,6 +113,8 @@ def carry_out(
         folder: the results folder.
         overrides: (key, value) pairs that replaced values of the file.
         progress: as for `simulate`.
+        threads: as for `simulate`.
+        say: gets a message if the run used one thread and `threads` asked for more.
 
     Raises:
         RunError: when the run could not be carried out.
@@ -114,7 +126,12 @@ def carry_out(
         with staging(folder) as parts, staging(folder) as staged:
             try:
                 files = RunFiles(parts)
-                result = native.module().run(work.cell.resolved, work.run.seed, progress, files)
+                offered = threads_of(threads)
+                result = native.module().run(
+                    work.cell.resolved, work.run.seed, progress, files, **offered
+                )
+                if threads is not None and result.undivided:
+                    say(f"the run used one thread: {result.undivided}")
                 files.write_tables(result)
                 runs = _runs(work, result)
                 tables.write(staged / "runs.parquet", runs)

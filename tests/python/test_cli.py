@@ -211,7 +211,7 @@ def test_a_run_that_cannot_be_carried_out_exits_1(
 ) -> None:
     simulator = native.module()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **_threads: object) -> None:
         raise simulator.RunError("conservation violated")
 
     monkeypatch.setattr(simulator, "run", fail)

@@ -96,7 +96,9 @@ def test_a_run_that_ends_early_leaves_the_results_before_it(
     kept = {name: (folder / name).read_bytes() for name in names(folder)}
     other = write(tmp_path / "other.toml", BASE.replace("200 kB", "100 kB") + RECORD)
 
-    def interrupted(_resolved: str, _seed: int, _progress: object, sink: object) -> object:
+    def interrupted(
+        _resolved: str, _seed: int, _progress: object, sink: object, **_threads: object
+    ) -> object:
         sink.capture("epc", b"half")  # type: ignore[attr-defined]
         raise KeyboardInterrupt
 

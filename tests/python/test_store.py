@@ -86,7 +86,9 @@ def test_a_finished_campaign_runs_nothing_again(
     sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backlane.campaign.run(sweep, tmp_path / "r")
-    monkeypatch.setattr(native.module(), "run", lambda *_: pytest.fail("a run was repeated"))
+    monkeypatch.setattr(
+        native.module(), "run", lambda *_, **_threads: pytest.fail("a run was repeated")
+    )
     again = backlane.campaign.run(sweep, tmp_path / "r")
     assert again.outcome.reused == 16
     assert again.outcome.finished == []
@@ -187,7 +189,9 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(
     class BadNodeError(simulator.RunError):  # type: ignore[misc, name-defined]
         code = "W001"
 
-    def fail_seed_2(resolved: str, seed: int, progress: object, sink: object) -> object:
+    def fail_seed_2(
+        resolved: str, seed: int, progress: object, sink: object, *threads: object, **more: object
+    ) -> object:
         if seed == 2:
             raise BadNodeError("node enb1 has burnt down")
         return real(resolved, seed, progress, sink)

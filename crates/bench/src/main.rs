@@ -4,8 +4,9 @@
 //! CPU time of this thread (the machine may be shared, so wall time means little) and the rates
 //! that follow. Every scene runs three times; the minimum CPU time counts, since noise only adds.
 //!
-//! `backlane-bench FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file once, and prints
-//! also the CPU time of resolving and reading it, and the peak memory.
+//! `backlane-bench [--threads N] FILE.toml [KEY=VALUE …]` runs the first cell of a scenario file
+//! once, and prints also the CPU time of resolving and reading it, the wall time of the run, and the
+//! peak memory.
 //!
 //! `backlane-bench --write FOLDER` writes the scenes that are scenarios as files.
 
@@ -14,13 +15,14 @@ mod lte;
 mod wifi;
 
 use std::path::Path;
+use std::time::Instant;
 
 use backlane_net::{QueueConfig, QueueLimit};
 use backlane_testkit::Dumbbell;
 use backlane_testkit::scenes::grid;
 use backlane_units::{Duration, Rate};
-use backlane_world::World;
-use cpu_time::ThreadTime;
+use backlane_world::{Models, Supplied, Threads, World};
+use cpu_time::{ProcessTime, ThreadTime};
 
 const REPEATS: usize = 3;
 
@@ -34,8 +36,14 @@ struct Work {
     read_s: [f64; 2],
     /// Building the world: nodes, links, routes.
     build_s: f64,
-    /// Running it.
+    /// Running it, on all its threads.
     cpu_s: f64,
+    /// Running it, by the clock.
+    wall_s: f64,
+    /// The threads that ran it.
+    threads: usize,
+    /// The digest of the run.
+    digest: u64,
 }
 
 fn dumbbell(mbps: u64, flows: usize, seconds: u64) -> Work {
@@ -62,20 +70,23 @@ fn dumbbell(mbps: u64, flows: usize, seconds: u64) -> Work {
             .iter()
             .map(|l| l.counters().packets)
             .sum(),
-        events: simulation.events.fired(),
+        events: simulation.fired(),
         read_s: [0.0; 2],
         build_s: 0.0,
         cpu_s,
+        wall_s: cpu_s,
+        threads: 1,
+        digest: simulation.digest(),
     }
 }
 
 /// A scenario from its text; reading the file does not count.
 fn scenario(text: &str) -> Work {
-    cell(text, "bench.toml", &[])
+    cell(text, "bench.toml", &[], 1)
 }
 
 /// The first cell of a scenario file.
-fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
+fn cell(text: &str, path: &str, overrides: &[(String, String)], threads: usize) -> Work {
     let start = ThreadTime::now();
     let plan = backlane_world::catalogue()
         .plan(text, path, overrides, None)
@@ -88,13 +99,22 @@ fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
     let read_s = [plan_s, start.elapsed().as_secs_f64()];
     drop(plan);
     let start = ThreadTime::now();
-    let world = World::new(&scenario, 1, None).unwrap_or_else(|error| panic!("{error}"));
+    let supplied = Supplied {
+        threads: Threads::Exactly(threads),
+        ..Supplied::default()
+    };
+    let models = Models::standard();
+    let world = World::watched(models, supplied, &scenario, 1, None, |_, _| Ok(()));
+    let Ok(Ok(world)) = world else {
+        panic!("{path} cannot be built");
+    };
     let build_s = start.elapsed().as_secs_f64();
-    let start = ThreadTime::now();
+    let threads = world.threads();
+    let (start, wall) = (ProcessTime::now(), Instant::now());
     let Ok(outcome) = world.run(|_, _| Ok(())) else {
         unreachable!("nothing interrupts")
     };
-    let cpu_s = start.elapsed().as_secs_f64();
+    let (cpu_s, wall_s) = (start.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
     Work {
         simulated_s: outcome.summary.simulated_s,
         delivered_pkts: outcome.summary.packets_delivered,
@@ -103,6 +123,9 @@ fn cell(text: &str, path: &str, overrides: &[(String, String)]) -> Work {
         read_s,
         build_s,
         cpu_s,
+        wall_s,
+        threads,
+        digest: outcome.summary.digest,
     }
 }
 
@@ -218,7 +241,7 @@ fn peak_memory() -> Option<String> {
     Some(line.trim().to_owned())
 }
 
-fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
+fn run_file(path: &str, overrides: impl Iterator<Item = String>, threads: usize) {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let overrides: Vec<_> = overrides
         .map(|pair| {
@@ -226,8 +249,10 @@ fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
             (key.to_owned(), value.to_owned())
         })
         .collect();
-    let work = cell(&text, path, &overrides);
+    let work = cell(&text, path, &overrides, threads);
     print(path, &work);
+    let (wall_s, threads, digest) = (work.wall_s, work.threads, work.digest);
+    println!("{wall_s:.3} s by the clock on {threads} threads; digest {digest:016x}");
     let [plan_s, read_s] = work.read_s;
     println!("resolved in {plan_s:.3} CPU-s, read in {read_s:.3}");
     if let Some(peak) = peak_memory() {
@@ -237,7 +262,13 @@ fn run_file(path: &str, overrides: impl Iterator<Item = String>) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let filter = arguments.next().unwrap_or_default();
+    let mut filter = arguments.next().unwrap_or_default();
+    let mut threads = 1;
+    if filter == "--threads" {
+        let number = arguments.next().and_then(|number| number.parse().ok());
+        threads = number.unwrap_or_else(|| panic!("--threads takes a number"));
+        filter = arguments.next().unwrap_or_default();
+    }
     if filter == "--write" {
         let folder = arguments.next().unwrap_or_default();
         write_scenarios(Path::new(&folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
@@ -259,7 +290,7 @@ fn main() {
         .extension()
         .is_some_and(|extension| extension == "toml")
     {
-        run_file(&filter, arguments);
+        run_file(&filter, arguments, threads);
         return;
     }
     measure(&filter, "dumbbell 50 Mb/s, 1 CUBIC flow", || {

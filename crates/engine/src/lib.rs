@@ -1,7 +1,6 @@
 //! The engine: what all models share.
 //!
-//! - [`queue`]: the total order of events, (time, sequence), and timers that are cheap to move and
-//!   cancel.
+//! - [`queue`]: the order of events, and timers that are cheap to move and cancel.
 //! - [`stream`]: named random streams. A stream depends only on the run's seed, the entity and the
 //!   purpose, so that adding a node moves no other stream.
 //! - [`prefetch()`]: loads into the cache ahead of their use.
@@ -19,10 +18,10 @@ pub mod stream;
 pub mod trace;
 pub mod watch;
 
-pub use digest::Digest;
+pub use digest::{Digest, EventDigest};
 pub use histogram::Histogram;
 pub use prefetch::{prefetch, prefetch_start};
-pub use queue::{EventQueue, Numbered, Order, TimerId};
+pub use queue::{EventQueue, Numbered, TimerId};
 pub use stream::{Stream, Streams};
 pub use trace::{Trace, TraceEntry};
 pub use watch::{Interrupt, Watch};

@@ -8,8 +8,10 @@
 //! An event that never moves needs no timer: it has a *number*, and its entry is all that there is
 //! of it ([`EventQueue::schedule`]).
 //!
-//! Events fire in the order (time, sequence), where the sequence number is assigned when an entry
-//! is inserted: a total order that does not depend on the days of the calendar.
+//! Events fire in the order of their times. Of one instant, numbered events come first, in the order
+//! of their numbers, and timers after them, in the order in which their entries were inserted. The
+//! order does not depend on the days of the calendar, nor on when a numbered event was scheduled: the
+//! numbered events of a network may come from a queue of another thread.
 
 use backlane_units::SimTime;
 
@@ -20,23 +22,20 @@ use crate::prefetch::prefetch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerId(u32);
 
-/// The place of an event without a timer among the events of its instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Order(u64);
-
-/// An event that may do without a timer.
+/// An event that may do without a timer. At most one of a number is scheduled at an instant.
 pub trait Numbered: Copy {
     /// The event with this number.
     fn numbered(number: u32) -> Self;
 }
 
-/// Bits of an entry's order word that name the slot or the number: 16.7 million of each, and below
-/// them one that tells which. What is left counts 5.5·10¹¹ entries.
+/// The highest bit of an entry's order word is clear for an event that has a number, which is the rest
+/// of the word, and set for a timer.
+const TIMER: u64 = 1 << 63;
+/// The lowest bits of a timer's order word name its slot, or the number of a numbered event: 16.7
+/// million of each. What is left between counts 5.5·10¹¹ entries of timers.
 const SLOT_BITS: u32 = 24;
 const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
-const NUMBERED: u64 = 1 << SLOT_BITS;
-const ORDER_BITS: u32 = SLOT_BITS + 1;
-const MAX_SEQUENCE: u64 = 1 << (64 - ORDER_BITS);
+const MAX_SEQUENCE: u64 = 1 << (63 - SLOT_BITS);
 /// No entry of the calendar belongs to the slot.
 const NO_ENTRY: u64 = u64::MAX;
 
@@ -110,7 +109,7 @@ impl<E: Numbered> EventQueue<E> {
     pub fn coming(&self, others: usize) -> Option<E> {
         let order = self.calendar.coming(others)? as u64;
         let id = (order & SLOT_MASK) as u32;
-        Some(if order & NUMBERED != 0 {
+        Some(if order & TIMER == 0 {
             E::numbered(id)
         } else {
             self.slots[id as usize].event
@@ -123,7 +122,7 @@ impl<E: Numbered> EventQueue<E> {
         self.calendar.prefetch_page();
         if let Some(entry) = self.calendar.coming(others) {
             let order = entry as u64;
-            if order & NUMBERED == 0 {
+            if order & TIMER != 0 {
                 prefetch(&self.slots[(order & SLOT_MASK) as usize]);
             }
         }
@@ -147,36 +146,37 @@ impl<E: Numbered> EventQueue<E> {
         let slot = &mut self.slots[id.0 as usize];
         slot.deadline = at;
         if slot.entry_order == NO_ENTRY || slot.entry_time > at {
-            let order = (self.sequence << ORDER_BITS) | u64::from(id.0);
+            let order = TIMER | self.sequence << SLOT_BITS | u64::from(id.0);
             slot.entry_time = at;
             slot.entry_order = order;
-            self.insert(at, order);
+            self.sequence += 1;
+            assert!(
+                self.sequence < MAX_SEQUENCE,
+                "a run arms its timers at most 2^39 times"
+            );
+            self.calendar.insert(entry(at, order));
         }
     }
 
     /// Schedules the event with this number, which fires at `at`. An instant in the past counts as
     /// now.
     #[inline]
-    pub fn schedule(&mut self, at: SimTime, number: u32) -> Order {
+    pub fn schedule(&mut self, at: SimTime, number: u32) {
         debug_assert!(u64::from(number) <= SLOT_MASK);
-        let order = (self.sequence << ORDER_BITS) | NUMBERED | u64::from(number);
-        self.insert(at.max(self.now), order);
-        Order(order)
+        self.calendar
+            .insert(entry(at.max(self.now), u64::from(number)));
     }
 
     /// Takes back what [`EventQueue::schedule`] scheduled for `at`, and has not fired.
-    pub fn unschedule(&mut self, at: SimTime, order: Order) {
-        self.calendar.remove(entry(at, order.0));
+    pub fn unschedule(&mut self, at: SimTime, number: u32) {
+        self.calendar.remove(entry(at, u64::from(number)));
     }
 
-    #[inline]
-    fn insert(&mut self, at: SimTime, order: u64) {
-        self.sequence += 1;
-        assert!(
-            self.sequence < MAX_SEQUENCE,
-            "a run has at most 2^39 scheduled events"
-        );
-        self.calendar.insert(entry(at, order));
+    /// The time of the next entry: that of the next event, or earlier if a timer was moved or
+    /// cancelled.
+    pub fn next_entry(&mut self) -> Option<SimTime> {
+        let first = self.calendar.first()?;
+        Some(SimTime::from_ps((first >> 64) as u64))
     }
 
     /// Disarms a timer.
@@ -204,7 +204,7 @@ impl<E: Numbered> EventQueue<E> {
             }
             self.calendar.remove_first();
             let id = (order & SLOT_MASK) as u32;
-            if order & NUMBERED != 0 {
+            if order & TIMER == 0 {
                 self.fire(time);
                 return Some(E::numbered(id));
             }
@@ -377,7 +377,7 @@ mod tests {
         /// Times from picoseconds to months, far more entries than a review of the calendar needs,
         /// and bursts at one instant.
         #[test]
-        fn timers_of_any_period_fire_in_the_order_of_time_and_arming(
+        fn events_of_any_period_fire_in_the_order_of_time_number_and_arming(
             periods in prop::collection::vec((0u32..62, 1u64..1000), 1..40),
             look_ahead in any::<bool>(),
         ) {
@@ -390,13 +390,15 @@ mod tests {
             let mut armed = 0u64;
             let mut arm = |queue: &mut EventQueue<u32>, expected: &mut std::collections::BTreeSet<_>, index: u32| {
                 let at = queue.now().as_ps().saturating_add(period(periods[index as usize])).min(1 << 62);
-                if armed.is_multiple_of(2) {
+                // A number is scheduled once at an instant.
+                if armed.is_multiple_of(2) || expected.contains(&(at, u64::from(index), index)) {
                     queue.once(SimTime::from_ps(at), index);
+                    expected.insert((at, TIMER + armed, index));
                 } else {
                     queue.schedule(SimTime::from_ps(at), index);
+                    expected.insert((at, u64::from(index), index));
                 }
                 armed += 1;
-                expected.insert((at, armed, index));
             };
             for index in 0..periods.len() as u32 {
                 arm(&mut queue, &mut expected, index);
@@ -409,8 +411,8 @@ mod tests {
                 if queue.now().as_ps() < 1 << 61 {
                     arm(&mut queue, &mut expected, index);
                     let &(at, ..) = expected.last().unwrap();
-                    let order = queue.schedule(SimTime::from_ps(at), index);
-                    queue.unschedule(SimTime::from_ps(at), order);
+                    queue.schedule(SimTime::from_ps(at), 40 + index);
+                    queue.unschedule(SimTime::from_ps(at), 40 + index);
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! of a library may change between versions.
 
 use std::hash::Hasher;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,7 +24,7 @@ pub struct Streams {
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
-    trace: Option<(Rc<str>, Trace)>,
+    trace: Option<(Arc<str>, Trace)>,
 }
 
 impl Streams {

@@ -1,7 +1,6 @@
 //! The log of the events and draws of a run, which finds the first difference of two runs.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use backlane_units::SimTime;
 
@@ -18,7 +17,7 @@ pub enum TraceEntry {
     /// A random stream returned a value.
     Draw {
         /// "entity/purpose".
-        stream: Rc<str>,
+        stream: Arc<str>,
         /// The raw word.
         value: u64,
     },
@@ -26,7 +25,7 @@ pub enum TraceEntry {
 
 /// A shared log. Clones write to the same list.
 #[derive(Clone, Debug, Default)]
-pub struct Trace(Rc<RefCell<Vec<TraceEntry>>>);
+pub struct Trace(Arc<Mutex<Vec<TraceEntry>>>);
 
 impl Trace {
     /// An empty log.
@@ -36,12 +35,16 @@ impl Trace {
 
     /// Adds an entry.
     pub fn push(&self, entry: TraceEntry) {
-        self.0.borrow_mut().push(entry);
+        self.lock().push(entry);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<TraceEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The entries so far.
     pub fn entries(&self) -> Vec<TraceEntry> {
-        self.0.borrow().clone()
+        self.lock().clone()
     }
 
     /// The first difference of two logs: the index and the entry of each side.
@@ -49,7 +52,7 @@ impl Trace {
         &self,
         other: &Self,
     ) -> Option<(usize, Option<TraceEntry>, Option<TraceEntry>)> {
-        let (a, b) = (self.0.borrow(), other.0.borrow());
+        let (a, b) = (self.entries(), other.entries());
         let index = (0..a.len().max(b.len())).find(|&i| a.get(i) != b.get(i))?;
         Some((index, a.get(index).cloned(), b.get(index).cloned()))
     }

@@ -3,7 +3,7 @@
 //! Four routers of one protocol and a babbler, which sends valid and invalid messages of the
 //! protocol while packets cross the network.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::{
@@ -357,8 +357,8 @@ fn report(choices: &mut Choices) -> Vec<u8> {
 /// The routers of a network of one protocol.
 fn of_protocol(protocol: Protocol, network: &Network, kind: u8) -> Vec<Option<Box<dyn Router>>> {
     let streams = Streams::new(1);
-    let shared = Rc::new(shared(network));
-    let links = Rc::new(FlowLinks::all(network, &[]));
+    let shared = Arc::new(shared(network));
+    let links = Arc::new(FlowLinks::all(network, &[]));
     (0..NODES)
         .map(|number| -> Option<Box<dyn Router>> {
             let node = NodeId(number);

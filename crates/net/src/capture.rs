@@ -44,7 +44,7 @@ pub struct AirFrame {
 }
 
 /// A receiver of what is captured.
-pub trait Capture {
+pub trait Capture: Send {
     /// A packet on a wire, or in a medium that does not report its frames. `transport` has the
     /// IP protocol number and the transport header's bytes, as far as they are known
     /// ([`crate::Application::transport_header`]).

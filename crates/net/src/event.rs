@@ -1,7 +1,6 @@
 //! Everything that can be scheduled, and what the run digest takes of it.
 
 use backlane_engine::Numbered;
-use backlane_units::SimTime;
 
 use crate::packet::{LinkId, MediumId, NodeId};
 
@@ -43,14 +42,9 @@ impl Numbered for Event {
 }
 
 impl Event {
-    /// The word that the digest gets for this event at `time`.
+    /// The word that the digest gets for this event.
     #[inline]
-    pub(crate) fn at(self, time: SimTime) -> u64 {
-        time.as_ps() ^ self.word().rotate_left(32)
-    }
-
-    #[inline]
-    fn word(self) -> u64 {
+    pub(crate) fn word(self) -> u64 {
         let (kind, a, b) = match self {
             Self::Arrival(link) => (0u64, link.0, 0),
             Self::Transmit(link) => (1, link.0, 0),

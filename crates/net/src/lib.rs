@@ -47,11 +47,12 @@ pub use counters::{
 };
 pub use event::Event;
 pub use forwarding::ByExit;
-pub use host::{Application, HostContext};
+pub use host::{Application, Divisible, HostContext};
 pub use link::Link;
 pub use medium::{Medium, MediumContext};
-pub use network::{Interface, LinkConfig, Network, TracedConfig};
+pub use network::{Interface, LinkConfig, Network, Region, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueFactory, QueueLimit, QueuePlace, QueueSite};
 pub use router::{Context, Reading, Router};
 pub use simulation::Simulation;
+pub use simulation::crossing::Crossing;

@@ -1,6 +1,6 @@
 //! One direction of a link: a wire, a link with a capacity trace, or a link over a medium.
 
-use backlane_engine::{EventQueue, Order, Stream, TimerId, prefetch};
+use backlane_engine::{EventQueue, Stream, TimerId, prefetch};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::capacity::Capacity;
@@ -53,13 +53,15 @@ pub(crate) struct RadioLink {
 #[repr(C, align(64))]
 pub struct Link {
     wire: Wire,
-    /// The scheduled arrival of the first packet on the wire.
-    arrival: Order,
     /// The receiving node; [`NodeId::NONE`] if each packet's destination is the receiver (the
     /// downlink of a cell).
     pub to: NodeId,
     /// Packets of a FIFO that wait: the last ones on the wire.
     waiting: u32,
+    /// Packets of a link to another region that have not been handed over: the last ones on the wire.
+    fresh: u32,
+    /// Whether the link leads to another region.
+    leads_out: bool,
 
     /// When the transmitter has sent all packets whose departure is decided.
     free_at: SimTime,
@@ -137,9 +139,10 @@ impl Link {
         };
         Self {
             wire: Wire::new(),
-            arrival: Order::default(),
             to,
             waiting: 0,
+            fresh: 0,
+            leads_out: false,
             free_at: SimTime::ZERO,
             delay,
             queue,
@@ -286,6 +289,11 @@ impl Link {
             Queue::Traced(traced) => traced.held_pkts(),
         };
         queued + self.wire.len()
+    }
+
+    /// Packets on the wire, and those of a FIFO that wait.
+    pub(crate) fn under_way_pkts(&self) -> usize {
+        self.wire.len()
     }
 
     /// Marks packets that arrive at a FIFO with more than this backlog, in bytes or packets.
@@ -482,10 +490,48 @@ impl Link {
         let lost = self.lossy && self.draw_loss();
         self.bytes += u64::from(size);
         self.packets += 1;
-        if self.wire.first().is_none() {
-            self.arrival = events.schedule(arrival, link.0);
+        if self.leads_out {
+            self.fresh += 1;
         }
-        self.wire.push(UnderWay::new(arrival, id, size, lost));
+        self.push(events, link, UnderWay::new(arrival, id, size, lost));
+    }
+
+    #[inline]
+    fn push(&mut self, events: &mut EventQueue<Event>, link: LinkId, packet: UnderWay) {
+        if self.wire.first().is_none() {
+            events.schedule(packet.arrival, link.0);
+        }
+        self.wire.push(packet);
+    }
+
+    /// From now on this is the sending half of a link to another region.
+    pub(crate) fn lead_out(&mut self) {
+        self.leads_out = true;
+    }
+
+    #[inline]
+    pub(crate) fn leads_out(&self) -> bool {
+        self.leads_out
+    }
+
+    /// The number of packets that have entered the wire since the last call: the last ones on it.
+    pub(crate) fn take_fresh(&mut self) -> usize {
+        std::mem::take(&mut self.fresh) as usize
+    }
+
+    /// The packet on the wire that is `number` packets before the end; 1 is the last.
+    pub(crate) fn before_end(&self, number: usize) -> UnderWay {
+        self.wire.before_end(number)
+    }
+
+    /// The receiving half takes a packet from the sending half.
+    pub(crate) fn take_over(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+        packet: UnderWay,
+    ) {
+        self.push(events, link, packet);
     }
 
     /// Draws whether the wire loses a packet.
@@ -511,7 +557,7 @@ impl Link {
         debug_assert_eq!(arrived.arrival, events.now());
         let next = self.wire.first();
         if let Some(next) = next {
-            self.arrival = events.schedule(next.arrival, link.0);
+            events.schedule(next.arrival, link.0);
         }
         Some(Arrival {
             id: arrived.id,
@@ -557,6 +603,7 @@ impl Link {
     pub(crate) fn set_up(
         &mut self,
         events: &mut EventQueue<Event>,
+        link: LinkId,
         up: bool,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
@@ -567,10 +614,10 @@ impl Link {
         }
         let now = events.now();
         if let Some(first) = self.wire.first() {
-            events.unschedule(first.arrival, self.arrival);
+            events.unschedule(first.arrival, link.0);
         }
         events.cancel(self.transmit);
-        self.free_at = now;
+        (self.free_at, self.fresh) = (now, 0);
         dropped.extend(self.wire.drain().map(|packet| packet.id));
         match &mut self.queue {
             Queue::Fifo(_) => (self.backlog_bytes, self.waiting) = (0, 0),

@@ -1,8 +1,9 @@
 //! Nodes, interfaces and links, and the packets on them.
 
+mod region;
 mod transfer;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Stream, prefetch};
 use backlane_units::{Duration, Rate, SimTime};
@@ -17,6 +18,8 @@ use crate::medium::mailbox::Mailbox;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
 use crate::queue::{ProportionalFair, QueueConfig, QueueDiscipline, QueuePlace, User};
 use crate::traced::Traced;
+
+pub use region::Region;
 
 /// A router's interface to one neighbour: one end of a wire, or of a link over a medium.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +51,7 @@ pub struct LinkConfig {
 #[derive(Clone, Debug)]
 pub struct TracedConfig {
     /// The capacity over time.
-    pub capacity: Rc<Capacity>,
+    pub capacity: Arc<Capacity>,
     /// When the trace begins; before that, its first value holds.
     pub origin: SimTime,
     /// Propagation delay, after the transmission.
@@ -97,6 +100,10 @@ pub struct Network {
     /// Packets that a link dropped in the present call; empty between calls.
     dropped: Vec<PacketId>,
     pub(crate) capture: CaptureQueue,
+    /// What this network runs of a divided one.
+    pub(crate) region: Option<Box<Region>>,
+    /// Packets under way in regions that were absorbed, less those that both halves of a link had.
+    elsewhere: isize,
 }
 
 impl Network {
@@ -366,10 +373,10 @@ impl Network {
         &mut self.links[link.index()]
     }
 
-    /// The balance of packets so far.
+    /// The balance of packets so far. Of a region alone it does not hold.
     pub fn balance(&self) -> Balance {
         Balance {
-            in_flight: self.packets.live() as u64,
+            in_flight: (self.packets.live() as isize + self.elsewhere - self.duplicates()) as u64,
             ..self.balance
         }
     }

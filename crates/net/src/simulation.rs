@@ -1,6 +1,7 @@
 //! The event loop.
 
 mod ahead;
+pub mod crossing;
 mod dispatch;
 
 use backlane_engine::{EventQueue, Trace};
@@ -29,11 +30,15 @@ pub struct Simulation<A> {
     media: Vec<Box<dyn Medium>>,
     log: EventLog,
     looks_ahead: bool,
+    /// Arrivals that fired here and belong to another region.
+    foreign: u64,
+    /// Events of regions that were absorbed.
+    absorbed: u64,
 }
 
 impl<A: Application> Simulation<A> {
     /// Starts a network. `routers` holds one entry for each node: a router for the nodes that
-    /// forward, `None` for hosts. `media` are in the order of their [`MediumId`]s. Calls every
+    /// forward, `None` for hosts, and for the nodes of other [regions](crate::network::Region). `media` are in the order of their [`MediumId`]s. Calls every
     /// router's `start`, then every medium's.
     pub fn new(
         network: Network,
@@ -50,6 +55,8 @@ impl<A: Application> Simulation<A> {
             media,
             log: EventLog::default(),
             looks_ahead: false,
+            foreign: 0,
+            absorbed: 0,
         };
         if simulation.is_large() {
             simulation.look_ahead();
@@ -113,7 +120,12 @@ impl<A: Application> Simulation<A> {
 
     /// The digest of all events so far.
     pub fn digest(&self) -> u64 {
-        self.log.digest()
+        self.log.digest.value()
+    }
+
+    /// The number of events so far.
+    pub fn fired(&self) -> u64 {
+        self.events.fired() - self.foreign + self.absorbed
     }
 
     /// Packets that links, routers and media hold. Must equal the balance's count in flight.
@@ -172,6 +184,11 @@ impl<A: Application> Simulation<A> {
 
     #[inline]
     fn handle(&mut self, event: Event) {
+        if let Event::Arrival(link) = event
+            && self.network.link(link).leads_out()
+        {
+            return self.leave(link);
+        }
         self.log.record(event, self.events.now());
         match event {
             Event::Arrival(link) => self.arrive(link),

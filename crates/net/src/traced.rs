@@ -1,6 +1,6 @@
 //! The queue and the transmitter of a link with a capacity trace.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_units::{Duration, SimTime};
 
@@ -11,7 +11,7 @@ use crate::queue::QueueDiscipline;
 
 /// A queue before a transmitter that follows a trace. It has no events while it is empty.
 pub(crate) struct Traced {
-    capacity: Rc<Capacity>,
+    capacity: Arc<Capacity>,
     /// When the trace begins; before that, its first value holds.
     origin: SimTime,
     discipline: Box<dyn QueueDiscipline>,
@@ -36,7 +36,7 @@ enum State {
 
 impl Traced {
     pub(crate) fn new(
-        capacity: Rc<Capacity>,
+        capacity: Arc<Capacity>,
         origin: SimTime,
         discipline: Box<dyn QueueDiscipline>,
     ) -> Self {

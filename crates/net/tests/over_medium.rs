@@ -1,10 +1,8 @@
 //! Links over a medium: received, overheard and failed packets, and the notices to routers.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Hub, HubConfig, Load, Script};
@@ -21,7 +19,7 @@ const RATE: Rate = Rate::from_bps(11_000_000);
 const QUEUE: QueueConfig = QueueConfig::DropTail(QueueLimit::Packets(3));
 
 /// What happened where: node, in milliseconds, what.
-type Log = Rc<RefCell<Vec<(u32, u64, String)>>>;
+type Log = Arc<Mutex<Vec<(u32, u64, String)>>>;
 
 /// What a test's router does.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,7 +43,7 @@ struct Chatty {
 impl Chatty {
     fn note(&self, context: &Context<'_>, what: String) {
         let ms = context.now().as_ps() / Duration::from_millis(1).as_ps();
-        self.log.borrow_mut().push((context.node().0, ms, what));
+        self.log.lock().unwrap().push((context.node().0, ms, what));
     }
 
     fn serve(&mut self, context: &mut Context<'_>, interface: usize) {
@@ -223,7 +221,7 @@ impl World {
     }
 
     fn log(&self) -> Vec<(u32, u64, String)> {
-        self.log.borrow().clone()
+        self.log.lock().unwrap().clone()
     }
 
     fn dropped(&self, cause: DropCause) -> u64 {

@@ -1,7 +1,7 @@
 //! Links that carry what a trace says.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::EventQueue;
 use backlane_net::queue::CoDelConfig;
@@ -71,7 +71,7 @@ fn prepared(
         queue: ENDLESS,
     };
     let config = |capacity| TracedConfig {
-        capacity: Rc::new(capacity),
+        capacity: Arc::new(capacity),
         origin: SimTime::ZERO,
         delay: Duration::from_millis(1),
         queue: queue.clone(),

@@ -212,7 +212,7 @@ fn same_default(a: &Key, b: &Key) -> bool {
 }
 
 /// A struct that [`params!`](crate::params) declared.
-pub trait Params: Sized + 'static {
+pub trait Params: Sized + Send + Sync + 'static {
     /// Its description.
     fn spec() -> &'static Spec;
 

@@ -9,6 +9,7 @@ mod congestion;
 mod errors;
 mod failure;
 mod outcome;
+mod ran;
 mod routing;
 mod run;
 mod scenario;

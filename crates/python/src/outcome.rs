@@ -1,10 +1,13 @@
 //! A finished run as Python values.
 
+use std::time::Duration;
+
 use backlane_record::Table;
 use backlane_world::{Outcome, outcome};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::ran::Ran;
 use crate::table::ArrowTable;
 
 /// The results of one run.
@@ -14,20 +17,18 @@ pub(crate) struct RunResult {
     tables: Py<PyDict>,
     series: Py<PyDict>,
     captures: Py<PyDict>,
+    undivided: Option<&'static str>,
 }
 
 impl RunResult {
-    pub(crate) fn of(
-        py: Python<'_>,
-        mut outcome: Outcome,
-        wall_s: f64,
-        cpu_s: f64,
-    ) -> PyResult<Self> {
-        let summary = summary(py, &outcome, wall_s, cpu_s)?.unbind();
+    pub(crate) fn of(py: Python<'_>, ran: Ran, wall: Duration, cpu: Duration) -> PyResult<Self> {
+        let summary = summary(py, &ran, wall, cpu)?.unbind();
+        let mut outcome = ran.outcome;
         let captures = captures(py, &outcome)?.unbind();
         Ok(Self {
             summary,
             captures,
+            undivided: ran.undivided,
             series: by_name(py, std::mem::take(&mut outcome.series))?,
             tables: by_name(py, outcome.tables())?,
         })
@@ -76,11 +77,11 @@ fn captures<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDi
 
 fn summary<'py>(
     py: Python<'py>,
-    outcome: &Outcome,
-    wall_s: f64,
-    cpu_s: f64,
+    ran: &Ran,
+    wall: Duration,
+    cpu: Duration,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let from = &outcome.summary;
+    let from = &ran.outcome.summary;
     let by_cause = PyDict::new(py);
     for &(cause, count) in &from.dropped_by_cause {
         by_cause.set_item(cause, count)?;
@@ -89,8 +90,9 @@ fn summary<'py>(
     let summary = PyDict::new(py);
     summary.set_item("simulated_s", from.simulated_s)?;
     summary.set_item("traffic_s", from.traffic_s)?;
-    summary.set_item("wall_s", wall_s)?;
-    summary.set_item("cpu_s", cpu_s)?;
+    summary.set_item("wall_s", wall.as_secs_f64())?;
+    summary.set_item("cpu_s", (cpu + ran.helpers_cpu).as_secs_f64())?;
+    summary.set_item("threads", ran.threads)?;
     summary.set_item("events", from.events)?;
     summary.set_item("packets_injected", from.packets_injected)?;
     summary.set_item("packets_delivered", from.packets_delivered)?;

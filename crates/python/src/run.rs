@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use backlane_world::record::Table;
 use backlane_world::units::SimTime;
-use backlane_world::{Described, Interrupt, Models, Outcome, Sink, Supplied, World, slotted};
+use backlane_world::{Described, Interrupt, Models, Sink, Supplied, Threads, World, slotted};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -16,6 +16,7 @@ use crate::congestion;
 use crate::errors::run_error;
 use crate::failure::{Failed, HookFailure};
 use crate::outcome::RunResult;
+use crate::ran::Ran;
 use crate::routing;
 use crate::scenario::report_error;
 use crate::table::ArrowTable;
@@ -72,14 +73,17 @@ impl From<HookFailure> for Failure {
 /// Runs a resolved scenario once. `progress(simulated_s, duration_s, events)` is called about
 /// five times a second. `sink.series(probe, table)` and `sink.capture(node, data)` receive series
 /// and captures during the run; the result has none then. An exception of any of them ends the run.
+/// `threads` is the number of threads; with `at_most`, fewer are used where that is faster.
 #[pyfunction]
-#[pyo3(signature = (resolved, seed, progress = None, sink = None))]
+#[pyo3(signature = (resolved, seed, progress = None, sink = None, threads = 1, at_most = false))]
 pub(crate) fn run(
     py: Python<'_>,
     resolved: &str,
     seed: u64,
     progress: Option<Py<PyAny>>,
     sink: Option<Py<PyAny>>,
+    threads: usize,
+    at_most: bool,
 ) -> PyResult<RunResult> {
     let scenario = backlane_world::catalogue()
         .described(resolved)
@@ -90,16 +94,22 @@ pub(crate) fn run(
     let supplied = Supplied {
         controls: &controls,
         router: router.as_ref(),
+        threads: if at_most {
+            Threads::AtMost(threads)
+        } else {
+            Threads::Exactly(threads)
+        },
+        scatter: None,
     };
     let wall = Instant::now();
-    let (outcome, cpu_s) = py.detach(|| {
+    let (ran, cpu) = py.detach(|| {
         let cpu = ThreadTime::now();
         let (progress, sink) = (progress.as_ref(), sink.as_ref());
-        let outcome = carry_out(&scenario, seed, supplied, &failed, progress, sink);
-        (outcome, cpu.elapsed().as_secs_f64())
+        let ran = carry_out(&scenario, seed, supplied, &failed, progress, sink);
+        (ran, cpu.elapsed())
     });
-    match outcome {
-        Ok(outcome) => RunResult::of(py, outcome, wall.elapsed().as_secs_f64(), cpu_s),
+    match ran {
+        Ok(ran) => RunResult::of(py, ran, wall.elapsed(), cpu),
         Err(Failure::Stopped(error)) => Err(error),
         Err(Failure::Hook {
             message,
@@ -149,6 +159,21 @@ impl Sink for PythonSink<'_> {
     }
 }
 
+fn run_world(
+    world: World,
+    watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    sink: Option<&mut dyn Sink>,
+) -> Result<Ran, Interrupt> {
+    let (threads, undivided) = (world.threads(), world.undivided());
+    let (outcome, helpers_cpu) = world.run_into(watch, sink)?;
+    Ok(Ran {
+        outcome,
+        threads,
+        undivided,
+        helpers_cpu,
+    })
+}
+
 fn carry_out(
     scenario: &Described,
     seed: u64,
@@ -156,7 +181,7 @@ fn carry_out(
     failed: &Failed,
     progress: Option<&Py<PyAny>>,
     sink: Option<&Py<PyAny>>,
-) -> Result<Outcome, Failure> {
+) -> Result<Ran, Failure> {
     let duration_s = match scenario {
         Described::Network(scenario) => {
             (scenario.warm_up.saturating_add(scenario.duration)).as_secs_f64()
@@ -195,10 +220,18 @@ fn carry_out(
                 let mut watch = |now: SimTime, events| watch(now.as_secs_f64(), events);
                 let models = Models::standard();
                 World::watched(models, supplied, scenario, seed, None, &mut watch)
-                    .map(|built| built.and_then(|world| world.run_into(&mut watch, sink)))
+                    .map(|built| built.and_then(|world| run_world(world, &mut watch, sink)))
             }
             Described::Slotted(slotted) => {
-                slotted::run(slotted, seed, |slots| watch(slots as f64, slots), sink)
+                let outcome = slotted::run(slotted, seed, |slots| watch(slots as f64, slots), sink);
+                outcome.map(|outcome| {
+                    outcome.map(|outcome| Ran {
+                        outcome,
+                        threads: 1,
+                        undivided: Some("slots follow each other"),
+                        helpers_cpu: Duration::ZERO,
+                    })
+                })
             }
         };
         outcome.map_err(|e| Failure::Built(e.to_string()))
@@ -207,7 +240,7 @@ fn carry_out(
         return Err(failure.into());
     }
     match attempt {
-        Ok(Ok(Ok(outcome))) => Ok(outcome),
+        Ok(Ok(Ok(ran))) => Ok(ran),
         Ok(Ok(Err(Interrupt))) => Err(stopped.take().map_or_else(
             || Failure::Panicked("the run was interrupted without a reason".to_owned()),
             Failure::Stopped,

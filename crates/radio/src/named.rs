@@ -1,6 +1,6 @@
 //! Models of this crate or of the program by name.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_param::{Given, Key, Kind, Mismatch, Param, Value, Values, table};
 
@@ -14,7 +14,7 @@ pub enum Named<T, M: ?Sized> {
         /// Its name and its keys.
         values: Values,
         /// The model, once it is made.
-        model: Option<Rc<M>>,
+        model: Option<Arc<M>>,
     },
 }
 
@@ -48,7 +48,7 @@ impl<T, M: ?Sized> Named<T, M> {
     /// That of `make`.
     pub fn make<E>(
         &mut self,
-        make: impl FnOnce(&str, &Values) -> Result<Rc<M>, E>,
+        make: impl FnOnce(&str, &Values) -> Result<Arc<M>, E>,
     ) -> Result<(), E> {
         if let Self::Added { values, model } = self {
             *model = Some(make(values.text("model").unwrap_or_default(), values)?);

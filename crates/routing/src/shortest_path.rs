@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{Interrupt, Watch};
 use backlane_net::{ByExit, Context, DropCause, Network, NodeId, PacketId, Router};
@@ -207,7 +207,7 @@ struct Turns {
 
 /// Shortest-path routing on one node.
 pub struct ShortestPath {
-    tables: Rc<Tables>,
+    tables: Arc<Tables>,
     node: NodeId,
     /// By exit; empty at a node that does not spray.
     turns: BTreeMap<NodeId, Turns>,
@@ -215,7 +215,7 @@ pub struct ShortestPath {
 
 impl ShortestPath {
     /// The router of `node`.
-    pub fn new(node: NodeId, tables: Rc<Tables>) -> Self {
+    pub fn new(node: NodeId, tables: Arc<Tables>) -> Self {
         let equal = tables.equal.get(&node).into_iter().flatten();
         let turns = equal.map(|(&exit, interfaces)| {
             let interfaces = interfaces.clone();
@@ -373,7 +373,7 @@ mod tests {
     fn turns(spray: &[u32], node: u32, exit: u32, packets: usize) -> Vec<Option<usize>> {
         let spray = spray.iter().copied().map(NodeId).collect();
         let paths = [(NodeId(0), NodeId(3)), (NodeId(3), NodeId(0))];
-        let tables = Rc::new(tables(&diamond(), Metric::Hops, &spray, paths));
+        let tables = Arc::new(tables(&diamond(), Metric::Hops, &spray, paths));
         let mut router = ShortestPath::new(NodeId(node), tables);
         (0..packets).map(|_| router.in_turn(NodeId(exit))).collect()
     }

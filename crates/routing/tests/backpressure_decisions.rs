@@ -3,8 +3,7 @@
 //! Node 0 decides. Nodes 1 and 2 report their queues to it and forward nothing. Both are joined to
 //! the destination, node 3; node 4 is farther from it.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Load, Script};
@@ -29,7 +28,7 @@ struct Reported {
     queue_pkts: u16,
     /// When it reports, in milliseconds.
     at_ms: u64,
-    given: Rc<RefCell<Vec<u32>>>,
+    given: Arc<Mutex<Vec<u32>>>,
 }
 
 impl Router for Reported {
@@ -54,7 +53,7 @@ impl Router for Reported {
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        self.given.borrow_mut().push(context.node().0);
+        self.given.lock().unwrap().push(context.node().0);
         context.drop(id, DropCause::NoRoute);
     }
 
@@ -68,7 +67,7 @@ fn ms(ms: u64) -> SimTime {
 /// The next hop of a packet if nodes 1, 2 and 4 report these queues, and the links to them have
 /// these rates in Mbit/s. `None`: it waits.
 fn goes_to(
-    router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
+    router: impl Fn(Arc<Shared>, &Streams) -> Box<dyn Router>,
     queues_pkts: [u16; 3],
     rates: [u64; 3],
 ) -> Option<u32> {
@@ -80,7 +79,7 @@ fn goes_to(
 /// The same for packets at these times in milliseconds, where each node reports its queue at its
 /// own time.
 fn go_to(
-    router: impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router>,
+    router: impl Fn(Arc<Shared>, &Streams) -> Box<dyn Router>,
     queues: [(u16, u64); 3],
     rates: [u64; 3],
     packets_ms: &[u64],
@@ -106,7 +105,7 @@ fn go_to(
     for node in 0..5 {
         shared.add_node(NodeId(node), 3);
     }
-    let given = Rc::new(RefCell::new(Vec::new()));
+    let given = Arc::new(Mutex::new(Vec::new()));
     let reported = |(queue_pkts, at_ms)| -> Option<Box<dyn Router>> {
         let given = given.clone();
         Some(Box::new(Reported {
@@ -117,7 +116,7 @@ fn go_to(
     };
     let [first, second, away] = queues;
     let routers = vec![
-        Some(router(Rc::new(shared), &Streams::new(1))),
+        Some(router(Arc::new(shared), &Streams::new(1))),
         reported(first),
         reported(second),
         reported((0, 0)),
@@ -131,10 +130,10 @@ fn go_to(
     let mut simulation = Simulation::new(network, events, script, routers, Vec::new());
     // The HELLOs are valid for 300 ms.
     simulation.run(ms(250), |_, _| false);
-    given.take()
+    std::mem::take(&mut *given.lock().unwrap())
 }
 
-fn bp_mr_per(granularity: Granularity, shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+fn bp_mr_per(granularity: Granularity, shared: Arc<Shared>, streams: &Streams) -> Box<dyn Router> {
     let config = Config {
         granularity,
         ..Config::default()
@@ -143,7 +142,7 @@ fn bp_mr_per(granularity: Granularity, shared: Rc<Shared>, streams: &Streams) ->
     Box::new(BpMr::new(NodeId(0), config, false, shared, ties, jitter))
 }
 
-fn bp_mr(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+fn bp_mr(shared: Arc<Shared>, streams: &Streams) -> Box<dyn Router> {
     bp_mr_per(Granularity::Packet, shared, streams)
 }
 
@@ -155,7 +154,7 @@ const ANTICIPATING: (V, bool) = (V::Variable, true);
 fn single(
     penalty: PenaltyRule,
     (v, anticipate): (V, bool),
-) -> impl Fn(Rc<Shared>, &Streams) -> Box<dyn Router> {
+) -> impl Fn(Arc<Shared>, &Streams) -> Box<dyn Router> {
     move |shared, streams| {
         let config = SingleQueueConfig {
             v,
@@ -174,7 +173,7 @@ fn single(
     }
 }
 
-fn classic(shared: Rc<Shared>, streams: &Streams) -> Box<dyn Router> {
+fn classic(shared: Arc<Shared>, streams: &Streams) -> Box<dyn Router> {
     let config = ClassicConfig {
         queue_info: QueueInfo::Hello,
         ..ClassicConfig::default()
@@ -204,7 +203,7 @@ fn bp_mr_takes_the_closer_neighbour_with_the_largest_free_space_times_rate() {
 #[test]
 fn bp_mr_decides_flows_again_when_a_neighbour_returns() {
     let per_flow =
-        |shared: Rc<Shared>, streams: &Streams| bp_mr_per(Granularity::Flow, shared, streams);
+        |shared: Arc<Shared>, streams: &Streams| bp_mr_per(Granularity::Flow, shared, streams);
     let packets_ms = [50, 80, 150];
     let late = [(50, 0), (0, 100), (0, 0)];
     assert_eq!(go_to(per_flow, late, EQUAL, &packets_ms), [1, 1, 2]);

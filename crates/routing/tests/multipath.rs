@@ -3,7 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Load, Script};
@@ -92,7 +92,7 @@ fn simulation(
     let script = Script::new(&mut events, loads.collect());
     let exits: Vec<NodeId> = flows.iter().map(|flow| NodeId(flow.destination)).collect();
     let rates = FlowRates::equal(&network);
-    let reach = Rc::new(Reach::new(&network, rates, exits, &[]));
+    let reach = Arc::new(Reach::new(&network, rates, exits, &[]));
     let routers = (0..nodes)
         .map(|node| {
             let ties = streams.stream(&format!("n{node}"), "ties");

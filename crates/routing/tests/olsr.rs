@@ -1,8 +1,7 @@
 //! OLSR on whole networks: its tables over time.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Stream, Streams};
 use backlane_net::testing::{Script, Tap};
@@ -15,7 +14,7 @@ use backlane_routing::olsr::{Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
-type Floods = Rc<RefCell<BTreeMap<(u32, usize, u32, u16), u32>>>;
+type Floods = Arc<Mutex<BTreeMap<(u32, usize, u32, u16), u32>>>;
 
 struct Net {
     simulation: Simulation<Script>,
@@ -46,12 +45,12 @@ impl Net {
                 let olsr = Olsr::new(NodeId(node), config, stream);
                 let floods = floods.clone();
                 let tap = Tap::new(
-                    Rc::new(RefCell::new(olsr)),
+                    Arc::new(Mutex::new(olsr)),
                     move |context: &Context<'_>, interface, _, bytes: &[u8]| {
                         let node = context.node().0;
                         for message in messages(bytes).filter(|message| message.kind == TC) {
                             let copy = (node, interface, message.originator.0, message.sequence);
-                            *floods.borrow_mut().entry(copy).or_default() += 1;
+                            *floods.lock().unwrap().entry(copy).or_default() += 1;
                         }
                     },
                 );
@@ -331,7 +330,7 @@ fn no_node_sends_a_tc_twice_on_a_wire() {
         let wires = connected(&mut stream, 25);
         let mut net = Net::new(25, &wires, Config::default(), seed);
         net.run(at_secs(60));
-        let floods = net.floods.borrow();
+        let floods = net.floods.lock().unwrap();
         assert!(floods.len() > 1000, "{}", floods.len());
         assert!(floods.values().all(|&copies| copies == 1), "graph {seed}");
     }
@@ -344,10 +343,10 @@ fn every_tc_reaches_every_node() {
     // Nodes that were relays at the start only send empty TCs for a while.
     let settled = all_by(&config, 8) + config.neighbour_hold + config.topology_hold;
     net.run(settled);
-    net.floods.borrow_mut().clear();
+    net.floods.lock().unwrap().clear();
     net.run(settled + Duration::from_secs(60));
     let mut receivers: BTreeMap<(u32, u16), BTreeSet<u32>> = BTreeMap::new();
-    for &(node, _, originator, sequence) in net.floods.borrow().keys() {
+    for &(node, _, originator, sequence) in net.floods.lock().unwrap().keys() {
         let nodes = receivers.entry((originator, sequence)).or_default();
         if node != originator {
             nodes.insert(node);

@@ -1,8 +1,7 @@
 //! The contents and times of OLSR's messages.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Script, Tap};
@@ -40,16 +39,16 @@ fn chain(nodes: u32, config: Config) -> Vec<Heard> {
     for node in 1..nodes {
         network.connect(&mut events, NodeId(node - 1), NodeId(node), &wire);
     }
-    let heard = Rc::new(RefCell::new(Vec::new()));
+    let heard = Arc::new(Mutex::new(Vec::new()));
     let router = |node: u32| -> Option<Box<dyn Router>> {
         let stream = Streams::new(3).stream(&format!("n{node}"), "jitter");
         let olsr = Olsr::new(NodeId(node), config, stream);
         let heard = heard.clone();
         let tap = Tap::new(
-            Rc::new(RefCell::new(olsr)),
+            Arc::new(Mutex::new(olsr)),
             move |context: &Context<'_>, interface: usize, _, bytes: &[u8]| {
                 for message in messages(bytes).filter(|message| message.kind == TC) {
-                    heard.borrow_mut().push(Heard {
+                    heard.lock().unwrap().push(Heard {
                         at: context.now(),
                         by: context.node().0,
                         from: context.interfaces()[interface].peer.0,
@@ -66,7 +65,7 @@ fn chain(nodes: u32, config: Config) -> Vec<Heard> {
     let routers = (0..nodes).map(router).collect();
     let mut simulation = Simulation::new(network, events, Script::default(), routers, Vec::new());
     simulation.run(SimTime::ZERO + Duration::from_secs(600), |_, _| false);
-    heard.take()
+    std::mem::take(&mut *heard.lock().unwrap())
 }
 
 /// RFC 3626 §3.4.1: a node that forwards a message reduces its TTL by one and increases its hop

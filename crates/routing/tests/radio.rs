@@ -3,7 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::testing::{Load, Script};
@@ -265,7 +265,7 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
         for node in (0..16).map(NodeId) {
             shared.add_node(node, queues(network, node));
         }
-        Rc::new(shared)
+        Arc::new(shared)
     };
     let interfaces = |network: &Network, node: NodeId| network.mesh_interfaces(node).len();
     let links = mesh(4);
@@ -277,7 +277,7 @@ fn the_protocols_of_wired_meshes_deliver_over_radios() {
         let none = BTreeSet::new();
         let tables =
             Tables::new(network, shortest_path::Metric::Hops, &none, paths, watch).unwrap();
-        let tables = Rc::new(tables);
+        let tables = Arc::new(tables);
         Box::new(move |node| Box::new(ShortestPath::new(node, tables.clone())))
     });
     all_delivered("shortest path", &mut shortest);

@@ -1,6 +1,6 @@
 //! TCP-aware backpressure over wires: service, drops and reports.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::{
@@ -74,7 +74,7 @@ fn world(
     for &(a, b) in wires {
         network.connect(&mut events, NodeId(a), NodeId(b), &link);
     }
-    let links = Rc::new(FlowLinks::all(&network, &[]));
+    let links = Arc::new(FlowLinks::all(&network, &[]));
     let streams = Streams::new(1);
     let routers = (0..nodes)
         .map(|node| -> Option<Box<dyn Router>> {

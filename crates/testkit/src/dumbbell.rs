@@ -1,7 +1,7 @@
 //! The dumbbell: senders, one bottleneck, receivers.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams, Trace, Watch};
 use backlane_net::{LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Simulation};
@@ -126,7 +126,7 @@ impl Dumbbell {
             [(left, right), (right, left)],
             &mut Watch::new(&mut |_, _| Ok(())),
         );
-        let tables = Rc::new(tables.expect("nobody interrupts"));
+        let tables = Arc::new(tables.expect("nobody interrupts"));
         let routers = (0..network.node_count() as u32)
             .map(NodeId)
             .map(|node| -> Option<Box<dyn backlane_net::Router>> {

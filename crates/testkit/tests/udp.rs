@@ -1,7 +1,7 @@
 //! Loads over UDP against the times that their law says, from the same draws.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::{LinkConfig, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation};
@@ -33,7 +33,7 @@ fn simulation(config: UdpConfig) -> Simulation<Flows> {
         watch,
     )
     .expect("the watch lets it go on");
-    let tables = Rc::new(tables);
+    let tables = Arc::new(tables);
     let router = |node: NodeId| -> Option<Box<dyn Router>> {
         Some(Box::new(ShortestPath::new(node, tables.clone())))
     };

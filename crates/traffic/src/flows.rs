@@ -1,9 +1,11 @@
 //! All flows of a run behind one [`Application`].
 
 use backlane_engine::{EventQueue, Streams, TimerId, prefetch, prefetch_start};
+use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
-    Application, Event, FlowId, HostContext, NodeId, Packet, PacketId, TransportHeader,
+    Application, Divisible, Event, FlowId, HostContext, NodeId, Packet, PacketId, TransportHeader,
 };
+use backlane_tcp::Segment;
 use backlane_units::{Duration, SimTime};
 
 use crate::delivery::Delivery;
@@ -33,9 +35,10 @@ pub struct Flow {
     pub reordering: Option<Box<Reordering>>,
     /// When its last byte arrived; `None` while it is unfinished, and for endless flows.
     pub finished: Option<SimTime>,
-    /// Whether it cannot finish: TCP timed out, or its source stopped before it had sent
-    /// everything.
+    /// Whether its source gave up: TCP timed out, or it stopped before it had sent everything.
     pub failed: bool,
+    /// Whether it has finished or failed.
+    ended: bool,
     timers: [TimerId; 2],
 }
 
@@ -51,11 +54,56 @@ pub enum Transport {
 impl Flow {
     /// Application bytes that have arrived, in order where the transport promises order.
     pub fn delivered_bytes(&self) -> u64 {
-        match &self.transport {
-            None => 0,
-            Some(Transport::Tcp(tcp)) => tcp.receiver().received_bytes(),
-            Some(Transport::Udp(_)) => self.delivery.bytes - self.delivery.packets * 28,
+        match &self.spec.transport {
+            TransportSpec::Tcp(_) | TransportSpec::CodedTcp(..) => match &self.transport {
+                Some(Transport::Tcp(tcp)) => tcp.receiver().received_bytes(),
+                _ => 0,
+            },
+            TransportSpec::Udp(_) | TransportSpec::Source(_) => {
+                let headers = u64::from(UDP_HEADER_BYTES + IPV4_HEADER_BYTES);
+                self.delivery.bytes - self.delivery.packets * headers
+            }
         }
+    }
+
+    /// The receiving endpoint of a transfer that another simulation has started.
+    #[cold]
+    fn receiving(&self, now: SimTime) -> Option<Transport> {
+        let TransportSpec::Tcp(config) = &self.spec.transport else {
+            return None;
+        };
+        let tcp = TcpFlow::open(config, self.spec.size_bytes, now, self.timers);
+        Some(Transport::Tcp(Box::new(tcp)))
+    }
+
+    /// The flow whose source one simulation has run, and whose destination another.
+    fn joined(source: Self, destination: Self) -> Self {
+        let transport = match (source.transport, destination.transport) {
+            (Some(Transport::Tcp(mut tcp)), Some(Transport::Tcp(other))) => {
+                tcp.take_receiver(*other);
+                Some(Transport::Tcp(tcp))
+            }
+            (source, destination) => source.or(destination),
+        };
+        Self {
+            transport,
+            delivery: destination.delivery,
+            reordering: destination.reordering,
+            finished: destination.finished,
+            ..source
+        }
+    }
+
+    /// Whether it begins when the flow before it ends.
+    pub fn waits(spec: &FlowSpec) -> bool {
+        matches!(spec.start, Start::AfterPrevious(_))
+    }
+
+    /// Whether its ends act on each other without a packet, so that one simulation must run both:
+    /// coded flows, and those that wait for each other.
+    pub fn is_one(spec: &FlowSpec, next: Option<&FlowSpec>) -> bool {
+        let is_coded = matches!(spec.transport, TransportSpec::CodedTcp(..));
+        is_coded || Self::waits(spec) || next.is_some_and(Self::waits)
     }
 }
 
@@ -67,12 +115,25 @@ pub struct Flows {
     /// Finite flows that have neither finished nor failed.
     unfinished: usize,
     any_finite: bool,
+    /// Finite flows that have ended since the last [`Flows::take_ended`].
+    ended: Vec<u32>,
 }
 
 impl Flows {
     /// The flows, each started by its own event; a flow's number is its index in `specs`. If the
     /// first flow waits for a previous one, it never starts.
     pub fn new(events: &mut EventQueue<Event>, streams: Streams, specs: Vec<FlowSpec>) -> Self {
+        Self::of_region(events, streams, specs, |_| true)
+    }
+
+    /// As [`Flows::new`], where this simulation runs the nodes that `has` tells. It starts the flows
+    /// whose sources it runs.
+    pub fn of_region(
+        events: &mut EventQueue<Event>,
+        streams: Streams,
+        specs: Vec<FlowSpec>,
+        has: impl Fn(NodeId) -> bool,
+    ) -> Self {
         let unfinished = specs
             .iter()
             .filter(|spec| spec.size_bytes.is_some())
@@ -84,7 +145,9 @@ impl Flows {
                 let id = id as u32;
                 let start = match spec.start {
                     Start::At(at) => {
-                        events.once(at, Event::Application { id, token: START });
+                        if has(spec.source) {
+                            events.once(at, Event::Application { id, token: START });
+                        }
                         Some(at)
                     }
                     Start::AfterPrevious(_) => None,
@@ -97,6 +160,7 @@ impl Flows {
                     reordering: None,
                     finished: None,
                     failed: false,
+                    ended: false,
                     timers: [SOURCE, SINK]
                         .map(|token| events.timer(Event::Application { id, token })),
                 }
@@ -108,7 +172,28 @@ impl Flows {
             streams,
             unfinished,
             any_finite: unfinished > 0,
+            ended: Vec::new(),
         }
+    }
+
+    /// The finite flows that have finished or failed since the last call, or that never start. In a
+    /// divided network a flow may be among those of both its ends.
+    pub fn take_ended(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.ended)
+    }
+
+    /// Finite flows that have neither finished nor failed.
+    pub fn unfinished(&self) -> usize {
+        self.unfinished
+    }
+
+    fn note_end(&mut self, number: usize) -> bool {
+        let first = !std::mem::replace(&mut self.all[number].ended, true);
+        if first {
+            self.unfinished -= 1;
+            self.ended.push(number as u32);
+        }
+        first
     }
 
     /// Enables reordering measurements of all flows.
@@ -167,7 +252,9 @@ impl Flows {
 
     /// A finite flow finished or failed: starts the flow that waits for it.
     fn end(&mut self, context: &mut HostContext<'_>, number: usize) {
-        self.unfinished -= 1;
+        if !self.note_end(number) {
+            return;
+        }
         let mut next = number + 1;
         let Some(Start::AfterPrevious(gap)) = self.all.get(next).map(|flow| flow.spec.start) else {
             return;
@@ -180,9 +267,41 @@ impl Flows {
         while let Some(flow) = self.all.get(next)
             && matches!(flow.spec.start, Start::AfterPrevious(_))
         {
-            self.unfinished -= usize::from(flow.spec.size_bytes.is_some());
+            if flow.spec.size_bytes.is_some() {
+                self.note_end(next);
+            }
             next += 1;
         }
+    }
+}
+
+impl Divisible for Flows {
+    type Carried = Option<Segment>;
+
+    fn carried(&self, id: PacketId) -> Self::Carried {
+        self.segments.get(id)
+    }
+
+    fn carry(&mut self, id: PacketId, carried: Self::Carried) {
+        if let Some(segment) = carried {
+            self.segments.store(id, segment);
+        }
+    }
+
+    fn absorb(&mut self, other: Self, has: impl Fn(NodeId) -> bool) {
+        let own = std::mem::take(&mut self.all);
+        let both = own.into_iter().zip(other.all);
+        self.all = both
+            .map(|(own, other)| {
+                let [sends, receives] = [own.spec.source, own.spec.destination].map(&has);
+                match (sends, receives) {
+                    (true, true) => other,
+                    (true, false) => Flow::joined(other, own),
+                    (false, true) => Flow::joined(own, other),
+                    (false, false) => own,
+                }
+            })
+            .collect();
     }
 }
 
@@ -205,6 +324,9 @@ impl Application for Flows {
                 reordering.add(context.now(), packet.sequence);
             }
         }
+        if flow.transport.is_none() {
+            flow.transport = flow.receiving(context.now());
+        }
         match &mut flow.transport {
             Some(Transport::Tcp(tcp)) => {
                 tcp.on_packet(at_destination, context.now(), &mut self.segments, id, ecn);
@@ -220,7 +342,6 @@ impl Application for Flows {
         }
         if at_destination
             && flow.finished.is_none()
-            && !flow.failed
             && let Some(size) = flow.spec.size_bytes
             && flow.delivered_bytes() >= size
         {
@@ -329,7 +450,7 @@ impl Application for Flows {
                 let receiver = token == SINK;
                 tcp.on_timer(receiver, context.now());
                 tcp.pump(receiver, context, segments, id, spec);
-                tcp.sender().is_failed()
+                !receiver && tcp.sender().is_failed()
             }
             (_, Some(Transport::Udp(udp))) => {
                 match grant {
@@ -342,7 +463,7 @@ impl Application for Flows {
             }
             (_, None) => false,
         };
-        if ended && flow.finished.is_none() && !flow.failed {
+        if ended && !flow.failed {
             flow.failed = true;
             if spec.size_bytes.is_some() {
                 self.end(context, id as usize);

@@ -16,14 +16,14 @@ pub struct Emission {
 }
 
 /// A source over UDP.
-pub trait Source: fmt::Debug {
+pub trait Source: fmt::Debug + Send {
     /// The next packet; `None` ends the flow. It is called at the start of the flow and whenever a
     /// packet has been sent.
     fn next(&mut self, now: SimTime) -> Option<Emission>;
 }
 
 /// Makes the sources of a group of flows.
-pub trait SourceFactory: fmt::Debug {
+pub trait SourceFactory: fmt::Debug + Send + Sync {
     /// The source of a flow, with its own random stream.
     fn build(&self, flow: FlowId, stream: Stream) -> Box<dyn Source>;
 }

@@ -1,6 +1,6 @@
 //! The specification of a flow.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::NodeId;
@@ -48,7 +48,7 @@ pub enum TransportSpec {
     /// UDP at a constant rate, on and off, or controlled.
     Udp(UdpConfig),
     /// UDP from a source that the program provides.
-    Source(Rc<dyn SourceFactory>),
+    Source(Arc<dyn SourceFactory>),
 }
 
 /// A load over UDP.

@@ -27,8 +27,13 @@ impl Segments {
         }
     }
 
+    /// The segment under a handle, if one was stored; coded flows never leave a simulation.
+    pub(crate) fn get(&self, id: PacketId) -> Option<Segment> {
+        self.headers.get(id.index()).copied()
+    }
+
     #[inline]
-    fn store(&mut self, id: PacketId, segment: Segment) {
+    pub(crate) fn store(&mut self, id: PacketId, segment: Segment) {
         let index = id.index();
         if index >= self.headers.len() {
             self.headers.resize(index + 1, segment);
@@ -125,6 +130,11 @@ impl TcpFlow {
             coding: None,
             rtt: Histogram::default(),
         }
+    }
+
+    /// Takes the receiving endpoint of the same transfer from another simulation.
+    pub(crate) fn take_receiver(&mut self, other: Self) {
+        self.receiver = other.receiver;
     }
 
     /// Adds the coding layer below the connection, before the first packet. The keys draw

@@ -1,6 +1,6 @@
 //! UEs and their access links or radio network.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{Interrupt, Watch};
 use backlane_net::{Capacity, MediumId, NodeId, TracedConfig};
@@ -95,10 +95,10 @@ impl Builder<'_> {
         enodebs: &[NodeId],
         cells: &[(NodeId, Vec<NodeId>)],
     ) -> Result<(), BuildError> {
-        let traces: Vec<Rc<Capacity>> = access
+        let traces: Vec<Arc<Capacity>> = access
             .traces
             .iter()
-            .map(|trace| convert::capacity(trace, access.at_end).map(Rc::new))
+            .map(|trace| convert::capacity(trace, access.at_end).map(Arc::new))
             .collect::<Option<_>>()
             .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
         let queue = self.queue(&access.queue)?;

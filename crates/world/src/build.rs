@@ -1,10 +1,12 @@
 //! From a resolved scenario to a simulation that is ready to run.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Trace, Watch};
 use backlane_net::{
-    LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Router, Simulation,
+    LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Region, Router, Simulation,
 };
 use backlane_param::Params;
 use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
@@ -17,12 +19,14 @@ use crate::builder::Builder;
 use crate::capture::Captures;
 pub use crate::error::BuildError;
 use crate::error::Unbuilt;
+use crate::estimate;
 use crate::failures::Failures;
 use crate::infos::{FlowInfo, LinkInfo, NodeInfo};
 use crate::models::Models;
 use crate::names::Names;
 use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
+use crate::regions::{Division, Member, Others, Whole, divided};
 use crate::routers::Protocol;
 use crate::site::Site;
 use crate::starts::{Starts, size_bytes, time};
@@ -31,9 +35,25 @@ pub use crate::world::World;
 /// Space for HELLOs after the packets that backpressure hands to a device.
 const BP_DEVICE_SLACK_PKTS: u32 = 64;
 
+/// How many threads a run may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// The calling thread alone.
+    #[default]
+    One,
+    /// This many, or fewer where the network cannot be divided into as many regions.
+    Exactly(usize),
+    /// Up to this many, where that shortens the run.
+    AtMost(usize),
+}
+
 /// What a program supplies for one run, beside its models.
 #[derive(Clone, Copy, Default)]
 pub struct Supplied<'a> {
+    /// Threads of the run. The results do not depend on it.
+    pub threads: Threads,
+    /// For tests: divides the network at random, by this seed, in place of by load.
+    pub scatter: Option<u64>,
     /// Congestion controls beyond those of the simulator, by their names in the scenario.
     pub controls: &'a [Custom],
     /// The routing protocol, in place of the model of the same name.
@@ -102,11 +122,69 @@ impl World {
         trace: Option<Trace>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Unbuilt> {
+        let mut builder = Builder::new(models, supplied, scenario, seed, trace.as_ref())?;
+        builder.add_network(watch)?;
+        let (infos, specs) = builder.flows(watch)?;
+        let division = match builder.division(&specs, supplied, trace.is_some()) {
+            Ok(division) => division,
+            Err(whole) => {
+                let world = builder.finish(infos, specs, None, trace, watch)?;
+                return Ok(Self { whole, ..world });
+            }
+        };
+        // Each thread builds the network for itself.
+        let stopped = AtomicBool::new(false);
+        let (world, others) = std::thread::scope(|scope| {
+            let others = (1..division.regions as u16).map(|own| {
+                let (division, stopped) = (&division, &stopped);
+                scope.spawn(move || {
+                    let mut asked = |_, _| {
+                        let goes_on = !stopped.load(Ordering::Relaxed);
+                        goes_on.then_some(()).ok_or(Interrupt)
+                    };
+                    let watch = &mut Watch::new(&mut asked);
+                    let mut builder =
+                        Builder::new(models, Supplied::default(), scenario, seed, None)?;
+                    builder.add_network(watch)?;
+                    let (infos, specs) = builder.flows(watch)?;
+                    let region = Region::new(division.of_node.clone(), own);
+                    let world = builder.finish(infos, specs, Some(region), None, watch)?;
+                    Ok(Member {
+                        simulation: world.simulation,
+                        failures: world.failures,
+                    })
+                })
+            });
+            let others: Vec<_> = others.collect();
+            let region = Region::new(division.of_node.clone(), 0);
+            let world = builder.finish(infos, specs, Some(region), None, watch);
+            stopped.store(world.is_err(), Ordering::Relaxed);
+            let others = others.into_iter().map(|other| match other.join() {
+                Ok(member) => member,
+                Err(panic) => resume_unwind(panic),
+            });
+            (world, others.collect::<Result<Vec<Member>, Unbuilt>>())
+        });
+        Ok(Self {
+            others: Some(Others::new(division, others?)),
+            ..world?
+        })
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn new(
+        models: &'a Models,
+        supplied: Supplied<'a>,
+        scenario: &'a Scenario,
+        seed: u64,
+        trace: Option<&Trace>,
+    ) -> Result<Self, BuildError> {
         let mut streams = Streams::new(seed);
-        if let Some(trace) = &trace {
+        if let Some(trace) = trace {
             streams = streams.with_trace(trace.clone());
         }
-        let mut builder = Builder {
+        Ok(Self {
             scenario,
             models,
             protocol: models
@@ -123,16 +201,55 @@ impl World {
             link_ids: Vec::new(),
             radio: None,
             wifi: None,
-        };
-        builder.add_nodes(watch)?;
-        builder.add_links(watch)?;
-        builder.add_radios(watch)?;
-        builder.add_access(watch)?;
-        builder.finish(trace, watch)
+        })
     }
 }
 
 impl Builder<'_> {
+    fn add_network(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
+        self.add_nodes(watch)?;
+        self.add_links(watch)?;
+        self.add_radios(watch)?;
+        self.add_access(watch)?;
+        Ok(())
+    }
+
+    /// The regions of this many threads.
+    fn division(
+        &self,
+        specs: &[FlowSpec],
+        Supplied {
+            threads, scatter, ..
+        }: Supplied<'_>,
+        is_traced: bool,
+    ) -> Result<Division, Whole> {
+        let (threads, where_it_pays) = match threads {
+            Threads::One => (1, false),
+            Threads::Exactly(threads) => (threads, false),
+            Threads::AtMost(threads) => (threads, true),
+        };
+        let own = std::ptr::eq(self.models, Models::standard());
+        if threads < 2 {
+            Err(Whole::OneThread)
+        } else if !self.media.is_empty() {
+            Err(Whole::Radios)
+        } else if !own || !self.controls.is_empty() {
+            Err(Whole::Models)
+        } else if !self.protocol.is_local(&self.scenario.routing.values) {
+            Err(Whole::Oracle)
+        } else if !self.scenario.record.capture.is_empty() {
+            Err(Whole::Captures)
+        } else if is_traced {
+            Err(Whole::Trace)
+        } else {
+            let division = divided(&self.network, specs, threads, scatter)?;
+            if where_it_pays && !division.pays(&estimate::of_network(self.scenario)) {
+                return Err(Whole::Short);
+            }
+            Ok(division)
+        }
+    }
+
     fn add_nodes(&mut self, watch: &mut Watch<'_>) -> Result<(), Interrupt> {
         for node in &self.scenario.nodes {
             watch.tick(1)?;
@@ -248,8 +365,18 @@ impl Builder<'_> {
         Some(Captures::set(&mut self.network, &nodes, names, port))
     }
 
-    fn finish(mut self, trace: Option<Trace>, watch: &mut Watch<'_>) -> Result<World, Unbuilt> {
-        let (infos, specs) = self.flows(watch)?;
+    /// Of a divided network, the world runs `region` alone.
+    fn finish(
+        mut self,
+        infos: Vec<FlowInfo>,
+        specs: Vec<FlowSpec>,
+        region: Option<Region>,
+        trace: Option<Trace>,
+        watch: &mut Watch<'_>,
+    ) -> Result<World, Unbuilt> {
+        if let Some(region) = region {
+            self.network.restrict_to(region);
+        }
         let paths = self.paths(&specs, watch)?;
         let routers = self.routers(&specs, &paths, watch)?;
         let warm_up = SimTime::ZERO + self.scenario.warm_up;
@@ -264,7 +391,9 @@ impl Builder<'_> {
         );
         let captures = self.captures();
         let assigned = self.assigned();
-        let mut flows = Flows::new(&mut self.events, self.streams, specs);
+        let network = &self.network;
+        let runs = |node| network.runs(node);
+        let mut flows = Flows::of_region(&mut self.events, self.streams, specs, runs);
         if self.scenario.record.reordering {
             flows.measure_reordering();
         }
@@ -282,6 +411,8 @@ impl Builder<'_> {
             sampler,
             carried_in_warm_up: None,
             failures,
+            others: None,
+            whole: Whole::OneThread,
             radio: self.radio,
             wifi: self.wifi,
         })
@@ -334,7 +465,8 @@ impl Builder<'_> {
             .map(NodeId)
             .map(|node| {
                 watch.tick(1)?;
-                Ok(network.is_router(node).then(|| make(node)))
+                let is_own = network.is_router(node) && network.runs(node);
+                Ok(is_own.then(|| make(node)))
             })
             .collect()
     }

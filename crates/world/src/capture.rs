@@ -4,9 +4,8 @@
 //! file has headers and complete routing messages; payload is omitted and its size recorded. Node
 //! number n has the address 10.0.0.0 + n, as in the messages of routing protocols.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use backlane_engine::Interrupt;
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
@@ -31,7 +30,7 @@ pub(crate) enum MessagePort {
 
 /// Files by node, shared with the network that fills them.
 #[derive(Clone)]
-pub(crate) struct Captures(Rc<RefCell<Files>>);
+pub(crate) struct Captures(Arc<Mutex<Files>>);
 
 struct Files {
     names: Vec<String>,
@@ -65,7 +64,7 @@ impl Captures {
                 (node, (file, BTreeMap::new()))
             })
             .collect();
-        let captures = Self(Rc::new(RefCell::new(Files {
+        let captures = Self(Arc::new(Mutex::new(Files {
             names,
             message_port: port as u16,
             held_bytes: files.values().map(|(file, _)| file.held_bytes()).sum(),
@@ -75,9 +74,13 @@ impl Captures {
         captures
     }
 
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The files, by the node's name; those without bytes were passed to the sink before.
     pub(crate) fn take(&self) -> Vec<(String, Vec<u8>)> {
-        let files = &mut *self.0.borrow_mut();
+        let files = &mut *self.files();
         files
             .by_node
             .iter_mut()
@@ -89,7 +92,7 @@ impl Captures {
     /// How much of a file is handed over together, so that all of them together do not hold too
     /// much.
     pub(crate) fn piece_bytes(&self) -> usize {
-        let files = self.0.borrow().by_node.len();
+        let files = self.files().by_node.len();
         CAPTURE_BYTES.min(CAPTURES_BYTES / files.max(1))
     }
 
@@ -99,7 +102,7 @@ impl Captures {
         sink: &mut dyn Sink,
         least_bytes: usize,
     ) -> Result<(), Interrupt> {
-        let files = &mut *self.0.borrow_mut();
+        let files = &mut *self.files();
         if files.held_bytes <= least_bytes {
             return Ok(());
         }
@@ -115,7 +118,7 @@ impl Captures {
 
 impl Capture for Captures {
     fn on_packet(&mut self, point: &CapturePoint, packet: &Packet, transport: &TransportHeader) {
-        let mut files = self.0.borrow_mut();
+        let mut files = self.files();
         let (bytes, size) = ip_bytes(packet, transport, files.message_port);
         files.write(point, LinkType::RAW, &bytes, size);
     }
@@ -126,7 +129,7 @@ impl Capture for Captures {
         frame: &AirFrame,
         packet: Option<(&Packet, &TransportHeader)>,
     ) {
-        let mut files = self.0.borrow_mut();
+        let mut files = self.files();
         let mut bytes = frame.header.clone();
         let mut size = bytes.len() as u32;
         if let Some((packet, transport)) = packet {

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::{
@@ -339,13 +339,13 @@ impl Medium for Guarded<Box<dyn Medium>> {
     }
 }
 
-impl PathLossModel for Guarded<Rc<dyn PathLossModel>> {
+impl PathLossModel for Guarded<Arc<dyn PathLossModel>> {
     fn loss_db(&self, path: &Path, frequency: Frequency) -> f64 {
         self.read(|model| model.loss_db(path, frequency))
     }
 }
 
-impl MobilityModel for Guarded<Rc<dyn MobilityModel>> {
+impl MobilityModel for Guarded<Arc<dyn MobilityModel>> {
     fn places(
         &self,
         from: Position,

@@ -1,6 +1,6 @@
 //! Models of the mobility of UEs that a program adds.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_param::{Mismatch, Params, Values};
@@ -15,7 +15,7 @@ use crate::error::BuildError;
 use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
-type Make = dyn Fn(&Values) -> Result<Rc<dyn MobilityModel>, Mismatch> + Send + Sync;
+type Make = dyn Fn(&Values) -> Result<Arc<dyn MobilityModel>, Mismatch> + Send + Sync;
 
 /// A mobility model: its name, its keys and its constructor.
 pub struct UeMotion {
@@ -29,7 +29,7 @@ impl UeMotion {
     /// for each network.
     pub fn new<C: Params>(
         name: &'static str,
-        make: impl Fn(C) -> Rc<dyn MobilityModel> + Send + Sync + 'static,
+        make: impl Fn(C) -> Arc<dyn MobilityModel> + Send + Sync + 'static,
     ) -> Self {
         Self {
             declared: Declared::Word {
@@ -40,7 +40,7 @@ impl UeMotion {
             make: Box::new(move |values| {
                 let config = C::read(values)?;
                 let model = Guarded::new(name, "mobility".to_owned(), || make(config));
-                Ok(Rc::new(model))
+                Ok(Arc::new(model))
             }),
         }
     }
@@ -51,7 +51,7 @@ registered!(UeMotion, "mobility model");
 /// How the UEs of a network move whose own row does not say so.
 pub(crate) struct Motions {
     /// The model and its name; `None` where UEs stay.
-    model: Option<(&'static str, Rc<dyn MobilityModel>)>,
+    model: Option<(&'static str, Arc<dyn MobilityModel>)>,
     clock: SimTime,
     end: Duration,
 }

@@ -1,6 +1,6 @@
 //! Models of path loss that a program adds to those of `backlane_radio`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_param::{Mismatch, Params, Values};
 use backlane_radio::Named;
@@ -11,7 +11,7 @@ use crate::error::BuildError;
 use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
-type Make = dyn Fn(&Values) -> Result<Rc<dyn PathLossModel>, Mismatch> + Send + Sync;
+type Make = dyn Fn(&Values) -> Result<Arc<dyn PathLossModel>, Mismatch> + Send + Sync;
 
 /// A model of path loss: its name, its keys and its constructor.
 pub struct PathLoss {
@@ -25,7 +25,7 @@ impl PathLoss {
     /// `[wifi.path_loss]`. `make` is called once for each network.
     pub fn new<C: Params>(
         name: &'static str,
-        make: impl Fn(C) -> Rc<dyn PathLossModel> + Send + Sync + 'static,
+        make: impl Fn(C) -> Arc<dyn PathLossModel> + Send + Sync + 'static,
     ) -> Self {
         Self {
             declared: Declared::Word {
@@ -36,7 +36,7 @@ impl PathLoss {
             make: Box::new(move |values| {
                 let config = C::read(values)?;
                 let model = Guarded::new(name, "path loss".to_owned(), || make(config));
-                Ok(Rc::new(model))
+                Ok(Arc::new(model))
             }),
         }
     }

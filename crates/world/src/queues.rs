@@ -1,7 +1,6 @@
 //! Queue disciplines by name: the values of a queue's `discipline`, and the construction of queues.
 
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::{Stream, Streams};
@@ -14,7 +13,7 @@ use crate::error::BuildError;
 use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
-type Make = dyn Fn(&Values, &Streams) -> Result<Rc<dyn QueueFactory>, Mismatch> + Send + Sync;
+type Make = dyn Fn(&Values, &Streams) -> Result<Arc<dyn QueueFactory>, Mismatch> + Send + Sync;
 
 /// A queue discipline: its name, its keys and its queues.
 pub struct Queue {
@@ -39,7 +38,8 @@ impl<C, F> fmt::Debug for Factory<C, F> {
 
 impl<C, F> QueueFactory for Factory<C, F>
 where
-    F: Fn(&C, QueueSite, Stream) -> Box<dyn QueueDiscipline>,
+    C: Send + Sync,
+    F: Fn(&C, QueueSite, Stream) -> Box<dyn QueueDiscipline> + Send + Sync,
 {
     fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
         let stream = self.streams.stream(&site.place.to_string(), "queue");
@@ -50,7 +50,7 @@ where
 #[derive(Debug)]
 struct GuardedFactory {
     name: &'static str,
-    inner: Rc<dyn QueueFactory>,
+    inner: Arc<dyn QueueFactory>,
 }
 
 impl QueueFactory for GuardedFactory {
@@ -75,7 +75,7 @@ impl Queue {
             },
             name,
             make: Box::new(move |values, streams| {
-                Ok(Rc::new(Factory {
+                Ok(Arc::new(Factory {
                     name,
                     config: C::read(values)?,
                     make: make.clone(),
@@ -89,7 +89,7 @@ impl Queue {
     pub(crate) fn guarded(mut self) -> Self {
         let (name, make) = (self.name, self.make);
         self.make = Box::new(move |values, streams| {
-            Ok(Rc::new(GuardedFactory {
+            Ok(Arc::new(GuardedFactory {
                 name,
                 inner: make(values, streams)?,
             }))

@@ -1,6 +1,6 @@
 //! Routing protocols by name: the values of `routing.protocol`, and the construction of routers.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Interrupt;
 use backlane_net::{NodeId, Router};
@@ -8,7 +8,7 @@ use backlane_param::{Params, Values};
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{self, FlowLinks, TcpAware, TcpAwareConfig};
 use backlane_routing::backpressure::{
-    self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, SingleQueue,
+    self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, QueueInfo, SingleQueue,
     SingleQueueConfig,
 };
 use backlane_routing::multipath::{self, L25r, Reach};
@@ -39,6 +39,8 @@ pub struct Protocol {
     /// Packets that its routers hand to a device ahead of the link, if they keep queues themselves.
     device_queue_pkts: fn(&Values) -> Option<u32>,
     port: MessagePort,
+    /// Whether its routers learn of others only by messages and packets.
+    is_local: fn(&Values) -> bool,
 }
 
 impl Protocol {
@@ -62,6 +64,7 @@ impl Protocol {
             }),
             device_queue_pkts: |_| None,
             port: MessagePort::Other,
+            is_local: |_| true,
         }
     }
 
@@ -94,6 +97,11 @@ impl Protocol {
             Err(Unbuilt::Error(BuildError(message)))
         });
         protocol
+    }
+
+    fn local_if(mut self, is_local: fn(&Values) -> bool) -> Self {
+        self.is_local = is_local;
+        self
     }
 
     fn with_port(mut self, port: MessagePort) -> Self {
@@ -145,6 +153,10 @@ impl Protocol {
         (self.device_queue_pkts)(values)
     }
 
+    pub(crate) fn is_local(&self, values: &Values) -> bool {
+        (self.is_local)(values)
+    }
+
     pub(crate) fn port(&self) -> MessagePort {
         self.port
     }
@@ -155,7 +167,7 @@ fn shortest_path() -> Protocol {
         let spray = config.spray.iter().filter_map(|name| site.node(&name.0));
         let (metric, spray) = (config.metric, spray.collect());
         let tables = Tables::new(site.network(), metric, &spray, site.paths(), site.watch)?;
-        let tables = Rc::new(tables);
+        let tables = Arc::new(tables);
         Ok(Box::new(move |node| {
             Box::new(ShortestPath::new(node, tables.clone()))
         }))
@@ -186,6 +198,11 @@ fn aodv() -> Protocol {
     .with_port(MessagePort::Aodv)
 }
 
+/// Whether backpressure learns of its neighbours' queues by HELLOs.
+fn is_told(queue_info: QueueInfo) -> bool {
+    queue_info != QueueInfo::Oracle
+}
+
 fn single_queue<'a>(
     penalty: PenaltyRule,
     config: SingleQueueConfig,
@@ -207,6 +224,7 @@ fn bp() -> Protocol {
         single_queue(config.penalty.into(), config.node, site)
     })
     .with_device_queue(|values| Some(BpConfig::read(values).ok()?.node.device_queue_pkts))
+    .local_if(|values| BpConfig::read(values).is_ok_and(|config| is_told(config.node.queue_info)))
 }
 
 fn bs() -> Protocol {
@@ -214,6 +232,9 @@ fn bs() -> Protocol {
         single_queue(PenaltyRule::Sparse, config, site)
     })
     .with_device_queue(|values| Some(SingleQueueConfig::read(values).ok()?.device_queue_pkts))
+    .local_if(|values| {
+        SingleQueueConfig::read(values).is_ok_and(|config| is_told(config.queue_info))
+    })
 }
 
 fn classic() -> Protocol {
@@ -226,6 +247,7 @@ fn classic() -> Protocol {
         }))
     })
     .with_device_queue(|values| Some(ClassicConfig::read(values).ok()?.device_queue_pkts))
+    .local_if(|values| ClassicConfig::read(values).is_ok_and(|config| is_told(config.queue_info)))
 }
 
 fn bp_mr() -> Protocol {
@@ -243,6 +265,9 @@ fn bp_mr() -> Protocol {
         }))
     })
     .with_device_queue(|values| Some(backpressure::Config::read(values).ok()?.device_queue_pkts))
+    .local_if(|values| {
+        backpressure::Config::read(values).is_ok_and(|config| is_told(config.queue_info))
+    })
 }
 
 fn tcp_aware() -> Protocol {
@@ -257,7 +282,7 @@ fn tcp_aware() -> Protocol {
                 links.on_simple_paths(network, ends)
             })?;
         }
-        let links = Rc::new(links);
+        let links = Arc::new(links);
         let reports = site.streams("hello");
         Ok(Box::new(move |node| {
             Box::new(TcpAware::new(config, links.clone(), reports(node)))
@@ -280,7 +305,7 @@ fn l2_5r() -> Protocol {
         let reach = while_watched(site.watch, steps, exits, |exits| {
             Reach::new(network, flow_rates, exits, &gateways)
         })?;
-        let reach = Rc::new(reach);
+        let reach = Arc::new(reach);
         let ties = site.streams("ties");
         Ok(Box::new(move |node| {
             Box::new(L25r::new(node, config, reach.clone(), ties(node)))

@@ -4,20 +4,27 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use backlane_engine::{Interrupt, Watch};
+use backlane_net::Simulation;
 use backlane_scenario::Scenario;
-use backlane_units::SimTime;
+use backlane_traffic::Flows;
+use backlane_units::{Duration, SimTime};
 
+use crate::capture::Captures;
 use crate::error::BuildError;
 use crate::guard::{self, ModelPanic};
 use crate::models::Models;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
+use crate::regions::{Others, Team};
 use crate::sink::{SERIES_ROWS, Sink};
 use crate::world::World;
 
 /// Routers and UEs that an event can process in the time of one step: a protocol that recomputes
 /// its routes, a radio network that begins a TTI.
 const NODES_PER_STEP: u64 = 1 << 10;
+
+/// Simulated time between two looks whether all finite flows have ended.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Why a run has no outcome.
 #[derive(Debug)]
@@ -73,11 +80,13 @@ impl World {
         self,
         watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
     ) -> Result<Outcome, Interrupt> {
-        self.run_into(watch, None)
+        let (outcome, _) = self.run_into(watch, None)?;
+        Ok(outcome)
     }
 
     /// As [`World::run`]. Series and captures go to `sink` while the run goes on, and the outcome
-    /// has none; without a sink they are all kept until the end.
+    /// has none; without a sink they are all kept until the end. With the outcome comes the CPU time
+    /// of the threads beside the calling one.
     ///
     /// # Errors
     /// [`Interrupt`], if `watch` or `sink` returned it.
@@ -85,28 +94,40 @@ impl World {
         mut self,
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
         mut sink: Option<&mut dyn Sink>,
-    ) -> Result<Outcome, Interrupt> {
+    ) -> Result<(Outcome, std::time::Duration), Interrupt> {
         let watch = &mut Watch::new(&mut watch);
         let now = |world: &Self| world.simulation.events.now();
-        let ended = guard::timed(&mut self, now, |world| world.pass_time(watch, &mut sink))?;
+        let others = self.others.take();
+        let ended = guard::timed(&mut self, now, |world| match &others {
+            None => world.pass_time(&Team::Alone, watch, &mut sink),
+            Some(others) => others.lead_by(|team| world.pass_time(team, watch, &mut sink)),
+        })?;
+        let helpers_cpu = others.as_ref().map(Others::helpers_cpu).unwrap_or_default();
+        for other in others.into_iter().flat_map(Others::into_simulations) {
+            self.simulation.absorb(other);
+        }
         let now = now(&self);
-        watch.ask(now, self.simulation.events.fired())?;
+        watch.ask(now, self.simulation.fired())?;
         if let Some(sink) = sink {
             self.sampler.hand_over(sink, 1)?;
             if let Some(captures) = &self.captures {
                 captures.hand_over(sink, 0)?;
             }
         }
-        guard::timed(&mut (), |()| now, |()| Outcome::of(self, ended, watch))
+        let outcome = guard::timed(&mut (), |()| now, |()| Outcome::of(self, ended, watch))?;
+        Ok((outcome, helpers_cpu))
     }
 
     fn pass_time(
         &mut self,
+        team: &Team<'_>,
         watch: &mut Watch<'_>,
         sink: &mut Option<&mut dyn Sink>,
-    ) -> Result<Ended, Interrupt> {
+    ) -> Result<(Ended, SimTime), Interrupt> {
         let ues = self.radio.as_ref().map_or(0, |radio| radio.ues.len());
         let steps_per_event = 1 + (self.routers + ues) as u64 / NODES_PER_STEP;
+        let mut ends = Ends::of(&self.simulation.application);
+        let mut now = SimTime::ZERO;
         loop {
             let next_change = self.failures.next_change();
             let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
@@ -114,53 +135,107 @@ impl World {
             let until = (self.sampler.next_sample())
                 .min(next_change)
                 .min(traffic_begins)
+                .min(ends.next_look(now))
                 .min(self.end);
-            while self.simulation.step(until) {
+            let captures = &self.captures;
+            team.run(&mut self.simulation, until, |simulation| {
                 if watch.is_due(steps_per_event) {
-                    self.checkpoint(watch, sink)?;
+                    checkpoint(simulation, captures.as_ref(), watch, sink)?;
                 }
-                if self.simulation.application.done() {
-                    return Ok(Ended::FlowsFinished);
+                Ok(())
+            })?;
+            now = until;
+            let mut parts = team.parts(&mut self.simulation);
+            if until == ends.next_look {
+                for part in parts.all() {
+                    ends.note(part.application.take_ended());
+                }
+                if ends.are_all() {
+                    return Ok((Ended::FlowsFinished, until));
                 }
             }
             if until == self.end {
-                return Ok(Ended::TimeLimit);
+                return Ok((Ended::TimeLimit, until));
             }
             let mut steps = 1;
             if in_warm_up && until == traffic_begins {
-                let carried = Carried::all(&mut self.simulation, self.wifi.as_ref(), until);
+                let carried = Carried::all(&mut parts, self.wifi.as_ref(), until);
                 steps += carried.len() as u64;
                 self.carried_in_warm_up = Some(carried);
             }
             if until == next_change {
-                steps += self.failures.apply(&mut self.simulation);
+                parts.fail_others();
+                steps += self.failures.apply(parts.first());
             }
             if until == self.sampler.next_sample() {
                 steps += self.sampler.entities();
-                self.sampler
-                    .sample(&mut self.simulation, until, self.warm_up);
+                self.sampler.sample(&mut parts, until, self.warm_up);
                 if let Some(sink) = sink {
                     self.sampler.hand_over(*sink, SERIES_ROWS)?;
                 }
             }
+            drop(parts);
             if watch.is_due(steps) {
-                self.checkpoint(watch, sink)?;
+                checkpoint(&self.simulation, self.captures.as_ref(), watch, sink)?;
             }
         }
     }
+}
 
-    /// Calls the watch, and passes the bytes of captures to the sink.
-    #[cold]
-    fn checkpoint(
-        &mut self,
-        watch: &mut Watch<'_>,
-        sink: &mut Option<&mut dyn Sink>,
-    ) -> Result<(), Interrupt> {
-        let events = &self.simulation.events;
-        watch.ask(events.now(), events.fired())?;
-        if let (Some(sink), Some(captures)) = (sink, &self.captures) {
-            captures.hand_over(*sink, captures.piece_bytes())?;
+/// The finite flows that have not ended. A run ends some time after the last of them, at a multiple
+/// of [`LOOK_EVERY`], so that the end does not depend on which thread sees it.
+struct Ends {
+    has_ended: Vec<bool>,
+    left: usize,
+    next_look: SimTime,
+}
+
+impl Ends {
+    fn of(flows: &Flows) -> Self {
+        let left = flows.unfinished();
+        Self {
+            has_ended: vec![false; flows.flows().len()],
+            left,
+            next_look: if left > 0 {
+                SimTime::ZERO + LOOK_EVERY
+            } else {
+                SimTime::MAX
+            },
         }
-        Ok(())
     }
+
+    /// The first look after `now`.
+    fn next_look(&mut self, now: SimTime) -> SimTime {
+        if self.next_look <= now {
+            self.next_look = self.next_look.saturating_add(LOOK_EVERY);
+        }
+        self.next_look
+    }
+
+    fn note(&mut self, flows: Vec<u32>) {
+        for flow in flows {
+            let has_ended = &mut self.has_ended[flow as usize];
+            self.left -= usize::from(!*has_ended);
+            *has_ended = true;
+        }
+    }
+
+    fn are_all(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Calls the watch, and passes the bytes of captures to the sink.
+#[cold]
+fn checkpoint(
+    simulation: &Simulation<Flows>,
+    captures: Option<&Captures>,
+    watch: &mut Watch<'_>,
+    sink: &mut Option<&mut dyn Sink>,
+) -> Result<(), Interrupt> {
+    watch.ask(simulation.events.now(), simulation.fired())?;
+    if let (Some(sink), Some(captures)) = (sink, captures) {
+        captures.hand_over(*sink, captures.piece_bytes())?;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The network that routers are made for.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{Interrupt, Stream, Streams, Watch};
 use backlane_net::{LinkId, Network, NodeId};
@@ -81,7 +81,7 @@ impl<'a> Site<'a, '_, '_> {
         &mut self,
         distance: Distance,
         queues: impl Fn(NodeId, usize) -> usize,
-    ) -> Result<Rc<Shared>, Interrupt> {
+    ) -> Result<Arc<Shared>, Interrupt> {
         let network = self.network();
         let nodes = &self.scenario.nodes;
         let exits = self.paths().map(|(_, exit)| exit);
@@ -113,7 +113,7 @@ impl<'a> Site<'a, '_, '_> {
         for node in (0..network.node_count() as u32).map(NodeId) {
             shared.add_node(node, queues(node, destinations));
         }
-        Ok(Rc::new(shared))
+        Ok(Arc::new(shared))
     }
 
     /// The streams that break ties and spread HELLOs.

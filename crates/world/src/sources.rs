@@ -1,7 +1,6 @@
 //! Traffic sources by name: the values of a flow's `kind` besides TCP, "udp" and "on-off".
 
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::Stream;
@@ -14,7 +13,7 @@ use crate::error::BuildError;
 use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
-type Make = dyn Fn(&Values) -> Result<Rc<dyn SourceFactory>, Mismatch> + Send + Sync;
+type Make = dyn Fn(&Values) -> Result<Arc<dyn SourceFactory>, Mismatch> + Send + Sync;
 
 /// A kind of flow over UDP: its name, its keys and its sources.
 pub struct Traffic {
@@ -38,7 +37,8 @@ impl<C, F> fmt::Debug for Factory<C, F> {
 
 impl<C, F> SourceFactory for Factory<C, F>
 where
-    F: Fn(&C, Stream) -> Box<dyn Source>,
+    C: Send + Sync,
+    F: Fn(&C, Stream) -> Box<dyn Source> + Send + Sync,
 {
     fn build(&self, flow: FlowId, stream: Stream) -> Box<dyn Source> {
         let place = format!("source of flow {}", flow.0);
@@ -63,7 +63,7 @@ impl Traffic {
             },
             name,
             make: Box::new(move |values| {
-                Ok(Rc::new(Factory {
+                Ok(Arc::new(Factory {
                     name,
                     config: C::read(values)?,
                     make: make.clone(),
@@ -81,7 +81,7 @@ impl Registry<Traffic> {
         &self,
         name: &str,
         values: &Values,
-    ) -> Result<Rc<dyn SourceFactory>, BuildError> {
+    ) -> Result<Arc<dyn SourceFactory>, BuildError> {
         Ok((self.find(name)?.make)(values)?)
     }
 }

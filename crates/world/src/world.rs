@@ -13,6 +13,7 @@ use crate::infos::{FlowInfo, LinkInfo, NodeInfo};
 use crate::outcome::carried::Carried;
 use crate::outcome::sampler::Sampler;
 use crate::ran::Radio;
+use crate::regions::{Others, Whole};
 use crate::stations::Radios;
 
 /// A world that is ready to run.
@@ -30,6 +31,10 @@ pub struct World {
     /// The counters of each link direction at the end of the warm-up; `None` without one.
     pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
     pub(crate) failures: Failures,
+    /// The regions that other threads run.
+    pub(crate) others: Option<Others>,
+    /// Why there are none.
+    pub(crate) whole: Whole,
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
     pub(crate) captures: Option<Captures>,
@@ -44,6 +49,16 @@ impl World {
             .iter()
             .position(|node| node.id == id)
             .map(|index| NodeId(index as u32))
+    }
+
+    /// The number of threads that will run it.
+    pub fn threads(&self) -> usize {
+        self.others.as_ref().map_or(1, Others::threads)
+    }
+
+    /// Why one thread runs it, as a clause about the network; `None` if several do.
+    pub fn undivided(&self) -> Option<&'static str> {
+        self.others.is_none().then(|| self.whole.reason())
     }
 
     /// The radio access network, if UEs are behind one.

@@ -1,7 +1,7 @@
 //! Models of path loss and mobility that the program brings, with keys of their own, are checked,
 //! resolved and run as those that the simulator has.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_param::params;
@@ -48,8 +48,8 @@ impl MobilityModel for East {
 }
 
 fn models(name: &'static str) -> Result<Models, CatalogueError> {
-    let wall = PathLoss::new("wall", |wall: Wall| Rc::new(wall));
-    let east = UeMotion::new(name, |east: East| Rc::new(east));
+    let wall = PathLoss::new("wall", |wall: Wall| Arc::new(wall));
+    let east = UeMotion::new(name, |east: East| Arc::new(east));
     Models::builder().path_loss(wall).mobility(east).build()
 }
 

@@ -57,7 +57,8 @@ impl Sink for Pieces {
 
 fn run_into(text: &str, sink: &mut Pieces) -> Result<Outcome, Interrupt> {
     let world = World::new(&resolve(text), 1, None).unwrap();
-    world.run_into(|_, _| Ok(()), Some(sink))
+    let (outcome, _) = world.run_into(|_, _| Ok(()), Some(sink))?;
+    Ok(outcome)
 }
 
 /// Two nodes and a download, with series of 100 000 instants and captures of both nodes.

@@ -50,7 +50,11 @@ fn a_finite_load_ends_the_run_when_it_has_arrived() {
     assert_eq!(integers(&outcome.flows, "segments_sent"), [Some(2)]);
     // The second packet leaves 1 ms later, 500 + 28 bytes at 100 Mb/s, and 1 ms on the wire.
     let expected = 0.001 + 528.0 * 8.0 / 100e6 + 0.001;
-    assert!((outcome.summary.simulated_s - expected).abs() < 1e-9);
+    let finish_s = floats(&outcome.flows, "finish_s")[0].unwrap();
+    assert!((finish_s - expected).abs() < 1e-9);
+    // A run ends at the next multiple of 10 ms.
+    assert_eq!(outcome.summary.simulated_s, 0.01);
+    assert_eq!(outcome.summary.ended.name(), "flows finished");
 }
 
 /// On a quarter of the time: 0.1 s on and 0.3 s off, on average. In 100 s there are about 250

@@ -5,7 +5,7 @@
 //! again.
 
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_world::Models;
 use backlane_world::engine::Stream;
@@ -56,7 +56,7 @@ impl MobilityModel for RandomWaypoint {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let model = UeMotion::new("random-waypoint", |model: RandomWaypoint| Rc::new(model));
+    let model = UeMotion::new("random-waypoint", |model: RandomWaypoint| Arc::new(model));
     let models = Models::builder().mobility(model).build()?;
     let catalogue = models.catalogue();
     let text = include_str!("../cells.toml");

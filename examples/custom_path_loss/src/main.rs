@@ -5,7 +5,7 @@
 //! Technology 43(3), 1994). The loss over the first metre is that of free space.
 
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_world::Models;
 use backlane_world::param::params;
@@ -40,7 +40,7 @@ impl PathLossModel for DualSlope {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let dual_slope = PathLoss::new("dual-slope", |model: DualSlope| Rc::new(model));
+    let dual_slope = PathLoss::new("dual-slope", |model: DualSlope| Arc::new(model));
     let models = Models::builder().path_loss(dual_slope).build()?;
     let catalogue = models.catalogue();
     let text = include_str!("../cell.toml");

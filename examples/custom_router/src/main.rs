@@ -4,7 +4,7 @@
 //! link. Then it takes the link with the shortest queue among those that bring it no farther away.
 
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_world::Models;
 use backlane_world::net::{Context, DropCause, PacketId, Router};
@@ -23,7 +23,7 @@ params! {
 
 struct Deflection {
     config: Config,
-    hops: Rc<Distances>,
+    hops: Arc<Distances>,
 }
 
 impl Router for Deflection {
@@ -66,7 +66,7 @@ fn deflection() -> Protocol {
     Protocol::new("deflection", |config: Config, site| {
         let graph = Graph::of(site.network(), |_, _| 1);
         let exits = site.paths().map(|(_, exit)| exit);
-        let hops = Rc::new(Distances::new(&graph, exits));
+        let hops = Arc::new(Distances::new(&graph, exits));
         Ok(Box::new(move |_node| {
             Box::new(Deflection {
                 config,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from backlane.campaign.store import Store
 
 _SUMMARY_COLUMNS = (
-    "simulated_s", "traffic_s", "wall_s", "cpu_s", "events", "packets_injected",
+    "simulated_s", "traffic_s", "wall_s", "cpu_s", "threads", "events", "packets_injected",
     "packets_delivered", "packets_dropped", "packets_in_flight", "delivered_bytes", "ended",
     "digest",
 )  # fmt: skip

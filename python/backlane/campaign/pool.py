@@ -1,7 +1,7 @@
 """The execution of a campaign's runs on all cores.
 
 Threads are enough: the compiled module releases the interpreter lock while it simulates, and runs
-share no state.
+share no state. Where fewer runs than cores are left, a run may use several.
 """
 
 from __future__ import annotations
@@ -72,28 +72,35 @@ class Outcome:
 class _Work:
     """State shared by the workers; every access holds the lock."""
 
-    def __init__(self, runs: Sequence[Run], outcome: Outcome) -> None:
+    def __init__(self, runs: Sequence[Run], outcome: Outcome, cores: int) -> None:
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
         self.waiting = deque(runs)
+        self.free_cores = cores
         self.fractions: dict[str, float] = {}
         self.stop = threading.Event()
         self.error: BaseException | None = None
         self.alive = 0
         self.outcome = outcome
 
-    def next(self) -> Run | None:
-        """The next run to execute, or None."""
+    def next(self) -> tuple[Run, int] | None:
+        """The next run to execute and the cores that it may use, or None.
+
+        Many runs side by side use the cores best; fewer runs than cores share them.
+        """
         with self.lock:
             if self.stop.is_set() or not self.waiting:
                 return None
+            cores = max(1, self.free_cores // len(self.waiting))
+            self.free_cores -= cores
             run = self.waiting.popleft()
             self.fractions[run.run_id] = 0.0
-            return run
+            return run, cores
 
-    def leave(self, run: Run, result: list[str] | None) -> None:
+    def leave(self, run: Run, cores: int, result: list[str] | None) -> None:
         """A run has ended; `result` is the list it belongs to."""
         with self.changed:
+            self.free_cores += cores
             self.fractions.pop(run.run_id, None)
             if result is not None:
                 result.append(run.run_id)
@@ -108,8 +115,9 @@ class _Work:
 
 def _worker(work: _Work, plan: Plan, store: Store) -> None:
     try:
-        while (run := work.next()) is not None:
-            _carry_out(work, plan, store, run)
+        while (found := work.next()) is not None:
+            run, cores = found
+            _carry_out(work, plan, store, run, cores)
     except KeyboardInterrupt:
         # Polars handles Ctrl-C itself while it writes a table, in any thread; a hook that hangs
         # is interrupted.
@@ -125,7 +133,7 @@ def _worker(work: _Work, plan: Plan, store: Store) -> None:
             work.changed.notify()
 
 
-def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
+def _carry_out(work: _Work, plan: Plan, store: Store, run: Run, cores: int) -> None:
     def on_progress(simulated_s: float, duration_s: float, _events: int) -> None:
         if work.stop.is_set():
             raise Stopped
@@ -138,7 +146,8 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
     try:
         with store.draft(run) as draft:
             resolved = plan.cells[run.cell].resolved
-            draft.finish(simulate(resolved, run.seed, on_progress, draft.files))
+            files = draft.files
+            draft.finish(simulate(resolved, run.seed, on_progress, files, cores, at_most=True))
         ended = work.outcome.finished
     except RunError as error:
         if not work.stop.is_set():
@@ -149,7 +158,7 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run) -> None:
         if not work.stop.is_set():
             raise
     finally:
-        work.leave(run, ended)
+        work.leave(run, cores, ended)
 
 
 def _is_usable(run: Run, store: Store, outcome: Outcome) -> bool:
@@ -199,7 +208,7 @@ def run_all(
     if progress is not None:
         for line in remarks(found):
             progress.say(line)
-    work = _Work(missing, found)
+    work = _Work(missing, found, max(1, workers))
     count = max(1, min(workers, len(missing)))
     work.alive = count
     threads = [

@@ -9,6 +9,7 @@ import click
 
 from backlane import classes, single
 from backlane.campaign.plan import make_plan, parse_overrides
+from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import (
     Verb,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     help="Results folder; default results/<name>-<run id>.",
 )
 @set_option
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1024),
+    help="Threads of the run; default up to all cores. The results are the same with any number.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
 @python_option
 @memory_option
@@ -45,6 +51,7 @@ def command(
     file: Path,
     out: Path | None,
     settings: tuple[str, ...],
+    threads: int | None,
     seed: int | None,
     allow_python: bool,
     ignore_memory: bool,
@@ -59,11 +66,18 @@ def command(
         output.error(remark["rendered"])
     folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
     afford(plan, file, folder, ignore_memory)
+    if threads is not None and threads > core_count():
+        output.say(f"{threads} threads share {core_count()} cores: fewer would be faster")
     if single.replaces(folder, work):
         output.say(f"{folder}: replacing the results of another run")
     with output.progress(plan.name, 100.0, "%") as bar:
         results = single.carry_out(
-            work, folder, overrides, lambda at, end, _events: _show(bar, at, end)
+            work,
+            folder,
+            overrides,
+            lambda at, end, _events: _show(bar, at, end),
+            threads,
+            bar.say,
         )
     by_kind = measures_by_kind(results)
     if as_json:

@@ -7,7 +7,7 @@ use crate::counters::DropCause;
 use crate::packet::{LinkId, NodeId, PacketId};
 
 /// A medium that hosts and routers share, with all of its stations behind one value.
-pub trait Medium: Any {
+pub trait Medium: Any + Send {
     /// Called once, at time zero, after every router's `start`: arm timers here.
     fn start(&mut self, context: &mut MediumContext<'_>);
 

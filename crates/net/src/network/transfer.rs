@@ -292,8 +292,15 @@ impl Network {
     /// Takes a link direction down or up. Packets queued for it and on it are lost when it goes
     /// down. No router is notified.
     pub(crate) fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
-        self.links[link.index()].set_up(events, up, &mut self.packets, &mut self.dropped);
-        self.drop_all(DropCause::LinkDown);
+        self.links[link.index()].set_up(events, link, up, &mut self.packets, &mut self.dropped);
+        if self.sends_over(link) {
+            self.drop_all(DropCause::LinkDown);
+        } else {
+            // The sending half counts them.
+            for id in self.dropped.drain(..) {
+                self.packets.remove(id);
+            }
+        }
         if self.links[link.index()].is_over_medium() {
             self.mailbox.request(MediumRequest::SetLinkUp(link, up));
         }

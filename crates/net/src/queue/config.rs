@@ -1,7 +1,7 @@
 //! Limits and kinds of queues.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_units::{Duration, Rate};
 
@@ -78,7 +78,7 @@ impl QueueSite {
 }
 
 /// Makes the queues of a discipline.
-pub trait QueueFactory: fmt::Debug {
+pub trait QueueFactory: fmt::Debug + Send + Sync {
     /// An empty queue.
     fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline>;
 }
@@ -109,13 +109,13 @@ pub enum QueueConfig {
         mark_above: QueueLimit,
     },
     /// A discipline that decides when a packet is dequeued.
-    Discipline(QueueLimit, Rc<dyn QueueFactory>),
+    Discipline(QueueLimit, Arc<dyn QueueFactory>),
 }
 
 impl QueueConfig {
     /// A queue of a discipline.
     pub fn new(limit: QueueLimit, discipline: impl QueueFactory + 'static) -> Self {
-        Self::Discipline(limit, Rc::new(discipline))
+        Self::Discipline(limit, Arc::new(discipline))
     }
 
     /// The capacity.

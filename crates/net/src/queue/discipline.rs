@@ -5,7 +5,7 @@ use backlane_units::SimTime;
 use crate::packet::{PacketId, PacketStore};
 
 /// A queue that decides at dequeue time.
-pub trait QueueDiscipline {
+pub trait QueueDiscipline: Send {
     /// Adds a packet, whose `queued_at` is already `now`. A dropped packet, this one or another,
     /// goes to `dropped`; it is still in `packets`, and the caller frees it.
     fn enqueue(

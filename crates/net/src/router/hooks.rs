@@ -12,7 +12,7 @@ pub type Reading = (&'static str, u128);
 /// A routing protocol on one node. A router is not notified of the failure of a wire: it learns
 /// of it from its own messages, or asks for the carrier ([`Context::has_carrier`]). Over a
 /// medium it gets the status of its transmissions.
-pub trait Router {
+pub trait Router: Send {
     /// Called once, at time zero, before anything else: arm timers here.
     fn start(&mut self, context: &mut Context<'_>);
 

@@ -1,7 +1,6 @@
 //! Routers with a fixed behaviour.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use backlane_units::{Rate, SimTime};
 
@@ -34,46 +33,46 @@ impl Router for LineRouter {
 /// A router of a test, with a function that gets each of its messages first: interface, TTL and
 /// bytes. The test shares the router.
 pub struct Tap<R, F> {
-    router: Rc<RefCell<R>>,
+    router: Arc<Mutex<R>>,
     on_message: F,
 }
 
 impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8])> Tap<R, F> {
     /// A tap on a shared router.
-    pub fn new(router: Rc<RefCell<R>>, on_message: F) -> Self {
+    pub fn new(router: Arc<Mutex<R>>, on_message: F) -> Self {
         Self { router, on_message }
+    }
+
+    fn router(&self) -> MutexGuard<'_, R> {
+        self.router.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8])> Router for Tap<R, F> {
+impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8]) + Send> Router for Tap<R, F> {
     fn start(&mut self, context: &mut Context<'_>) {
-        self.router.borrow_mut().start(context);
+        self.router().start(context);
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        self.router.borrow_mut().on_packet(context, id);
+        self.router().on_packet(context, id);
     }
 
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, ttl: u8, bytes: &[u8]) {
         (self.on_message)(context, interface, ttl, bytes);
-        let mut router = self.router.borrow_mut();
+        let mut router = self.router();
         router.on_message(context, interface, ttl, bytes);
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
-        self.router.borrow_mut().on_timer(context, token);
+        self.router().on_timer(context, token);
     }
 
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
-        self.router
-            .borrow_mut()
-            .on_interface_ready(context, interface);
+        self.router().on_interface_ready(context, interface);
     }
 
     fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
-        self.router
-            .borrow_mut()
-            .on_tx_failed(context, interface, id);
+        self.router().on_tx_failed(context, interface, id);
     }
 
     fn on_tx_status(
@@ -84,27 +83,27 @@ impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8])> Router for Tap<R, F> {
         delivered: bool,
         rate: Rate,
     ) {
-        let mut router = self.router.borrow_mut();
+        let mut router = self.router();
         router.on_tx_status(context, interface, attempts, delivered, rate);
     }
 
     fn readings(&self, now: SimTime) -> Vec<Reading> {
-        self.router.borrow().readings(now)
+        self.router().readings(now)
     }
 
     fn flow_backlog_pkts(&self, flow: FlowId) -> u32 {
-        self.router.borrow().flow_backlog_pkts(flow)
+        self.router().flow_backlog_pkts(flow)
     }
 
     fn queue(&self, interface: usize) -> Option<RouterQueue> {
-        self.router.borrow().queue(interface)
+        self.router().queue(interface)
     }
 
     fn shared_queue(&self) -> Option<RouterQueue> {
-        self.router.borrow().shared_queue()
+        self.router().shared_queue()
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {
-        self.router.borrow().next_hop(exit)
+        self.router().next_hop(exit)
     }
 }

@@ -21,7 +21,7 @@ choice! {
 }
 
 /// A mobility model of a program.
-pub trait MobilityModel: fmt::Debug {
+pub trait MobilityModel: fmt::Debug + Send + Sync {
     /// The places that a UE passes after `from`, in the order of their times. Times are positive
     /// and increase; they count from the end of the warm-up, and no place is needed beyond the
     /// first that is reached at or after `end`. Between two places the UE moves on a straight line

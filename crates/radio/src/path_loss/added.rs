@@ -1,7 +1,7 @@
 //! Models of path loss that a program adds to those of this crate.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_units::{Frequency, Length};
 
@@ -9,7 +9,7 @@ use super::{CellPathLoss, Friis, MeshPathLoss, Path, PathLoss};
 use crate::named::Named;
 
 /// A model of path loss of a program.
-pub trait PathLossModel: fmt::Debug {
+pub trait PathLossModel: fmt::Debug + Send + Sync {
     /// The loss in decibels between isotropic antennas at a carrier; it is the same both ways.
     fn loss_db(&self, path: &Path, frequency: Frequency) -> f64;
 }
@@ -17,7 +17,7 @@ pub trait PathLossModel: fmt::Debug {
 /// A model of a program at a carrier.
 #[derive(Clone, Debug)]
 pub struct Added {
-    model: Rc<dyn PathLossModel>,
+    model: Arc<dyn PathLossModel>,
     frequency: Frequency,
 }
 
@@ -29,7 +29,7 @@ impl Added {
 
 impl PartialEq for Added {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.model, &other.model) && self.frequency == other.frequency
+        Arc::ptr_eq(&self.model, &other.model) && self.frequency == other.frequency
     }
 }
 

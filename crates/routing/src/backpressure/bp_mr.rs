@@ -1,6 +1,6 @@
 //! The two stages of BP-MR on one node.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, Packet, PacketId, Router, RouterQueue};
@@ -19,7 +19,7 @@ pub struct BpMr {
     node: NodeId,
     config: Config,
     pub(super) queue_limit_pkts: u32,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     pub(super) ties: Stream,
     signals: Signals,
     pub(super) queues: Vec<InterfaceQueue>,
@@ -59,7 +59,7 @@ impl BpMr {
         node: NodeId,
         config: Config,
         gateway: bool,
-        shared: Rc<Shared>,
+        shared: Arc<Shared>,
         ties: Stream,
         jitter: Stream,
     ) -> Self {
@@ -207,7 +207,7 @@ impl BpMr {
         let length = self.queues[interface].length_pkts();
         self.neighbours.set_queue(interface, length);
         if self.config.queue_info == QueueInfo::Oracle {
-            self.shared.board[self.node.index()][interface].set(length);
+            self.shared.set_queue_pkts(self.node, interface, length);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Classical backpressure: a queue for each destination, and on each link the destination of the
 //! largest backlog differential (Tassiulas and Ephremides 1992).
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
@@ -49,7 +49,7 @@ struct Neighbour {
 pub struct Classic {
     node: NodeId,
     config: ClassicConfig,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     ties: Stream,
     signals: Signals,
     slot_timer: Option<TimerId>,
@@ -71,7 +71,7 @@ impl Classic {
     pub fn new(
         node: NodeId,
         config: ClassicConfig,
-        shared: Rc<Shared>,
+        shared: Arc<Shared>,
         ties: Stream,
         jitter: Stream,
     ) -> Self {
@@ -98,7 +98,7 @@ impl Classic {
         let neighbour = &self.neighbours[interface];
         match self.config.queue_info {
             QueueInfo::Hello => neighbour.backlogs_pkts[column],
-            QueueInfo::Oracle => self.shared.board[neighbour.node.index()][column].get(),
+            QueueInfo::Oracle => self.shared.queue_pkts(neighbour.node, column),
         }
     }
 
@@ -153,7 +153,7 @@ impl Classic {
     fn publish(&self, column: usize) {
         if self.config.queue_info == QueueInfo::Oracle {
             let backlog = self.queues[column].waiting_pkts();
-            self.shared.board[self.node.index()][column].set(backlog);
+            self.shared.set_queue_pkts(self.node, column, backlog);
         }
     }
 

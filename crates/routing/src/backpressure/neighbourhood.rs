@@ -1,7 +1,6 @@
 //! The neighbours of a node of BP-MR, and those that a packet may take.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_net::{Interface, NodeId};
 use backlane_units::SimTime;
@@ -88,7 +87,7 @@ struct Exit {
 /// The neighbours of a node by interface.
 pub(super) struct Neighbourhood {
     node: NodeId,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     all: Vec<Neighbour>,
     /// Whether the links to all neighbours that forward packets have one rate.
     equal_rates: bool,
@@ -102,7 +101,7 @@ pub(super) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    pub(super) fn new(node: NodeId, shared: Rc<Shared>) -> Self {
+    pub(super) fn new(node: NodeId, shared: Arc<Shared>) -> Self {
         Self {
             node,
             shared,
@@ -154,8 +153,7 @@ impl Neighbourhood {
     #[cold]
     pub(super) fn look_at_queues(&mut self) {
         for neighbour in &mut self.all {
-            let queues_pkts = self.shared.board[neighbour.node.index()].iter();
-            neighbour.shortest_queue_pkts = queues_pkts.map(Cell::get).min().unwrap_or(0);
+            neighbour.shortest_queue_pkts = self.shared.shortest_queue_pkts(neighbour.node);
         }
     }
 

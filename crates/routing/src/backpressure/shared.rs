@@ -1,6 +1,6 @@
 //! What the routers of one network share.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use backlane_net::NodeId;
 
@@ -12,8 +12,8 @@ pub struct Shared {
     pub(super) distances: Distances,
     /// Nodes that do not forward other nodes' packets (the gateway of the core network).
     pub(super) no_transit: Vec<bool>,
-    /// By node and queue, in packets.
-    pub(super) board: Vec<Vec<Cell<u32>>>,
+    /// By node and queue, in packets. Atomic since a run may change its thread; it has one at a time.
+    board: Vec<Vec<AtomicU32>>,
 }
 
 impl Shared {
@@ -23,7 +23,7 @@ impl Shared {
         let mut shared = Self {
             distances,
             no_transit: vec![false; node_count],
-            board: vec![Vec::new(); node_count],
+            board: (0..node_count).map(|_| Vec::new()).collect(),
         };
         for node in no_transit {
             shared.no_transit[node.index()] = true;
@@ -33,7 +33,26 @@ impl Shared {
 
     /// Adds the queues of a node.
     pub fn add_node(&mut self, node: NodeId, queues: usize) {
-        self.board[node.index()] = vec![Cell::new(0); queues];
+        self.board[node.index()] = (0..queues).map(|_| AtomicU32::new(0)).collect();
+    }
+
+    /// The exact length of a queue, in packets.
+    #[inline]
+    pub(super) fn queue_pkts(&self, node: NodeId, queue: usize) -> u32 {
+        self.board[node.index()][queue].load(Ordering::Relaxed)
+    }
+
+    /// The length of the shortest queue of a node, in packets.
+    pub(super) fn shortest_queue_pkts(&self, node: NodeId) -> u32 {
+        let queues = self.board[node.index()].iter();
+        let lengths = queues.map(|length| length.load(Ordering::Relaxed));
+        lengths.min().unwrap_or(0)
+    }
+
+    /// Stores the length of a queue, in packets.
+    #[inline]
+    pub(super) fn set_queue_pkts(&self, node: NodeId, queue: usize, length: u32) {
+        self.board[node.index()][queue].store(length, Ordering::Relaxed);
     }
 
     /// The number of destinations in use.

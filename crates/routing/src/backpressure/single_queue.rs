@@ -2,7 +2,7 @@
 //! queues and proximity (Núñez-Martínez, Baranda and Mangues-Bafalluy).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router, RouterQueue};
@@ -147,7 +147,7 @@ pub struct SingleQueue {
     node: NodeId,
     penalty: PenaltyRule,
     config: SingleQueueConfig,
-    shared: Rc<Shared>,
+    shared: Arc<Shared>,
     ties: Stream,
     signals: Signals,
     queue: InterfaceQueue,
@@ -165,7 +165,7 @@ impl SingleQueue {
         node: NodeId,
         penalty: PenaltyRule,
         config: SingleQueueConfig,
-        shared: Rc<Shared>,
+        shared: Arc<Shared>,
         ties: Stream,
         jitter: Stream,
     ) -> Self {
@@ -194,7 +194,7 @@ impl SingleQueue {
         let neighbour = &self.neighbours[interface];
         match self.config.queue_info {
             QueueInfo::Hello => neighbour.queue.pkts,
-            QueueInfo::Oracle => self.shared.board[neighbour.node.index()][0].get(),
+            QueueInfo::Oracle => self.shared.queue_pkts(neighbour.node, 0),
         }
     }
 
@@ -298,7 +298,7 @@ impl SingleQueue {
     fn publish(&self) {
         if self.config.queue_info == QueueInfo::Oracle {
             let length = self.queue.waiting_pkts();
-            self.shared.board[self.node.index()][0].set(length);
+            self.shared.set_queue_pkts(self.node, 0, length);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The router.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, PacketId, Reading, Router};
@@ -15,7 +15,7 @@ use crate::readings::LINK_FAILURES;
 pub struct L25r {
     node: NodeId,
     config: Config,
-    reach: Rc<Reach>,
+    reach: Arc<Reach>,
     ties: Stream,
     neighbours: Neighbours,
     pins: Pins,
@@ -23,7 +23,7 @@ pub struct L25r {
 
 impl L25r {
     /// The router of `node`. `ties` breaks ties between neighbours.
-    pub fn new(node: NodeId, config: Config, reach: Rc<Reach>, ties: Stream) -> Self {
+    pub fn new(node: NodeId, config: Config, reach: Arc<Reach>, ties: Stream) -> Self {
         let neighbours = Neighbours::new(&config, &[], &[], &[]);
         Self {
             node,

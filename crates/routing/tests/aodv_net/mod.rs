@@ -1,8 +1,7 @@
 //! Networks that run AODV over wires or over a medium without contention, and the messages that
 //! their routers received.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Streams};
 use backlane_net::testing::{Hub, HubConfig, Load, Script, Tap};
@@ -43,7 +42,7 @@ pub struct Heard {
     pub message: Message,
 }
 
-type Log = Rc<RefCell<Vec<Heard>>>;
+type Log = Arc<Mutex<Vec<Heard>>>;
 
 /// How routers are joined.
 #[derive(Clone, Copy, PartialEq)]
@@ -57,7 +56,7 @@ pub enum Over {
 pub struct Net {
     pub simulation: Simulation<Script>,
     pub nodes: u32,
-    tables: Vec<Rc<RefCell<Aodv>>>,
+    tables: Vec<Arc<Mutex<Aodv>>>,
     log: Log,
 }
 
@@ -117,13 +116,13 @@ impl Net {
         let mut routers: Vec<Option<Box<dyn Router>>> = Vec::new();
         for node in 0..nodes {
             let jitter = streams.stream(&format!("n{node}"), "aodv");
-            let aodv = Rc::new(RefCell::new(Aodv::new(NodeId(node), config, jitter)));
+            let aodv = Arc::new(Mutex::new(Aodv::new(NodeId(node), config, jitter)));
             tables.push(aodv.clone());
             let log = log.clone();
             let tap = Tap::new(
                 aodv,
                 move |context: &Context<'_>, interface: usize, ttl, bytes: &[u8]| {
-                    log.borrow_mut().push(Heard {
+                    log.lock().unwrap().push(Heard {
                         at: context.now(),
                         by: context.node().0,
                         from: context.interfaces()[interface].peer.0,
@@ -157,13 +156,16 @@ impl Net {
 
     /// Takes the messages received since the last call.
     pub fn heard(&self) -> Vec<Heard> {
-        self.log.take()
+        std::mem::take(&mut *self.log.lock().unwrap())
     }
 
     /// A node's current next hop to another.
     pub fn next(&self, from: u32, to: u32) -> Option<u32> {
         let now = self.simulation.events.now();
-        let interface = self.tables[from as usize].borrow().route(now, NodeId(to))?;
+        let interface = self.tables[from as usize]
+            .lock()
+            .unwrap()
+            .route(now, NodeId(to))?;
         let interfaces = self.simulation.network.mesh_interfaces(NodeId(from));
         Some(interfaces[interface].peer.0)
     }
@@ -208,7 +210,7 @@ impl Net {
 
     pub fn reading(&self, node: u32, name: &str) -> u64 {
         let now = self.simulation.events.now();
-        let readings = self.tables[node as usize].borrow().readings(now);
+        let readings = self.tables[node as usize].lock().unwrap().readings(now);
         backlane_routing::readings::reading(&readings, name) as u64
     }
 

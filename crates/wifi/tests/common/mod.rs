@@ -5,9 +5,7 @@
 
 pub mod bianchi;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use backlane_engine::{EventQueue, Streams, Watch};
 use backlane_net::{
@@ -45,7 +43,7 @@ pub enum Told {
 }
 
 /// Node, time in microseconds, what.
-pub type Log = Rc<RefCell<Vec<(u32, u64, Told)>>>;
+pub type Log = Arc<Mutex<Vec<(u32, u64, Told)>>>;
 
 /// Sends along fixed next hops.
 struct Fixed {
@@ -63,7 +61,7 @@ struct Fixed {
 impl Fixed {
     fn note(&self, context: &Context<'_>, told: Told) {
         let at = (context.node().0, context.now().as_micros(), told);
-        self.log.borrow_mut().push(at);
+        self.log.lock().unwrap().push(at);
     }
 }
 
@@ -392,7 +390,7 @@ impl World {
     }
 
     pub fn told(&self) -> Vec<(u32, u64, Told)> {
-        self.log.borrow().clone()
+        self.log.lock().unwrap().clone()
     }
 }
 

@@ -27,23 +27,31 @@ mod slotted;
 #[cfg(test)]
 mod tests;
 
-use backlane_scenario::Described;
+use backlane_scenario::{Described, Scenario};
 
 use ledger::Ledger;
 pub use ledger::{Estimate, Part};
 
 /// Estimates the cost of a run of a scenario.
 pub fn estimate(described: &Described) -> Estimate {
-    let mut ledger = Ledger::default();
-    ledger.add("the run itself", 1.0, costs::RUN);
     match described {
-        Described::Network(scenario) => network::count(scenario, &mut ledger),
+        Described::Network(scenario) => of_network(scenario),
         Described::Slotted(model) => {
+            let mut ledger = Ledger::default();
+            ledger.add("the run itself", 1.0, costs::RUN);
             // A checked model has a configuration.
             if let Ok(config) = crate::slotted::config(model) {
                 slotted::count(&config, &mut ledger);
             }
+            ledger.close()
         }
     }
+}
+
+/// Estimates the cost of a run of a network.
+pub(crate) fn of_network(scenario: &Scenario) -> Estimate {
+    let mut ledger = Ledger::default();
+    ledger.add("the run itself", 1.0, costs::RUN);
+    network::count(scenario, &mut ledger);
     ledger.close()
 }

@@ -4,6 +4,7 @@ use backlane_net::{LinkId, Simulation};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
+use crate::regions::Parts;
 use crate::stations::Radios;
 
 /// The counters of a link direction and of the router's queue before it, up to a time.
@@ -23,33 +24,43 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// Of every link direction, at `now`.
-    pub(crate) fn all(
+    pub(crate) fn all(parts: &mut Parts<'_>, radios: Option<&Radios>, now: SimTime) -> Vec<Self> {
+        let links = parts.first().network.links().len();
+        let mut all = vec![Self::default(); links];
+        for part in parts.all() {
+            for (number, carried) in all.iter_mut().enumerate() {
+                let link = LinkId(number as u32);
+                if part.network.sends_over(link) {
+                    *carried = Self::of(part, radios, link, now);
+                }
+            }
+        }
+        all
+    }
+
+    fn of(
         simulation: &mut Simulation<Flows>,
         radios: Option<&Radios>,
+        id: LinkId,
         now: SimTime,
-    ) -> Vec<Self> {
-        (0..simulation.network.links().len() as u32)
-            .map(LinkId)
-            .map(|id| {
-                // A router's own queues are before the link: their packets wait for the link.
-                let own = simulation.router_queue(id).unwrap_or_default();
-                let medium = radios.and_then(|radios| radios.medium(simulation));
-                let over_air = medium.and_then(|medium| medium.link_counters(id));
-                let link = simulation.network.link_mut(id);
-                // The query updates precomputed departures of the link to `now`.
-                link.backlog_pkts(now);
-                let counters = link.counters();
-                Self {
-                    bytes: counters.bytes,
-                    packets: counters.packets,
-                    drops: counters.drops + own.drops,
-                    marks: link.marks(),
-                    queue_area: counters.queue_area + own.area,
-                    queue_max_bytes: counters.queue_max_bytes.max(own.max_bytes),
-                    airtime_ps: over_air.map_or(0, |readings| readings.airtime_ps),
-                }
-            })
-            .collect()
+    ) -> Self {
+        // A router's own queues are before the link: their packets wait for the link.
+        let own = simulation.router_queue(id).unwrap_or_default();
+        let medium = radios.and_then(|radios| radios.medium(simulation));
+        let over_air = medium.and_then(|medium| medium.link_counters(id));
+        let link = simulation.network.link_mut(id);
+        // The query updates precomputed departures of the link to `now`.
+        link.backlog_pkts(now);
+        let counters = link.counters();
+        Self {
+            bytes: counters.bytes,
+            packets: counters.packets,
+            drops: counters.drops + own.drops,
+            marks: link.marks(),
+            queue_area: counters.queue_area + own.area,
+            queue_max_bytes: counters.queue_max_bytes.max(own.max_bytes),
+            airtime_ps: over_air.map_or(0, |readings| readings.airtime_ps),
+        }
     }
 
     /// The difference to `before`; the largest backlog stays that of the whole run.

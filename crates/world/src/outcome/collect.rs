@@ -11,6 +11,8 @@ use crate::capture::Captures;
 use crate::world::World;
 
 impl Outcome {
+    /// Of a world that has run until `now`, and why no longer.
+    ///
     /// # Errors
     /// [`Interrupt`], if `watch` returns it.
     ///
@@ -18,13 +20,9 @@ impl Outcome {
     /// If the conservation of packets does not hold, which is a bug.
     pub(crate) fn of(
         mut world: World,
-        ended: Ended,
+        (ended, now): (Ended, SimTime),
         watch: &mut Watch<'_>,
     ) -> Result<Self, Interrupt> {
-        let now = match ended {
-            Ended::FlowsFinished => world.simulation.events.now(),
-            Ended::TimeLimit => world.end,
-        };
         let balance = world.simulation.network.balance();
         assert!(balance.holds(), "packets are conserved: {balance:?}");
         assert_eq!(
@@ -35,7 +33,7 @@ impl Outcome {
         let summary = Summary {
             simulated_s: now.as_secs_f64(),
             traffic_s: world.traffic_s(now),
-            events: world.simulation.events.fired(),
+            events: world.simulation.fired(),
             packets_injected: balance.injected,
             packets_delivered: balance.delivered,
             dropped_by_cause: DropCause::ALL

@@ -7,6 +7,7 @@ use backlane_units::SimTime;
 
 use super::carried::Carried;
 use super::{STEPS_PER_ROW, mesh};
+use crate::regions::Team;
 use crate::world::World;
 
 table! {
@@ -72,7 +73,10 @@ pub(super) fn links(
 ) -> Result<Table, Interrupt> {
     let mut rows = Rows::new();
     let span_s = world.traffic_s(now);
-    let carried = Carried::all(&mut world.simulation, world.wifi.as_ref(), now);
+    let carried = {
+        let mut parts = Team::Alone.parts(&mut world.simulation);
+        Carried::all(&mut parts, world.wifi.as_ref(), now)
+    };
     let network = &world.simulation.network;
     for (number, ((info, link), after)) in
         (world.links.iter().zip(network.links()).zip(carried)).enumerate()

@@ -21,8 +21,10 @@ table! {
         traffic_s: f64, "s";
         /// Elapsed real time of the run.
         wall_s: f64, "s";
-        /// CPU time of the run.
+        /// CPU time of the run, of all its threads.
         cpu_s: f64, "s";
+        /// Threads that ran it.
+        threads: u64;
         /// Events processed; slots in a slotted model.
         events: u64;
         /// Packets that applications and routers sent.

@@ -6,14 +6,15 @@
 use std::collections::BTreeSet;
 
 use backlane_engine::Interrupt;
-use backlane_net::{LinkId, Simulation};
+use backlane_net::LinkId;
 use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
-use backlane_traffic::{Flows, Transport};
+use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, SimTime};
 
 use crate::infos::{FlowInfo, LinkInfo};
 use crate::outcome::radio_series::RadioSeries;
+use crate::regions::Parts;
 use crate::sink::Sink;
 
 table! {
@@ -137,16 +138,11 @@ impl Sampler {
     }
 
     /// Takes a sample of everything; times count from the end of the warm-up.
-    pub(crate) fn sample(
-        &mut self,
-        simulation: &mut Simulation<Flows>,
-        now: SimTime,
-        warm_up: SimTime,
-    ) {
+    pub(crate) fn sample(&mut self, parts: &mut Parts<'_>, now: SimTime, warm_up: SimTime) {
         self.next = Some(now.saturating_add(self.interval));
         let time_s = now.saturating_since(warm_up).as_secs_f64();
         for (index, name) in &self.flows {
-            let flow = &simulation.application.flows()[*index];
+            let flow = receiving(parts, *index);
             // One sample after the end has the final value.
             let ended = |at: SimTime| at.saturating_add(self.interval) <= now;
             if flow.start.is_none() || flow.finished.is_some_and(ended) {
@@ -159,13 +155,15 @@ impl Sampler {
             });
         }
         for (index, name) in &self.windows {
-            let flow = &simulation.application.flows()[*index];
-            let Some(Transport::Tcp(tcp)) = &flow.transport else {
-                continue;
-            };
+            let flow = receiving(parts, *index);
+            let (delivered_bytes, source) = (flow.delivered_bytes(), flow.spec.source);
             if flow.finished.is_some_and(|at| at < now) {
                 continue;
             }
+            let flow = &parts.at(source).application.flows()[*index];
+            let Some(Transport::Tcp(tcp)) = &flow.transport else {
+                continue;
+            };
             let readings = tcp.sender().readings();
             let statistics = tcp.sender().statistics();
             let ssthresh = readings.ssthresh_pkts;
@@ -176,7 +174,7 @@ impl Sampler {
                 ssthresh_pkts: (ssthresh < 1 << 30).then_some(u64::from(ssthresh)),
                 srtt_s: readings.srtt.as_secs_f64(),
                 in_flight_pkts: u64::from(readings.in_flight_pkts),
-                delivered_bytes: flow.delivered_bytes(),
+                delivered_bytes,
                 reordering_pkts: u64::from(readings.reordering_pkts),
                 segments_sent: statistics.segments_sent,
                 retransmits: statistics.retransmits,
@@ -187,8 +185,11 @@ impl Sampler {
                 undos: statistics.undos,
             });
         }
-        self.radio.sample(simulation, time_s);
+        self.radio.sample(parts.first(), time_s);
         for (link, name) in &self.links {
+            let ends = &parts.first().network.links()[link.index()];
+            let near = ends.from.some().unwrap_or(ends.to);
+            let simulation = parts.at(near);
             let own = simulation.router_queue(*link).unwrap_or_default();
             let link = simulation.network.link_mut(*link);
             let queue_bytes = link.backlog_bytes(now) + own.backlog_bytes;
@@ -238,4 +239,10 @@ impl Sampler {
             ("radio", self.radio.table()),
         ]
     }
+}
+
+/// A flow where it is received.
+fn receiving<'a>(parts: &'a mut Parts<'_>, flow: usize) -> &'a Flow {
+    let destination = parts.first().application.flows()[flow].spec.destination;
+    &parts.at(destination).application.flows()[flow]
 }

@@ -1,7 +1,6 @@
 //! The router of TCP-aware backpressure.
 
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
@@ -72,7 +71,7 @@ impl Outlet {
 /// TCP-aware backpressure on one node.
 pub struct TcpAware {
     config: TcpAwareConfig,
-    links: Rc<FlowLinks>,
+    links: Arc<FlowLinks>,
     jitter: Stream,
     flows: Flows,
     neighbours: Vec<Neighbour>,
@@ -100,7 +99,7 @@ pub struct TcpAware {
 impl TcpAware {
     /// A router. `links` gives the links that a flow may take; `jitter` keeps reports of several
     /// nodes out of step.
-    pub fn new(config: TcpAwareConfig, links: Rc<FlowLinks>, jitter: Stream) -> Self {
+    pub fn new(config: TcpAwareConfig, links: Arc<FlowLinks>, jitter: Stream) -> Self {
         Self {
             config,
             links,
