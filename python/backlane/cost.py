@@ -33,6 +33,10 @@ SAID_BYTES = 500_000_000
 """The same for memory and disk."""
 REFUSED_DISK = 4.0
 """A campaign is refused when its results exceed the free disk space by this factor."""
+THREAD_GAIN = 0.6
+"""Speed that each further thread of a run adds, measured with two."""
+MEMORY_OF_THREADS = 0.8
+"""Share of the free memory that the threads of one run may fill; each holds the network."""
 UNLIMITED = 1 << 60
 """A limit above this counts as none."""
 
@@ -63,6 +67,8 @@ class Estimate:
     events: int
     simulated_s: float
     """Simulated time of the end."""
+    divides: bool
+    """Whether the run may use several threads, if the delays and the load allow it."""
     parts: tuple[Part, ...]
 
     def largest(self, of: str = "memory_bytes") -> Part:
@@ -129,20 +135,22 @@ def total(plan: Plan, workers: int = 1, runs: Sequence[Run] | None = None) -> To
         counts[run.cell] = counts.get(run.cell, 0) + 1
     cells = [plan.cells[index] for index in sorted(counts)]
     chosen = _chosen(cells)
-    nothing = Estimate(0.0, 0, 0, 0, 0.0, ())
+    nothing = Estimate(0.0, 0, 0, 0, 0.0, False, ())
     estimates = [(of(cell.resolved), counts[cell.index]) for cell in chosen]
     looked_at = sum(count for _, count in estimates)
     scale = len(runs) / looked_at if looked_at else 0.0
     cpu_s = scale * sum(estimate.cpu_s * count for estimate, count in estimates)
     disk_bytes = scale * sum(estimate.disk_bytes * count for estimate, count in estimates)
-    workers = max(1, min(workers, len(runs)))
-    # The last run begins when a worker is free.
-    longest_s = max((estimate.cpu_s for estimate, _ in estimates), default=0.0)
+    offered = max(1, workers)
+    workers = min(offered, max(1, len(runs)))
+    # The last run begins when a worker is free; runs that are fewer than the cores share them.
+    shared = 1 + THREAD_GAIN * (offered // workers - 1)
+    longest_s = max((e.cpu_s / (shared if e.divides else 1) for e, _ in estimates), default=0.0)
     return Total(
         runs=len(runs),
         cpu_s=cpu_s,
         disk_bytes=int(disk_bytes),
-        wall_s=max(cpu_s / workers, longest_s),
+        wall_s=max(cpu_s / offered, longest_s),
         largest=max(
             (estimate for estimate, _ in estimates), key=lambda e: e.memory_bytes, default=nothing
         ),
@@ -256,6 +264,14 @@ def available_memory() -> int:
     if soft != resource.RLIM_INFINITY:
         limits.append(max(soft - space, 0) + held)
     return min(limits)
+
+
+def threads(resolved: str, cores: int) -> int:
+    """Threads for a run of a resolved scenario: at most `cores`, and as the memory allows."""
+    if cores < 2:
+        return 1
+    each = max(of(resolved).memory_bytes, 1)
+    return max(1, min(cores, int(available_memory() * MEMORY_OF_THREADS) // each))
 
 
 def free_disk(folder: str | Path) -> int:

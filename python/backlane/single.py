@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane import native, tables
+from backlane import cost, native, tables
 from backlane.campaign.assemble import manifest_of, run_row
 from backlane.campaign.pool import core_count
 from backlane.errors import BacklaneError, write_error
@@ -69,9 +69,11 @@ def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def threads_of(threads: int | None) -> dict[str, Any]:
-    """The arguments of the compiled module for a number of threads; None is all cores."""
-    return {"threads": threads or core_count(), "at_most": threads is None}
+def threads_of(resolved: str, threads: int | None) -> dict[str, Any]:
+    """The arguments of the compiled module for a number of threads; None is up to all cores."""
+    if threads is not None:
+        return {"threads": threads, "at_most": False}
+    return {"threads": cost.threads(resolved, core_count()), "at_most": True}
 
 
 def simulate(work: Work, progress: Progress | None = None, threads: int | None = None) -> Results:
@@ -86,7 +88,7 @@ def simulate(work: Work, progress: Progress | None = None, threads: int | None =
     Raises:
         RunError: when the run failed.
     """
-    offered = threads_of(threads)
+    offered = threads_of(work.cell.resolved, threads)
     result = native.module().run(work.cell.resolved, work.run.seed, progress, **offered)
     found = {"runs": _runs(work, result)}
     series = {f"series/{probe}": table for probe, table in result.series.items()}
@@ -126,7 +128,7 @@ def carry_out(
         with staging(folder) as parts, staging(folder) as staged:
             try:
                 files = RunFiles(parts)
-                offered = threads_of(threads)
+                offered = threads_of(work.cell.resolved, threads)
                 result = native.module().run(
                     work.cell.resolved, work.run.seed, progress, files, **offered
                 )

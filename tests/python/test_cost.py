@@ -36,7 +36,7 @@ def estimate(cpu_s: float = 1.0, memory_mb: int = 100, disk_mb: int = 1) -> cost
         cost.Part("the run itself", 1, 0.0, 20 * MB, 0),
         cost.Part("TCP connections", 7, cpu_s, (memory_mb - 20) * MB, disk_mb * MB),
     )
-    return cost.Estimate(cpu_s, memory_mb * MB, disk_mb * MB, 9, 1.0, parts)
+    return cost.Estimate(cpu_s, memory_mb * MB, disk_mb * MB, 9, 1.0, False, parts)
 
 
 def campaign(cells: int, seeds: int = 1) -> Plan:

@@ -89,6 +89,7 @@ fn estimate<'py>(py: Python<'py>, resolved: &str) -> PyResult<Bound<'py, PyDict>
     dict.set_item("disk_bytes", estimate.disk_bytes)?;
     dict.set_item("events", estimate.events)?;
     dict.set_item("simulated_s", estimate.simulated_s)?;
+    dict.set_item("divides", estimate.divides)?;
     dict.set_item("parts", parts)?;
     Ok(dict)
 }

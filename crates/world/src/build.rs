@@ -26,7 +26,7 @@ use crate::models::Models;
 use crate::names::Names;
 use crate::outcome::radio_series::RadioSeries;
 use crate::outcome::sampler::Sampler;
-use crate::regions::{Division, Member, Others, Whole, divided};
+use crate::regions::{Division, Member, Others, Whole, divided, whole};
 use crate::routers::Protocol;
 use crate::site::Site;
 use crate::starts::{Starts, size_bytes, time};
@@ -228,19 +228,15 @@ impl Builder<'_> {
             Threads::Exactly(threads) => (threads, false),
             Threads::AtMost(threads) => (threads, true),
         };
-        let own = std::ptr::eq(self.models, Models::standard());
         if threads < 2 {
             Err(Whole::OneThread)
-        } else if !self.media.is_empty() {
-            Err(Whole::Radios)
-        } else if !own || !self.controls.is_empty() {
-            Err(Whole::Models)
-        } else if !self.protocol.is_local(&self.scenario.routing.values) {
-            Err(Whole::Oracle)
-        } else if !self.scenario.record.capture.is_empty() {
-            Err(Whole::Captures)
         } else if is_traced {
             Err(Whole::Trace)
+        } else if !self.controls.is_empty() || !self.media.is_empty() {
+            // A program's own controls, and technologies of its own.
+            Err(Whole::Models)
+        } else if let Some(whole) = whole(self.models, self.scenario) {
+            Err(whole)
         } else {
             let division = divided(&self.network, specs, threads, scatter)?;
             if where_it_pays && !division.pays(&estimate::of_network(self.scenario)) {

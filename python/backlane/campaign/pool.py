@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from backlane import native
+from backlane import cost, native
 from backlane.campaign.record import DamagedError
 from backlane.classes import interrupt
 
@@ -146,8 +146,9 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run, cores: int) -> N
     try:
         with store.draft(run) as draft:
             resolved = plan.cells[run.cell].resolved
+            threads = cost.threads(resolved, cores)
             files = draft.files
-            draft.finish(simulate(resolved, run.seed, on_progress, files, cores, at_most=True))
+            draft.finish(simulate(resolved, run.seed, on_progress, files, threads, at_most=True))
         ended = work.outcome.finished
     except RunError as error:
         if not work.stop.is_set():

@@ -13,6 +13,8 @@ pub struct Estimate {
     pub events: u64,
     /// The simulated end: the scenario's end, or when all finite flows have finished.
     pub simulated_s: f64,
+    /// Whether the run may use several threads, if the delays and the load allow it.
+    pub divides: bool,
     /// The components of the sums above, in no particular order. Parts that cost nothing are left
     /// out.
     pub parts: Vec<Part>,
@@ -79,6 +81,7 @@ impl Ledger {
             memory_bytes: sum(|part| part.memory_bytes),
             disk_bytes: sum(|part| part.disk_bytes),
             events: self.events.min(u64::MAX as f64) as u64,
+            divides: false,
             simulated_s: self.simulated_s,
             parts: self.parts,
         }

@@ -32,6 +32,9 @@ use backlane_scenario::{Described, Scenario};
 use ledger::Ledger;
 pub use ledger::{Estimate, Part};
 
+use crate::models::Models;
+use crate::regions::whole;
+
 /// Estimates the cost of a run of a scenario.
 pub fn estimate(described: &Described) -> Estimate {
     match described {
@@ -53,5 +56,8 @@ pub(crate) fn of_network(scenario: &Scenario) -> Estimate {
     let mut ledger = Ledger::default();
     ledger.add("the run itself", 1.0, costs::RUN);
     network::count(scenario, &mut ledger);
-    ledger.close()
+    Estimate {
+        divides: whole(Models::standard(), scenario).is_none(),
+        ..ledger.close()
+    }
 }

@@ -2,11 +2,14 @@
 
 use backlane_engine::Streams;
 use backlane_net::{Network, NodeId};
+use backlane_scenario::Scenario;
+use backlane_scenario::model::AccessKind;
 use backlane_traffic::{Flow, FlowSpec};
 
 use super::divide::{Division, Map};
 use super::load::loads;
 use crate::estimate::Estimate;
+use crate::models::Models;
 
 /// Regions of a thread, so that threads can share what is uneven in a window.
 const REGIONS_PER_THREAD: usize = 4;
@@ -65,6 +68,28 @@ impl Whole {
                 "too much of the load is on nodes that links without delay or dependent flows join"
             }
         }
+    }
+}
+
+/// Why a network of a scenario is never divided, as far as the scenario tells.
+pub(crate) fn whole(models: &Models, scenario: &Scenario) -> Option<Whole> {
+    let has_radios = scenario.links.iter().any(|link| link.wire().is_none())
+        || matches!(&scenario.access, Some(access) if matches!(access.kind, AccessKind::Lte(_)));
+    let routing = &scenario.routing;
+    let protocol = models.routers.protocol(&routing.protocol, None);
+    let is_own = std::ptr::eq(models, Models::standard())
+        && scenario.custom_controls.is_empty()
+        && scenario.python_router.is_none();
+    if has_radios {
+        Some(Whole::Radios)
+    } else if !is_own {
+        Some(Whole::Models)
+    } else if !protocol.is_ok_and(|protocol| protocol.is_local(&routing.values)) {
+        Some(Whole::Oracle)
+    } else if !scenario.record.capture.is_empty() {
+        Some(Whole::Captures)
+    } else {
+        None
     }
 }
 
