@@ -1,7 +1,7 @@
 //! Windows of time in which regions run apart.
 //!
 //! There are more regions than threads. In each window a thread runs its own regions, and then those
-//! of others that nobody has begun: the load of a window is uneven even where that of a run is even.
+//! of others that no thread has begun: the load of a window is uneven even where that of a run is even.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
