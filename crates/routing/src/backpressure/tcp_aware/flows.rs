@@ -194,7 +194,9 @@ impl Flows {
                 self.crossing -= 1;
             }
             let known_by = &mut self.slots[flow.key as usize];
-            if now >= self.reported_at[slot].saturating_add(idle) && *known_by != UNKNOWN {
+            // The flow of a free slot may have another slot by now.
+            let is_its = *known_by == slot as u32;
+            if is_its && now >= self.reported_at[slot].saturating_add(idle) {
                 *known_by = UNKNOWN;
                 self.free.push(slot);
                 self.levels[slot] = NEVER;
@@ -431,6 +433,23 @@ mod tests {
         assert_eq!(flows.slot(packet(0).flow_key()), None);
         assert_eq!(flows.add(packet(7).flow_key(), NOW), 0);
         assert_eq!(flows.slot(packet(1).flow_key()), Some(1));
+    }
+
+    /// It comes back while the slot that it had is still free.
+    #[test]
+    fn a_flow_that_comes_back_is_not_forgotten_for_the_slot_that_it_had() {
+        let idle = Duration::from_secs(10);
+        let mut flows = flows(Threshold::Share, 100, &[1, 1]);
+        flows.pop_front(0);
+        flows.pop_front(1);
+        flows.forget(NOW + idle, idle);
+        let later = NOW + Duration::from_secs(60);
+        let [back, other] = [0, 5].map(packet);
+        assert_eq!(flows.add(back.flow_key(), later), 1);
+        flows.push(1, PacketId(7), &back, later);
+        flows.forget(later, idle);
+        assert_eq!(flows.slot(back.flow_key()), Some(1));
+        assert_eq!(flows.add(other.flow_key(), later), 0);
     }
 
     #[test]
