@@ -358,7 +358,7 @@ fn report(choices: &mut Choices) -> Vec<u8> {
 fn of_protocol(protocol: Protocol, network: &Network, kind: u8) -> Vec<Option<Box<dyn Router>>> {
     let streams = Streams::new(1);
     let shared = Arc::new(shared(network));
-    let links = Arc::new(FlowLinks::all(network, &[]));
+    let links = Arc::new(FlowLinks::all(network, &[], (0..NODES).map(NodeId)));
     (0..NODES)
         .map(|number| -> Option<Box<dyn Router>> {
             let node = NodeId(number);

@@ -137,3 +137,24 @@ impl Distances {
         &self.hops[column]
     }
 }
+
+/// A breadth-first search against the direction of the links; `into` has the nodes with a link to
+/// each node.
+pub(crate) fn links_to(exit: NodeId, into: &[Vec<NodeId>], closed: &[bool]) -> Vec<u16> {
+    let mut links = vec![u16::MAX; into.len()];
+    links[exit.index()] = 0;
+    let mut reached = VecDeque::from([exit]);
+    while let Some(node) = reached.pop_front() {
+        if closed[node.index()] && node != exit {
+            continue;
+        }
+        let further = links[node.index()].saturating_add(1);
+        for &before in &into[node.index()] {
+            if links[before.index()] == u16::MAX {
+                links[before.index()] = further;
+                reached.push_back(before);
+            }
+        }
+    }
+    links
+}

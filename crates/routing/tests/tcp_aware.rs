@@ -7,7 +7,9 @@ use backlane_net::{
     Application, DropCause, Event, FlowId, HostContext, LinkConfig, LinkId, Network, NodeId,
     Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
-use backlane_routing::backpressure::tcp_aware::{FlowLinks, TcpAware, TcpAwareConfig, Threshold};
+use backlane_routing::backpressure::tcp_aware::{
+    AckLinks, FlowLinks, NeighbourTies, TcpAware, TcpAwareConfig, Threshold,
+};
 use backlane_routing::readings::{
     OVERFLOW_AT_SOURCE, OVERFLOW_IN_TRANSIT, TRAPPED_AREA, TRAPPED_PKTS, reading,
 };
@@ -21,6 +23,8 @@ const RATE: Rate = Rate::from_bps(2_000_000);
 struct Windows {
     /// Source, destination and window of each flow.
     flows: Vec<(NodeId, NodeId, u32)>,
+    /// Whether the packets are those of ways back.
+    reverse: bool,
     delivered: Vec<u64>,
     refused: Vec<u64>,
 }
@@ -29,7 +33,10 @@ impl Windows {
     fn send(&self, context: &mut HostContext<'_>, flow: u32) {
         let (source, destination, _) = self.flows[flow as usize];
         let packet = Packet::new(FlowId(flow), source, destination, SIZE_BYTES);
-        context.send(packet);
+        context.send(Packet {
+            reverse: self.reverse,
+            ..packet
+        });
     }
 }
 
@@ -54,7 +61,7 @@ impl Application for Windows {
     }
 }
 
-/// A network of wires of 2 Mbit/s without delay, in which these flows begin after one second.
+/// A network of wires of 2 Mbit/s and 1 µs, so that a packet arrives after its wire is idle, in which these flows begin after one second.
 fn world(
     nodes: u32,
     wires: &[(u32, u32)],
@@ -68,13 +75,13 @@ fn world(
     }
     let link = LinkConfig {
         rate: RATE,
-        delay: Duration::ZERO,
+        delay: Duration::from_micros(1),
         queue: QueueConfig::DropTail(QueueLimit::Packets(100)),
     };
     for &(a, b) in wires {
         network.connect(&mut events, NodeId(a), NodeId(b), &link);
     }
-    let links = Arc::new(FlowLinks::all(&network, &[]));
+    let links = Arc::new(FlowLinks::all(&network, &[], (0..nodes).map(NodeId)));
     let streams = Streams::new(1);
     let routers = (0..nodes)
         .map(|node| -> Option<Box<dyn Router>> {
@@ -87,6 +94,7 @@ fn world(
         .map(|&(from, to, window)| (NodeId(from), NodeId(to), window))
         .collect();
     let application = Windows {
+        reverse: false,
         delivered: vec![0; flows.len()],
         refused: vec![0; flows.len()],
         flows,
@@ -197,6 +205,39 @@ fn a_full_buffer_drops_at_the_source_and_nowhere_else() {
         simulation.application.refused.iter().sum::<u64>(),
         at_source
     );
+}
+
+/// 0 is joined to 1 and 2, and these to each other: packets to 1 take one link or two.
+#[test]
+fn of_neighbours_of_equal_weight_the_nearest_to_the_destination_is_chosen_or_each_in_turn() {
+    let triangle = &[(0, 1), (0, 2), (1, 2)];
+    let by_2 = |neighbour_ties, ack_links, reverse| {
+        let config = TcpAwareConfig {
+            neighbour_ties,
+            ack_links,
+            ..TcpAwareConfig::default()
+        };
+        let mut simulation = world(3, triangle, &[(0, 1, 1)], config);
+        simulation.application.reverse = reverse;
+        run(&mut simulation, 11);
+        let counters = |link: LinkId| simulation.network.links()[link.index()].counters().bytes;
+        // The links from 0 to 1 and to 2; reports are short.
+        let [direct, detour] = [LinkId(0), LinkId(2)].map(counters);
+        detour as f64 / (direct + detour) as f64
+    };
+    let (nearest, in_turn) = (NeighbourTies::Nearest, NeighbourTies::InTurn);
+    let (as_flows, shortest) = (AckLinks::AsFlows, AckLinks::ShortestPath);
+    for (ties, acks, reverse, least, most) in [
+        (nearest, as_flows, false, 0.0, 0.01),
+        (in_turn, as_flows, false, 0.4, 0.6),
+        (in_turn, shortest, false, 0.4, 0.6),
+        (in_turn, as_flows, true, 0.4, 0.6),
+        (in_turn, shortest, true, 0.0, 0.01),
+    ] {
+        let share = by_2(ties, acks, reverse);
+        let case = (ties, acks, reverse);
+        assert!((least..=most).contains(&share), "{share} by 2: {case:?}");
+    }
 }
 
 /// The longer queue pays for the shorter one: the flow of three packets loses none.

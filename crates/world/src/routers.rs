@@ -273,16 +273,23 @@ fn bp_mr() -> Protocol {
 fn tcp_aware() -> Protocol {
     Protocol::new("tcp-aware-bp", |config: TcpAwareConfig, site| {
         let network = site.network();
-        let mut links = FlowLinks::all(network, &site.gateways());
-        if config.links == tcp_aware::Links::SimplePaths {
-            let ends = site.flow_ends();
-            // A search tries up to a thousand steps for each link.
-            let steps = network.links().len() as u64;
-            links = while_watched(site.watch, steps, ends, |ends| {
-                links.on_simple_paths(network, ends)
-            })?;
-        }
-        let links = Arc::new(links);
+        let (gateways, ends) = (site.gateways(), site.flow_ends());
+        let exits: Vec<_> = ends.iter().map(|(.., exit)| *exit).collect();
+        let steps = 1 + network.node_count() as u64 / NODES_PER_STEP;
+        let links = while_watched(site.watch, steps, exits, |exits| {
+            FlowLinks::all(network, &gateways, exits)
+        })?;
+        let links = Arc::new(match config.links {
+            tcp_aware::Links::All => links,
+            tcp_aware::Links::Downhill => links.downhill(),
+            tcp_aware::Links::SimplePaths => {
+                // A search tries up to a thousand steps for each link.
+                let steps = network.links().len() as u64;
+                while_watched(site.watch, steps, ends, |ends| {
+                    links.on_simple_paths(network, ends)
+                })?
+            }
+        });
         let reports = site.streams("hello");
         Ok(Box::new(move |node| {
             Box::new(TcpAware::new(config, links.clone(), reports(node)))

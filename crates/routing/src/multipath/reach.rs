@@ -1,11 +1,9 @@
 //! Distances over the links that are used.
 
-use std::collections::VecDeque;
-
 use backlane_net::{Network, NodeId};
 
 use super::FlowRates;
-use crate::graph::Distances;
+use crate::graph::{Distances, links_to};
 
 /// What the routers of one network share: the flow rates, and the distances to every exit over
 /// links with a positive rate. Both are known before the run and constant.
@@ -53,27 +51,6 @@ impl Reach {
         let links = self.distances.to(exit)?[from.index()];
         (links != u16::MAX).then_some(links)
     }
-}
-
-/// A breadth-first search against the direction of the links; `into` has the nodes with a link to
-/// each node.
-fn links_to(exit: NodeId, into: &[Vec<NodeId>], closed: &[bool]) -> Vec<u16> {
-    let mut links = vec![u16::MAX; into.len()];
-    links[exit.index()] = 0;
-    let mut reached = VecDeque::from([exit]);
-    while let Some(node) = reached.pop_front() {
-        if closed[node.index()] && node != exit {
-            continue;
-        }
-        let further = links[node.index()].saturating_add(1);
-        for &before in &into[node.index()] {
-            if links[before.index()] == u16::MAX {
-                links[before.index()] = further;
-                reached.push_back(before);
-            }
-        }
-    }
-    links
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use backlane_net::{FlowId, NodeId, Packet, PacketId};
 use backlane_units::{Duration, SimTime};
 
 use super::backlogs::{Backlogs, Part};
-use super::{Entry, Threshold};
+use super::{Entry, Sharing, TcpAwareConfig, Threshold};
 
 /// No slot.
 const UNKNOWN: u32 = u32::MAX;
@@ -23,7 +23,7 @@ pub(super) struct Waiting {
 /// A flow known to a node, from its packets or from a neighbour's report.
 pub(super) struct Flow {
     pub(super) key: u64,
-    /// Whether it carries acknowledgements.
+    /// Whether it is the way back of a flow and carries its acknowledgments.
     pub(super) reverse: bool,
     /// The router where it leaves the mesh; `None` before its first packet.
     pub(super) exit: NodeId,
@@ -47,9 +47,18 @@ impl Flow {
     }
 }
 
+/// The number of shares of the buffer that a flow has.
+fn share(sharing: Sharing, flow: &Flow) -> u32 {
+    match sharing {
+        Sharing::Flows => u32::from(!flow.reverse),
+        Sharing::Directions => 1,
+    }
+}
+
 /// The flows known to a node, each in a slot, and the threshold K.
 pub(super) struct Flows {
     threshold: Threshold,
+    sharing: Sharing,
     buffer_pkts: u32,
     empty_compete: bool,
     /// By key; [`UNKNOWN`] where there is none. Flows are numbered from zero.
@@ -61,6 +70,7 @@ pub(super) struct Flows {
     reported_at: Vec<SimTime>,
     backlogs: Backlogs,
     free: Vec<usize>,
+    /// Flows that cross the node, of those that share its buffer.
     crossing: u32,
     k_pkts: i32,
     held_pkts: u32,
@@ -68,11 +78,12 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    pub(super) fn new(threshold: Threshold, buffer_pkts: u32, empty_compete: bool) -> Self {
+    pub(super) fn new(config: &TcpAwareConfig) -> Self {
         let mut flows = Self {
-            threshold,
-            buffer_pkts,
-            empty_compete,
+            threshold: config.k,
+            sharing: config.k_counts,
+            buffer_pkts: config.buffer_pkts,
+            empty_compete: config.empty_flows_compete,
             slots: Vec::new(),
             known: Vec::new(),
             levels: Vec::new(),
@@ -140,7 +151,7 @@ impl Flows {
             self.set_level(slot);
         } else {
             flow.crosses = true;
-            self.crossing += 1;
+            self.crossing += share(self.sharing, flow);
             self.set_threshold();
         }
     }
@@ -183,7 +194,7 @@ impl Flows {
 
     /// Removes flows without packets or reports for `idle`.
     pub(super) fn forget(&mut self, now: SimTime, idle: Duration) {
-        let crossing = self.crossing;
+        let mut left = false;
         for slot in 0..self.known.len() {
             let flow = &mut self.known[slot];
             if !flow.queue.is_empty() || now < flow.seen_at.saturating_add(idle) {
@@ -191,7 +202,8 @@ impl Flows {
             }
             if flow.crosses {
                 flow.crosses = false;
-                self.crossing -= 1;
+                self.crossing -= share(self.sharing, flow);
+                left = true;
             }
             let known_by = &mut self.slots[flow.key as usize];
             // The flow of a free slot may have another slot by now.
@@ -202,7 +214,7 @@ impl Flows {
                 self.levels[slot] = NEVER;
             }
         }
-        if self.crossing != crossing {
+        if left {
             self.set_threshold();
         }
     }
@@ -243,7 +255,7 @@ impl Flows {
         }
     }
 
-    /// The maximum of D = max{K, U} − `reported_pkts` over the flows, or over the acknowledgement
+    /// The maximum of D = max{K, U} − `reported_pkts` over the flows, or over the acknowledgment
     /// streams alone; `None` if no D is positive.
     #[inline]
     pub(super) fn most(&self, reported_pkts: &[i32], acks_only: bool) -> Option<i32> {
@@ -282,6 +294,11 @@ impl Flows {
             .filter(|&(slot, f)| f == differential && (!acks_only || self.known[slot].reverse))
             .min_by_key(|&(slot, _)| self.known[slot].served)
             .map(|(slot, _)| slot)
+    }
+
+    /// The number of the service in which a flow was last chosen.
+    pub(super) fn served(&self, slot: usize) -> u64 {
+        self.known[slot].served
     }
 
     /// D of one flow.
@@ -359,7 +376,11 @@ mod tests {
 
     /// Flows with these backlogs, in slots 0, 1, ….
     fn flows(threshold: Threshold, buffer_pkts: u32, backlogs_pkts: &[u32]) -> Flows {
-        let mut flows = Flows::new(threshold, buffer_pkts, false);
+        let mut flows = Flows::new(&TcpAwareConfig {
+            k: threshold,
+            buffer_pkts,
+            ..TcpAwareConfig::default()
+        });
         for (number, &pkts) in (0..).zip(backlogs_pkts) {
             let packet = packet(number);
             let slot = flows.add(packet.flow_key(), NOW);
@@ -423,6 +444,44 @@ mod tests {
         assert_eq!(flows.k_pkts(), 33);
         flows.forget(NOW + idle, idle);
         assert_eq!(flows.k_pkts(), 50);
+    }
+
+    /// Two flows and the acknowledgments of one of them.
+    #[test]
+    fn acknowledgments_have_no_share_of_the_buffer_unless_directions_are_counted() {
+        for (k_counts, k_pkts, without_acks) in
+            [(Sharing::Flows, 50, 50), (Sharing::Directions, 33, 50)]
+        {
+            let mut flows = Flows::new(&TcpAwareConfig {
+                k_counts,
+                ..TcpAwareConfig::default()
+            });
+            let back = Packet {
+                reverse: true,
+                ..packet(0)
+            };
+            for packet in [packet(0), back, packet(1)] {
+                let slot = flows.add(packet.flow_key(), NOW);
+                flows.push(slot, PacketId(slot as u32), &packet, NOW);
+            }
+            assert_eq!(flows.k_pkts(), k_pkts);
+            flows.pop_front(1);
+            let idle = Duration::from_secs(10);
+            flows.forget(NOW + idle, idle);
+            assert_eq!(flows.k_pkts(), without_acks);
+        }
+    }
+
+    #[test]
+    fn a_node_that_only_acknowledgments_cross_has_the_whole_buffer_as_its_threshold() {
+        let mut flows = Flows::new(&TcpAwareConfig::default());
+        let back = Packet {
+            reverse: true,
+            ..packet(0)
+        };
+        let slot = flows.add(back.flow_key(), NOW);
+        flows.push(slot, PacketId(0), &back, NOW);
+        assert_eq!(flows.k_pkts(), 100);
     }
 
     #[test]

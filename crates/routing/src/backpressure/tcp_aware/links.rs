@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_net::{Network, NodeId};
 
+use crate::graph::{Distances, links_to};
+
 /// The maximum number of steps of a search for a path through a link; a link whose search is given
 /// up counts as being on one.
 const MOST_STEPS: u32 = 1_000;
@@ -11,26 +13,44 @@ const MOST_STEPS: u32 = 1_000;
 /// The source of a flow and the router where it leaves the mesh.
 type Ends = (NodeId, NodeId);
 
-/// The links that the flows of a network may take: all, or those on their simple paths.
-///
-/// Nodes that forward only their own packets.
+/// The links that the flows of a network may take: all, those on their simple paths, or those that
+/// lead nearer to the exit; and how far each node is from the exits.
 #[derive(Debug)]
 pub struct FlowLinks {
+    /// Nodes that forward only their own packets.
     no_transit: Vec<bool>,
+    /// Numbers of links to the exits of flows.
+    distances: Distances,
     /// The directed links on the simple paths of restricted flows.
     kept_to: BTreeMap<Ends, BTreeSet<(NodeId, NodeId)>>,
+    downhill: bool,
 }
 
 impl FlowLinks {
-    /// Every flow may take any link. The nodes in `no_transit` do not forward other nodes' packets.
-    pub fn all(network: &Network, no_transit: &[NodeId]) -> Self {
+    /// Every flow may take any link. `exits` are the routers where flows leave the mesh. The nodes
+    /// in `no_transit` do not forward other nodes' packets.
+    pub fn all(
+        network: &Network,
+        no_transit: &[NodeId],
+        exits: impl IntoIterator<Item = NodeId>,
+    ) -> Self {
         let mut closed = vec![false; network.node_count()];
         for node in no_transit {
             closed[node.index()] = true;
         }
+        let mut into: Vec<Vec<NodeId>> = vec![Vec::new(); network.node_count()];
+        for node in (0..network.node_count() as u32).map(NodeId) {
+            for interface in network.mesh_interfaces(node) {
+                into[interface.peer.index()].push(node);
+            }
+        }
         Self {
+            distances: Distances::by(network.node_count(), exits, |exit| {
+                links_to(exit, &into, &closed)
+            }),
             no_transit: closed,
             kept_to: BTreeMap::new(),
+            downhill: false,
         }
     }
 
@@ -53,11 +73,29 @@ impl FlowLinks {
         self
     }
 
+    /// All flows keep to links that lead to a node with fewer links to their exit.
+    #[must_use]
+    pub fn downhill(mut self) -> Self {
+        self.downhill = true;
+        self
+    }
+
+    /// The number of links from a node to an exit; `u16::MAX` if there is no path, or the node is
+    /// no flow's exit.
+    pub(super) fn hops(&self, from: NodeId, exit: NodeId) -> u16 {
+        self.distances
+            .to(exit)
+            .map_or(u16::MAX, |hops| hops[from.index()])
+    }
+
     /// Whether a flow from `source` that leaves the mesh at `exit` may go from one router to the
     /// next.
     pub(super) fn may_take(&self, (source, exit): Ends, from: NodeId, to: NodeId) -> bool {
         if self.no_transit[to.index()] && to != exit {
             return false;
+        }
+        if self.downhill {
+            return self.hops(to, exit) < self.hops(from, exit);
         }
         let kept_to = self.kept_to.get(&(source, exit));
         kept_to.is_none_or(|links| links.contains(&(from, to)))
@@ -216,11 +254,20 @@ mod tests {
         network
     }
 
-    /// The links that a flow from 0 to `exit` may take.
+    /// The links on simple paths that a flow from 0 to `exit` may take.
     fn links(network: &Network, exit: u32, no_transit: &[NodeId]) -> Vec<(u32, u32)> {
         let (source, exit) = (NodeId(0), NodeId(exit));
-        let links =
-            FlowLinks::all(network, no_transit).on_simple_paths(network, [(source, source, exit)]);
+        let links = FlowLinks::all(network, no_transit, [exit]);
+        taken(
+            network,
+            &links.on_simple_paths(network, [(source, source, exit)]),
+            exit,
+        )
+    }
+
+    /// The links that a flow from 0 to `exit` may take.
+    fn taken(network: &Network, links: &FlowLinks, exit: NodeId) -> Vec<(u32, u32)> {
+        let source = NodeId(0);
         let nodes = (0..network.node_count() as u32).map(NodeId);
         nodes
             .flat_map(|from| {
@@ -266,6 +313,19 @@ mod tests {
         assert_eq!(links(&diamond, 1, &[]), [(0, 1), (0, 2), (2, 3), (3, 1)]);
         assert_eq!(links(&diamond, 3, &[]), [(0, 1), (0, 2), (1, 3), (2, 3)]);
         assert_eq!(links(&diamond, 3, &[NodeId(2)]), [(0, 1), (1, 3)]);
+    }
+
+    /// A path of two and one of three links from 0 to 3, and a link between them.
+    #[test]
+    fn downhill_a_flow_takes_links_that_lower_the_hop_count_only() {
+        let wires = [(0, 1), (1, 3), (0, 2), (2, 4), (4, 3), (1, 2)];
+        let network = network(5, &wires);
+        let links = |closed: &[NodeId]| {
+            let links = FlowLinks::all(&network, closed, [NodeId(3)]).downhill();
+            taken(&network, &links, NodeId(3))
+        };
+        assert_eq!(links(&[]), [(0, 1), (1, 3), (2, 4), (2, 1), (4, 3)]);
+        assert_eq!(links(&[NodeId(1)]), [(0, 2), (1, 3), (2, 4), (4, 3)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Information Theory and Applications Workshop 2014): backpressure that does not starve a flow
 //! with a small window.
 //!
-//! A node keeps a queue for each flow, and one for the acknowledgements that come back, in one
+//! A node keeps a queue for each flow, and one for the acknowledgments that come back, in one
 //! buffer of B packets. Whenever the transmitter becomes idle it sends one packet to the neighbour
 //! j with the largest
 //!
@@ -15,6 +15,10 @@
 //! TCP, which sends no more while its packet waits, never increases its window. With K = B divided
 //! by the number of flows that cross the node, all flows weigh alike up to a fair share of the
 //! buffer.
+//!
+//! While all queues are shorter than K, all neighbours weigh alike too. The paper says that tied
+//! flows have an equal chance, and nothing of tied neighbours: [`NeighbourTies`] and [`Links`] are
+//! readings.
 //!
 //! - `report`: what a node reports to its neighbours, on data packets or in messages.
 //! - `backlogs`: the entries of these reports.
@@ -61,6 +65,58 @@ words! {
         /// Those on paths that pass no node twice.
         #[default]
         SimplePaths = "simple-paths",
+        /// Those to a neighbour with fewer hops to the destination.
+        Downhill = "downhill",
+    }
+}
+
+words! {
+    /// The links that an acknowledgment stream may take.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum AckLinks {
+        /// As any flow.
+        #[default]
+        AsFlows = "as-flows",
+        /// Those of one shortest path: to the first of the neighbours with the fewest hops to the
+        /// destination.
+        ShortestPath = "shortest-path",
+    }
+}
+
+words! {
+    /// Which of several neighbours of equal weight gets the packet.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NeighbourTies {
+        /// The one with the fewest hops to the flow's destination; of several, the least recently
+        /// chosen.
+        #[default]
+        Nearest = "nearest",
+        /// The least recently chosen.
+        InTurn = "in-turn",
+    }
+}
+
+words! {
+    /// The flows by which K divides the buffer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Sharing {
+        /// Flows from a source to its destination, without the acknowledgments that come back.
+        #[default]
+        Flows = "flows",
+        /// Each direction counts as a flow.
+        Directions = "directions",
+    }
+}
+
+words! {
+    /// The packets that carry reports.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ReportsOn {
+        /// Those from a source to its destination.
+        #[default]
+        Data = "data",
+        /// Acknowledgments too.
+        All = "all",
     }
 }
 
@@ -69,10 +125,10 @@ words! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Counted {
         /// Packets that the MAC gave up, among those that it was given.
+        #[default]
         Packets = "packets",
         /// Attempts that were not acknowledged, among all: shows a bad link whose packets arrive in
         /// the end, and collisions too.
-        #[default]
         Attempts = "attempts",
     }
 }
@@ -87,21 +143,35 @@ params! {
         /// K: up to this many packets the flows of a node weigh alike. "auto" is the buffer divided
         /// by the number of flows that cross the node, as published; 0 is classical backpressure.
         k: Threshold = Threshold::Share, in 0..=1_000_000;
+        /// The flows that "auto" counts: those between sources and destinations, as published, or
+        /// each direction with its acknowledgments.
+        k_counts: Sharing = Sharing::Flows;
         /// A flow crosses a node until it has had no packet there for this long; the paper has no
         /// number.
         flow_idle: Duration = Duration::from_secs(10), in SPAN;
-        /// Links that a flow may take: those on its paths that pass no node twice, or all. The
-        /// paper's rule has a set of links for each flow and does not say which; over all, packets
-        /// wander while queues are short.
+        /// Links that a flow may take: those on its paths that pass no node twice, those that
+        /// lower the hop count to its destination, or all. The paper's rule has a set of links for
+        /// each flow and does not say which; over all, packets wander while queues are short.
         links: Links = Links::SimplePaths;
-        /// What a radio link's failures are counted in: single attempts, which show a bad link
-        /// whose packets arrive in the end (and collisions), or packets that the MAC gave up.
-        quality: Counted = Counted::Attempts;
+        /// Links that an acknowledgment stream may take: as any flow, or those of one shortest path.
+        /// The paper does not say how acknowledgments are routed.
+        ack_links: AckLinks = AckLinks::AsFlows;
+        /// Which of several neighbours of equal weight gets the packet: the nearest to the
+        /// destination in hops, or each in turn. The paper's equal chance is that of flows; in turn,
+        /// packets wander while queues are short.
+        neighbour_ties: NeighbourTies = NeighbourTies::Nearest;
+        /// What a radio link's failures are counted in: packets that the MAC gave up, as published,
+        /// or single attempts, which show a bad link whose packets arrive in the end (and
+        /// collisions).
+        quality: Counted = Counted::Packets;
         /// Time over which failures and rates of a radio link are looked at: many frames, and
         /// shorter than TCP's patience; the paper has no number.
         quality_window: Duration = Duration::from_secs(1), in INTERVAL;
-        /// A node that sent nothing for this long broadcasts its queues if they have changed: about
-        /// ten frames of 1000 B at 2 Mbit/s; the paper has no number.
+        /// Packets that carry the queues of their sender: those of data, as published, or
+        /// acknowledgments too.
+        reports_on: ReportsOn = ReportsOn::Data;
+        /// A node that sent no such packet for this long broadcasts its queues if they have changed:
+        /// about ten frames of 1000 B at 2 Mbit/s; the paper has no number.
         report_idle: Duration = Duration::from_millis(50), in MESSAGE_INTERVAL;
         /// The same if they have not changed, since a report may be lost.
         report_interval: Duration = Duration::from_millis(500), in MESSAGE_INTERVAL;

@@ -18,6 +18,8 @@ pub(super) struct Neighbour {
     reported_pkts: Vec<i32>,
     /// By slot, whether its reports do not count: it leaves the mesh there, or may not go there.
     fixed: Vec<bool>,
+    /// By slot, the number of links from it to where the flow leaves the mesh.
+    hops: Vec<u16>,
 }
 
 impl Neighbour {
@@ -28,6 +30,7 @@ impl Neighbour {
             quality,
             reported_pkts: Vec::new(),
             fixed: Vec::new(),
+            hops: Vec::new(),
         }
     }
 
@@ -36,13 +39,17 @@ impl Neighbour {
         if slot >= self.reported_pkts.len() {
             self.reported_pkts.resize(slot + 1, 0);
             self.fixed.resize(slot + 1, false);
+            self.hops.resize(slot + 1, u16::MAX);
         }
         self.reported_pkts[slot] = 0;
         self.fixed[slot] = false;
+        self.hops[slot] = u16::MAX;
     }
 
-    /// Sets whether a flow that leaves the mesh at `exit` may use this link.
-    pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId, open: bool) {
+    /// Sets whether a flow that leaves the mesh at `exit` may use this link, and how many links
+    /// follow it.
+    pub(super) fn set_exit(&mut self, slot: usize, exit: NodeId, open: bool, hops: u16) {
+        self.hops[slot] = hops;
         let reported = &mut self.reported_pkts[slot];
         self.fixed[slot] = !open || self.node == exit;
         if !open {
@@ -67,6 +74,12 @@ impl Neighbour {
                 *reported = 0;
             }
         }
+    }
+
+    /// The number of links from it to where a flow leaves the mesh.
+    #[inline]
+    pub(super) fn hops(&self, slot: usize) -> u16 {
+        self.hops[slot]
     }
 
     /// Uⱼ by slot.

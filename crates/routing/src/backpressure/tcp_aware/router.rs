@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
-use backlane_net::{Context, DropCause, FlowId, PacketId, Reading, Router, RouterQueue};
+use backlane_net::{
+    Context, DropCause, FlowId, NodeId, Packet, PacketId, Reading, Router, RouterQueue,
+};
 
 use backlane_units::{Duration, Rate, SimTime};
 
@@ -12,7 +14,7 @@ use super::flows::{Flows, Waiting};
 use super::neighbour::Neighbour;
 use super::quality::Quality;
 use super::report::message;
-use super::{FlowLinks, Report, TcpAwareConfig};
+use super::{AckLinks, FlowLinks, NeighbourTies, Report, ReportsOn, TcpAwareConfig};
 use crate::readings::{OVERFLOW_AT_SOURCE, OVERFLOW_IN_TRANSIT, TRAPPED_AREA, TRAPPED_PKTS};
 
 const RETRY: u32 = 0;
@@ -89,6 +91,8 @@ pub struct TcpAware {
     forgetting: bool,
     /// Scratch of [`TcpAware::report`].
     buffer: Vec<u8>,
+    /// Scratch of [`TcpAware::best`]: interfaces of equal weight, with their D.
+    tied: Vec<(usize, i32)>,
     queue: RouterQueue,
     overflow_at_source: u64,
     overflow_in_transit: u64,
@@ -104,7 +108,7 @@ impl TcpAware {
             config,
             links,
             jitter,
-            flows: Flows::new(config.k, config.buffer_pkts, config.empty_flows_compete),
+            flows: Flows::new(&config),
             neighbours: Vec::new(),
             served: Vec::new(),
             services: 0,
@@ -116,6 +120,7 @@ impl TcpAware {
             forget: None,
             forgetting: false,
             buffer: Vec::new(),
+            tied: Vec::new(),
             queue: RouterQueue::default(),
             overflow_at_source: 0,
             overflow_in_transit: 0,
@@ -142,18 +147,18 @@ impl TcpAware {
         slot
     }
 
-    /// The interface of largest weight among those whose transmitter is idle, and its D; of
-    /// several, the least recently chosen neighbour. With `only`, only this flow competes.
+    /// The interface of largest weight among those whose transmitter is idle, and the flow that has
+    /// it. With `only`, only this flow competes.
     fn best(
         &mut self,
         context: &mut Context<'_>,
         among: Range<usize>,
         only: Option<usize>,
         acks_only: bool,
-    ) -> Option<(usize, i32)> {
+    ) -> Option<(usize, usize)> {
         let now = context.now();
-        let mut best = None;
         let mut most_weight = 0.0;
+        self.tied.clear();
         for interface in among {
             let neighbour = &mut self.neighbours[interface];
             if now > neighbour.valid_until || self.outlets[self.outlet_of[interface]].busy {
@@ -169,15 +174,40 @@ impl TcpAware {
                 continue;
             };
             let weight = f64::from(differential) * neighbour.quality.effective_bps(now);
-            let longer_ago = |best: &Option<(usize, i32)>| {
-                best.is_none_or(|(other, _)| self.served[interface] < self.served[other])
-            };
-            if weight > most_weight || weight == most_weight && weight > 0.0 && longer_ago(&best) {
+            if weight > most_weight {
                 most_weight = weight;
-                best = Some((interface, differential));
+                self.tied.clear();
+            }
+            if weight == most_weight && weight > 0.0 {
+                self.tied.push((interface, differential));
             }
         }
-        best
+        let flow_of = |&(interface, differential): &(usize, i32)| {
+            let reported = self.neighbours[interface].reported_pkts();
+            only.or_else(|| self.flows.with(differential, reported, acks_only))
+        };
+        let least_recent = |&&(interface, _): &&(usize, i32)| self.served[interface];
+        if let [first] = self.tied.as_slice() {
+            return Some((first.0, flow_of(first)?));
+        }
+        match self.config.neighbour_ties {
+            NeighbourTies::InTurn => {
+                let tied = self.tied.iter().min_by_key(least_recent)?;
+                Some((tied.0, flow_of(tied)?))
+            }
+            NeighbourTies::Nearest => {
+                let flows = self.tied.iter().filter_map(flow_of);
+                let slot = flows.min_by_key(|&slot| self.flows.served(slot))?;
+                let has_it = |&&(interface, differential): &&(usize, i32)| {
+                    let reported = self.neighbours[interface].reported_pkts();
+                    self.flows.differential(slot, reported) == differential
+                };
+                let hops = |interface: usize| self.neighbours[interface].hops(slot);
+                let its = self.tied.iter().filter(has_it);
+                its.min_by_key(|tied| (hops(tied.0), least_recent(tied)))
+                    .map(|tied| (tied.0, slot))
+            }
+        }
     }
 
     /// Sends on the idle ones among these interfaces, one packet each, until no D is positive.
@@ -188,14 +218,8 @@ impl TcpAware {
             } else {
                 None
             };
-            let acks_only = acks.is_some();
             let best = acks.or_else(|| self.best(context, among.clone(), only, false));
-            let Some((interface, differential)) = best else {
-                break;
-            };
-            let reported = self.neighbours[interface].reported_pkts();
-            let Some(slot) = only.or_else(|| self.flows.with(differential, reported, acks_only))
-            else {
+            let Some((interface, slot)) = best else {
                 break;
             };
             self.services += 1;
@@ -207,11 +231,12 @@ impl TcpAware {
             self.count_out(context, waiting);
             let outlet = self.outlet_of[interface];
             let now = context.now();
-            if now
-                >= self.outlets[outlet]
-                    .reported_at
-                    .saturating_add(RIDING_INTERVAL)
-            {
+            let carries = match self.config.reports_on {
+                ReportsOn::Data => !self.flows.get(slot).reverse,
+                ReportsOn::All => true,
+            };
+            let since = self.outlets[outlet].reported_at;
+            if carries && now >= since.saturating_add(RIDING_INTERVAL) {
                 let message = self.report(now, outlet, RIDING_ENTRIES);
                 context.transmit_with(interface, waiting.id, message);
             } else {
@@ -226,6 +251,26 @@ impl TcpAware {
             context.set_timer(timer, context.now().saturating_add(self.config.retry));
         }
         self.arm_report(context);
+    }
+
+    /// Sets the links that the flow in `slot` may take.
+    fn set_links(&mut self, here: NodeId, slot: usize, packet: &Packet) {
+        let (source, exit) = (packet.source, packet.exit);
+        let hops = |node: NodeId| self.links.hops(node, exit);
+        let only = if packet.reverse && self.config.ack_links == AckLinks::ShortestPath {
+            let nodes = self.neighbours.iter().map(|neighbour| neighbour.node);
+            nodes.min_by_key(|&node| (hops(node), node.0))
+        } else {
+            None
+        };
+        for neighbour in &mut self.neighbours {
+            let node = neighbour.node;
+            let open = match only {
+                Some(only) => node == only,
+                None => self.links.may_take((source, exit), here, node),
+            };
+            neighbour.set_exit(slot, exit, open, hops(node));
+        }
     }
 
     /// A packet has left its queue.
@@ -334,15 +379,10 @@ impl Router for TcpAware {
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         let now = context.now();
         let packet = context.packet(id);
-        let (key, source, exit) = (packet.flow_key(), packet.source, packet.exit);
-        let size_bytes = packet.size_bytes;
+        let (key, size_bytes) = (packet.flow_key(), packet.size_bytes);
         let slot = self.slot(key, now);
-        if self.flows.get(slot).exit != exit {
-            let here = context.node();
-            for neighbour in &mut self.neighbours {
-                let open = self.links.may_take((source, exit), here, neighbour.node);
-                neighbour.set_exit(slot, exit, open);
-            }
+        if self.flows.get(slot).exit != context.packet(id).exit {
+            self.set_links(context.node(), slot, context.packet(id));
         }
         self.flows.push(slot, id, context.packet(id), now);
         self.queue.backlog_pkts += 1;
