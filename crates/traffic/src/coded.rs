@@ -43,6 +43,8 @@ pub struct CodingReadings {
     /// Drops at the edge during a window reduction of TCP, or followed by one within two of its
     /// current round-trip times.
     pub edge_drops_answered: u64,
+    /// Drops at the edge followed by a window reduction after more than two round-trip times.
+    pub edge_drops_late: u64,
     /// Drops at the edge in the last two round trips without a window reduction yet.
     pub edge_drops_open: u64,
     /// Application bytes compared after decoding.
@@ -83,6 +85,7 @@ pub(crate) struct Coding {
     /// The times of the drops at the edge that TCP has not yet reacted to.
     open_drops: Vec<SimTime>,
     edge_drops_answered: u64,
+    edge_drops_late: u64,
     /// The sequence number of the next byte to be compared.
     next_seq: u64,
     bytes_compared: u64,
@@ -108,6 +111,7 @@ impl Coding {
             advertised: (0, 0),
             open_drops: Vec::new(),
             edge_drops_answered: 0,
+            edge_drops_late: 0,
             next_seq: 1,
             bytes_compared: 0,
             bytes_unequal: 0,
@@ -123,6 +127,7 @@ impl Coding {
             edge: *self.edge.readings(),
             receiver: *self.receiver.readings(),
             edge_drops_answered: self.edge_drops_answered,
+            edge_drops_late: self.edge_drops_late,
             edge_drops_open: open.count() as u64,
             bytes_compared: self.bytes_compared,
             bytes_unequal: self.bytes_unequal,
@@ -278,7 +283,9 @@ impl Coding {
         if reduces(connection) {
             let span = connection.readings().srtt * 2;
             let in_time = self.open_drops.iter().filter(|&&at| now - at <= span);
-            self.edge_drops_answered += in_time.count() as u64;
+            let in_time = in_time.count();
+            self.edge_drops_answered += in_time as u64;
+            self.edge_drops_late += (self.open_drops.len() - in_time) as u64;
             self.open_drops.clear();
         }
     }

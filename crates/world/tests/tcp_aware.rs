@@ -29,7 +29,7 @@ fn wire(load: &str) -> String {
          node = [{{ id = \"A\" }}, {{ id = \"B\" }}]\n\
          link = [{{ a = \"A\", b = \"B\", rate = \"2 Mbit/s\", delay = \"1 ms\" }}]\n\
          [routing]\nprotocol = \"tcp-aware-bp\"\n\
-         [[flow]]\nkind = \"udp\"\nfrom = \"A\"\nto = \"B\"\ncontrol = \"utility\"\n{load}"
+         [[flow]]\nkind = \"udp\"\nfrom = \"A\"\nto = \"B\"\ncontrol = \"utility\"\nslot = \"10 ms\"\n{load}"
     )
 }
 

@@ -38,6 +38,8 @@ table! {
         /// Edge drops at which TCP was reducing its window, or that made it do so within two round
         /// trips.
         edge_drops_answered: u64;
+        /// Edge drops after which TCP reduced its window later than that.
+        edge_drops_late: u64;
         /// Edge drops of the last two round trips to which TCP has not reacted.
         edge_drops_open: u64;
         /// Repairs and probes dropped there.
@@ -85,6 +87,7 @@ pub(super) fn flows(
             masked_losses: receiver.masked_losses,
             edge_drops: edge.edge_drops,
             edge_drops_answered: readings.edge_drops_answered,
+            edge_drops_late: readings.edge_drops_late,
             edge_drops_open: readings.edge_drops_open,
             repair_drops: edge.repair_drops,
             needless_retransmits: edge.spurious_retransmits,

@@ -252,8 +252,8 @@ pub(crate) static FLOW: Section = Section {
                     key(
                         "slot",
                         INTERVAL,
-                        Default("\"10 ms\""),
-                        "With control \"utility\": length of a slot; with m packets waiting one packet is sent in each. The paper has no number; 1000 B in 10 ms are a fair part of 2 Mbit/s.",
+                        Default("\"25 ms\""),
+                        "With control \"utility\": length of a slot; with m packets waiting one packet is sent in each. The paper has no number; at 50 packets/s, a fair share of 2 Mbit/s, with m = 50 the queue is 40 packets, below K = 50.",
                     ),
                 ],
             },
