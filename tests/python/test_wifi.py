@@ -104,3 +104,54 @@ def test_a_mesh_in_pieces_is_told_before_it_runs(tmp_path: Path, cli: Cli) -> No
     assert done.code == 0
     assert "S114" in done.err
     assert "the radio link b-c is out of range" in done.err
+
+
+CELLS = """
+name = "cells"
+duration = "2 s"
+[topology]
+kind = "cells"
+rows = 2
+columns = 2
+nodes = 5
+placement_seed = "run"
+link = { medium = "wifi" }
+[wifi]
+profile = "ns2"
+loss = 0.0
+[[flow]]
+kind = "udp"
+from = "n1"
+to = ["n2", "n3", "n4", "n5"]
+drawn = 2
+rate = "100 kbit/s"
+[sweep]
+"routing.protocol" = ["shortest-path", "aodv"]
+seeds = 3
+"""
+
+
+def test_the_runs_of_a_seed_share_the_network_and_the_flows_that_it_draws(
+    tmp_path: Path, cli: Cli
+) -> None:
+    file = tmp_path / "cells.toml"
+    file.write_text(CELLS)
+    assert cli("campaign", "run", file, "--out", tmp_path / "out").code == 0
+    results = Results.open(tmp_path / "out")
+    runs = results.runs.select("run_id", "seed")
+    places = results.nodes.join(runs, on="run_id").group_by("run_id", "seed", maintain_order=True)
+    by_run = [(seed, rows["x_m"].to_list()) for (_, seed), rows in places]
+    flows = results.flows.join(runs, on="run_id").group_by("run_id", "seed", maintain_order=True)
+    ends = [(seed, rows["flow"].to_list()) for (_, seed), rows in flows]
+    for found in (by_run, ends):
+        assert [seed for seed, _ in found] == [1, 2, 3, 1, 2, 3]
+        assert found[:3] == found[3:]
+    assert len({tuple(places) for _, places in by_run}) == 3
+    assert all(len(set(names)) == 2 for _, names in ends)
+    resolved = (tmp_path / "out" / "cells" / "0000.scenario.resolved.toml").read_text()
+    assert 'placement_seed = "run"' in resolved
+    # A resolved cell is a scenario: its seed gives the same run.
+    (tmp_path / "again.toml").write_text(resolved)
+    again = tmp_path / "again"
+    assert cli("run", tmp_path / "again.toml", "--seed", "2", "--out", again).code == 0
+    assert Results.open(again).nodes["x_m"].to_list() == by_run[1][1]

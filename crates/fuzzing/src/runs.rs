@@ -182,6 +182,11 @@ fn is_balanced_after(scenario: &Scenario, seed: u64, steps: usize) {
 }
 
 fn built(scenario: &Scenario, seed: u64) -> World {
+    let seed = if scenario.is_drawn {
+        scenario.seed
+    } else {
+        seed
+    };
     let world = World::new(scenario, seed, None);
     world.unwrap_or_else(|error| panic!("a scenario that passed its checks: {error}"))
 }

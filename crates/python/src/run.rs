@@ -86,7 +86,7 @@ pub(crate) fn run(
     at_most: bool,
 ) -> PyResult<RunResult> {
     let scenario = backlane_world::catalogue()
-        .described(resolved)
+        .described_for(resolved, seed)
         .map_err(|report| report_error(py, &report))?;
     let failed = Failed::default();
     let controls = congestion::controls(py, &scenario, &failed)?;

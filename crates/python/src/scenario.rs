@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use backlane_scenario::{
-    Diagnostic, Interrupt, Options, Report, Severity, Stopped, TableError, TableReader, Watch,
+    Described, Diagnostic, Interrupt, Options, Report, Severity, Stopped, TableError, TableReader,
+    Watch,
 };
 use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -56,8 +57,11 @@ fn remarks<'py>(
     path: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let remarks = py.detach(|| {
-        let scenario = backlane_world::catalogue().from_resolved(resolved).ok()?;
-        backlane_world::remarks(&scenario, seed, path).ok()
+        let described = backlane_world::catalogue().described_for(resolved, seed);
+        match described.ok()? {
+            Described::Network(scenario) => backlane_world::remarks(&scenario, seed, path).ok(),
+            Described::Slotted(_) => None,
+        }
     });
     diagnostics(py, &remarks.unwrap_or_default())
 }

@@ -18,7 +18,7 @@ use crate::problems::Problems;
 use crate::shown::short;
 use crate::spec::tables::{self, MOST_NODES};
 use crate::spec::{Key, Presence};
-use crate::topology::is_ue_name;
+use crate::topology::{SplitMix, is_ue_name};
 use crate::tree::{Item, Table, Value};
 
 /// Reads the groups, and writes the ends of each in their normal form into the tree.
@@ -30,6 +30,7 @@ pub(crate) fn read(
 ) -> Vec<FlowGroup> {
     let mut groups = Vec::new();
     let mut flows = 0_u64;
+    let seed = tree.integer("seed");
     let Some(Value::Array(items)) = tree.get_mut("flow").map(|item| &mut item.value) else {
         let place = tree
             .entries
@@ -41,7 +42,7 @@ pub(crate) fn read(
         problems.warning(Code::NoFlows, place, "there are no flows", "add a [[flow]]");
         return groups;
     };
-    for item in items {
+    for (index, item) in items.iter_mut().enumerate() {
         if !problems.go_on() {
             break;
         }
@@ -54,12 +55,24 @@ pub(crate) fn read(
         let (Some(from), Some(to)) = (from, to) else {
             continue;
         };
-        let Some(group) = group(table, from, to, problems.catalogue) else {
+        let Some(mut group) = group(table, from, to, problems.catalogue) else {
             continue;
         };
-        let Some(pairs) = pairs(&group, table, span, names, problems) else {
+        let Some(mut pairs) = pairs(&group, table, span, names, problems) else {
             continue;
         };
+        if let (Some(count), Some(seed)) = (table.integer("drawn"), seed) {
+            if !can_draw(&group, count, table, names, problems) {
+                continue;
+            }
+            let draws = &mut SplitMix::of_flows(index, seed);
+            group.to = match group.to {
+                Endpoints::Ues => Endpoints::UeList(draws.some((0..names.ues).collect(), count)),
+                Endpoints::UeList(ues) => Endpoints::UeList(draws.some(ues, count)),
+                Endpoints::Nodes(nodes) => Endpoints::Nodes(draws.some(nodes, count)),
+            };
+            pairs = count as u64;
+        }
         flows = flows.saturating_add(pairs.saturating_mul(group.count as u64));
         let starts = match group.gap {
             Some(_) => pairs,
@@ -296,6 +309,30 @@ fn pairs(
         return None;
     }
     Some(from.max(to) as u64)
+}
+
+/// Whether each run may draw this many of the ends that a group leads to.
+fn can_draw(
+    group: &FlowGroup,
+    count: usize,
+    table: &Table,
+    names: &Names<'_>,
+    problems: &mut Problems,
+) -> bool {
+    let place = table.place("drawn", Span::default());
+    let (from, to) = (group.from.len(names.ues), group.to.len(names.ues));
+    if count > to {
+        let message = format!("{count} of {to} ends are to be drawn");
+        let label = "draw fewer, or name more in `to`";
+        problems.error(Code::Range, place, message, label);
+    } else if from > 1 {
+        let message = format!("the flow leads from {from} ends to those that are drawn");
+        let label = "write a single end, or take `drawn` away";
+        problems.error(Code::UnequalLists, place, message, label);
+    } else {
+        return true;
+    }
+    false
 }
 
 /// Checks that the flows start before the end and stop after their start.

@@ -112,6 +112,9 @@ pub struct Scenario {
     pub duration: Duration,
     /// The seed written in the file; a campaign gives its own.
     pub seed: u64,
+    /// Whether the network or the ends of flows are those that a run of this seed draws; for another
+    /// seed the file is read again ([`Catalogue::parse_for`](crate::Catalogue::parse_for)).
+    pub is_drawn: bool,
     /// Every node, in the order of the file; [`Link`] and the flows refer to it by index.
     pub nodes: Vec<Node>,
     /// Every full-duplex link, in the order of the file.

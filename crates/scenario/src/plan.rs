@@ -426,7 +426,7 @@ impl Planning {
             }
             _ => None,
         };
-        let lines = graph.as_ref().map_or("", |graph| graph.lines(style));
+        let lines = graph.as_ref().map(|graph| graph.lines(style));
         print::document(&resolved.tree, lines, style, problems)
     }
 

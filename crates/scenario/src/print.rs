@@ -22,15 +22,15 @@ const HEADER: &str =
 /// The section whose lines are printed one by one, since nodes and links are many.
 const TOPOLOGY: &str = "topology";
 
-/// Prints the whole file, with these lines in its topology; on an interrupt, the part printed so
-/// far.
+/// Prints the whole file, with these lines in its topology if there are any; on an interrupt, the
+/// part printed so far.
 pub(crate) fn document(
     table: &Table,
-    topology: &str,
+    topology: Option<&str>,
     style: Style,
     problems: &mut Problems,
 ) -> String {
-    let mut out = String::with_capacity(topology.len());
+    let mut out = String::with_capacity(topology.map_or(0, str::len));
     if style == Style::Marked {
         out.push_str(HEADER);
     }
@@ -41,7 +41,7 @@ pub(crate) fn document(
 
 /// Prints the parts of a file.
 struct Printer<'t> {
-    topology: &'t str,
+    topology: Option<&'t str>,
     style: Style,
 }
 
@@ -52,9 +52,12 @@ impl Printer<'_> {
             self.pair(out, entry, path);
         }
         for entry in &table.entries {
+            let lines = self
+                .topology
+                .filter(|_| path.is_empty() && entry.key == TOPOLOGY);
             match &entry.item.value {
-                Value::Table(_) if path.is_empty() && entry.key == TOPOLOGY => {
-                    let _ = write!(out, "\n[{TOPOLOGY}]\n{}", self.topology);
+                Value::Table(_) if let Some(lines) = lines => {
+                    let _ = write!(out, "\n[{TOPOLOGY}]\n{lines}");
                 }
                 Value::Table(inner) => {
                     let path = join(path, &entry.key);

@@ -2,7 +2,7 @@
 //!
 //! The normal form is itself a scenario: its topology is a graph that lists every node and link,
 //! gateways and servers included, and every key is written out. Resolving it again gives the
-//! same text.
+//! same text. A network that each run draws remains a generator there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -34,9 +34,9 @@ use crate::wifi;
 
 /// A scenario in both of its resolved forms.
 pub(crate) struct Resolved {
-    /// The normal form; its section `topology` is empty if there is a network.
+    /// The normal form; its section `topology` is empty if `network` has it.
     pub(crate) tree: Table,
-    /// The nodes and links of the section `topology`.
+    /// The nodes and links of the section `topology`; `None` if each run draws them.
     pub(crate) network: Option<Rc<Network>>,
     /// The same as plain values.
     pub(crate) scenario: Described,
@@ -65,6 +65,7 @@ pub(crate) fn resolve(
     let customs = custom::customs(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);
+    let draws_network = tree.table("topology").is_some_and(topology::is_drawn);
     let mut network = networks.of(&tree, files, problems);
     let mut scenario = network.as_deref().and_then(|network| {
         let ids = network
@@ -98,10 +99,12 @@ pub(crate) fn resolve(
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
         let channels = channels.unwrap_or_default();
         let customs = customs?;
+        let draws_ends = |(flow, _): (&Table, Span)| flow.integer::<u64>("drawn").is_some();
         Some(Scenario {
             name: tree.text("name")?.to_owned(),
             duration: duration?,
             seed: tree.integer("seed")?,
+            is_drawn: draws_network || tree.tables("flow").into_iter().any(draws_ends),
             nodes: topology::nodes(network, &channels),
             links: network.links.iter().map(|(link, _)| link.clone()).collect(),
             access: match access {
@@ -136,7 +139,11 @@ pub(crate) fn resolve(
     if let (Some(network), Some(scenario)) = (&mut network, &mut scenario)
         && !problems.has_errors()
     {
-        if tree.entry("assignment").is_some() {
+        if let Some(entry) = tree.entry("assignment").filter(|_| draws_network) {
+            let message = "channels are assigned before the run, and each run draws its network";
+            let label = "write a number as `placement_seed`";
+            problems.error(Code::BadAssignment, entry.key_span, message, label);
+        } else if tree.entry("assignment").is_some() {
             assignment::assign(&mut tree, Rc::make_mut(network), scenario, problems);
         }
         if let Some(routing) = tree.table("routing").filter(|_| !problems.has_errors()) {
@@ -147,15 +154,17 @@ pub(crate) fn resolve(
         return None;
     }
     let scenario = scenario?;
-    let span = tree.place("topology", Span::default());
-    let value = Value::Table(Table::default());
-    tree.set("topology", span, Item { value, span });
-    tree.remove("gateway");
-    tree.remove("server");
+    if !draws_network {
+        let span = tree.place("topology", Span::default());
+        let value = Value::Table(Table::default());
+        tree.set("topology", span, Item { value, span });
+        tree.remove("gateway");
+        tree.remove("server");
+    }
     traces.write(&mut tree);
     (!problems.has_errors()).then_some(Resolved {
         tree,
-        network,
+        network: network.filter(|_| !draws_network),
         scenario: Described::Network(Box::new(scenario)),
     })
 }

@@ -37,7 +37,17 @@ impl Catalogue {
     ///
     /// A report of every problem found.
     pub fn described(self, text: &str) -> Result<Described, Report> {
-        single(self, text, RESOLVED, &mut Files::none())
+        single(self, text, RESOLVED, None, &mut Files::none())
+    }
+
+    /// [`described`](Self::described), with this seed in place of its own: what each run draws is
+    /// that of a run of this seed.
+    ///
+    /// # Errors
+    ///
+    /// A report of every problem found.
+    pub fn described_for(self, text: &str, seed: u64) -> Result<Described, Report> {
+        single(self, text, RESOLVED, Some(seed), &mut Files::none())
     }
 
     /// [`described`](Self::described), for a network.
@@ -46,7 +56,7 @@ impl Catalogue {
     ///
     /// A report of every problem found, or that it is a slotted model and no network.
     pub fn from_resolved(self, text: &str) -> Result<Scenario, Report> {
-        network(self, text, RESOLVED, &mut Files::none())
+        network(self, text, RESOLVED, None, &mut Files::none())
     }
 
     /// Reads a scenario file without a sweep.
@@ -55,7 +65,17 @@ impl Catalogue {
     ///
     /// A report of every problem found, or that it is a slotted model and no network.
     pub fn parse(self, text: &str, path: &str) -> Result<Scenario, Report> {
-        network(self, text, path, &mut Files::beside(path, None))
+        network(self, text, path, None, &mut Files::beside(path, None))
+    }
+
+    /// [`parse`](Self::parse), with this seed in place of the file's: what each run draws is that of
+    /// a run of this seed.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn parse_for(self, text: &str, path: &str, seed: u64) -> Result<Scenario, Report> {
+        network(self, text, path, Some(seed), &mut Files::beside(path, None))
     }
 }
 
@@ -64,9 +84,10 @@ fn network(
     catalogue: Catalogue,
     text: &str,
     path: &str,
+    seed: Option<u64>,
     files: &mut Files,
 ) -> Result<Scenario, Report> {
-    match single(catalogue, text, path, files)? {
+    match single(catalogue, text, path, seed, files)? {
         Described::Network(scenario) => Ok(*scenario),
         Described::Slotted(_) => {
             let mut problems = Problems::default();
@@ -87,10 +108,12 @@ fn single(
     catalogue: Catalogue,
     text: &str,
     path: &str,
+    seed: Option<u64>,
     files: &mut Files,
 ) -> Result<Described, Report> {
     let mut problems = Problems::watched(catalogue, None);
-    let tree = load(text, path, &[], &mut problems);
+    let seed = seed.map(|seed| ("seed".to_owned(), seed.to_string()));
+    let tree = load(text, path, seed.as_slice(), &mut problems);
     if !problems.is_readable() {
         return Err(report(problems));
     }

@@ -3,10 +3,12 @@
 mod catalogue;
 
 use catalogue::plan;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use backlane_scenario::Described;
 use backlane_scenario::model::{
-    Failed, Link, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, Scenario,
+    Endpoints, Failed, Link, NodeKind, QueueConfig, QueueDiscipline, QueueLimit, Scenario,
 };
 use backlane_units::Bytes;
 
@@ -361,6 +363,125 @@ fn cells_hold_a_router_each_and_neighbours_are_linked() {
     assert_eq!(cells("joined = 8\n").links.len(), 9 + 8 + 12);
     assert_ne!(cells("placement_seed = 2\n").nodes, four.nodes);
     assert_eq!(cells("placement_seed = 1\n").nodes, four.nodes);
+}
+
+/// The text of twelve routers in 3 × 4 cells of 200 m.
+fn twelve(keys: &str) -> String {
+    format!(
+        "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 3\ncolumns = 4\n\
+         link = {{ medium = \"wifi\" }}\n{keys}[wifi]\n"
+    )
+}
+
+#[test]
+fn nodes_of_random_cells_are_linked_to_those_of_their_own_and_joined_cells() {
+    for joined in [4, 8] {
+        for seed in 1..=5 {
+            let keys = format!("nodes = 12\njoined = {joined}\nplacement_seed = {seed}\n");
+            let scenario = catalogue::parse(&twelve(&keys), "cells.toml").unwrap();
+            let cells: Vec<(i64, i64)> = scenario
+                .nodes
+                .iter()
+                .map(|node| node.position_m.unwrap())
+                .map(|(x, y)| ((x / 200.0) as i64, (y / 200.0) as i64))
+                .collect();
+            assert!(
+                cells
+                    .iter()
+                    .all(|(x, y)| (0..4).contains(x) && (0..3).contains(y))
+            );
+            let distinct: BTreeSet<_> = cells.iter().collect();
+            assert!(distinct.len() < 12, "some share a cell");
+            let are_joined = |a: usize, b: usize| {
+                let (dx, dy) = (cells[a].0 - cells[b].0, cells[a].1 - cells[b].1);
+                match joined {
+                    4 => dx.abs() + dy.abs() <= 1,
+                    _ => dx.abs().max(dy.abs()) <= 1,
+                }
+            };
+            let expected: BTreeSet<_> = (0..12)
+                .flat_map(|a| (a + 1..12).map(move |b| (a, b)))
+                .filter(|&(a, b)| are_joined(a, b))
+                .collect();
+            let links: BTreeSet<_> = scenario.links.iter().map(|link| (link.a, link.b)).collect();
+            assert_eq!(links, expected);
+            assert_eq!(scenario.links.len(), expected.len());
+            let mut reached = BTreeSet::from([0]);
+            for _ in 0..12 {
+                let next = links
+                    .iter()
+                    .filter(|(a, b)| reached.contains(a) != reached.contains(b));
+                let next: Vec<_> = next.flat_map(|&(a, b)| [a, b]).collect();
+                reached.extend(next);
+            }
+            assert_eq!(reached.len(), 12, "connected");
+        }
+    }
+}
+
+#[test]
+fn a_placement_that_is_never_connected_is_refused() {
+    let text = twelve("nodes = 2\nplacement_seed = 1\n")
+        .replace("rows = 3\ncolumns = 4", "rows = 1000\ncolumns = 1000");
+    let report = catalogue::parse(&text, "cells.toml").unwrap_err();
+    assert_eq!(report.diagnostics[0].code, "S033");
+}
+
+/// The normal form keeps the generator, which then gives each seed the network of a file with this
+/// number.
+#[test]
+fn each_run_draws_its_own_network_if_the_file_says_so() {
+    let drawn = twelve("nodes = 12\nplacement_seed = \"run\"\n");
+    let plan = plan(&drawn, "cells.toml", &[], Some(5)).unwrap();
+    let resolved = &plan.cells[0].resolved;
+    assert!(resolved.contains("placement_seed = \"run\""), "{resolved}");
+    let again = self::plan(resolved, "again.toml", &[], Some(5)).unwrap();
+    assert_eq!(again.cells[0].resolved, *resolved);
+    assert_eq!(again.cells[0].hash, plan.cells[0].hash);
+    for seed in [1, 2, 3] {
+        let fixed = twelve(&format!("nodes = 12\nplacement_seed = {seed}\n"));
+        let fixed = catalogue::parse(&fixed, "cells.toml").unwrap();
+        let run = catalogue::described_for(resolved, seed).unwrap();
+        let Described::Network(run) = run else {
+            unreachable!("a network");
+        };
+        assert_eq!((run.nodes, run.links), (fixed.nodes, fixed.links));
+        assert_eq!((run.is_drawn, run.seed), (true, seed));
+        assert!(!fixed.is_drawn);
+    }
+}
+
+#[test]
+fn each_run_draws_the_ends_of_its_flows_if_the_file_says_so() {
+    let flow = |keys: &str| {
+        let all: Vec<_> = (2..=12).map(|node| format!("\"n{node}\"")).collect();
+        let text = twelve("");
+        format!(
+            "{text}[[flow]]\nkind = \"transfer\"\nsize = \"endless\"\nfrom = \"n1\"\nto = [{}]\n{keys}",
+            all.join(", ")
+        )
+    };
+    let ends = |seed: u64| {
+        let scenario = catalogue::parse_for(&flow("drawn = 4\n"), "cells.toml", seed).unwrap();
+        assert!(scenario.is_drawn);
+        let Endpoints::Nodes(to) = &scenario.flows[0].to else {
+            unreachable!("nodes");
+        };
+        to.clone()
+    };
+    let first = ends(1);
+    let distinct: BTreeSet<_> = first.iter().copied().collect();
+    assert_eq!(distinct.len(), 4);
+    assert!(distinct.iter().all(|node| (1..12).contains(node)));
+    assert_eq!(ends(1), first);
+    assert_ne!(ends(2), first);
+    let refusal = |keys: &str| {
+        let report = catalogue::parse(&flow(keys), "cells.toml").unwrap_err();
+        report.diagnostics[0].code
+    };
+    assert_eq!(refusal("drawn = 12\n"), "S017");
+    let text = flow("drawn = 2\n").replace("from = \"n1\"", "from = [\"n1\", \"n1\"]");
+    assert!(catalogue::parse(&text, "cells.toml").is_err());
 }
 
 #[test]

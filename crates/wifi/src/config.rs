@@ -117,6 +117,9 @@ params! {
         lossy_links: OneOrMany<String> = OneOrMany(vec!["all".to_owned()]);
         /// The share of them that is lossy, drawn in every run.
         lossy_share: f64 = 1.0, in PROBABILITY;
+        /// The loss of a lossy link: `loss` on all, or uniform from zero to `loss`, drawn for each
+        /// link and run.
+        loss_law: LossLaw = LossLaw::Same;
         /// Whether RTS, CTS and ACK of a lossy link are lost as its data is.
         control_loss: bool = false;
     }
@@ -142,6 +145,17 @@ words! {
         Listed = "listed",
         /// Besides them, all pairs in range.
         InRange = "in-range",
+    }
+}
+
+words! {
+    /// How the losses of lossy links differ.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LossLaw {
+        /// They are the same.
+        Same = "same",
+        /// Each is uniform from zero to the given loss.
+        Uniform = "uniform",
     }
 }
 

@@ -27,7 +27,8 @@ mod receiver;
 
 pub use build::links_in_range;
 pub use config::{
-    BasicRate, DataRate, Neighbours, Profile, Reception, StationConfig, WifiConfig, WifiLinkConfig,
+    BasicRate, DataRate, LossLaw, Neighbours, Profile, Reception, StationConfig, WifiConfig,
+    WifiLinkConfig,
 };
 pub use counters::{LinkCounters, RadioCounters};
 pub use error::WifiError;

@@ -64,8 +64,9 @@ impl World {
     /// Builds the world of a scenario for one seed. `trace` logs every event and draw.
     ///
     /// # Errors
-    /// If the scenario contradicts itself in a way that its checks should have found, or names a
-    /// congestion control that the simulator does not have.
+    /// If the scenario contradicts itself in a way that its checks should have found, names a
+    /// congestion control that the simulator does not have, or was read for another seed and is
+    /// [`Scenario::is_drawn`].
     pub fn new(scenario: &Scenario, seed: u64, trace: Option<Trace>) -> Result<Self, BuildError> {
         Self::with_models(Models::standard(), scenario, seed, trace)
     }
@@ -122,6 +123,14 @@ impl World {
         trace: Option<Trace>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Unbuilt> {
+        if scenario.is_drawn && scenario.seed != seed {
+            let message = format!(
+                "each run draws its network or its flows: read the scenario for seed {seed}, it was \
+                 read for {}",
+                scenario.seed
+            );
+            return Err(BuildError(message).into());
+        }
         let mut builder = Builder::new(models, supplied, scenario, seed, trace.as_ref())?;
         builder.add_network(watch)?;
         let (infos, specs) = builder.flows(watch)?;

@@ -7,7 +7,7 @@ use backlane_record::Table;
 use backlane_world::controls::Control;
 use backlane_world::tcp::congestion::{Ack, CongestionControl, Window};
 use backlane_world::units::SimTime;
-use backlane_world::{Ended, Models, Outcome, remarks};
+use backlane_world::{Ended, Models, Outcome, World, remarks};
 use common::{floats, integers, resolve, run, texts};
 
 /// A chain of routers 100 m apart that all hear each other, up to three of them, under ns-2's radio.
@@ -484,4 +484,15 @@ fn cells_of_ues_beside_radios_are_in_the_piece_of_their_enodeb() {
     )
     .unwrap();
     assert_eq!(cells, bare, "the UEs add no piece of their own");
+}
+
+#[test]
+fn a_network_that_each_run_draws_is_built_for_the_seed_that_it_was_read_for() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"cells\"\nrows = 2\ncolumns = 2\n\
+                placement_seed = \"run\"\nlink = { medium = \"wifi\" }\n[wifi]\n";
+    let catalogue = backlane_world::catalogue();
+    let scenario = catalogue.parse_for(text, "cells.toml", 7).unwrap();
+    assert!(World::new(&scenario, 7, None).is_ok());
+    let refused = World::new(&scenario, 8, None).map(drop).unwrap_err();
+    assert!(refused.to_string().contains("for seed 8"), "{refused}");
 }

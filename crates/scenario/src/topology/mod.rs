@@ -32,6 +32,7 @@ use crate::spec::tables::MOST_NODES;
 use crate::tree::{Item, Table, Value};
 use crate::values::FARTHEST_UM;
 
+pub(crate) use draws::{SplitMix, is_drawn};
 use network::too_many;
 pub(crate) use network::{Network, Placed};
 use template::{Template, check_queue, template};
@@ -41,15 +42,16 @@ pub(crate) use template::{check_waiting_time, queue, queue_without_rate};
 pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
     let item = file.get("topology")?;
     let topology = item.as_table()?;
+    let seed = file.integer("seed")?;
     let mut network = match topology.text("kind")? {
         "grid" => lattice::grid(topology, problems)?,
         "chain" => lattice::chain(topology, problems)?,
         "tree" => lattice::tree(topology, problems)?,
         "diamond" => lattice::diamond(topology, problems)?,
-        "ring_tree" => ring_tree::build(topology, problems)?,
-        "cells" => cells::build(topology, problems)?,
+        "ring_tree" => ring_tree::build(topology, seed, problems)?,
+        "cells" => cells::build(topology, seed, problems)?,
         "sites" => sites::build(topology, files, problems)?,
-        "scattered" => scattered::build(topology, files, problems)?,
+        "scattered" => scattered::build(topology, seed, files, problems)?,
         _ => graph(topology, problems),
     };
     if network.nodes.is_empty() && problems.has_errors() {

@@ -49,7 +49,7 @@ fn centre(table: &Table, nodes: usize, problems: &mut Problems) -> Vec<usize> {
 }
 
 /// Builds the network.
-pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
+pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option<Network> {
     let (rows, columns) = (
         table.integer::<u64>("rows")?,
         table.integer::<u64>("columns")?,
@@ -76,7 +76,7 @@ pub(super) fn build(table: &Table, problems: &mut Problems) -> Option<Network> {
     let centre = centre(table, nodes, problems);
     let template = template(table);
 
-    let mut draws = SplitMix(table.integer::<u64>("placement_seed")?);
+    let mut draws = SplitMix::of(table, seed)?;
     let cells: Vec<(Length, Length)> = (0..nodes)
         .map(|cell| {
             let (row, column) = (cell as i64 / columns as i64, cell as i64 % columns as i64);

@@ -12,12 +12,17 @@ use crate::problems::Problems;
 use crate::tree::Table;
 
 /// Builds the network: enb1, enb2, … in the order in which they are drawn.
-pub(super) fn build(table: &Table, files: &mut Files, problems: &mut Problems) -> Option<Network> {
+pub(super) fn build(
+    table: &Table,
+    seed: u64,
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<Network> {
     let span = table.place("nodes", Span::default());
     let nodes: u64 = table.integer("nodes")?;
     let spacing: Length = table.quantity("spacing")?;
     let side = side(nodes, spacing);
-    let mut draws = SplitMix(table.integer("placement_seed")?);
+    let mut draws = SplitMix::of(table, seed)?;
     let mut names = Vec::new();
     let mut places = Vec::new();
     for node in 1..=nodes {

@@ -27,6 +27,14 @@ pub fn parse(text: &str, path: &str) -> Result<Scenario, Report> {
     catalogue().parse(text, path)
 }
 
+pub fn parse_for(text: &str, path: &str, seed: u64) -> Result<Scenario, Report> {
+    catalogue().parse_for(text, path, seed)
+}
+
+pub fn described_for(text: &str, seed: u64) -> Result<Described, Report> {
+    catalogue().described_for(text, seed)
+}
+
 pub fn described(text: &str) -> Result<Described, Report> {
     catalogue().described(text)
 }

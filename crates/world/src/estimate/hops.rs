@@ -6,8 +6,8 @@ use backlane_radio::{PathLoss, Position, Sight};
 use backlane_scenario::model::{
     AccessKind, Capacity, QueueConfig, QueueLimit, RadioLink, Scenario,
 };
-use backlane_wifi::WifiConfig;
 use backlane_wifi::phy::Standard;
+use backlane_wifi::{LossLaw, WifiConfig};
 
 /// Bytes of a packet of unknown length.
 const USUAL_BYTES: f64 = 1500.0;
@@ -76,7 +76,11 @@ pub(super) fn air(
     let uses_rts = threshold.is_some_and(|threshold| threshold.get() < 1000);
     let bps = radio.rate.unwrap_or(wifi.data_rate()).as_bps() as f64;
     let s_per_bit = 1.0 / bps.max(1.0);
-    let given = wifi.loss.map_or(0.0, |loss| loss * wifi.lossy_share);
+    let mean = match wifi.loss_law {
+        LossLaw::Same => 1.0,
+        LossLaw::Uniform => 0.5,
+    };
+    let given = wifi.loss.map_or(0.0, |loss| loss * mean * wifi.lossy_share);
     let loss = radio.loss.unwrap_or(given).clamp(0.0, 0.9);
     let us = overhead_us + if uses_rts { rts_us } else { 0.0 };
     Hop {

@@ -653,7 +653,7 @@ fn assignment(wifi: &str, assigned: &str) -> String {
 const ASSIGNED: &str = "[assignment]\nchannels = \"fcra\"\nradios = 2\n\
     demands = [{ from = \"n0\", to = \"n5\" }, { from = \"n0\", to = \"n2\", rate = \"3 Mbit/s\" }]\n";
 
-const TOPOLOGIES: [(&str, &str); 10] = [
+const TOPOLOGIES: [(&str, &str); 11] = [
     ("tree", "kind = \"tree\"\nbranching = 2\ndepth = 2\n"),
     (
         "ring tree",
@@ -664,6 +664,10 @@ const TOPOLOGIES: [(&str, &str); 10] = [
     (
         "cells, corners",
         "kind = \"cells\"\nrows = 2\ncolumns = 3\njoined = 8\n",
+    ),
+    (
+        "cells, drawn",
+        "kind = \"cells\"\nrows = 2\ncolumns = 3\nnodes = 7\nplacement_seed = \"run\"\n",
     ),
     (
         "sites, k-nearest",

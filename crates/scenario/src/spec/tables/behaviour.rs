@@ -157,12 +157,18 @@ const UDP_PACKET: Key = key(
 );
 const FROM: Key = key("from", ENDS, Required, FROM_DOC);
 const TO: Key = key("to", ENDS, Required, TO_DOC);
+const DRAWN: Key = key(
+    "drawn",
+    Kind::OrWord("all", &COUNT),
+    Default("\"all\""),
+    "How many of the ends in `to` get data: all, or this many, which each run draws by its seed, none twice.",
+);
 
 /// The keys of an access technology that the running program declares, beside its own.
 pub(super) const DECLARED_ACCESS: &[Key] = &[UES, PLACEMENT, PER_ENODEB];
 
 /// The keys of a kind of flow that the running program declares, beside its own.
-pub(super) const DECLARED_FLOW: &[Key] = &[FROM, TO, UDP_SIZE];
+pub(super) const DECLARED_FLOW: &[Key] = &[FROM, TO, DRAWN, UDP_SIZE];
 
 /// A group of flows.
 pub(crate) static FLOW: Section = Section {
@@ -201,6 +207,7 @@ pub(crate) static FLOW: Section = Section {
                 keys: &[
                     key("from", ENDS, Default("\"server\""), FROM_DOC),
                     key("to", ENDS, Default("\"ues\""), TO_DOC),
+                    DRAWN,
                     TCP_SIZE,
                     GAP,
                     FLOW_CC,
@@ -213,6 +220,7 @@ pub(crate) static FLOW: Section = Section {
                 keys: &[
                     key("from", ENDS, Default("\"ues\""), FROM_DOC),
                     key("to", ENDS, Default("\"server\""), TO_DOC),
+                    DRAWN,
                     TCP_SIZE,
                     GAP,
                     FLOW_CC,
@@ -222,7 +230,7 @@ pub(crate) static FLOW: Section = Section {
                 rules: None,
                 name: "transfer",
                 doc: "TCP between any nodes.",
-                keys: &[FROM, TO, TCP_SIZE, GAP, FLOW_CC],
+                keys: &[FROM, TO, DRAWN, TCP_SIZE, GAP, FLOW_CC],
             },
             Variant {
                 rules: None,
@@ -231,6 +239,7 @@ pub(crate) static FLOW: Section = Section {
                 keys: &[
                     FROM,
                     TO,
+                    DRAWN,
                     UDP_RATE,
                     UDP_PACKET,
                     UDP_SIZE,
@@ -264,6 +273,7 @@ pub(crate) static FLOW: Section = Section {
                 keys: &[
                     FROM,
                     TO,
+                    DRAWN,
                     UDP_RATE,
                     key("on", MEAN, Required, "Mean of the on times."),
                     key("off", MEAN, Required, "Mean of the off times."),

@@ -156,12 +156,15 @@ const SPACING: Key = key(
 const LINK_KEY: Key = key("link", Kind::Table(&LINK), Required, "Every link.");
 const PLACEMENT_SEED: Key = key(
     "placement_seed",
-    Kind::Integer {
-        min: 0,
-        max: i64::MAX,
-    },
+    Kind::OrWord(
+        "run",
+        &Kind::Integer {
+            min: 0,
+            max: i64::MAX,
+        },
+    ),
     Default("1"),
-    "Draws the places; the same in every run.",
+    "Draws the places. With a number they are the same in every run; with \"run\" each run draws its own, by its seed.",
 );
 const SITE_LINKS: Key = key(
     "links",
@@ -248,15 +251,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         Default("\"200 m\""),
                         "Largest displacement of a node along each axis.",
                     ),
-                    key(
-                        "placement_seed",
-                        Kind::Integer {
-                            min: 0,
-                            max: i64::MAX,
-                        },
-                        Default("1"),
-                        "Draws the displacements; the same in every run.",
-                    ),
+                    PLACEMENT_SEED,
                     key(
                         "root",
                         COUNT,
@@ -302,10 +297,16 @@ pub(crate) static TOPOLOGY: Section = Section {
             Variant {
                 rules: None,
                 name: "cells",
-                doc: "Rows and columns of square cells, numbered row by row from the top left, with a router n1, n2, … at a random place in each.",
+                doc: "Rows and columns of square cells with routers n1, n2, … at random places.",
                 keys: &[
                     key("rows", COUNT, Required, "Number of rows."),
                     key("columns", COUNT, Required, "Number of columns."),
+                    key(
+                        "nodes",
+                        Kind::OrWord("one in each", &COUNT),
+                        Default("\"one in each\""),
+                        "The routers: one in each cell, numbered row by row from the top left, or this many anywhere in the area, numbered as they are drawn; those are drawn again until they are connected.",
+                    ),
                     key(
                         "spacing",
                         Kind::Length { min_um: 1 },
@@ -317,7 +318,7 @@ pub(crate) static TOPOLOGY: Section = Section {
                         "joined",
                         Kind::Choice(&[4, 8]),
                         Default("4"),
-                        "Whether a node is linked to those of the four cells beside its own, or also of the four at its corners.",
+                        "Whether a node is linked to those of its own cell and the four beside it, or also of the four at its corners.",
                     ),
                     LINK_KEY,
                 ],
