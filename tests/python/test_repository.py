@@ -553,16 +553,14 @@ def test_the_architecture_page_lists_every_crate_and_package() -> None:
         assert f"`{folder}/`" in plan, f"python/backlane/{folder}"
 
 
-def test_pages_of_studies_say_when_an_older_model_made_them() -> None:
-    from backlane import native
-    from backlane.studies.age import pages, with_notice
+def test_pages_of_studies_say_when_an_older_model_or_older_files_made_them() -> None:
+    from backlane.studies.age import current, pages
 
     found = pages(ROOT / "studies")
     assert len(found) >= 8
     for page in found:
-        text = page.read_text()
-        wanted = with_notice(text, native.module().model_version())
-        assert text == wanted, f"{page}: run `python -m backlane.studies.age`"
+        wanted = current(page)
+        assert page.read_text() == wanted, f"{page}: run `python -m backlane.studies.age`"
 
 
 def test_a_page_of_an_older_model_has_a_notice_until_it_is_made_anew() -> None:
@@ -577,5 +575,10 @@ def test_a_page_of_an_older_model_has_a_notice_until_it_is_made_anew() -> None:
     )
     assert with_notice(with_notice(old, "4"), "4") == with_notice(old, "4")
     assert with_notice(with_notice(old, "4"), "3") == old
+    changed = with_notice(old, "4", changed=True)
+    assert "files of this study have changed" in changed
+    assert "Model version 3 made this page" in changed
+    assert with_notice(changed, "4") == with_notice(old, "4")
+    assert with_notice(changed, "3", changed=True).count("> **") == 1
     with pytest.raises(ValueError, match="name its model version"):
         with_notice("# A study\n", "4")

@@ -65,6 +65,7 @@ def test_shares_are_of_what_all_flows_have() -> None:
     assert number("flow_goodput@3", three) == pytest.approx(8e3)
     assert number("flow_share@2", three) == pytest.approx(24 / 144)
     assert number("least_share", three) == pytest.approx(8 / 144)
+    assert number("least_goodput", three) == pytest.approx(8e3)
     assert number("surviving", three) == 3
     assert number("jain_all", three) == pytest.approx(432**2 / (3 * (400**2 + 24**2 + 8**2)))
     assert math.isnan(number("flow_goodput@4", three))
@@ -81,6 +82,7 @@ def test_a_window_starves_a_flow_that_gets_less_than_a_hundredth_of_a_fair_share
     )  # fmt: skip
     assert number("starved_windows@2", both) == pytest.approx(0.75)
     assert number("starved_windows@1", both) == 0.0
+    assert number("starved_windows_most", both) == pytest.approx(0.75)
     assert math.isnan(number("starved_windows@2", view(flow("a", 1), flow("b", 1))))
 
 
@@ -101,7 +103,9 @@ def test_routers_and_coded_flows_are_summed() -> None:
             "bytes_unequal": 2,
             "edge_drops": 3,
             "edge_drops_answered": 0,
+            "edge_drops_late": 1,
             "edge_drops_open": 2,
+            "duplicate_acks_given": 4,
         },
     ]
     sums = view(flow("a", 2_000_000, duplicate_acks=5, rtos=1), routing=nodes, coding=coded)
@@ -109,9 +113,14 @@ def test_routers_and_coded_flows_are_summed() -> None:
     assert number("trapped", sums) == pytest.approx(2.0)
     assert number("wrong_bytes", sums) == 2.0
     assert number("edge_drops_answered", sums) == pytest.approx(0.75)
+    assert number("edge_drops_heard", sums) == 1.0
     assert number("troubles_per_mb", sums) == pytest.approx(3.0)
+    # One of five duplicates, and the timeout.
+    assert number("unmasked_per_mb", sums) == pytest.approx(1.0)
     none = view(flow("a", 0))
-    for name in ("overflow_at_source", "trapped", "wrong_bytes", "edge_drops_answered"):
+    for name in (
+        "overflow_at_source", "trapped", "wrong_bytes", "edge_drops_answered", "edge_drops_heard",
+    ):  # fmt: skip
         assert math.isnan(number(name, none)), name
 
 

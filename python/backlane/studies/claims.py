@@ -7,6 +7,9 @@ cases in which it must hold.
 
 The rules are those of `backlane.studies.rules`, and ``claims``, which holds if the claims named in
 ``all_of`` are reproduced.
+
+A rule that was corrected stands below its claim as ``[claim.former]``, with the ``reason`` and, if
+it differs, the ``statement`` that it tested. It is tested too, and the page shows both verdicts.
 """
 
 from __future__ import annotations
@@ -35,9 +38,25 @@ WEIGHTS = ("A", "B", "C", "MECH")
 _PART_KEYS = {
     "experiment", "rule", "metric", "where", "for_each", "at_least", "along", "terms", "strict",
     "within", "low", "high", "rank", "factors", "levels", "largest", "against", "seeds",
-    "distribution", "all_of", "least", "sign", "level",
+    "distribution", "all_of", "least", "sign", "level", "weak",
 }  # fmt: skip
-_CLAIM_KEYS = {"id", "source", "statement", "weight", "cause", "part"}
+_CLAIM_KEYS = {"id", "source", "statement", "weight", "cause", "part", "former"}
+_FORMER_KEYS = {"statement", "reason", "part"}
+
+
+@dataclass(frozen=True)
+class Former:
+    """A rule of a claim before it was corrected.
+
+    Attributes:
+        statement: what it tested, in the words of the claim then.
+        reason: why it was corrected.
+        parts: its rules.
+    """
+
+    statement: str
+    reason: str
+    parts: list[Part]
 
 
 @dataclass(frozen=True)
@@ -51,6 +70,7 @@ class Claim:
         weight: "A" headline, "B" supporting, "C" fragile, "MECH" mechanism that must hold.
         cause: the reason for a difference, found by a run; shown only if the claim differs.
         parts: its rules.
+        former: the rules that these replaced, if they were corrected.
     """
 
     id: str
@@ -59,11 +79,17 @@ class Claim:
     weight: str
     cause: str
     parts: list[Part]
+    former: Former | None = None
+
+    @property
+    def all_parts(self) -> list[Part]:
+        """Its rules, and those that they replaced."""
+        return [*self.parts, *(self.former.parts if self.former else [])]
 
     @property
     def experiments(self) -> list[str]:
         """The experiments that it needs."""
-        return list(dict.fromkeys(name for part in self.parts for name in part.experiments))
+        return list(dict.fromkeys(name for part in self.all_parts for name in part.experiments))
 
 
 @dataclass
@@ -78,6 +104,7 @@ class Verdict:
         unsettled: experiments in which more seeds could change the outcome.
         p_values: of every strict comparison, paired t, two-sided.
         survives: whether all of these stay below 5 % after Holm's correction over the study.
+        former: the outcome by the rules that were corrected; empty if there are none.
     """
 
     claim: Claim
@@ -87,6 +114,7 @@ class Verdict:
     unsettled: set[str] = field(default_factory=set)
     p_values: list[float] = field(default_factory=list)
     survives: bool = True
+    former: str = ""
 
 
 def load(study: Study) -> list[Claim]:
@@ -118,7 +146,7 @@ def load(study: Study) -> list[Claim]:
     for claim in claims:
         if ids.count(claim.id) > 1:
             raise BacklaneError("R022", f"{claim.id} stands twice", path, "use each id once")
-        for part in claim.parts:
+        for part in claim.all_parts:
             if part.rule != "claims":
                 for name in part.experiments or [""]:
                     require_experiment(study, name, f"{path}: {claim.id}")
@@ -137,7 +165,7 @@ def check_cells(claims: Sequence[Claim], plans: Mapping[str, Plan], path: Path) 
         BacklaneError: R022 with the claim and the selection.
     """
     for claim in claims:
-        for part in claim.parts:
+        for part in claim.all_parts:
             place = f"{path}: {claim.id}"
             for case in part.cases():
                 for experiment, where in selections(part, case):
@@ -172,16 +200,33 @@ def _claim(table: Mapping[str, Any], path: Path) -> Claim:
     weight = take(table, "weight", str, place)
     if weight not in WEIGHTS:
         raise BacklaneError("R022", f'weight "{weight}"', place, f"one of {', '.join(WEIGHTS)}")
-    shared = {key: value for key, value in table.items() if key in _PART_KEYS}
-    parts = [_part(shared | part, place) for part in table.get("part", [{}])]
+    statement = take(table, "statement", str, place)
     return Claim(
         id=name,
         source=take(table, "source", str, place),
-        statement=take(table, "statement", str, place),
+        statement=statement,
         weight=weight,
         cause=take(table, "cause", str, place, ""),
-        parts=parts,
+        parts=_parts(table, place),
+        former=_former(table, statement, place),
     )
+
+
+def _former(table: Mapping[str, Any], statement: str, place: str) -> Former | None:
+    if "former" not in table:
+        return None
+    former = take(table, "former", dict, place)
+    refuse_unknown(former, _FORMER_KEYS | _PART_KEYS, place)
+    return Former(
+        statement=take(former, "statement", str, place, statement),
+        reason=take(former, "reason", str, place),
+        parts=_parts({"experiment": table.get("experiment", "")} | former, place),
+    )
+
+
+def _parts(table: Mapping[str, Any], place: str) -> list[Part]:
+    shared = {key: value for key, value in table.items() if key in _PART_KEYS}
+    return [_part(shared | part, place) for part in table.get("part", [{}])]
 
 
 def _part(table: Mapping[str, Any], place: str) -> Part:
@@ -218,7 +263,10 @@ def judge(claims: Sequence[Claim], data: Data) -> list[Verdict]:
     """Test every claim; those that name other claims are tested last."""
     found: dict[str, Verdict] = {}
     for claim in sorted(claims, key=lambda c: any(p.rule == "claims" for p in c.parts)):
-        found[claim.id] = _judge(claim, data, found)
+        verdict = found[claim.id] = _judge(claim, data, found)
+        if claim.former is not None:
+            before = replace(claim, parts=claim.former.parts, former=None)
+            verdict.former = _judge(before, data, found).outcome
     _holm(list(found.values()))
     return [found[claim.id] for claim in claims]
 

@@ -80,6 +80,7 @@ def write(study: Study, folder: Path, findings: Findings, *, quick: bool) -> Pat
     parts += [
         _made(study, findings.runs, apart=bool(others)),
         _summary(verdicts),
+        _former(verdicts),
         _sensitivity(findings.sensitivity),
         _others(verdicts, others),
         _claims(verdicts),
@@ -138,6 +139,27 @@ def _summary(verdicts: Sequence[Verdict]) -> str:
             f"comparisons of the study: {', '.join(fragile)}."
         )
     return "\n".join(lines) + "\n"
+
+
+def _former(verdicts: Sequence[Verdict]) -> str:
+    """Every claim whose rule was corrected, with the verdicts of both rules."""
+    lines = [
+        f"| {verdict.claim.id} | {former.statement} | {_word(verdict.former)} "
+        f"| {verdict.claim.statement} | {_word(verdict.outcome)} | {former.reason} |"
+        for verdict in verdicts
+        if (former := verdict.claim.former) is not None
+    ]
+    if not lines:
+        return ""
+    return "\n".join([
+        "## Rules that were corrected\n",
+        "Rules that required more than the paper states, or something else. The verdicts are those "
+        "of the same runs.\n",
+        "| id | rule before | verdict | rule now | verdict | why |",
+        "|---|---|---|---|---|---|",
+        *lines,
+        "",
+    ])  # fmt: skip
 
 
 def _sensitivity(tables: Sequence[Sensitivity]) -> str:
@@ -235,9 +257,11 @@ def _claims(verdicts: Sequence[Verdict]) -> str:
 
 
 def _outcome(verdict: Verdict) -> str:
-    if verdict.outcome == "differs":
-        return "**differs**" + (" (a tie)" if verdict.tie else "")
-    return verdict.outcome
+    return _word(verdict.outcome) + (" (a tie)" if verdict.tie else "")
+
+
+def _word(outcome: str) -> str:
+    return "**differs**" if outcome == "differs" else outcome
 
 
 def _figures(drawn: Sequence[tuple[FigureSpec, list[Drawn]]]) -> str:

@@ -53,6 +53,7 @@ class Reproduction:
                 {
                     "id": v.claim.id, "weight": v.claim.weight, "outcome": v.outcome,
                     "measured": v.measured, "tie": v.tie, "statement": v.claim.statement,
+                    **({"former": v.former} if v.former else {}),
                 }
                 for v in self.verdicts
             ],

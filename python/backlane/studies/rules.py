@@ -2,7 +2,8 @@
 
 ``order``
     Terms ascend. ``strict`` (ORD): the 95 % interval of every adjacent difference, paired by
-    seed, lies above zero. Otherwise (ORDw): the means ascend.
+    seed, lies above zero. ``weak``: none lies below zero, so that equal terms are in order.
+    Otherwise (ORDw): the means ascend.
 ``equal``
     The means of two terms differ by at most ``within`` of the larger one.
 ``band``
@@ -92,6 +93,8 @@ def decide(part: Part, case: Mapping[str, Any], data: Data) -> Case:
     text = ", ".join(f"{name} {value}" for name, value in zip(names, shown, strict=True))
     options = part.options
     if part.rule == "order":
+        if options.get("weak"):
+            return _not_descending(values, text)
         return _order(values, means, text, strict=bool(options.get("strict")))
     if part.rule == "equal":
         apart = abs(means[0] - means[1]) / max(abs(means[0]), abs(means[1]), 1e-300)
@@ -142,6 +145,13 @@ def _order(values: Sequence[BySeed], means: Sequence[float], text: str, *, stric
         unsettled=any(gap.has_zero for gap in gaps),
         p_values=[_p_value(before, after) for before, after in pairwise(values)],
     )
+
+
+def _not_descending(values: Sequence[BySeed], text: str) -> Case:
+    gaps = [paired_difference(after, before) for before, after in pairwise(values)]
+    if any(not gap.known for gap in gaps):
+        return Case(None, f"{text} (one seed)")
+    return Case(all(gap.high >= 0 for gap in gaps), text)
 
 
 def _band_by_seed(

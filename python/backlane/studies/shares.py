@@ -66,6 +66,11 @@ def arrived_bytes(view: RunView, flow: Mapping[str, Any], time_s: float) -> floa
     return at(view.samples("goodput", str(flow["flow"]), "delivered_bytes"), time_s)
 
 
+def least_goodput(view: RunView) -> float:
+    """The smallest goodput of a flow, in bit/s."""
+    return min(goodputs_bps(view), default=math.nan)
+
+
 def starved_windows(view: RunView, number: float) -> float:
     """The share of windows of 5 s, from the last start on, in which a flow starves.
 
@@ -85,6 +90,14 @@ def starved_windows(view: RunView, number: float) -> float:
         ]
         starved += got[index] <= STARVES * math.fsum(got) / len(got)
     return starved / windows if windows else math.nan
+
+
+def starved_windows_most(view: RunView) -> float:
+    """The share of windows of 5 s in which a flow starves, of the flow with the most."""
+    return max(
+        (starved_windows(view, number) for number in range(1, len(view.everything) + 1)),
+        default=math.nan,
+    )
 
 
 def detour(view: RunView, number: float) -> float:
@@ -123,6 +136,14 @@ def troubles_per_mb(view: RunView) -> float:
     return troubles / (delivered / 1e6) if delivered else math.nan
 
 
+def unmasked_per_mb(view: RunView) -> float:
+    """The same without the duplicates that network coding gives TCP for drops at the edge."""
+    delivered = _total(view.flows, "delivered_bytes")
+    given = _total(view.coding, "duplicate_acks_given")
+    troubles = _total(view.flows, "duplicate_acks") - given + _total(view.flows, "rtos")
+    return troubles / (delivered / 1e6) if delivered else math.nan
+
+
 def wrong_bytes(view: RunView) -> float:
     """Decoded bytes that differ from those sent, or are out of order."""
     compared = _total(view.coding, "bytes_compared")
@@ -138,6 +159,16 @@ def edge_drops_answered(view: RunView) -> float:
     return _total(view.coding, "edge_drops_answered") / drops if drops else math.nan
 
 
+def edge_drops_heard(view: RunView) -> float:
+    """The share of drops in the edge queue after which TCP reduced its window, at any time.
+
+    Drops of the last two RTTs of the run without a reduction do not count.
+    """
+    drops = _total(view.coding, "edge_drops") - _total(view.coding, "edge_drops_open")
+    heard = _total(view.coding, "edge_drops_answered") + _total(view.coding, "edge_drops_late")
+    return heard / drops if drops else math.nan
+
+
 Found = tuple[str, float, str, "Callable[[RunView], float]"]
 
 PLAIN: dict[str, Found] = {
@@ -146,12 +177,21 @@ PLAIN: dict[str, Found] = {
     "jain_all": ("", 1, "Jain's index of goodput, all flows", lambda v: jain(goodputs_bps(v))),
     "surviving": ("", 1, "flows that survive", surviving),
     "least_share": ("", 1, "smallest part of a fair share", least_share),
+    "least_goodput": ("kbit/s", 1e-3, "smallest goodput of a flow", least_goodput),
+    "starved_windows_most": (
+        "%", 100, "windows of 5 s in which a flow starves, the worst flow", starved_windows_most),
     "overflow_at_source": ("%", 100, "overflow drops at the source", overflow_at_source),
     "trapped": ("packets", 1, "packets trapped for more than 10 s", trapped_pkts),
     "troubles_per_mb": (
         "per MB", 1, "duplicate acknowledgments and timeouts at TCP", troubles_per_mb),
+    "unmasked_per_mb": (
+        "per MB", 1, "duplicate acknowledgments not given for edge drops, and timeouts, at TCP",
+        unmasked_per_mb),
     "wrong_bytes": ("B", 1, "decoded bytes that differ", wrong_bytes),
-    "edge_drops_answered": ("%", 100, "edge drops that TCP answered", edge_drops_answered),
+    "edge_drops_answered": (
+        "%", 100, "edge drops that TCP answered within two round trips", edge_drops_answered),
+    "edge_drops_heard": (
+        "%", 100, "edge drops after which TCP reduced its window", edge_drops_heard),
 }  # fmt: skip
 """Metrics by name: unit, scale, words, how it is taken."""
 
