@@ -53,8 +53,8 @@ fn classical_backpressure_neglects_a_flow_that_tcp_aware_backpressure_serves() {
             goodputs.into_iter().fold(f64::MAX, f64::min)
         })
     });
-    // The wires that leave A carry 4 Mbit/s.
-    assert!(aware.iter().all(|&least| least > 1_000_000.0), "{aware:?}");
+    // The wires that leave A carry 4 Mbit/s; each flow gets a fifth of that at least.
+    assert!(aware.iter().all(|&least| least > 800_000.0), "{aware:?}");
     let neglected = classical.iter().filter(|&&least| least < 400_000.0);
     assert!(neglected.count() >= 3, "{classical:?}");
 }
