@@ -21,7 +21,7 @@ use backlane_routing::backpressure::{
 use backlane_routing::etx::Metric;
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::message as olsr_message;
-use backlane_routing::olsr::{self, Olsr};
+use backlane_routing::olsr::{self, Addresses, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
 use crate::choices::Choices;
@@ -39,7 +39,7 @@ const MOST_MESSAGES: usize = 200;
 /// The protocols that send messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Protocol {
-    Olsr(Metric),
+    Olsr(Metric, Addresses),
     Aodv(Metric),
     AodvNs2,
     BpMr(Granularity),
@@ -48,9 +48,9 @@ enum Protocol {
     TcpAware,
 }
 
-const PROTOCOLS: [Protocol; 10] = [
-    Protocol::Olsr(Metric::Hops),
-    Protocol::Olsr(Metric::Etx),
+const PROTOCOLS: [Protocol; 12] = [
+    Protocol::Olsr(Metric::Hops, Addresses::Node),
+    Protocol::Olsr(Metric::Etx, Addresses::Node),
     Protocol::Aodv(Metric::Hops),
     Protocol::Aodv(Metric::Etx),
     Protocol::AodvNs2,
@@ -59,6 +59,8 @@ const PROTOCOLS: [Protocol; 10] = [
     Protocol::SingleQueue,
     Protocol::Classic,
     Protocol::TcpAware,
+    Protocol::Olsr(Metric::Hops, Addresses::Interface),
+    Protocol::Olsr(Metric::Hops, Addresses::Ns3),
 ];
 
 /// Runs a network with a babbler whose actions the bytes choose.
@@ -166,7 +168,7 @@ impl Router for Babbler {
 /// A message that is valid for the protocol, or random bytes.
 fn message(protocol: Protocol, choices: &mut Choices) -> Vec<u8> {
     let mut message = match protocol {
-        Protocol::Olsr(_) => olsr_packet(choices),
+        Protocol::Olsr(..) => olsr_packet(choices),
         Protocol::Aodv(_) | Protocol::AodvNs2 => aodv_message(choices),
         Protocol::BpMr(_) | Protocol::SingleQueue | Protocol::Classic => hello(choices),
         Protocol::TcpAware => report(choices),
@@ -213,6 +215,7 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
             olsr_message::TC,
             olsr_message::LQ_HELLO,
             olsr_message::LQ_TC,
+            olsr_message::MID,
             77,
         ];
         let kind = choices.of(&kinds);
@@ -244,6 +247,11 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
             olsr_message::LQ_TC => {
                 let nodes = links.iter().map(|link| (link.1, quality(link.0, link.2)));
                 olsr_message::TopologyControl::encode_with_quality(sequence, nodes)
+            }
+            olsr_message::MID => {
+                // Addresses of wires have the highest of 24 bits.
+                let interface = |byte: u8| NodeId(1 << 23 | u32::from(byte));
+                olsr_message::encode_mid(links.iter().map(|link| interface(link.0)))
             }
             _ => choices.take(20),
         };
@@ -366,9 +374,10 @@ fn of_protocol(protocol: Protocol, network: &Network, kind: u8) -> Vec<Option<Bo
             let [ties, jitter] = ["ties", "hello"].map(|purpose| streams.stream(&name, purpose));
             let shared = shared.clone();
             Some(match protocol {
-                Protocol::Olsr(metric) => {
+                Protocol::Olsr(metric, addresses) => {
                     let config = olsr::Config {
                         metric,
+                        addresses,
                         ..olsr::Config::default()
                     };
                     Box::new(Olsr::new(node, config, jitter))

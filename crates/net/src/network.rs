@@ -26,6 +26,8 @@ pub use region::Region;
 pub struct Interface {
     /// The neighbour at the other end.
     pub peer: NodeId,
+    /// The number of the link's interface there, from zero.
+    pub peer_interface: u16,
     /// The direction that leaves from here.
     pub outgoing: LinkId,
     /// The direction that comes in here.
@@ -136,8 +138,10 @@ impl Network {
         config: &LinkConfig,
     ) -> (LinkId, LinkId) {
         let (there, back) = self.wire(events, a, b, config);
-        let interface = |peer, outgoing, incoming| Interface {
+        let [at_a, at_b] = [a, b].map(|node| self.nodes[node.index()].interfaces.len() as u16);
+        let interface = |peer, peer_interface, outgoing, incoming| Interface {
             peer,
+            peer_interface,
             outgoing,
             incoming,
             rate: config.rate,
@@ -145,10 +149,10 @@ impl Network {
         };
         self.nodes[a.index()]
             .interfaces
-            .push(interface(b, there, back));
+            .push(interface(b, at_b, there, back));
         self.nodes[b.index()]
             .interfaces
-            .push(interface(a, back, there));
+            .push(interface(a, at_a, back, there));
         (there, back)
     }
 
@@ -233,17 +237,18 @@ impl Network {
         };
         let there = direction(ends[0], radio_a, ends[1]);
         let back = direction(ends[1], radio_b, ends[0]);
-        let mut interface = |node: NodeId, radio, peer, outgoing, incoming| {
+        let mut interface = |node: NodeId, radio, (peer, peer_interface), outgoing, incoming| {
             self.nodes[node.index()].interfaces.push(Interface {
                 peer,
+                peer_interface,
                 outgoing,
                 incoming,
                 rate,
                 radio: Some(radio),
             });
         };
-        interface(a, radio_a, b, there, back);
-        interface(b, radio_b, a, back, there);
+        interface(a, radio_a, ends[1], there, back);
+        interface(b, radio_b, ends[0], back, there);
         (there, back)
     }
 

@@ -10,7 +10,7 @@ use backlane_net::{
     Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
-use backlane_routing::olsr::{Config, Olsr};
+use backlane_routing::olsr::{Addresses, Config, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
@@ -253,6 +253,95 @@ fn long_routes_wait_for_the_second_tc_timer() {
         latest[1] = latest[1].max(all.expect("all"));
     }
     println!("5x5 grid, HELLO 100 ms, latest of 10: two hops, all {latest:?}");
+}
+
+/// RFC 3626 §5: neighbours at other interfaces than their first are known by main address from the
+/// second round on, when the first MIDs reach them; relays are chosen after it.
+#[test]
+fn with_addresses_of_interfaces_long_routes_wait_for_the_third_tc_timer() {
+    for addresses in [Addresses::Interface, Addresses::Ns3] {
+        let config = Config {
+            addresses,
+            ..fast_hellos()
+        };
+        for seed in 0..10 {
+            let mut net = Net::new(25, &grid(5, 5), config, seed);
+            let third_tc = SimTime::ZERO + (config.tc_interval - config.jitter) * 2;
+            net.run(third_tc);
+            assert!(net.wrong(3) > 0);
+            let jitters = (config.jitter + WIRE) * net.diameter();
+            let by = SimTime::ZERO + config.jitter + config.tc_interval * 2 + jitters;
+            assert!(
+                net.right_at(u16::MAX, third_tc, by).is_some(),
+                "seed {seed}"
+            );
+            for later in 1..10 {
+                net.run(by + Duration::from_millis(2300 * later));
+                assert_eq!(net.wrong(u16::MAX), 0, "later, seed {seed}");
+            }
+        }
+    }
+}
+
+/// RFC 3626 §6.2: a HELLO lists neighbours at other interfaces by main address, which the sender
+/// knows from the second round on, so that all routes of two hops are there long before the third.
+#[test]
+fn two_hops_need_one_mid_by_the_rfc_and_one_that_was_relayed_in_ns3() {
+    let known = |addresses| {
+        let config = Config {
+            addresses,
+            ..fast_hellos()
+        };
+        let mut net = Net::new(25, &grid(5, 5), config, 1);
+        net.run(SimTime::ZERO + config.tc_interval - config.jitter * 2);
+        let before = net.wrong(2);
+        net.run(SimTime::ZERO + config.tc_interval + config.hello_interval * 5);
+        (before > 0, net.wrong(2))
+    };
+    assert_eq!(known(Addresses::Interface), (true, 0));
+    let (before, after) = known(Addresses::Ns3);
+    assert!(before && after > 0, "{after}");
+}
+
+/// ns-3 3.37 recorded when OLSR has routes both ways between the EPC and each eNodeB of the grid of
+/// `validation/bp_mr_authors` (HELLO 0.1 s, TC 5 s): `validation/ns3/programs/olsr_start.cc`. The
+/// authors' simulator agrees: of 25 flows that start from 4.05 to 5.25 s in the order of their
+/// eNodeBs, 5, 20 and 25 get their first byte at once, 10 and 15 on the second attempt 3 s later,
+/// and all others 9 s later, after 13 s.
+#[test]
+fn routes_of_a_grid_appear_in_the_round_in_which_ns3_has_them() {
+    let recorded = include_str!("../../../validation/ns3/truth/olsr_start.csv");
+    let in_ns3 = |by_s: f64| -> BTreeSet<u32> {
+        let rows = recorded.lines().skip(1).map(|row| {
+            let mut fields = row.split(',').skip(1);
+            let node: u32 = fields.next().unwrap().parse().unwrap();
+            let at_s: f64 = fields.next().unwrap().parse().unwrap();
+            (node, at_s)
+        });
+        rows.filter(|(_, at_s)| *at_s <= by_s)
+            .map(|(n, _)| n)
+            .collect()
+    };
+    // The EPC is node 0, its wires come first.
+    let mut wires = vec![(0, 5), (0, 15), (0, 25)];
+    wires.extend(grid(5, 5).iter().map(|&(a, b)| (a + 1, b + 1)));
+    for seed in 0..10 {
+        let config = Config {
+            addresses: Addresses::Ns3,
+            ..fast_hellos()
+        };
+        let mut net = Net::new(26, &wires, config, seed);
+        for by_ms in [400, 4900, 5250, 9900, 10_400] {
+            net.run(SimTime::ZERO + Duration::from_millis(by_ms));
+            let both = |n: &u32| net.way(0, *n).is_some() && net.way(*n, 0).is_some();
+            let reached: BTreeSet<u32> = (1..=25).filter(both).collect();
+            assert_eq!(
+                reached,
+                in_ns3(by_ms as f64 / 1e3),
+                "{by_ms} ms, seed {seed}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub struct Flow {
     pub delivery: Delivery,
     /// Reordering measurements, if enabled.
     pub reordering: Option<Box<Reordering>>,
+    /// When its first data arrived.
+    pub first_byte: Option<SimTime>,
     /// When its last byte arrived; `None` while it is unfinished, and for endless flows.
     pub finished: Option<SimTime>,
     /// Whether its source gave up: TCP timed out, or it stopped before it had sent everything.
@@ -89,6 +91,7 @@ impl Flow {
             transport,
             delivery: destination.delivery,
             reordering: destination.reordering,
+            first_byte: destination.first_byte,
             finished: destination.finished,
             ..source
         }
@@ -158,6 +161,7 @@ impl Flows {
                     transport: None,
                     delivery: Delivery::default(),
                     reordering: None,
+                    first_byte: None,
                     finished: None,
                     failed: false,
                     ended: false,
@@ -339,6 +343,9 @@ impl Application for Flows {
                 );
             }
             Some(Transport::Udp(_)) | None => {}
+        }
+        if at_destination && flow.first_byte.is_none() && flow.delivered_bytes() > 0 {
+            flow.first_byte = Some(context.now());
         }
         if at_destination
             && flow.finished.is_none()

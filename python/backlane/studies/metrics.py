@@ -139,6 +139,9 @@ METRICS: dict[str, Metric] = {
         lambda v: v.measures.ranking_s),
     "finish_max": Metric("s", 1, "longest finish time", lambda v: v.measures.finish_time_s.maximum),
     "finish_width": Metric("s", 1, "width P80 − P20 of the finish times", _width_s),
+    "first_byte": Metric(
+        "s", 1, "mean time from a flow's start until its first data arrives",
+        lambda v: timed.counted(v, "first_byte_time_s")),
     "unfinished": Metric("", 1, "flows that did not finish",
                          lambda v: float(len(v.measures.unfinished))),
     "jain": Metric("", 1, "Jain's index of goodput", lambda v: v.measures.jain),
@@ -162,6 +165,9 @@ METRICS: dict[str, Metric] = {
     "needless": Metric("%", 100, "retransmissions that were not needed (reported as duplicates)",
                        _needless),
     "window_mean": Metric("packets", 1, "mean congestion window", _window_mean_pkts),
+    "window_mean_all": Metric(
+        "packets", 1, "mean congestion window while data was outstanding, all flows",
+        lambda v: timed.counted(v, "cwnd_mean_pkts")),
     "window_max": Metric("kB", 1e-3, "largest congestion window, median flow", _window_max_bytes),
     "peak_variation": Metric("", 1, "variation of the window at cuts", _peak_variation),
     **{name: Metric(*found) for name, found in timed.PLAIN.items()},

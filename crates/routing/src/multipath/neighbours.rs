@@ -308,6 +308,7 @@ mod tests {
             let interfaces: Vec<Interface> = (1..=flow_rates.len() as u32)
                 .map(|peer| Interface {
                     peer: NodeId(peer),
+                    peer_interface: 0,
                     outgoing: LinkId(2 * peer),
                     incoming: LinkId(2 * peer + 1),
                     rate: Rate::from_bps(1_000_000),

@@ -8,6 +8,7 @@ use super::message::{Hello, LinkType};
 /// A link tuple; one interface is one wire with one neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
+    /// The address of the neighbour's interface.
     pub(super) neighbour: NodeId,
     /// Whether `L_SYM_time` is in the future; kept up to date when links expire.
     pub(super) symmetric: bool,
@@ -31,10 +32,11 @@ impl Link {
         }
     }
 
-    /// Processes a HELLO that `node` received over the link and that is valid until `until`.
+    /// Processes a HELLO that was received over the link at the address `own` and that is valid
+    /// until `until`.
     pub(super) fn sense(
         &mut self,
-        node: NodeId,
+        own: NodeId,
         until: SimTime,
         neighbour_hold: Duration,
         hello: &Hello<'_>,
@@ -43,7 +45,7 @@ impl Link {
         // Entries for this node from another wire are ignored.
         let mine = hello
             .neighbours()
-            .find(|(code, listed)| *listed == node && code.link != LinkType::Unspecified);
+            .find(|(code, listed)| *listed == own && code.link != LinkType::Unspecified);
         match mine.map(|(code, _)| code.link) {
             Some(LinkType::Lost) => {
                 self.symmetric = false;

@@ -1,4 +1,4 @@
-//! The bytes of OLSR: packets, messages, HELLO and TC (RFC 3626 §3.3, §6.1, §9.1, §18).
+//! The bytes of OLSR: packets, messages, HELLO, TC and MID (RFC 3626 §3.3, §5.1, §6.1, §9.1, §18).
 //!
 //! All fields are big endian. Decoding yields the complete messages up to the first malformed one,
 //! for any sequence of bytes.
@@ -17,6 +17,8 @@ pub const MESSAGE_HEADER_BYTES: usize = 12;
 pub const HELLO: u8 = 1;
 /// The message type of a TC.
 pub const TC: u8 = 2;
+/// The message type of a MID: the addresses of a node's interfaces (RFC 3626 §5.1).
+pub const MID: u8 = 3;
 /// The message type of a HELLO with link qualities, in olsrd's link quality extension: like a
 /// HELLO, with four more bytes after each address.
 pub const LQ_HELLO: u8 = 201;
@@ -280,6 +282,19 @@ impl<'a> TopologyControl<'a> {
     }
 }
 
+/// The addresses in the body of a [`MID`]: interfaces of the originator but for its main address.
+pub fn interface_addresses(body: &[u8]) -> impl Iterator<Item = NodeId> + '_ {
+    entries(body, false).map(|(address, _)| address)
+}
+
+/// Writes the body of a [`MID`].
+pub fn encode_mid(addresses: impl Iterator<Item = NodeId>) -> Vec<u8> {
+    let addresses = addresses.take(LIST_MAX);
+    addresses
+        .flat_map(|one| address(one).to_be_bytes())
+        .collect()
+}
+
 /// The sequence number of a packet; `None` if it is too short.
 pub fn packet_sequence(packet: &[u8]) -> Option<u16> {
     let [_, _, s0, s1] = *packet.first_chunk()?;
@@ -384,6 +399,13 @@ mod tests {
         assert_eq!(tc, [0, 1, 0, 0, 10, 0, 0, 2, 200, 100, 0, 0]);
     }
 
+    /// RFC 3626 §5.1: a list of addresses without a header. Interfaces are in 10.128.0.0/9.
+    #[test]
+    fn a_mid_is_a_list_of_interface_addresses() {
+        let body = encode_mid([NodeId(0x0080_0102)].into_iter());
+        assert_eq!(body, [10, 0x80, 1, 2]);
+    }
+
     #[test]
     fn a_truncated_packet_yields_its_complete_messages() {
         let mut message = Vec::new();
@@ -425,6 +447,7 @@ mod tests {
                 let tc = TopologyControl::decode(tc, &bytes);
                 prop_assert!(tc.map_or(0, |tc| tc.neighbours().count()) <= most);
             }
+            prop_assert!(interface_addresses(&bytes).count() <= most);
         }
 
         #[test]
@@ -474,6 +497,8 @@ mod tests {
             let read = TopologyControl::decode(TC, &body).unwrap();
             prop_assert_eq!(read.sequence, ansn);
             prop_assert!(read.neighbours().eq(nodes()));
+            let body = encode_mid(nodes());
+            prop_assert!(interface_addresses(&body).eq(nodes()));
             let links = || nodes().map(|node| (node, quality(node)));
             let body = TopologyControl::encode_with_quality(ansn, links());
             let read = TopologyControl::decode(LQ_TC, &body).unwrap();

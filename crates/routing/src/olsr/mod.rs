@@ -1,6 +1,7 @@
 //! OLSR: optimized link state routing (RFC 3626), with real messages on the links.
 //!
-//! - [`message`], `link_code`, `time_code`: the bytes of packets, HELLO and TC.
+//! - [`message`], `link_code`, `time_code`: the bytes of packets, HELLO, TC and MID.
+//! - `addresses`: the addresses of interfaces, and their main addresses from MIDs.
 //! - `link`, `neighbourhood`: state from HELLOs: links, neighbours, 2-hop neighbours, MPR
 //!   selectors.
 //! - `quality`: the quality of links, where the metric is ETX and not hops.
@@ -20,8 +21,13 @@
 //! sent one `tc_interval` later: routes of one and two hops exist after three HELLOs, longer ones
 //! only after these TCs.
 //!
-//! What is left out: MID and HNA messages (wires are unnumbered and a node has one address; hosts
-//! are reached through their exit router, which the packet names), link hysteresis (§14),
+//! With addresses of interfaces (`addresses`), a HELLO comes from an interface whose node is known
+//! by MID alone, unless it is the first one. MIDs leave with the TCs. Neighbours are resolved in
+//! the second round, relays selected after it, and routes of more than two hops exist after the
+//! third.
+//!
+//! What is left out: HNA messages (hosts are reached through their exit router, which the packet
+//! names), link hysteresis (§14),
 //! link-layer notification (§13: links are sensed by HELLOs alone), redundant topology information
 //! (§15), redundant MPRs (§16), and the optional TC sent early when the MPR selector set changes
 //! (§9.3). Every node has the default willingness. Messages share the queues with data packets and
@@ -34,6 +40,7 @@ use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
 use backlane_units::{Duration, SimTime};
 
+mod addresses;
 mod config;
 mod link;
 mod link_code;
@@ -47,7 +54,7 @@ mod time_code;
 mod topology;
 
 use message::{
-    HELLO, Hello, LQ_HELLO, LQ_TC, MESSAGE_HEADER_BYTES, Message, PACKET_HEADER_BYTES, TC,
+    HELLO, Hello, LQ_HELLO, LQ_TC, MESSAGE_HEADER_BYTES, MID, Message, PACKET_HEADER_BYTES, TC,
     TimeCode, TopologyControl, WILL_DEFAULT,
 };
 use neighbourhood::Neighbourhood;
@@ -57,6 +64,7 @@ use table::Table;
 use topology::{Seen, Topology};
 
 pub use crate::etx::Metric;
+pub use addresses::Addresses;
 pub use config::Config;
 
 /// A TC travels through the whole network (RFC 3626 §9.1).
@@ -135,8 +143,13 @@ impl Olsr {
     }
 
     /// When the next emission is due: an interval less jitter (RFC 3626 §18.1).
+    ///
+    /// In ns-3 the timers of all nodes expire at once, and packets wait instead.
     fn next_emission(&mut self, interval: Duration) -> SimTime {
         let interval = interval.max(SHORTEST_INTERVAL);
+        if self.config.addresses == Addresses::Ns3 {
+            return self.now.saturating_add(interval);
+        }
         let jitter = self.draw(self.config.jitter.min(interval / 2));
         self.now.saturating_add(interval - jitter)
     }
@@ -156,7 +169,26 @@ impl Olsr {
         bytes
     }
 
+    /// As in ns-3: a message waits for the next packet, which leaves on all interfaces, up to the
+    /// jitter after the first message in it.
+    fn enqueue(&mut self, message: Vec<u8>) {
+        let due = match self.pending.front() {
+            Some((due, _)) => *due,
+            None => self.now.saturating_add(self.draw(self.config.jitter)),
+        };
+        self.pending.push_back((due, message));
+    }
+
     fn send_hello(&mut self, context: &mut Context<'_>) {
+        if self.config.addresses == Addresses::Ns3 {
+            let list = self.near.hello(self.now, &[]);
+            let interval = TimeCode::encode(self.config.hello_interval);
+            let body = Hello::encode(interval, WILL_DEFAULT, &list);
+            let hello = self.message(HELLO, self.config.neighbour_hold, 1, &body);
+            self.message_sequence = self.message_sequence.wrapping_add(1);
+            self.enqueue(hello);
+            return;
+        }
         let forwarded = self.take_pending(SimTime::MAX);
         let interval = TimeCode::encode(self.config.hello_interval);
         for port in 0..self.ports.len() {
@@ -178,15 +210,39 @@ impl Olsr {
                 (HELLO, Hello::encode(interval, WILL_DEFAULT, &list))
             };
             let hello = self.message(kind, self.config.neighbour_hold, 1, &body);
-            self.send(context, port, Some(&hello), &forwarded);
+            self.send(context, port, std::slice::from_ref(&hello), &forwarded);
         }
         self.message_sequence = self.message_sequence.wrapping_add(1);
     }
 
-    /// Broadcasts a TC if there is something to advertise, or was until recently (RFC 3626 §9.3):
-    /// the MPR selectors, or with ETX all neighbours (§15, redundancy 2), since the cheapest path
+    /// Broadcasts a MID, if the node has several addresses (RFC 3626 §5.2), and a TC.
+    fn send_topology(&mut self, context: &mut Context<'_>) {
+        let addresses = message::encode_mid(self.near.further_addresses());
+        let mut own = Vec::with_capacity(2);
+        if !addresses.is_empty() {
+            own.push(self.message(MID, self.config.topology_hold, TC_TTL, &addresses));
+            self.message_sequence = self.message_sequence.wrapping_add(1);
+        }
+        own.extend(self.advertisement());
+        if self.config.addresses == Addresses::Ns3 {
+            for message in own {
+                self.enqueue(message);
+            }
+            return;
+        }
+        if own.is_empty() {
+            return;
+        }
+        let forwarded = self.take_pending(SimTime::MAX);
+        for port in 0..self.ports.len() {
+            self.send(context, port, &own, &forwarded);
+        }
+    }
+
+    /// A TC if there is something to advertise, or was until recently (RFC 3626 §9.3): the MPR
+    /// selectors, or with ETX all neighbours (§15, redundancy 2), since the cheapest path
     /// may avoid the relays.
-    fn send_tc(&mut self, context: &mut Context<'_>) {
+    fn advertisement(&mut self) -> Option<Vec<u8>> {
         let near = &self.near;
         let empty = match self.qualities {
             Some(_) => near.symmetric_links().next().is_none(),
@@ -195,7 +251,7 @@ impl Olsr {
         if !empty {
             self.empty_tc_until = self.now.saturating_add(self.config.topology_hold);
         } else if self.empty_tc_until <= self.now {
-            return;
+            return None;
         }
         let (kind, body) = if let Some(qualities) = &mut self.qualities {
             let mut neighbours: Vec<NodeId> =
@@ -215,10 +271,7 @@ impl Olsr {
         };
         let tc = self.message(kind, self.config.topology_hold, TC_TTL, &body);
         self.message_sequence = self.message_sequence.wrapping_add(1);
-        let forwarded = self.take_pending(SimTime::MAX);
-        for port in 0..self.ports.len() {
-            self.send(context, port, Some(&tc), &forwarded);
-        }
+        Some(tc)
     }
 
     /// Messages to be forwarded that must leave at `until` at the latest. Any emission takes all of
@@ -237,7 +290,7 @@ impl Olsr {
         &mut self,
         context: &mut Context<'_>,
         port: usize,
-        own: Option<&Vec<u8>>,
+        own: &[Vec<u8>],
         forwarded: &[Vec<u8>],
     ) {
         let port = &mut self.ports[port];
@@ -248,9 +301,9 @@ impl Olsr {
                 batch.clear();
             }
         };
-        let mut batch: Vec<&[u8]> = Vec::with_capacity(1 + forwarded.len());
+        let mut batch: Vec<&[u8]> = Vec::with_capacity(own.len() + forwarded.len());
         let mut size = PACKET_HEADER_BYTES;
-        for message in own.into_iter().chain(forwarded) {
+        for message in own.iter().chain(forwarded) {
             if size + message.len() > PACKET_BYTES {
                 flush(&mut batch);
                 size = PACKET_HEADER_BYTES;
@@ -261,9 +314,10 @@ impl Olsr {
         flush(&mut batch);
     }
 
-    /// A message that is not a HELLO (RFC 3626 §3.4).
-    fn on_flooded(&mut self, port: usize, sender: NodeId, message: &Message<'_>) {
+    /// A message that is not a HELLO (RFC 3626 §3.4), from an interface with the address `source`.
+    fn on_flooded(&mut self, port: usize, source: NodeId, message: &Message<'_>) {
         let now = self.now;
+        let sender = self.near.main_of(source);
         // Neither processed (§9.5) nor forwarded (§3.4.1) unless the link is symmetric.
         if !self.near.is_symmetric(sender) {
             return;
@@ -276,6 +330,15 @@ impl Olsr {
             let validity = message.validity.decode();
             self.far.on_tc(now, message.originator, validity, &tc);
         }
+        if message.kind == MID
+            && self.config.addresses != Addresses::Node
+            && !self.seen.contains(now, name)
+        {
+            let until = now.saturating_add(message.validity.decode());
+            let addresses = message::interface_addresses(message.body);
+            self.near.on_mid(until, message.originator, addresses);
+        }
+        let sender = self.near.main_of(source);
         let from_selector = self.near.is_selector(sender);
         let seen = &mut self.seen;
         if seen.must_forward(now, port, name, message.ttl, from_selector) {
@@ -286,6 +349,10 @@ impl Olsr {
             };
             let mut bytes = Vec::with_capacity(MESSAGE_HEADER_BYTES + message.body.len());
             onward.encode(&mut bytes);
+            if self.config.addresses == Addresses::Ns3 {
+                self.enqueue(bytes);
+                return;
+            }
             let due = now.saturating_add(self.draw(self.config.jitter));
             let at = self.pending.partition_point(|(other, _)| *other <= due);
             self.pending.insert(at, (due, bytes));
@@ -354,12 +421,20 @@ impl Router for Olsr {
     fn start(&mut self, context: &mut Context<'_>) {
         self.now = context.now();
         (self.ports, self.port_of) = ports::of(context.interfaces());
+        if self.config.addresses != Addresses::Node {
+            let own = addresses::here(self.node, context.interfaces());
+            let lists_links = self.config.addresses == Addresses::Ns3;
+            self.near.number(own, lists_links);
+        }
         let timers = [ON_HELLO, ON_TC, ON_FORWARD, ON_EXPIRY];
         self.timers = timers.map(|what| context.timer(what)).to_vec();
-        let hello = self.now.saturating_add(self.draw(self.config.jitter));
-        self.arm(context, ON_HELLO, hello);
-        let tc = self.now.saturating_add(self.draw(self.config.jitter));
-        self.arm(context, ON_TC, tc);
+        for timer in [ON_HELLO, ON_TC] {
+            let first = match self.config.addresses {
+                Addresses::Ns3 => self.now,
+                _ => self.now.saturating_add(self.draw(self.config.jitter)),
+            };
+            self.arm(context, timer, first);
+        }
     }
 
     #[inline]
@@ -377,6 +452,10 @@ impl Router for Olsr {
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, _ttl: u8, bytes: &[u8]) {
         self.expire(context);
         let sender = context.interfaces()[interface].peer;
+        let source = match self.config.addresses {
+            Addresses::Node => sender,
+            _ => addresses::there(&context.interfaces()[interface]),
+        };
         if let Some(qualities) = &mut self.qualities
             && let Some(sequence) = message::packet_sequence(bytes)
         {
@@ -398,11 +477,12 @@ impl Router for Olsr {
                         qualities.on_hello(self.node, interface, &hello);
                         self.table_stale.set(true);
                     }
+                    let from = (source, message.originator);
                     self.near
-                        .on_hello(self.now, interface, message.originator, validity, &hello);
+                        .on_hello(self.now, interface, from, validity, &hello);
                 }
             } else {
-                self.on_flooded(self.port_of[interface], sender, &message);
+                self.on_flooded(self.port_of[interface], source, &message);
             }
         }
         self.note_changes();
@@ -423,14 +503,14 @@ impl Router for Olsr {
                 self.arm(context, ON_HELLO, next);
             }
             ON_TC => {
-                self.send_tc(context);
+                self.send_topology(context);
                 let next = self.next_emission(self.config.tc_interval);
                 self.arm(context, ON_TC, next);
             }
             ON_FORWARD => {
                 let due = self.take_pending(self.now);
                 for port in 0..self.ports.len() {
-                    self.send(context, port, None, &due);
+                    self.send(context, port, &[], &due);
                 }
             }
             _ => {}

@@ -4,13 +4,14 @@
 //! A tuple is valid before its expiry time, and no longer at that instant. An expiry time of zero
 //! has always passed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
+use super::addresses::Associations;
 use super::link::Link;
-use super::message::{Hello, LinkCode, LinkType, NeighbourType, WILL_NEVER};
+use super::message::{Hello, LinkCode, LinkType, NeighbourType, WILL_DEFAULT, WILL_NEVER};
 use super::mpr::{self, Candidate};
 
 /// A neighbour tuple (RFC 3626 §4.3.1).
@@ -31,9 +32,15 @@ struct TwoHop {
 #[derive(Debug)]
 pub(super) struct Neighbourhood {
     node: NodeId,
+    /// The addresses of its interfaces.
+    own: Vec<NodeId>,
+    /// Whether a HELLO lists every link by its address, on all interfaces.
+    lists_links: bool,
+    associations: Associations,
     neighbour_hold: Duration,
     /// By interface.
     links: Vec<Option<Link>>,
+    /// By main address, as far as it is known.
     neighbours: BTreeMap<NodeId, Neighbour>,
     /// By (neighbour, its neighbour).
     two_hops: BTreeMap<(NodeId, NodeId), TwoHop>,
@@ -52,6 +59,9 @@ impl Neighbourhood {
     pub(super) fn new(node: NodeId, neighbour_hold: Duration) -> Self {
         Self {
             node,
+            own: Vec::new(),
+            lists_links: false,
+            associations: Associations::default(),
             neighbour_hold,
             links: Vec::new(),
             neighbours: BTreeMap::new(),
@@ -64,19 +74,77 @@ impl Neighbourhood {
         }
     }
 
-    /// Processes a received HELLO (RFC 3626 §7.1.1, §8.1.1, §8.2.1, §8.4.1).
+    /// Gives the node's interfaces addresses of their own. `lists_links`: a HELLO lists all of its
+    /// links by them, as in ns-3.
+    pub(super) fn number(&mut self, own: Vec<NodeId>, lists_links: bool) {
+        self.own = own;
+        self.lists_links = lists_links;
+    }
+
+    /// The addresses of the node's interfaces but for its main address.
+    pub(super) fn further_addresses(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.own.iter().copied().filter(|own| *own != self.node)
+    }
+
+    /// The main address of an interface's address, which is itself until a MID lists it.
+    pub(super) fn main_of(&self, address: NodeId) -> NodeId {
+        self.associations.main_of(address)
+    }
+
+    fn is_own(&self, address: NodeId) -> bool {
+        address == self.node || self.own.contains(&address)
+    }
+
+    /// Processes a received MID (RFC 3626 §5.4).
+    pub(super) fn on_mid(
+        &mut self,
+        until: SimTime,
+        originator: NodeId,
+        addresses: impl Iterator<Item = NodeId>,
+    ) {
+        if self.associations.on_mid(until, originator, addresses) {
+            self.resolve();
+        }
+    }
+
+    /// Brings neighbours and 2-hop tuples under the main addresses known now.
+    fn resolve(&mut self) {
+        let before = std::mem::take(&mut self.neighbours);
+        for link in self.links.iter().flatten() {
+            let main = self.associations.main_of(link.neighbour);
+            let held = before.get(&main).or_else(|| before.get(&link.neighbour));
+            let willingness = held.map_or(WILL_DEFAULT, |held| held.willingness);
+            let neighbour = self.neighbours.entry(main).or_insert(Neighbour {
+                symmetric: false,
+                willingness,
+            });
+            neighbour.symmetric |= link.symmetric;
+        }
+        for ((through, node), tuple) in std::mem::take(&mut self.two_hops) {
+            let names = (self.main_of(through), self.main_of(node));
+            if !self.is_own(names.1) {
+                self.two_hops.entry(names).or_insert(tuple);
+            }
+        }
+        self.relays_stale = true;
+        self.changed = true;
+    }
+
+    /// Processes a received HELLO (RFC 3626 §7.1.1, §8.1.1, §8.2.1, §8.4.1) from an interface with
+    /// the address `source`.
     pub(super) fn on_hello(
         &mut self,
         now: SimTime,
         interface: usize,
-        originator: NodeId,
+        (source, originator): (NodeId, NodeId),
         validity: Duration,
         hello: &Hello<'_>,
     ) {
         let until = now.saturating_add(validity);
-        self.sense(interface, originator, until, hello);
+        self.sense(interface, source, until, hello);
+        let main = self.main_of(source);
         let willingness = hello.willingness;
-        let neighbour = self.neighbours.entry(originator).or_insert(Neighbour {
+        let neighbour = self.neighbours.entry(main).or_insert(Neighbour {
             symmetric: false,
             willingness,
         });
@@ -85,10 +153,11 @@ impl Neighbourhood {
             self.relays_stale = true;
             self.changed = true;
         }
-        let symmetric = self.refresh_neighbour(originator);
+        // Until the main address is known, the list belongs to no neighbour (§8.2.1).
+        let symmetric = self.refresh_neighbour(main) && main == originator;
 
-        for ((code, node), quality) in hello.neighbours().zip(hello.qualities()) {
-            if node == self.node {
+        for ((code, address), quality) in hello.neighbours().zip(hello.qualities()) {
+            if self.is_own(address) {
                 if code.neighbour == NeighbourType::Mpr
                     && self.selectors.insert(originator, until).is_none()
                 {
@@ -99,7 +168,7 @@ impl Neighbourhood {
             if !symmetric {
                 continue;
             }
-            let tuple = (originator, node);
+            let tuple = (originator, self.main_of(address));
             let cost = quality.cost();
             let before = match code.neighbour {
                 NeighbourType::Not => self.two_hops.remove(&tuple),
@@ -112,13 +181,14 @@ impl Neighbourhood {
         }
     }
 
-    fn sense(&mut self, interface: usize, originator: NodeId, until: SimTime, hello: &Hello<'_>) {
+    fn sense(&mut self, interface: usize, source: NodeId, until: SimTime, hello: &Hello<'_>) {
         if self.links.len() <= interface {
             self.links.resize(interface + 1, None);
         }
-        let link = self.links[interface].get_or_insert(Link::heard(originator, until));
+        let link = self.links[interface].get_or_insert(Link::heard(source, until));
         let was = link.symmetric;
-        link.sense(self.node, until, self.neighbour_hold, hello);
+        let own = self.own.get(interface).copied().unwrap_or(self.node);
+        link.sense(own, until, self.neighbour_hold, hello);
         self.changed |= link.symmetric != was;
     }
 
@@ -128,7 +198,7 @@ impl Neighbourhood {
         let mut known = false;
         let mut symmetric = false;
         for link in self.links.iter().flatten() {
-            if link.neighbour == node {
+            if self.associations.main_of(link.neighbour) == node {
                 known = true;
                 symmetric |= link.symmetric;
             }
@@ -187,34 +257,44 @@ impl Neighbourhood {
             self.advertised_sequence = self.advertised_sequence.wrapping_add(1);
         }
 
-        for node in expired {
-            self.refresh_neighbour(node);
+        for address in expired {
+            self.refresh_neighbour(self.main_of(address));
         }
-        next
+        let (forgot, until) = self.associations.expire(now);
+        if forgot {
+            self.resolve();
+        }
+        next.min(until)
     }
 
     /// The content of a HELLO sent on these interfaces (RFC 3626 §6.2), grouped by code.
     pub(super) fn hello(&mut self, now: SimTime, here: &[usize]) -> Vec<(LinkCode, NodeId)> {
         self.select_relays();
-        let links = &self.links;
-        let mut list: Vec<_> = self
-            .neighbours
-            .iter()
-            .map(|(&node, neighbour)| {
-                let mut here = here.iter().filter_map(|&i| links.get(i).copied().flatten());
-                let link = here
-                    .find(|link| link.neighbour == node)
-                    .map_or(LinkType::Unspecified, |link| link.kind(now));
-                let neighbour = if self.relays.binary_search(&node).is_ok() {
-                    NeighbourType::Mpr
-                } else if neighbour.symmetric {
-                    NeighbourType::Symmetric
-                } else {
-                    NeighbourType::Not
-                };
-                (LinkCode { link, neighbour }, node)
-            })
-            .collect();
+        let code = |link: LinkType, main: NodeId| {
+            let neighbour = if self.relays.binary_search(&main).is_ok() {
+                NeighbourType::Mpr
+            } else if self.is_symmetric(main) {
+                NeighbourType::Symmetric
+            } else {
+                NeighbourType::Not
+            };
+            LinkCode { link, neighbour }
+        };
+        let mut listed = BTreeSet::new();
+        let mut list = Vec::with_capacity(self.neighbours.len());
+        for (interface, link) in self.links.iter().enumerate() {
+            let Some(link) = link else { continue };
+            if self.lists_links || here.contains(&interface) {
+                let main = self.main_of(link.neighbour);
+                if listed.insert(link.neighbour) {
+                    list.push((code(link.kind(now), main), link.neighbour));
+                }
+                listed.insert(main);
+            }
+        }
+        let others = self.neighbours.keys();
+        let others = others.filter(|main| !listed.contains(main));
+        list.extend(others.map(|&main| (code(LinkType::Unspecified, main), main)));
         list.sort_unstable();
         list
     }
@@ -262,7 +342,8 @@ impl Neighbourhood {
             .enumerate()
             .filter_map(|(interface, link)| {
                 let link = (*link)?;
-                link.symmetric.then_some((link.neighbour, interface))
+                let main = self.main_of(link.neighbour);
+                link.symmetric.then_some((main, interface))
             })
     }
 
@@ -285,7 +366,7 @@ impl Neighbourhood {
     pub(super) fn interface_to(&self, node: NodeId, here: &[usize]) -> Option<usize> {
         let leads_there = |&interface: &usize| {
             let link = self.links.get(interface).copied().flatten();
-            link.is_some_and(|link| link.neighbour == node)
+            link.is_some_and(|link| self.main_of(link.neighbour) == node)
         };
         here.iter().copied().find(leads_there)
     }
@@ -342,7 +423,8 @@ mod tests {
         let hello = Hello::decode(HELLO, &body).unwrap();
         let interface = from as usize - 1;
         let validity = Duration::from_secs(6);
-        near.on_hello(at(s), interface, NodeId(from), validity, &hello);
+        let from = NodeId(from);
+        near.on_hello(at(s), interface, (from, from), validity, &hello);
     }
 
     fn says(

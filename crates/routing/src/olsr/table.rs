@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use backlane_net::NodeId;
 
+use super::addresses::is_main;
 use super::neighbourhood::Neighbourhood;
 use super::topology::Topology;
 
@@ -42,9 +43,11 @@ impl Table {
         }
         self.advance();
         for neighbour in near.next_hops() {
-            let interface = self.interfaces[neighbour.index()];
+            let Some(interface) = self.interface(neighbour) else {
+                continue;
+            };
             for two_hop in near.neighbours_of(neighbour) {
-                self.add(node, two_hop, interface);
+                self.add(node, two_hop, interface as u16);
             }
         }
         // Every round adds a node, so there are fewer rounds than nodes.
@@ -101,6 +104,10 @@ impl Table {
     }
 
     fn add(&mut self, node: NodeId, destination: NodeId, interface: u16) {
+        // No packet is for an interface whose node is not known, and no TC names it.
+        if !is_main(destination) {
+            return;
+        }
         let index = destination.index();
         if self.interfaces.len() <= index {
             self.interfaces.resize(index + 1, NONE);

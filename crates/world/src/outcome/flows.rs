@@ -29,6 +29,8 @@ table! {
         size_bytes: Option<u64>, "B";
         /// When it started.
         start_s: f64, "s";
+        /// Time from the start until its first data arrived in order.
+        first_byte_time_s: Option<f64>, "s";
         /// When its last byte was delivered; null if it did not finish.
         finish_s: Option<f64>, "s";
         /// Time from start to finish.
@@ -126,6 +128,7 @@ pub(super) fn flows(
             congestion_control: info.congestion_control.clone(),
             size_bytes: flow.spec.size_bytes,
             start_s: world.traffic_s(start),
+            first_byte_time_s: flow.first_byte.map(|at| (at - start).as_secs_f64()),
             finish_s: flow.finished.map(|at| world.traffic_s(at)),
             finish_time_s,
             goodput_bps: (active_s > 0.0).then(|| delivered_bytes as f64 * 8.0 / active_s),
