@@ -1,0 +1,1 @@
+"""BP-MR beside the simulator of its authors: the same grid, flow by flow."""
