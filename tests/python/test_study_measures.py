@@ -28,7 +28,7 @@ def flow(name: str, **more: Any) -> dict[str, Any]:
         "congestion_control": "reno", "size_bytes": 100_000, "start_s": 0.0,
         "finish_time_s": None, "packets_sent": 100, "packets_received": 90,
         "rtt_mean_s": 0.3, "rtt_min_s": 0.1, "slow_start_exit": "loss",
-        "slow_start_exit_pkts": 64.0,
+        "slow_start_exit_pkts": 64.0, "rtt_in_order_mean_s": 0.2,
     } | more  # fmt: skip
 
 
@@ -132,6 +132,9 @@ def test_flows_tell_drops_exits_and_how_far_the_rtt_rose() -> None:
     assert timed.flow_goodputs_bps(both, (0, math.inf)) == [400e3, 1.6e6]
     assert number("size_p90", both) == pytest.approx(180_000)
     assert number("rtt_rise") == pytest.approx(3.0)
+    silent = flow("ue1#4", rtt_in_order_mean_s=None)
+    late = flow("ue1#5", rtt_in_order_mean_s=0.4)
+    assert number("rtt_in_order", view(one, late, silent)) == pytest.approx(0.3)
     assert number("exit_window") == 64
     assert number("exit_by_delay") == 0.0
     assert number("exit_by_delay", view(flow("ue1", slow_start_exit="delay"))) == 1.0

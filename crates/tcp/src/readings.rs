@@ -125,6 +125,10 @@ pub struct Statistics {
     pub rtt_min: Option<Duration>,
     /// The largest.
     pub rtt_max: Duration,
+    /// Acknowledgments that advanced over data that was sent once and arrived in order.
+    pub rtt_in_order_samples: u64,
+    /// The sum of their RTTs, each of the first segment acknowledged.
+    pub rtt_in_order_sum: Duration,
 }
 
 impl Statistics {
@@ -159,6 +163,18 @@ impl Statistics {
         self.rtt_sum = self.rtt_sum.saturating_add(rtt);
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
         self.rtt_max = self.rtt_max.max(rtt);
+    }
+
+    pub(crate) fn on_rtt_in_order(&mut self, rtt: Duration) {
+        self.rtt_in_order_samples += 1;
+        self.rtt_in_order_sum = self.rtt_in_order_sum.saturating_add(rtt);
+    }
+
+    /// Mean RTT at acknowledgments that advance, without data that was retransmitted or arrived
+    /// out of order; `None` before the first such acknowledgment.
+    pub fn rtt_in_order_mean(&self) -> Option<Duration> {
+        let samples = self.rtt_in_order_samples;
+        (samples > 0).then(|| self.rtt_in_order_sum / samples)
     }
 }
 

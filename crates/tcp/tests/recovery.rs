@@ -3,6 +3,7 @@
 mod script;
 
 use backlane_tcp::{Config, CongestionState, Reordering};
+use backlane_units::Duration;
 use script::{client, config, ten_out};
 
 fn without_sack() -> Config {
@@ -180,4 +181,32 @@ fn the_degree_is_how_far_the_late_segment_was_overtaken() {
     // Once reordering was learned, a SACK moves the window as an acknowledgment does.
     // From 1001 to 7001.
     assert_eq!(endpoint.readings().reordering_pkts, 6);
+}
+
+/// 1 and 2 are acknowledged after 40 and 43 ms; 3 is repeated; 4 arrived before it, and 5 with it
+/// in one acknowledgment: none of these three is a sample, 6 after 90 ms is one.
+#[test]
+fn samples_in_order_leave_out_what_was_repeated_or_arrived_out_of_order() {
+    let endpoint = client(
+        &fixed(),
+        &ten_out(
+            "80   < ack 1001
+             80   > 10001:11001 ack 1
+             80   > 11001:12001 ack 1
+             83   < ack 2001
+             83   > 12001:13001 ack 1
+             83   > 13001:14001 ack 1
+             84   < ack 2001 sack 3001-6001
+             84   > 2001:3001 ack 1
+             84   > 14001:15001 ack 1
+             130  < ack 6001
+             130  < ack 7001
+             130  > 7001:8001 ack 1",
+        ),
+    );
+    let statistics = endpoint.statistics();
+    assert_eq!(statistics.rtt_in_order_samples, 3);
+    let sum = Duration::from_millis(40 + 43 + 90);
+    assert_eq!(statistics.rtt_in_order_sum, sum);
+    assert_eq!(statistics.rtt_in_order_mean(), Some(sum / 3));
 }

@@ -133,6 +133,11 @@ def _peak_variation(view: RunView) -> float:
     return math.fsum(ratios) / len(ratios) if ratios else math.nan
 
 
+def _rtt_in_order_s(view: RunView) -> float:
+    known = [flow["rtt_in_order_mean_s"] for flow in view.flows]
+    return timed.mean([float(rtt_s) for rtt_s in known if rtt_s is not None])
+
+
 METRICS: dict[str, Metric] = {
     "finish_mean": Metric(
         "s", 1, "mean finish time; of an unfinished flow, the time that it had",
@@ -147,6 +152,9 @@ METRICS: dict[str, Metric] = {
     "jain": Metric("", 1, "Jain's index of goodput", lambda v: v.measures.jain),
     "rtt_mean": Metric("ms", 1e3, "mean over flows of the mean RTT",
                        lambda v: v.measures.rtt_s.mean),
+    "rtt_in_order": Metric(
+        "ms", 1e3, "mean over flows of the mean RTT at acknowledgments that advance, without data "
+        "that was retransmitted or arrived out of order", _rtt_in_order_s),
     "delivered": Metric(
         "Mbit/s", 1e-6, "what all flows delivered together, over the time of the run",
         lambda v: v.measures.delivered_bps),

@@ -62,6 +62,8 @@ pub(crate) struct Delivery {
     pub(crate) sacked_sent_us: Option<(u64, u64)>,
     /// A retransmitted segment was acknowledged: Karn's rule.
     pub(crate) retransmitted_acked: bool,
+    /// A segment that had been SACKed was acknowledged.
+    pub(crate) sacked_acked: bool,
     /// Any segment was newly SACKed.
     pub(crate) newly_sacked: bool,
     /// The first sequence number of a never retransmitted segment SACKed below the highest one.
@@ -392,6 +394,7 @@ impl Scoreboard {
                 delivery.original_end.get_or_insert(record.end_seq());
             }
             if record.has(SACKED) {
+                delivery.sacked_acked = true;
                 self.sacked_out -= 1;
             } else {
                 self.on_delivered(self.first, record, now_us, min_rtt_us, echo_end_us);

@@ -31,6 +31,13 @@ impl Sender {
         delivery: &Delivery,
     ) -> Option<u32> {
         let now_us = now.as_micros();
+        if let Some((first_us, _)) = delivery.acked_sent_us
+            && !delivery.retransmitted_acked
+            && !delivery.sacked_acked
+        {
+            let rtt = Duration::from_micros(now_us - first_us);
+            self.recovery.statistics.on_rtt_in_order(rtt);
+        }
         let prefers_timestamps = self.rtt_source == RttSource::Timestamps;
         let acked = delivery.acked_sent_us.filter(|_| {
             !(delivery.retransmitted_acked || (prefers_timestamps && segment.ts_ecr != 0))

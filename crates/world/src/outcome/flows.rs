@@ -48,6 +48,9 @@ table! {
         rtt_p50_s: Option<f64>, "s";
         /// 95th percentile of the RTT samples.
         rtt_p95_s: Option<f64>, "s";
+        /// Mean RTT at acknowledgments that advance over data that was sent once and arrived in
+        /// order.
+        rtt_in_order_mean_s: Option<f64>, "s";
         /// Segments with data or FIN sent, retransmissions included; packets of UDP.
         segments_sent: Option<u64>;
         /// Segments sent again.
@@ -173,6 +176,9 @@ fn of_sender(world: &World, flow: &Flow) -> FlowRow {
                 rtt_mean_s: tcp.rtt.mean_s(),
                 rtt_p50_s: tcp.rtt.quantile_s(0.5),
                 rtt_p95_s: tcp.rtt.quantile_s(0.95),
+                rtt_in_order_mean_s: statistics
+                    .rtt_in_order_mean()
+                    .map(Duration::as_secs_f64),
                 segments_sent: Some(statistics.segments_sent),
                 retransmits: Some(statistics.retransmits),
                 fast_retransmits: Some(statistics.fast_retransmits),
