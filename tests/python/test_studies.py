@@ -275,6 +275,72 @@ def test_a_study_runs_draws_judges_and_writes_its_page(
     assert {path: path.stat().st_mtime_ns for path in store.rglob("run.json")} == before
 
 
+BEFORE = """\
+model_version = 4
+commit = "25a7fcfcb8"
+[verdict]
+reproduced = ["T-2"]
+differs = ["T-1"]
+[[change]]
+by = "reading"
+claims = ["T-1", "T-2"]
+what = "files are smaller"
+"""
+
+
+def test_a_page_shows_what_moved_each_verdict_since_it_was_published(
+    folder: Path, tmp_path: Path, cli: Cli
+) -> None:
+    (folder / "verdicts_before.toml").write_text(BEFORE)
+    store = tmp_path / "store"
+    done = cli("reproduce", str(folder), "--store", str(store), "--json")
+    assert done.code == 0, done.err
+    assert {row["id"]: row["before"] for row in json.loads(done.out)["claims"]} == {
+        "T-1": "differs", "T-2": "reproduced",
+    }  # fmt: skip
+    path = folder / "README.md"
+    page = path.read_text()
+    assert "commit 25a7fcfcb8: A 0 of 1, B 1 of 1 reproduced. Now: A 1 of 1, B 0 of 1." in page
+    # The rule before still fails on the runs of today: the rule moved it, not the reading.
+    ruled = (
+        "| T-1 | **differs** | **differs** | reproduced | rule | rule: the paper has no number |"
+    )
+    moved = "| T-2 | reproduced | – | **differs** | reading | files are smaller |"
+    assert ruled in page
+    assert moved in page
+    assert age.missing(reading.load(folder), page) == []
+    # Other words for a verdict that moved, or another verdict, make the page an old one.
+    (folder / "verdicts_before.toml").write_text(BEFORE.replace("smaller", "larger"))
+    assert age.missing(reading.load(folder), page) == ["files are larger"]
+    # Without a change that names it, the page says that none was found.
+    (folder / "verdicts_before.toml").write_text(BEFORE.replace(', "T-2"]\nwhat', "]\nwhat"))
+    assert cli("reproduce", str(folder), "--store", str(store)).code == 0
+    assert "| T-2 | reproduced | – | **differs** | **not found** | – |" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"reading"', '"luck"', '"luck" is no kind of change'),
+        ('differs = ["T-1"]', 'differs = ["T-9"]', 'there is no claim "T-9"'),
+        ('differs = ["T-1"]', 'differs = ["T-2"]', "T-2 has two verdicts"),
+        ('claims = ["T-1", "T-2"]', 'claims = ["T-8"]', 'there is no claim "T-8"'),
+        ("model_version = 4\n", "", "`model_version` is missing"),
+    ],
+)
+def test_wrong_verdicts_before_are_refused_before_the_first_run(
+    folder: Path, tmp_path: Path, cli: Cli, old: str, new: str, message: str
+) -> None:
+    assert old in BEFORE
+    (folder / "verdicts_before.toml").write_text(BEFORE.replace(old, new))
+    store = tmp_path / "store"
+    done = cli("reproduce", str(folder), "--store", str(store))
+    assert done.code == 2
+    assert "error[R022]" in done.err
+    assert message in done.err
+    assert not store.exists()
+
+
 def test_a_quick_look_or_a_single_figure_does_not_replace_the_record(
     folder: Path, tmp_path: Path, cli: Cli
 ) -> None:

@@ -6,8 +6,8 @@
 
 mod common;
 
-use backlane_slotted::{Arrivals, Config, Interference, Slope};
-use common::{diamond, downlink, finished};
+use backlane_slotted::{Arrivals, Config, Interference, Rule, Slope};
+use common::{both_ways, diamond, downlink, finished};
 
 const SLOTS: u64 = 1_600_000;
 /// Student's t with 18 degrees of freedom exceeds this by chance once in a thousand cases.
@@ -69,6 +69,85 @@ fn backlogs_are_bounded_at_95_percent_of_the_boundary_for_any_k() {
 #[test]
 fn backlogs_grow_by_what_is_too_much_at_105_percent_for_any_k() {
     slopes(1.05, |name, [boundary, growth], slope| {
+        assert!(slope.slope > T * slope.standard_error, "{name}");
+        let expected = 0.05 * boundary * growth;
+        assert!(
+            (slope.slope / expected - 1.0).abs() < 0.1,
+            "{name}, expected {expected}"
+        );
+    });
+}
+
+/// Networks whose links lead both ways, at a share of their boundary, with the boundary and what
+/// backlogs grow by for each packet per slot above it.
+///
+/// A line of three hops carries 1/3 in one domain, and 1/2 if nodes take turns, since its middle link
+/// shares a node with each of the others. Above the boundary queues are longer than K, the weights
+/// that use the channel are equal, and links back have none. One domain: U_A = 3b, U_B = 2b and
+/// U_C = b, and λ − 3b + λ − 5b + λ − 6b = 1, so that all grow by 6b = 6 (3λ − 1)/14. Nodes in turn:
+/// {AB, CD} and {BC} have equal weights in the end; with x slots in each for the first, more than
+/// half, C holds next to nothing and U_A = 2 U_B: λ − x = 2 (2x − 1), and all grow by 3 (2λ − 1)/5.
+fn at_both_ways(share: f64) -> Vec<(&'static str, [f64; 2], Config)> {
+    let diamond = &[(0, 1), (0, 2), (1, 3), (2, 3)];
+    let line = &[(0, 1), (1, 2), (2, 3)];
+    let network = |pairs: &[_], interference, [boundary, _]: [f64; 2]| {
+        both_ways(pairs, interference, share * boundary)
+    };
+    vec![
+        (
+            "diamond, primary",
+            [1.0, 1.0],
+            network(diamond, Interference::Primary, [1.0, 1.0]),
+        ),
+        (
+            "diamond, one domain",
+            [0.5, 4.0 / 3.0],
+            network(diamond, Interference::CollisionDomain, [0.5, 4.0 / 3.0]),
+        ),
+        (
+            "line, primary",
+            [0.5, 1.2],
+            network(line, Interference::Primary, [0.5, 1.2]),
+        ),
+        (
+            "line, one domain",
+            [1.0 / 3.0, 9.0 / 7.0],
+            network(line, Interference::CollisionDomain, [1.0 / 3.0, 9.0 / 7.0]),
+        ),
+    ]
+}
+
+fn slopes_both_ways(share: f64, judge: impl Fn(&str, [f64; 2], Slope)) {
+    for (name, boundary, config) in at_both_ways(share) {
+        for rule in [Rule::WorkConserving, Rule::Literal] {
+            for k_pkts in [0, 10, 50, 200] {
+                let config = Config {
+                    k_pkts,
+                    rule,
+                    ..config.clone()
+                };
+                let slope = finished(&config, 1).slope().unwrap();
+                let name = format!("{name}, {rule:?}, K {k_pkts}: {slope:?}");
+                judge(&name, boundary, slope);
+            }
+        }
+    }
+}
+
+#[test]
+fn backlogs_are_bounded_where_packets_can_walk_back() {
+    slopes_both_ways(0.95, |name, [boundary, _], slope| {
+        assert!(slope.slope.abs() < T * slope.standard_error, "{name}");
+        assert!(
+            slope.slope + T * slope.standard_error < 0.01 * boundary,
+            "{name}"
+        );
+    });
+}
+
+#[test]
+fn backlogs_grow_by_what_is_too_much_where_packets_can_walk_back() {
+    slopes_both_ways(1.05, |name, [boundary, growth], slope| {
         assert!(slope.slope > T * slope.standard_error, "{name}");
         let expected = 0.05 * boundary * growth;
         assert!(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from backlane import native
 from backlane.files import write_text
-from backlane.studies import claims
+from backlane.studies import changes, claims
 from backlane.studies.study import Study, load
 
 _MADE = re.compile(r"^Made on .*?, model versions? ([\d, ]+), sources at commit", re.MULTILINE)
@@ -64,7 +64,12 @@ def missing(study: Study, page: str) -> list[str]:
         f"# {study.title}\n\n{study.about.strip()}\n\n",
         f"by `backlane reproduce {study.name}`",
     ]
-    for one in claims.load(study):
+    known = claims.load(study)
+    before = changes.load(study.folder, {claim.id for claim in known})
+    if before is not None:
+        words += [changes.row_start(one.id, before) for one in known]
+        words += changes.not_shown(before, page)
+    for one in known:
         words.append(f"| {one.id} | {one.source} | {one.statement} | ")
         if f"- **{one.id}**: " in page:
             words.append(f"- **{one.id}**: {one.cause or 'cause not found.'}\n")

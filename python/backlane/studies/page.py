@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from backlane.files import make_folder, write_bytes, write_text
 from backlane.report.figures import to_csv
-from backlane.studies import metrics
+from backlane.studies import changes, metrics
 from backlane.studies.claims import WEIGHTS
 from backlane.studies.pictures import small
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane.report.figures import Drawn
+    from backlane.studies.changes import Before
     from backlane.studies.claims import Verdict
     from backlane.studies.runs import Runs
     from backlane.studies.sensitivity import Row
@@ -48,6 +49,7 @@ class Findings:
         drawn: the figures.
         sensitivity: the tables over assumptions.
         runs: by experiment.
+        before: the verdicts that the study published before, if any.
     """
 
     verdicts: Sequence[Verdict]
@@ -55,6 +57,7 @@ class Findings:
     drawn: Sequence[tuple[FigureSpec, list[Drawn]]]
     sensitivity: Sequence[Sensitivity]
     runs: Mapping[str, Runs]
+    before: Before | None = None
 
 
 def write(study: Study, folder: Path, findings: Findings, *, quick: bool) -> Path:
@@ -80,6 +83,7 @@ def write(study: Study, folder: Path, findings: Findings, *, quick: bool) -> Pat
     parts += [
         _made(study, findings.runs, apart=bool(others)),
         _summary(verdicts),
+        changes.section(verdicts, findings.before),
         _former(verdicts),
         _sensitivity(findings.sensitivity),
         _others(verdicts, others),

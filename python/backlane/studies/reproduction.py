@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
-from backlane.studies import catalogue, claims, figures, page, sensitivity
+from backlane.studies import catalogue, changes, claims, figures, page, sensitivity
 from backlane.studies.execution import Execution, Interrupted
 from backlane.studies.runs import Data
 from backlane.studies.study import load
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from backlane.campaign.plan import Plan
+    from backlane.studies.changes import Before
     from backlane.studies.claims import Claim, Verdict
     from backlane.studies.execution import OpenProgress
     from backlane.studies.page import Sensitivity
@@ -35,6 +36,7 @@ class Reproduction:
         page: the page that was written.
         reduced: whether the set of runs was reduced.
         interrupted: whether Ctrl-C ended it early; no claim was tested then.
+        before: the verdicts that the study published before, if any.
     """
 
     study: Study
@@ -42,9 +44,11 @@ class Reproduction:
     page: Path | None
     reduced: bool
     interrupted: bool = False
+    before: Before | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
+        published = self.before.outcomes if self.before else {}
         return {
             "study": self.study.name,
             "page": None if self.page is None else str(self.page),
@@ -54,6 +58,7 @@ class Reproduction:
                     "id": v.claim.id, "weight": v.claim.weight, "outcome": v.outcome,
                     "measured": v.measured, "tie": v.tie, "statement": v.claim.statement,
                     **({"former": v.former} if v.former else {}),
+                    **({"before": before} if (before := published.get(v.claim.id)) else {}),
                 }
                 for v in self.verdicts
             ],
@@ -89,7 +94,9 @@ def reproduce(
     specs = _chosen(study, figure)
     drawn = {spec.experiment for spec in specs}
     wanted = [one for one in study.experiments if figure is None or one in drawn]
-    tested = [c for c in claims.load(study) if all(e in wanted for e in c.experiments)]
+    known = claims.load(study)
+    before = changes.load(study.folder, {claim.id for claim in known})
+    tested = [c for c in known if all(e in wanted for e in c.experiments)]
     if figure is not None:
         tested = [c for c in tested if c.experiments]
     root = (store or Path("results/studies") / study.name) / ("quick" if quick else "full")
@@ -121,10 +128,11 @@ def reproduce(
             drawn=[(spec, figures.figure(spec, data.runs[spec.experiment])) for spec in specs],
             sensitivity=_sensitivity(study, data),
             runs=data.runs,
+            before=before,
         ),
         quick=quick,
     )
-    return Reproduction(study, verdicts, path, quick)
+    return Reproduction(study, verdicts, path, quick, before=before)
 
 
 def _chosen(study: Study, figure: str | None) -> list[FigureSpec]:
