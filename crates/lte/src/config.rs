@@ -15,8 +15,9 @@ use backlane_param::{
 use backlane_radio::mobility::{MobilityModel, UeMobility};
 use backlane_radio::path_loss::{CellPathLoss, PathLossModel};
 use backlane_radio::{FadingProfile, Mobility, Named, Position, Shadowing};
-use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
+use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power, Speed};
 
+use crate::fading_trace::FadingTrace;
 use crate::pdcp::PdcpConfig;
 use crate::phy::error_model::{CodeRate, Combining};
 use crate::phy::link_adaptation::Adaptation;
@@ -97,6 +98,9 @@ params! {
         /// Fast fading of a serving link (TS 36.104 annex B.2), at the Doppler frequency of the
         /// UE's speed.
         fading: OrNone<FadingProfile> = OrNone::None;
+        /// Speed of the fading: that of each UE ("auto"), or one for all UEs regardless of their
+        /// own, as where what surrounds a UE at rest moves.
+        fading_speed: OrAuto<Speed> = OrAuto::Auto;
         /// From other cells: none, from what they really send, or from all of their resource
         /// blocks at all times.
         interference: Interference = Interference::LoadCoupled;
@@ -539,6 +543,8 @@ pub struct UeConfig {
     pub serving: Option<usize>,
     /// Where its downlink quality comes from.
     pub channel: UeChannel,
+    /// Fading of its links, in place of the profile of the network.
+    pub fading_trace: Option<Arc<FadingTrace>>,
 }
 
 /// Where a UE's downlink quality comes from.
@@ -549,6 +555,8 @@ pub enum UeChannel {
     /// The SINR in decibels of each layer on every carrier and resource block, regardless of the
     /// serving cell; it includes the losses of the receiver.
     Sinr(Arc<ChannelTrace>),
+    /// The same as a mean, with the fading of its link on top.
+    MeanSinr(Arc<ChannelTrace>),
     /// The CQI that it would report.
     Cqi(Arc<ChannelTrace>),
 }

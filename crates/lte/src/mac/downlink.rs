@@ -173,13 +173,12 @@ impl Downlink {
         };
         for (at, (state, carrier)) in ue.carriers.iter_mut().zip(&self.carriers).enumerate() {
             let sinr = channel.downlink(index, ue.cell, at, tti);
-            let adaptation = &carrier.adaptation;
-            let (cqi, has_changed) =
+            let (cqi, information) =
                 state
                     .link
-                    .report(known_at, sinr, adaptation, config.cqi.sub_band);
+                    .report(known_at, sinr, carrier, config.cqi.sub_band);
             if at == 0 {
-                ue.readings.report(has_changed.then_some(sinr), cqi);
+                ue.readings.report(sinr, information, cqi);
             }
         }
     }
@@ -419,9 +418,10 @@ impl Downlink {
                 sinr
             } else {
                 self.group_sinr.clear();
-                for (group, &value) in sinr.iter().enumerate() {
+                let groups = sinr.chunks(phy.per_group(sinr)).enumerate();
+                for (group, values) in groups {
                     if process.groups >> group & 1 == 1 {
-                        self.group_sinr.push(value);
+                        self.group_sinr.extend_from_slice(values);
                     }
                 }
                 &self.group_sinr
