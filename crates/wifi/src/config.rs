@@ -71,9 +71,11 @@ params! {
         answer_wait: AnswerWait = AnswerWait::Response;
         /// When a packet is sent that comes to a station without another.
         arrival: Arrival = Arrival::Standard;
-        /// How long a packet may wait and be attempted before it is dropped; its link does not count
-        /// as broken then.
+        /// How long a packet may wait and be attempted before it is dropped.
         lifetime: OrOff<Duration> = OrOff::Off, in LIFETIME;
+        /// Whether routing gets a packet dropped for its age reported as a failure of the link, as
+        /// ns-3's AODV does.
+        report_expiry: bool = false;
         /// First contention window, in slots: 15 with OFDM, 31 with 802.11b.
         cw_min: OrStandard<u16> = OrStandard::Standard, in WINDOW;
         /// Largest contention window, in slots: 1023.
@@ -292,6 +294,7 @@ changed_defaults! {
         answer_wait = AnswerWait::Preamble;
         arrival = Arrival::Ns3;
         lifetime = OrOff::Value(Duration::from_millis(500));
+        report_expiry = true;
         queue = Queue::packets(500);
     }
 }

@@ -35,6 +35,7 @@ pub(crate) struct MacParams {
     /// A packet that arrives as in ns-3.
     pub(crate) arrives_as_in_ns3: bool,
     pub(crate) lifetime: Option<Duration>,
+    pub(crate) report_expiry: bool,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
     pub(crate) sensing_delay: Duration,
@@ -159,6 +160,7 @@ impl MacParams {
             waits_for_reception: config.answer_wait == AnswerWait::Preamble,
             arrives_as_in_ns3: config.arrival == Arrival::Ns3,
             lifetime: config.lifetime.value(),
+            report_expiry: config.report_expiry,
             cw_min,
             cw_max,
             sensing_delay: (config.sensing_delay.value()).unwrap_or(sensing_delay(standard)),

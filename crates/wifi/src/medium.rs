@@ -150,6 +150,11 @@ impl Wifi {
             radio.counters.queue_drops += 1;
             context.drop(mpdu.packet, DropCause::Queue);
         }
+        if let Some(link) = self.links.get(mpdu.link as usize)
+            && self.params.report_expiry
+        {
+            context.tx_status(link.id, mpdu.attempts, false, mpdu.mode.rate());
+        }
         self.serve(context, me);
         if self.radios[me].mpdu.is_none() {
             self.radios[me].back_off_after_expiry();
@@ -334,6 +339,12 @@ impl Wifi {
                     self.held -= 1;
                     radio.counters.queue_drops += 1;
                     context.drop(id, DropCause::Queue);
+                    let link = self.links.get(self.link_of_packet[id.index()] as usize);
+                    if let Some(link) = link
+                        && self.params.report_expiry
+                    {
+                        context.tx_status(link.id, 0, false, link.mode.rate());
+                    }
                 }
                 _ => break next,
             }
