@@ -116,7 +116,8 @@ impl Wifi {
             }
         };
         let now = context.now();
-        self.radios[me].end(me, now, next, &self.params, &mut self.deadlines);
+        let wait = self.params.answer_wait(ended.frame.mode);
+        self.radios[me].end(me, now, next, wait, &self.params, &mut self.deadlines);
     }
 
     /// A frame ends at all radios in range. Bystanders of a domain decode it.

@@ -1,6 +1,7 @@
 //! The parameters of an 802.11 network, of its stations and of its links.
 //!
-//! The defaults are those of the standard; [`ns2`] lists what ns-2's `Mac/802_11` has otherwise.
+//! The defaults are those of the standard; [`ns2`] and [`ns3`] list what ns-2's `Mac/802_11` and
+//! ns-3's DCF have otherwise.
 
 use std::ops::RangeInclusive;
 
@@ -21,6 +22,7 @@ const NOISE_FIGURE: RangeInclusive<Decibels> = Decibels::from_mdb(0)..=Decibels:
 const PROBABILITY: RangeInclusive<f64> = 0.0..=1.0;
 const MAX_TIME: Duration = Duration::from_millis(1);
 const TIME: RangeInclusive<Duration> = Duration::from_micros(1)..=MAX_TIME;
+const LIFETIME: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(1000);
 const WINDOW: RangeInclusive<u16> = 0..=32_767;
 const ATTEMPTS: RangeInclusive<u8> = 1..=255;
 /// Channel numbers of 802.11 in all bands up to 5 GHz.
@@ -33,8 +35,8 @@ params! {
     /// channels; links with `medium = "wifi"` lead over them.
     #[derive(Clone, Debug, PartialEq)]
     pub struct WifiConfig {
-        /// Whose behaviour the defaults are: that of the standard, or that of ns-2's Mac/802_11
-        /// with its 250 m and 550 m.
+        /// Whose behaviour the defaults are: that of the standard, that of ns-2's Mac/802_11 with
+        /// its 250 m and 550 m, or that of ns-3's DCF.
         profile: Profile = Profile::Standard;
         /// Rates and times: OFDM at 5 GHz, CCK and DSSS at 2.4 GHz, OFDM at 2.4 GHz without 802.11b
         /// beside it, or 802.11b as ns-2 has it, with all control frames at 1 Mbit/s.
@@ -65,6 +67,15 @@ params! {
         ///
         /// The standard's time for CCA and for the turnaround from receiving to sending.
         sensing_delay: OrStandard<Duration> = OrStandard::Standard, in Duration::ZERO..=MAX_TIME;
+        /// How long a station waits for CTS or ACK after the end of its frame.
+        answer_wait: AnswerWait = AnswerWait::Response;
+        /// When a packet is sent that comes to a station without another.
+        arrival: Arrival = Arrival::Standard;
+        /// How long a packet may wait and be attempted before it is dropped.
+        lifetime: OrOff<Duration> = OrOff::Off, in LIFETIME;
+        /// Whether routing gets a packet dropped for its age reported as a failure of the link, as
+        /// ns-3's AODV does.
+        report_expiry: bool = false;
         /// First contention window, in slots: 15 with OFDM, 31 with 802.11b.
         cw_min: OrStandard<u16> = OrStandard::Standard, in WINDOW;
         /// Largest contention window, in slots: 1023.
@@ -134,6 +145,34 @@ words! {
         Standard = "standard",
         /// ns-2.
         Ns2 = "ns2",
+        /// ns-3.
+        Ns3 = "ns3",
+    }
+}
+
+words! {
+    /// How long a station waits for an answer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AnswerWait {
+        /// SIFS and an ACK at the lowest rate: with DIFS, as long as the extended interframe space
+        /// that others wait.
+        Response = "response",
+        /// SIFS, a slot, and preamble and header of the answer; longer if a frame is being received
+        /// then, to its end.
+        Preamble = "preamble",
+    }
+}
+
+words! {
+    /// When a packet is sent that comes to a station without another.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Arrival {
+        /// At once if the channel has been idle for DIFS, after a back-off if it is busy. A frame
+        /// that the station has yet to acknowledge counts as busy.
+        Standard = "standard",
+        /// As in ns-3: DIFS after its arrival on an idle channel; a frame that the station has yet
+        /// to acknowledge does not count, so that a relay sends DIFS after its own ACK.
+        Ns3 = "ns3",
     }
 }
 
@@ -246,6 +285,20 @@ changed_defaults! {
     }
 }
 
+changed_defaults! {
+    /// What ns-3.37's DCF without QoS has otherwise (`ChannelAccessManager`,
+    /// `FrameExchangeManager`, `WifiMacQueue`, `ThresholdPreambleDetectionModel`).
+    pub fn ns3() = "ns3" {
+        // A frame is sensed once its preamble is found.
+        sensing_delay = OrStandard::Value(Duration::from_micros(4));
+        answer_wait = AnswerWait::Preamble;
+        arrival = Arrival::Ns3;
+        lifetime = OrOff::Value(Duration::from_millis(500));
+        report_expiry = true;
+        queue = Queue::packets(500);
+    }
+}
+
 impl WifiConfig {
     /// A network of this standard at this data rate.
     pub fn new(standard: Standard, rate: Rate) -> Self {
@@ -267,6 +320,20 @@ impl WifiConfig {
         Self {
             profile: Profile::Ns2,
             rate: DataRate::Fixed(rate),
+            ..config
+        }
+    }
+
+    /// A network of this standard as [`ns3`] has it, at this data rate.
+    ///
+    /// # Panics
+    ///
+    /// If a value of [`ns3`] is none of its key; a test reads them.
+    pub fn ns3(standard: Standard, rate: Rate) -> Self {
+        let config = ns3().apply(&Self::new(standard, rate));
+        let config = config.unwrap_or_else(|mismatch| panic!("{mismatch}"));
+        Self {
+            profile: Profile::Ns3,
             ..config
         }
     }

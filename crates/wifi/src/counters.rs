@@ -23,7 +23,7 @@ pub struct RadioCounters {
     pub sending_ps: u128,
     /// Busy time (transmission or CCA busy), in picoseconds, up to the end of the last busy period.
     pub busy_ps: u128,
-    /// Packets that its queue dropped.
+    /// Packets that its queue dropped, and that were dropped because they had waited too long.
     pub queue_drops: u64,
     /// The most packets that waited.
     pub queue_max_pkts: u32,

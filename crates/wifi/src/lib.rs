@@ -27,8 +27,8 @@ mod receiver;
 
 pub use build::links_in_range;
 pub use config::{
-    BasicRate, DataRate, LossLaw, Neighbours, Profile, Reception, StationConfig, WifiConfig,
-    WifiLinkConfig,
+    AnswerWait, Arrival, BasicRate, DataRate, LossLaw, Neighbours, Profile, Reception,
+    StationConfig, WifiConfig, WifiLinkConfig,
 };
 pub use counters::{LinkCounters, RadioCounters};
 pub use error::WifiError;

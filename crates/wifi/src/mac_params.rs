@@ -4,7 +4,7 @@ use backlane_radio::FrameFading;
 use backlane_radio::level::{ratio, thermal_noise_dbm};
 use backlane_units::{Bytes, Duration, Rate, SimTime};
 
-use crate::config::{Reception, WifiConfig};
+use crate::config::{AnswerWait, Arrival, Reception, WifiConfig};
 use crate::error::WifiError;
 use crate::phy::airtime::{ACK_BYTES, RTS_BYTES, preamble_airtime};
 use crate::phy::{ErrorRate, Mode, Preamble, Standard, eifs, finds_preamble, frame_airtime};
@@ -28,8 +28,14 @@ pub(crate) struct MacParams {
     pub(crate) difs: Duration,
     /// The interframe space after a frame that could not be decoded: EIFS, or DIFS without it.
     pub(crate) after_error: Duration,
-    /// CTS and ACK timeout, from the end of the frame.
-    pub(crate) ack_timeout: Duration,
+    /// By [`Mode::index`] of a frame: CTS and ACK timeout, from its end.
+    answer_waits: [Duration; Mode::ALL.len()],
+    /// A frame that is being received extends the wait.
+    pub(crate) waits_for_reception: bool,
+    /// A packet that arrives as in ns-3.
+    pub(crate) arrives_as_in_ns3: bool,
+    pub(crate) lifetime: Option<Duration>,
+    pub(crate) report_expiry: bool,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
     pub(crate) sensing_delay: Duration,
@@ -99,7 +105,14 @@ impl MacParams {
             }
             None => slowest_response,
         };
-        let ack_timeout = sifs.saturating_add(slowest_response);
+        let after_response = sifs.saturating_add(slowest_response);
+        let control = |mode| control_mode.unwrap_or(standard.control_mode(mode));
+        let answer_waits = Mode::ALL.map(|mode| match config.answer_wait {
+            AnswerWait::Response => after_response,
+            AnswerWait::Preamble => sifs
+                .saturating_add(slot)
+                .saturating_add(preamble_airtime(control(mode), config.preamble)),
+        });
         let sensitivity = config.reception.sensitivity();
         if sensitivity < config.carrier_sense {
             return Err(WifiError::DeafCarrierSense);
@@ -139,11 +152,15 @@ impl MacParams {
             sifs,
             difs,
             after_error: if config.eifs {
-                ack_timeout.saturating_add(difs)
+                after_response.saturating_add(difs)
             } else {
                 difs
             },
-            ack_timeout,
+            answer_waits,
+            waits_for_reception: config.answer_wait == AnswerWait::Preamble,
+            arrives_as_in_ns3: config.arrival == Arrival::Ns3,
+            lifetime: config.lifetime.value(),
+            report_expiry: config.report_expiry,
             cw_min,
             cw_max,
             sensing_delay: (config.sensing_delay.value()).unwrap_or(sensing_delay(standard)),
@@ -182,6 +199,19 @@ impl MacParams {
     #[inline]
     pub(crate) fn response_airtime(&self, mode: Mode) -> Duration {
         self.responses[mode.index()]
+    }
+
+    /// How long the sender of a frame in this mode waits for the answer.
+    #[inline]
+    pub(crate) fn answer_wait(&self, mode: Mode) -> Duration {
+        self.answer_waits[mode.index()]
+    }
+
+    /// Whether a packet that was queued then has waited too long.
+    #[inline]
+    pub(crate) fn is_expired(&self, queued_at: SimTime, now: SimTime) -> bool {
+        self.lifetime
+            .is_some_and(|lifetime| now.saturating_since(queued_at) > lifetime)
     }
 
     /// Where the payload of a frame begins.

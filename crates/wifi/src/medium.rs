@@ -8,7 +8,7 @@ use backlane_net::{DropCause, LinkId, Medium, MediumContext, NodeId, PacketId};
 use backlane_units::{Duration, SimTime};
 
 use crate::counters::{LinkCounters, RadioCounters};
-use crate::deadlines::Deadlines;
+use crate::deadlines::{Deadlines, Priority};
 use crate::domain::{Domain, Membership};
 use crate::frame::{Frame, Kind, NONE};
 use crate::mac_params::MacParams;
@@ -85,8 +85,13 @@ impl Wifi {
             Phase::Contend => self.attempt(context, me),
             Phase::Transmit => self.end_frame(context, me),
             Phase::Await => {
-                self.fail(context, me);
                 let now = context.now();
+                if self.params.waits_for_reception
+                    && let Some(ends) = self.radios[me].receiver.receives_until(now, &self.params)
+                {
+                    return self.deadlines.set(me, ends, Priority::Other);
+                }
+                self.fail(context, me);
                 self.radios[me].contend_after_timeout(me, now, &self.params, &mut self.deadlines);
             }
             Phase::Respond => self.send_response(context, me),
@@ -95,6 +100,9 @@ impl Wifi {
 
     /// The back-off has expired: the radio sends.
     fn attempt(&mut self, context: &mut MediumContext<'_>, me: usize) {
+        if self.params.lifetime.is_some() {
+            self.drop_expired(context, me);
+        }
         let radio = &mut self.radios[me];
         let Some(mpdu) = &mut radio.mpdu else {
             return;
@@ -125,6 +133,33 @@ impl Wifi {
             frame.duration = self.params.data_duration(control);
             self.put_on_air(context, me, frame, bytes);
         }
+    }
+
+    /// Drops the MPDU in service if it has waited too long. The next one takes its place.
+    fn drop_expired(&mut self, context: &mut MediumContext<'_>, me: usize) {
+        let Some(mpdu) = self.radios[me].mpdu else {
+            return;
+        };
+        if !self.params.is_expired(mpdu.queued_at, context.now()) {
+            return;
+        }
+        let radio = &mut self.radios[me];
+        radio.mpdu = None;
+        if !mpdu.arrived {
+            self.held -= 1;
+            radio.counters.queue_drops += 1;
+            context.drop(mpdu.packet, DropCause::Queue);
+        }
+        if let Some(link) = self.links.get(mpdu.link as usize)
+            && self.params.report_expiry
+        {
+            context.tx_status(link.id, mpdu.attempts, false, mpdu.mode.rate());
+        }
+        self.serve(context, me);
+        if self.radios[me].mpdu.is_none() {
+            self.radios[me].back_off_after_expiry();
+        }
+        self.report_backlog(context, me);
     }
 
     fn send_response(&mut self, context: &mut MediumContext<'_>, me: usize) {
@@ -295,20 +330,38 @@ impl Wifi {
             return;
         }
         radio.integrate_queue(now);
-        let next = radio
-            .queue
-            .dequeue(now, context.packets_mut(), &mut self.dropped);
+        let next = loop {
+            let next = radio
+                .queue
+                .dequeue(now, context.packets_mut(), &mut self.dropped);
+            match next {
+                Some(id) if self.params.is_expired(context.packet(id).queued_at, now) => {
+                    self.held -= 1;
+                    radio.counters.queue_drops += 1;
+                    context.drop(id, DropCause::Queue);
+                    let link = self.links.get(self.link_of_packet[id.index()] as usize);
+                    if let Some(link) = link
+                        && self.params.report_expiry
+                    {
+                        context.tx_status(link.id, 0, false, link.mode.rate());
+                    }
+                }
+                _ => break next,
+            }
+        };
         if let Some(packet) = next {
             let link = self.link_of_packet[packet.index()];
             let (to, mode) = match self.links.get(link as usize) {
                 Some(direction) => (direction.to, direction.mode),
                 None => (NONE, self.params.broadcast_mode),
             };
+            let queued = context.packet(packet);
             radio.mpdu = Some(TxMpdu {
                 packet,
+                queued_at: queued.queued_at,
                 link,
                 to,
-                bytes: context.packet(packet).size_bytes + self.params.overhead_bytes,
+                bytes: queued.size_bytes + self.params.overhead_bytes,
                 mode,
                 attempts: 0,
                 short_retries: 0,

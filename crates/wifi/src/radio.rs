@@ -39,6 +39,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxMpdu {
     pub(crate) packet: PacketId,
+    /// When it came to the radio.
+    pub(crate) queued_at: SimTime,
     /// [`NONE`]: a broadcast.
     pub(crate) link: u32,
     /// The radio that it is for; [`NONE`]: all.
@@ -156,6 +158,9 @@ impl Radio {
         params: &MacParams,
         deadlines: &mut Deadlines,
     ) {
+        if params.arrives_as_in_ns3 && self.arrive_on_idle_channel(me, now, params, deadlines) {
+            return;
+        }
         if self.phase != Phase::Contend || self.cca_busy > 0 {
             if self.backoff == 0 {
                 self.draw_backoff();
@@ -172,6 +177,33 @@ impl Radio {
             }
             deadlines.set(me, self.begins(params), Priority::Other);
         }
+    }
+
+    /// What ns-3 does with an MPDU that comes into service while it takes the channel to be idle,
+    /// which it does until the station's own answer begins. Returns whether that is so.
+    fn arrive_on_idle_channel(
+        &mut self,
+        me: usize,
+        now: SimTime,
+        params: &MacParams,
+        deadlines: &mut Deadlines,
+    ) -> bool {
+        let is_contending = self.phase == Phase::Contend;
+        let may_send = is_contending || self.phase == Phase::Respond;
+        if !may_send || self.cca_busy > 0 || self.nav_busy(now) {
+            return false;
+        }
+        if is_contending && self.begins(params) <= now {
+            self.backoff = 0;
+        }
+        if self.backoff == 0 {
+            self.reference = self.reference.max(now.saturating_add(params.difs));
+        }
+        // A responding station contends again when its answer has ended.
+        if is_contending {
+            deadlines.set(me, self.begins(params), Priority::Other);
+        }
+        true
     }
 
     #[inline]
@@ -232,19 +264,20 @@ impl Radio {
         deadlines.set(me, frame.ends, Priority::FrameEnds);
     }
 
-    /// A transmission ends; `phase` is the next state.
+    /// A transmission ends; `phase` is the next state. `wait`: for an answer, if it awaits one.
     #[inline]
     pub(crate) fn end(
         &mut self,
         me: usize,
         now: SimTime,
         phase: Phase,
+        wait: Duration,
         params: &MacParams,
         deadlines: &mut Deadlines,
     ) {
         self.phase = phase;
         if phase == Phase::Await {
-            deadlines.set(me, now.saturating_add(params.ack_timeout), Priority::Other);
+            deadlines.set(me, now.saturating_add(wait), Priority::Other);
         }
         if self.cca_busy > 0 {
             return;
@@ -266,6 +299,11 @@ impl Radio {
     /// An MPDU is delivered or dropped: the contention window is reset and a back-off drawn.
     pub(crate) fn back_off_after_frame(&mut self, params: &MacParams) {
         self.cw = params.cw_min;
+        self.draw_backoff();
+    }
+
+    /// The MPDU has waited too long and no other waits: a back-off is drawn.
+    pub(crate) fn back_off_after_expiry(&mut self) {
         self.draw_backoff();
     }
 

@@ -180,6 +180,13 @@ impl FrameReceiver {
         self.reception.from = NONE;
     }
 
+    /// The end of the frame whose payload is being received, if there is one.
+    pub(crate) fn receives_until(&self, now: SimTime, params: &MacParams) -> Option<SimTime> {
+        let held = &self.reception;
+        let payload = (held.begins).saturating_add(params.preamble_airtime(held.mode));
+        (held.from != NONE && payload <= now && now < held.ends).then_some(held.ends)
+    }
+
     /// The ongoing reception is lost. By ns-2's rule the receiver stays busy to its end.
     #[inline]
     pub(crate) fn lose(&mut self, params: &MacParams) {

@@ -11,7 +11,7 @@ use backlane_slotted as slotted;
 use backlane_tcp as tcp;
 use backlane_traffic::CodingConfig;
 use backlane_wifi::WifiConfig;
-use backlane_wifi::config::ns2;
+use backlane_wifi::config::{ns2, ns3};
 
 use crate::controls::{self, Control};
 use crate::mobility::UeMotion;
@@ -173,6 +173,7 @@ fn sections() -> Vec<Declared> {
         lte,
         profile("access", "lte", lena()),
         profile("wifi", "", ns2()),
+        profile("wifi", "", ns3()),
         Declared::Rates(rates),
     ];
     let sections = sections.map(Declared::Section).into_iter();

@@ -70,6 +70,14 @@ struct Meter {
         }
     }
 
+    void OnDropped(WifiMacDropReason reason, Ptr<const WifiMpdu>) {
+        if (Counts()) {
+            givenUp += reason == WIFI_MAC_DROP_REACHED_RETRY_LIMIT;
+            expired += reason == WIFI_MAC_DROP_EXPIRED_LIFETIME;
+            refused += reason == WIFI_MAC_DROP_FAILED_ENQUEUE;
+        }
+    }
+
     Time warmUp;
     Time first;
     bool watchesRouting = false;
@@ -79,6 +87,9 @@ struct Meter {
     uint64_t cts = 0;
     uint64_t ack = 0;
     uint64_t bytes = 0;
+    uint64_t givenUp = 0;
+    uint64_t expired = 0;
+    uint64_t refused = 0;
 };
 
 }  // namespace
@@ -104,6 +115,8 @@ int main(int argc, char* argv[]) {
     double seconds = 11.0;
     double warmUp = 1.0;
     double flowStart = 0.1;
+    double maxDelay = 1000.0;
+    bool arp = false;
 
     CommandLine command(__FILE__);
     command.AddValue("shape", "star, hidden or chain", shape);
@@ -116,6 +129,8 @@ int main(int argc, char* argv[]) {
     command.AddValue("stations", "senders around the receiver, or hops of the chain", stations);
     command.AddValue("size", "of an MSDU without LLC, in bytes", size);
     command.AddValue("queue", "of each station, in packets", queue);
+    command.AddValue("maxDelay", "of a packet that waits, in seconds", maxDelay);
+    command.AddValue("arp", "addresses are asked for, over a chain", arp);
     command.AddValue("run", "of the random numbers", run);
     command.AddValue("rts", "RTS and CTS before all data", rts);
     command.AddValue("offered", "by each sender of UDP, in bit/s", offered);
@@ -176,7 +191,7 @@ int main(int argc, char* argv[]) {
     Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
     Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(PACKETS, queue)));
-    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(maxDelay)));
     Config::SetDefault("ns3::ThresholdPreambleDetectionModel::MinimumRssi",
                        DoubleValue(sensitivity));
     YansWifiPhyHelper phy;
@@ -203,6 +218,8 @@ int main(int argc, char* argv[]) {
         auto device = DynamicCast<WifiNetDevice>(devices.Get(index));
         device->GetPhy()->TraceConnectWithoutContext("PhyTxBegin",
                                                      MakeCallback(&Meter::OnSent, &meter));
+        device->GetMac()->TraceConnectWithoutContext("DroppedMpdu",
+                                                     MakeCallback(&Meter::OnDropped, &meter));
     }
 
     Ptr<PacketSink> chainSink;
@@ -221,7 +238,9 @@ int main(int argc, char* argv[]) {
         internet.Install(nodes);
         Ipv4AddressHelper addresses("10.1.0.0", "255.255.255.0");
         auto interfaces = addresses.Assign(devices);
-        NeighborCacheHelper().PopulateNeighborCache();
+        if (!arp) {
+            NeighborCacheHelper().PopulateNeighborCache();
+        }
         // The queue of the device alone, without FqCoDel above it.
         TrafficControlHelper().Uninstall(devices);
         Ipv4StaticRoutingHelper routes;
@@ -297,6 +316,9 @@ int main(int argc, char* argv[]) {
         json.Add("rts", meter.rts);
         json.Add("cts", meter.cts);
         json.Add("ack", meter.ack);
+        json.Add("given_up", meter.givenUp);
+        json.Add("expired", meter.expired);
+        json.Add("refused", meter.refused);
         if (meter.watchesRouting) {
             json.Add("first_s", meter.first.GetSeconds() - flowStart);
             json.Add("routing_packets", meter.routing);

@@ -228,6 +228,7 @@ impl Setting {
             queue: QueueConfig::DropTail(QueueLimit::Packets(match config.profile {
                 Profile::Standard => 100,
                 Profile::Ns2 => 50,
+                Profile::Ns3 => 500,
             })),
             config,
             channels: vec![vec![1]; positions.len()],
