@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.imports.model import Demand, Link, Site, count, shown
+from backlane.imports.places import plane
 from backlane.imports.quantities import number
 from backlane.imports.sndlib import from_modules, say_modules
 from backlane.imports.values import items, label, locate, rest, text
@@ -99,6 +100,11 @@ def node_link(file: File, document: dict[str, Any], network: Network) -> None:
         for link in network.links:
             link.directed = True
     _demands(file, document, network)
+    placed = [site.position for site in network.sites.values() if site.position is not None]
+    if any("pos" in node for _, node in nodes) and any(
+        abs(at[0]) > 90 or abs(at[1]) > 180 for at in placed
+    ):
+        plane(network)
     if any("modules" in link.more for link in network.links):
         say_modules(network, None)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
-from backlane.imports import formats, merge, pieces, places, reading, write
+from backlane.imports import formats, hub, merge, pieces, places, reading, write
 from backlane.imports.model import Network, Source, Unknown, count, shown
-from backlane.imports.quantities import quantity
+from backlane.imports.quantities import quantity, unit_factor
 from backlane.imports.trace_scenario import trace_scenario
 from backlane.imports.write import Assumed, Written
 from backlane.text import slug
@@ -85,7 +85,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
     """
     network = Network() if network is None else network
     for path in paths:
-        file = reading.load(path)
+        file = reading.load(hub.path_of(path))
         source = Source(str(path), file.sha256, file.size)
         network.sources.append(source)
         try:
@@ -96,6 +96,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
             raise BacklaneError(
                 "R042", "the file is nested too deeply", path, "this is no network"
             ) from error
+    _apply_unit(network, options.unit)
     if options.unknown is not None:
         network.unknown = options.unknown
     _keep(network, options.keep)
@@ -118,6 +119,25 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         places.check_lengths(network)
     _doubtful(network)
     return network
+
+
+def _apply_unit(network: Network, unit: str) -> None:
+    """Give capacities and demands without a unit that of the user.
+
+    Raises:
+        BacklaneError: R012 when it is none.
+    """
+    if not unit:
+        return
+    factor = unit_factor("rate", unit)
+    if factor is None:
+        raise BacklaneError("R012", f'"{unit}" is no unit of rates', "--unit", "such as Mbit/s")
+    for link in network.links:
+        if link.rate_note and link.rate_bps is not None and "Mbit/s" in link.rate_note:
+            link.rate_bps *= factor / 1e6
+            link.rate_note = link.rate_note.replace("Mbit/s", unit).replace("assumed M", "M")
+    for demand in network.demands:
+        demand.unit_bps = demand.unit_bps or factor
 
 
 def _filters(keep: tuple[str, ...]) -> dict[str, set[str]]:

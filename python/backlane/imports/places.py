@@ -264,6 +264,38 @@ def drawing(network: Network, why: str) -> None:
     network.note("dropped", f"the positions are not geographic, so that no length is known: {why}")
 
 
+def plane(network: Network) -> None:
+    """Positions beyond degrees: kilometres of a plane if the lengths are theirs, else a drawing.
+
+    Lengths that do not fit a plane either are those of a computation that took pixels for degrees:
+    they are left out.
+    """
+    off = fit = 0
+    for link in network.links:
+        a, b = network.sites.get(link.a), network.sites.get(link.b)
+        if a is None or b is None or a.position is None or b.position is None:
+            continue
+        if link.length_m is not None:
+            straight = 1000 * math.dist(a.position, b.position)
+            fit += abs(link.length_m - straight) <= 0.01 * straight + 10
+            off += 1
+    if off and fit == off:
+        for site in network.sites.values():
+            if site.latitude is not None and site.longitude is not None:
+                site.x_m, site.y_m = site.longitude * 1000, site.latitude * 1000
+            site.latitude = site.longitude = None
+        network.positions = "metres"
+        network.note("read", "positions are kilometres of a plane: the lengths are those of it")
+        return
+    drawing(network, "the coordinates are beyond degrees")
+    for link in network.links:
+        link.length_m = None
+    if off:
+        network.note(
+            "dropped", f"the lengths of {count(off, 'link')}, which come from these coordinates"
+        )
+
+
 def middle(sites: list[Site]) -> tuple[float, float]:
     """The middle of the bounding box; longitudes may cross the antimeridian."""
     latitudes = [s.latitude for s in sites if s.latitude is not None]

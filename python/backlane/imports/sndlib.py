@@ -233,6 +233,4 @@ def say_modules(network: Network, unit: float | None) -> None:
             "assumed", f"the smallest module of {count(modules, 'link')} without installed capacity"
         )
     if rated and not unit:
-        network.note(
-            "assumed", "capacities and demands in Mbit/s: the file names no unit (--unit sets it)"
-        )
+        network.note("assumed", "capacities in Mbit/s: the file names no unit (--unit sets it)")

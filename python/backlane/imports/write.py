@@ -26,6 +26,12 @@ LEAST_QUEUE_BYTES = 60_000
 """Forty full packets: what a window of ten segments each of four flows needs."""
 LEAST_DELAY_S = 1e-6
 """For links of length zero: 300 m of air, or a cable within a building."""
+MEAN_DEMAND_BYTES = 1_000_000
+"""The mean of the transfers that stand for demands: the size of an assumed download."""
+MOST_DEMAND_BYTES = 500_000_000
+"""All of them together."""
+LEAST_DEMAND_BYTES = 1_000
+"""The smallest of them."""
 RESERVED = re.compile(r"ues|ue\d+|epc\d*|server\d*", re.IGNORECASE)
 
 
@@ -336,9 +342,8 @@ def scenario(
 
 def _traffic(network: Network, ids: dict[str, str]) -> list[str]:
     lines = ["[routing]", 'protocol = "shortest-path" # assumed', ""]
-    if network.demands:
-        lines += _demands(network, ids)
-        return lines
+    if demands := _demands(network, ids):
+        return lines + demands
     served = [site for site in network.sites.values() if not site.forwards_only]
     known = {site.id: site.users for site in served if site.users}
     lines += ["[access]", 'kind = "ideal" # assumed: 350 Mbit/s and 10 ms a site']
@@ -359,25 +364,27 @@ def _traffic(network: Network, ids: dict[str, str]) -> list[str]:
 
 
 def _demands(network: Network, ids: dict[str, str]) -> list[str]:
-    unit = next((d.unit_bps for d in network.demands if d.unit_bps), None)
-    mark = "" if unit else " # assumed: Mbit/s"
-    scale = unit or 1e6
+    """A transfer for each demand, its size in proportion: the mean is `MEAN_DEMAND_BYTES`."""
+    demands = [d for d in network.demands if d.value > 0 and d.a != d.b]
+    if not demands:
+        return []
+    total = min(MEAN_DEMAND_BYTES * len(demands), MOST_DEMAND_BYTES)
+    scale = total / sum(demand.value for demand in demands)
     network.note(
-        "read",
-        f"{count(network.demands, 'demand')} as UDP flows at their rate"
-        + ("" if unit else ", taken as Mbit/s (assumed)"),
+        "assumed",
+        f"{count(demands, 'demand')} as transfers of sizes in proportion, {total / 1e6:g} MB "
+        "together; the values stand beside the scenario",
     )
     lines = []
-    for demand in network.demands:
-        if demand.value <= 0 or demand.a == demand.b:
-            continue
+    for demand in demands:
+        size = max(LEAST_DEMAND_BYTES, round(demand.value * scale))
         lines += [
             "[[flow]]",
-            'kind = "udp"',
+            'kind = "transfer"',
             f"from = {quoted(ids[demand.a])}",
             f"to = {quoted(ids[demand.b])}",
-            f'rate = "{rate_text(demand.value * scale)}"{mark}',
-            'stop = "1 s" # assumed',
+            f'size = "{size} B" # assumed: in proportion to the demand of {demand.value:g}',
+            'start = "uniform 0 s 2 s" # assumed',
             "",
         ]
     return lines
@@ -431,6 +438,10 @@ def _record(
                 "more": link.more,
             }
             for link in network.links
+        ],
+        "demands": [
+            {"from": ids[d.a], "to": ids[d.b], "value": d.value, "unit_bps": d.unit_bps}
+            for d in network.demands
         ],
         "assumed": {"rate_bps": assumed.rate_bps, "delay_s": assumed.delay_s},
     }
