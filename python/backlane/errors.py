@@ -197,6 +197,66 @@ CODES: dict[str, tuple[str, str]] = {
         "Upgrade or uninstall the package. If it raises an error in the middle of a study, the "
         "finished runs are kept and used by the next start.",
     ),
+    "R040": (
+        "format is not known",
+        "`backlane import` recognises files by their content and not by their name; `backlane "
+        "import --formats` lists what it reads. A table is recognised by its column names: "
+        "id, latitude and longitude of sites, site_a and site_b of links. The message says what "
+        "was found. A web page instead of the file is a common cause: download the raw file.",
+    ),
+    "R041": (
+        "file to import is malformed",
+        "The file is not what its format demands. The message names the line, or the path within "
+        "the file (`nodes[3].id`), and what is expected there. Nothing has been written.",
+    ),
+    "R042": (
+        "file to import is too large",
+        "An import reads at most 64 MiB, packed and unpacked, 100 000 sites, 500 000 links, "
+        "2 million rows or elements, and 100 levels of nesting. A network beyond that is better "
+        "cut into the part under study.",
+    ),
+    "R043": (
+        "file to import leads outside or expands",
+        "An import follows no reference: XML that declares entities or names another file, and KML "
+        "with a NetworkLink, are refused. Save everything into one plain file.",
+    ),
+    "R044": (
+        "coordinates cannot be used",
+        "Positions are degrees of WGS 84. The message says what is wrong: latitude and longitude "
+        "exchanged (--swap), projected coordinates (--crs EPSG:CODE, --crs metres or feet), a "
+        "value beyond its range, or no number. Exchanged axes are found by their range, by "
+        "letters of hemispheres, and by lengths of links that fit only the other way round.",
+    ),
+    "R045": (
+        "ids do not fit",
+        "A site has no id, two have the same, or a link names a site that is not listed. The "
+        "nearest id is named. --unknown drop leaves such links out, --unknown create adds the "
+        "sites.",
+    ),
+    "R046": (
+        "file holds no network",
+        "There are no sites, or sites and no links. Links come from a second file, or are drawn by "
+        "a rule if the user asks for it: --rule mst, mesh or gabriel. They are then marked as "
+        "assumed.",
+    ),
+    "R047": (
+        "value to import cannot be used",
+        "A rate, length, delay, level or capacity is no number, has an unknown unit, or is out of "
+        "range; or a value is missing and --no-assume forbids a default. Empty fields are values "
+        "that are not known, and are no error.",
+    ),
+    "R048": (
+        "network is in pieces",
+        "A scenario is one network. --pieces join adds the shortest links between the pieces and "
+        "names each with its length, --pieces largest keeps the largest piece and names the rest, "
+        "--pieces refuse and --no-assume stop here.",
+    ),
+    "R049": (
+        "package is missing",
+        "Some imports need a package that Backlane does not bring: python-calamine for Excel "
+        "workbooks, pyproj for projected coordinates, topohub for its collection. "
+        "`pip install 'backlane[import]'` installs them.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

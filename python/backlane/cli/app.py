@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,6 +21,7 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 VERBS = {
     "init": "Write a commented scenario file to begin with.",
+    "import": "Make a scenario of a network that other programs describe.",
     "check": "Check a scenario file without running it.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
@@ -112,7 +114,9 @@ class _Backlane(Verbs):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command = import_module(f"backlane.cli.{cmd_name}").command
+        # `import` is a keyword, so that its module ends in an underscore.
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = import_module(f"backlane.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 
