@@ -58,7 +58,7 @@ _NEEDS = {
     "ratio": ("by", "x", "over"),
 }
 """The required keys of a form; `by` if it is not listed."""
-_SCALES = {"finish": 1.0, "rtt": 1e3}
+_SCALES = {"finish": 1.0, "rtt": 1e3, "rtt_in_order": 1e3}
 
 
 def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
