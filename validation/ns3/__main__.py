@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from validation.ns3 import ours, page, peer, speed, truth
 from validation.ns3.compare import pairs
+from validation.ns3.dumbbell import truth as dumbbell_truth
 from validation.ns3.figures import draw_streams, draw_transfers
 from validation.ns3.multipath import figures as multipath_figures
 from validation.ns3.multipath import ours as multipath_ours
@@ -30,7 +31,7 @@ DETAILS = truth.HERE / "details.csv"
 WIFI_DETAILS = truth.HERE / "wifi" / "details.csv"
 MULTIPATH_DETAILS = truth.HERE / "multipath" / "details.csv"
 
-PARTS = ("lte", "wifi", "multipath")
+PARTS = ("lte", "wifi", "multipath", "dumbbell")
 
 
 def main() -> int:
@@ -54,8 +55,10 @@ def main() -> int:
             _record(programs, parts)
         if arguments.speed:
             _measure(programs, parts)
+    # cargo test compares the dumbbell: crates/tcp/tests/ns3.rs.
     compare = {"lte": _lte, "wifi": _wifi, "multipath": _multipath}
-    lost = [name for part in parts for name in compare[part](only_check=arguments.check)]
+    compared = [compare[part] for part in parts if part in compare]
+    lost = [name for comparison in compared for name in comparison(only_check=arguments.check)]
     for name in lost:
         print(f"no longer as in ns-3: {name}", file=sys.stderr)
     return int(bool(lost))
@@ -70,6 +73,8 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
         routes.record(programs)
     if "multipath" in parts:
         multipath_truth.record(programs)
+    if "dumbbell" in parts:
+        dumbbell_truth.record(programs)
 
 
 def _measure(programs: peer.Peer, parts: Sequence[str]) -> None:

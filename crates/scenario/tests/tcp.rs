@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use backlane_param::Value;
 use backlane_scenario::Plan;
-use backlane_world::tcp::CongestionControlConfig;
+use backlane_world::tcp::{CongestionControlConfig, Stack};
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
                      link = { rate = \"10 Mbit/s\", delay = \"4 ms\" }\n";
@@ -128,7 +128,7 @@ fn a_resolved_scenario_has_the_tables_in_use_with_the_profile_s_defaults_marked(
 #[test]
 fn every_control_under_every_profile_resolves_to_itself() {
     for control in CongestionControlConfig::NAMES {
-        for profile in ["linux", "ns3"] {
+        for profile in Stack::ALL.map(Stack::name) {
             let tcp =
                 format!("[tcp]\nprofile = \"{profile}\"\ncongestion_control = \"{control}\"\n");
             let cell = planned(&tcp, &[]).cells.remove(0);

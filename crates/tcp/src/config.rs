@@ -7,7 +7,9 @@ use backlane_param::{
 use backlane_units::{Bytes, Duration};
 use std::ops::RangeInclusive;
 
+use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks};
 use crate::congestion::CongestionControlConfig;
+use crate::stack::Stack;
 
 /// RFC 7323 §2.3 allows windows of 1 GiB.
 const RECEIVE_WINDOW: RangeInclusive<Bytes> = Bytes::new(2048)..=Bytes::new(1 << 30);
@@ -135,6 +137,10 @@ params! {
         ///
         /// Then the connection fails. The same holds for a SYN-ACK.
         syn_retries: u32 = 6, in 0..=127;
+        /// Whether a window starts at one packet after more than one lost SYN (RFC 5681 §3.1).
+        ///
+        /// ns-3 has no such rule.
+        lost_syns_reduce_window: bool = true;
         /// Timeouts in a row before a connection fails.
         ///
         /// Linux: `tcp_retries2`.
@@ -152,6 +158,10 @@ params! {
         ///
         /// Linux: 16 segments.
         quick_ack: bool = true;
+        /// Whether the first segment with data of a connection is acknowledged at once, as in ns-3.
+        ///
+        /// [`quick_ack`](Self::quick_ack) includes it.
+        acks_first_at_once: bool = false;
         /// Selective acknowledgements (RFC 2018). Without them reordering is "fixed", and there is
         /// no probe and no F-RTO.
         sack: bool = true;
@@ -172,6 +182,35 @@ params! {
         /// RTT samples from timestamps have this resolution, too. Part of a microsecond is cut off.
         timestamp_tick: Duration = Duration::from_millis(1),
             in Duration::from_micros(1)..=Duration::from_secs(1);
+        /// Which acknowledgements give an RTT sample: those of any segment sent once, those that
+        /// advance, or those that advance over a first segment that was sent once.
+        ///
+        /// Linux since 2013; Linux before, and reordering = "linux-legacy" in any case; ns-3.
+        rtt_samples: RttSamples = RttSamples::Segments;
+        /// The RTT that congestion controls get: the sample, or as in ns-3 the smoothed RTT.
+        control_rtt: ControlRtt = ControlRtt::Sample;
+        /// What one step of the window's growth stands for: a packet acknowledged, an
+        /// acknowledgement, or ns-3's rule for an acknowledgement.
+        growth: Growth = Growth::Packets;
+        /// Whether a window that does not limit the flow stays as it is (RFC 7661).
+        ///
+        /// ns-3 grows it regardless.
+        window_validation: bool = true;
+        /// What the threshold after a loss is a share of: the window, or what is in flight.
+        threshold_from: ThresholdFrom = ThresholdFrom::Window;
+        /// What a retransmission timeout marks lost: what was not SACKed and is older than an RTT,
+        /// all that was not SACKed, or all.
+        timeout_marks: TimeoutMarks = TimeoutMarks::Overdue;
+        /// Whether a timeout within a recovery reduces the threshold once more, as in ns-3.
+        timeout_cuts_again: bool = false;
+        /// Whether in a recovery only the first partial acknowledgement restarts the retransmission
+        /// timer (RFC 6582 §4, "impatient"), as in ns-3.
+        impatient: bool = false;
+        /// What an acknowledgement older than the last one may still do: its SACK blocks reveal
+        /// losses, only mark what arrived, or it does nothing.
+        ///
+        /// Linux since 4.2, and before (`tcp_ack`, `old_ack`).
+        old_acks: OldAcks = OldAcks::Recovery;
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = true;
         /// Duplicate acknowledgements that start a recovery.
@@ -233,25 +272,18 @@ impl Config {
     /// The section `[tcp]` without the congestion controls. The profiles have the same keys with
     /// defaults of their own.
     pub fn section() -> Section {
-        let profile = |name, doc, config: &Self| Profile {
-            name,
-            doc,
-            defaults: config.as_defaults(),
-        };
+        let profiles = Stack::ALL.map(|stack| Profile {
+            name: stack.name(),
+            doc: stack.doc(),
+            defaults: Self::of(stack).as_defaults(),
+        });
         Profile::section(
             "tcp",
             "The TCP endpoints, and in a table for each congestion control its parameters \
              ([tcp.cubic], …). A resolved scenario has the tables of what its flows use or the \
              file names.",
             ("profile", "Whose behaviour the defaults are."),
-            &[
-                profile("linux", "Linux 6.1.", &Self::linux()),
-                profile(
-                    "ns3",
-                    "ns-3 as it comes, except for the segment size, which is 536 bytes there.",
-                    &Self::ns3(),
-                ),
-            ],
+            &profiles,
         )
     }
 
@@ -322,19 +354,56 @@ impl Config {
         Self::default()
     }
 
-    /// The defaults of ns-3, except for the segment size: timeouts of at least 1 s, a fixed
-    /// threshold of three duplicates, no probe, no undo and no PAWS, every second segment acknowledged
-    /// or after 200 ms, the whole receive window offered at once (131072 bytes).
+    /// The defaults of `stack`.
+    pub fn of(stack: Stack) -> Self {
+        let config = match stack {
+            Stack::Linux => Self::linux(),
+            Stack::Ns3 => Self::ns3_core(),
+            Stack::Ns3Of2016 => Self {
+                // SACKs are forgotten at a timeout, and data is retried without limit.
+                timeout_marks: TimeoutMarks::All,
+                retries: Self::linux().retries,
+                initial_window_pkts: 2,
+                ..Self::ns3_core()
+            },
+        };
+        Self {
+            congestion_control: CongestionControlConfig::default().of(stack),
+            ..config
+        }
+    }
+
+    /// ns-3 3.37, except for the segment size: see [`Stack::Ns3`].
     pub fn ns3() -> Self {
+        Self::of(Stack::Ns3)
+    }
+
+    /// The defaults of ns-3 apart from the congestion control: timeouts of at least 1 s, a fixed
+    /// threshold of three duplicates, no probe, no undo and no PAWS, every second segment
+    /// acknowledged or after 200 ms, the whole receive window offered at once (131072 bytes).
+    fn ns3_core() -> Self {
         const BUFFER: Bytes = Bytes::new(131_072);
         Self {
             rto: RtoLaw::Rfc6298,
             min_rto: Duration::from_secs(1),
+            initial_rto: Duration::from_secs(3),
+            max_rto: Duration::from_secs(60),
+            lost_syns_reduce_window: false,
+            retries: 6,
             delayed_ack_min: Duration::from_millis(200),
             delayed_ack_max: Duration::from_millis(200),
             quick_ack: false,
+            acks_first_at_once: true,
             sack_compression: false,
             paws: false,
+            rtt_samples: RttSamples::Advancing,
+            control_rtt: ControlRtt::Smoothed,
+            growth: Growth::Ns3,
+            window_validation: false,
+            threshold_from: ThresholdFrom::Flight,
+            timeout_marks: TimeoutMarks::Unsacked,
+            timeout_cuts_again: true,
+            impatient: true,
             reordering: Reordering::Fixed,
             tail_loss_probe: false,
             frto: false,
@@ -342,7 +411,6 @@ impl Config {
             initial_receive_window: BUFFER,
             send_buffer: OrUnlimited::Value(BUFFER),
             slow_start_after_idle: false,
-            congestion_control: CongestionControlConfig::default().ns3(),
             ..Self::default()
         }
     }

@@ -24,6 +24,7 @@ pub(crate) struct AckSchedule {
     min_timeout: Duration,
     max_timeout: Duration,
     quick_ack: bool,
+    acks_first_at_once: bool,
     merging: bool,
     /// Acknowledged so far (Linux: rcv_wup).
     acknowledged: u64,
@@ -55,6 +56,7 @@ impl AckSchedule {
             min_timeout: config.delayed_ack_min,
             max_timeout: config.delayed_ack_max,
             quick_ack: config.quick_ack,
+            acks_first_at_once: config.acks_first_at_once,
             merging: config.sack && config.sack_compression,
             acknowledged: 0,
             due_now: false,
@@ -155,6 +157,7 @@ impl AckSchedule {
         self.timeout = Some(match self.timeout {
             None => {
                 self.enter_quick_mode();
+                self.quick_left = self.quick_left.max(u32::from(self.acks_first_at_once));
                 minimum
             }
             Some(timeout) => {

@@ -46,6 +46,7 @@
 pub mod congestion;
 
 mod autotuning;
+mod choices;
 mod config;
 mod connection;
 mod delayed_ack;
@@ -61,13 +62,16 @@ mod sack_list;
 mod scoreboard;
 mod segment;
 mod sender;
+mod stack;
 mod ts_recent;
 mod window;
 
 pub use backlane_param::{OrInfinite, OrOff, OrUnlimited};
+pub use choices::{ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks};
 pub use config::{Config, Ecn, PrConfig, Reordering, RrConfig, RtoLaw, Seed};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;
 pub use readings::{Readings, SlowStartEnd, SlowStartExit, Statistics};
 pub use recovery::CongestionState;
 pub use segment::{EcnField, Flags, SackBlock, SackBlocks, Segment};
+pub use stack::Stack;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use backlane_param::{Mismatch, Params, Section, Spec, Values};
 use backlane_scenario::Declared;
-use backlane_tcp::CongestionControlConfig;
 use backlane_tcp::congestion::{CongestionControl, Custom};
+use backlane_tcp::{CongestionControlConfig, Stack};
 
 use crate::error::BuildError;
 use crate::guard::Guarded;
@@ -55,12 +55,17 @@ impl Control {
     /// A control of `backlane_tcp`.
     fn known(name: &'static str) -> Option<Self> {
         let config: CongestionControlConfig = name.parse().ok()?;
-        let ns3 = table(name, &config.clone().ns3().spec()?);
+        let mut profiles = Vec::new();
+        // The first stack is that of the standard defaults.
+        for stack in &Stack::ALL[1..] {
+            let spec = config.clone().of(*stack).spec()?;
+            profiles.push((stack.name(), table(name, &spec)));
+        }
         Some(Self {
             declared: Declared::Control {
                 name,
                 table: table(name, &config.spec()?),
-                profiles: vec![("ns3", ns3)].leak(),
+                profiles: profiles.leak(),
             },
             name,
             read: Box::new(move |values| config.read(values)),
@@ -130,15 +135,14 @@ mod tests {
     #[test]
     fn a_profile_gives_the_configuration_of_its_name() {
         assert_eq!(config("", ""), Config::linux());
-        assert_eq!(config("profile = \"linux\"", ""), Config::linux());
-        assert_eq!(config("profile = \"ns3\"", ""), Config::ns3());
-        for name in CongestionControlConfig::NAMES {
-            let of = |profile: &str| {
-                let tcp = format!("profile = \"{profile}\"\ncongestion_control = \"{name}\"");
-                config(&tcp, "").congestion_control
-            };
-            assert_eq!(of("linux"), standard(name));
-            assert_eq!(of("ns3"), standard(name).ns3(), "{name}");
+        for stack in Stack::ALL {
+            let tcp = format!("profile = \"{}\"", stack.name());
+            assert_eq!(config(&tcp, ""), Config::of(stack));
+            for name in CongestionControlConfig::NAMES {
+                let tcp = format!("{tcp}\ncongestion_control = \"{name}\"");
+                let control = config(&tcp, "").congestion_control;
+                assert_eq!(control, standard(name).of(stack), "{tcp}");
+            }
         }
     }
 
@@ -160,7 +164,10 @@ mod tests {
     fn the_parameters_of_a_control_that_only_a_flow_uses_reach_it() {
         let tcp = "congestion_control = \"reno\"\n[tcp.scalable]\nper_pkts = 7";
         let flow = "congestion_control = \"scalable\"";
-        let scalable = backlane_tcp::congestion::scalable::Config { per_pkts: 7 };
+        let scalable = backlane_tcp::congestion::scalable::Config {
+            per_pkts: 7,
+            ..Default::default()
+        };
         assert_eq!(
             config(tcp, flow).congestion_control,
             CongestionControlConfig::Scalable(scalable)

@@ -287,7 +287,7 @@ impl CongestionControl for Cdg {
             return;
         }
         let before_pkts = window.cwnd_pkts;
-        reno::grow(window, ack.acked_pkts);
+        reno::grow(window, ack.acked_pkts, ack.mss_bytes);
         self.shadow_pkts = self
             .shadow_pkts
             .saturating_add(window.cwnd_pkts - before_pkts);

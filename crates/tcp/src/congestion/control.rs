@@ -5,6 +5,7 @@ use std::fmt;
 
 use backlane_units::{Duration, Rate, SimTime};
 
+use crate::choices::Growth;
 use crate::readings::SlowStartEnd;
 use crate::recovery::CongestionState;
 
@@ -20,6 +21,9 @@ pub struct Window {
     pub ssthresh_pkts: u32,
     /// Packets acknowledged that have not yet moved the window.
     pub(super) credit_pkts: u32,
+    /// Bytes beyond `cwnd_pkts`, with [`Growth::Ns3`].
+    credit_bytes: u32,
+    growth: Growth,
     end_of_slow_start: Option<SlowStartEnd>,
 }
 
@@ -30,8 +34,22 @@ impl Window {
             cwnd_pkts,
             ssthresh_pkts,
             credit_pkts: 0,
+            credit_bytes: 0,
+            growth: Growth::Packets,
             end_of_slow_start: None,
         }
+    }
+
+    /// The same window, which grows by `growth`.
+    #[must_use]
+    pub(crate) const fn growing_by(self, growth: Growth) -> Self {
+        Self { growth, ..self }
+    }
+
+    /// The same window with another size, to compute a threshold.
+    #[must_use]
+    pub(crate) const fn sized(self, cwnd_pkts: u32) -> Self {
+        Self { cwnd_pkts, ..self }
     }
 
     /// Whether the window is below the threshold.
@@ -40,11 +58,25 @@ impl Window {
         self.cwnd_pkts < self.ssthresh_pkts
     }
 
-    /// Slow start for `acked_pkts` packets, by packets and not by acknowledgments, up to the
-    /// threshold. Returns the packets that are left for congestion avoidance: all of them where
-    /// the threshold has been reached.
+    /// Slow start for an acknowledgment of `acked_pkts` packets, up to the threshold: a packet for
+    /// each of them, or one in all where growth counts acknowledgments. Returns the packets that
+    /// are left for congestion avoidance: all of them where the threshold has been reached.
     #[inline]
     pub fn slow_start(&mut self, acked_pkts: u32) -> u32 {
+        let steps = match self.growth {
+            Growth::Packets => acked_pkts,
+            Growth::Acknowledgments | Growth::Ns3 => acked_pkts.min(1),
+        };
+        let left = self.slow_start_by_packets(steps);
+        if self.in_slow_start() {
+            return 0;
+        }
+        left + (acked_pkts - steps)
+    }
+
+    /// As [`slow_start`](Self::slow_start), a packet for each regardless of the growth.
+    #[inline]
+    pub(super) fn slow_start_by_packets(&mut self, acked_pkts: u32) -> u32 {
         let target = self
             .cwnd_pkts
             .saturating_add(acked_pkts)
@@ -64,9 +96,37 @@ impl Window {
         self.end_of_slow_start
     }
 
-    /// Additive increase: one packet for every `per_pkts` packets acknowledged.
+    /// Additive increase: one packet for every `per_pkts` packets acknowledged, or acknowledgments
+    /// where growth counts those.
     #[inline]
     pub fn increase_additively(&mut self, per_pkts: u32, acked_pkts: u32) {
+        let steps = match self.growth {
+            Growth::Packets | Growth::Ns3 => acked_pkts,
+            Growth::Acknowledgments => acked_pkts.min(1),
+        };
+        self.increase_by_packets(per_pkts, steps);
+    }
+
+    /// Reno's additive increase: one packet for every window. In ns-3 each acknowledgment adds
+    /// `MSS² / window` whole bytes, at least one.
+    #[inline]
+    pub(super) fn increase_like_reno(&mut self, acked_pkts: u32, mss_bytes: u32) {
+        if self.growth != Growth::Ns3 {
+            self.increase_additively(self.cwnd_pkts, acked_pkts);
+            return;
+        }
+        let mss_bytes = u64::from(mss_bytes.max(1));
+        let credit_bytes = u64::from(self.credit_bytes);
+        let window_bytes = u64::from(self.cwnd_pkts) * mss_bytes + credit_bytes;
+        let credit_bytes = credit_bytes + (mss_bytes * mss_bytes / window_bytes.max(1)).max(1);
+        let packets = (credit_bytes / mss_bytes) as u32;
+        self.cwnd_pkts = self.cwnd_pkts.saturating_add(packets);
+        self.credit_bytes = (credit_bytes % mss_bytes) as u32;
+    }
+
+    /// As [`increase_additively`](Self::increase_additively), by packets regardless of the growth.
+    #[inline]
+    pub(super) fn increase_by_packets(&mut self, per_pkts: u32, acked_pkts: u32) {
         let per_pkts = per_pkts.max(1);
         // Credit gathered under a larger divisor is worth one packet at once.
         if self.credit_pkts >= per_pkts {
@@ -85,6 +145,7 @@ impl Window {
     #[inline]
     pub(crate) fn drop_credit(&mut self) {
         self.credit_pkts = 0;
+        self.credit_bytes = 0;
     }
 }
 
@@ -254,6 +315,12 @@ pub trait CongestionControl: Any + fmt::Debug + Send {
     /// Recovery or Loss, before the state changes and with the window still untouched.
     fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32;
 
+    /// Whether [`ssthresh`](Self::ssthresh) gets the congestion window even where thresholds follow
+    /// from what is in flight. Asked at each loss.
+    fn reduces_window(&self) -> bool {
+        false
+    }
+
     /// Recovery or Loss begins for a loss; the threshold follows from [`ssthresh`], unless a
     /// reduction or a recovery was under way, and may be changed.
     ///
@@ -343,6 +410,53 @@ mod tests {
         window.cwnd_pkts = 20;
         assert_eq!(window.slow_start(5), 5);
         assert_eq!(window.cwnd_pkts, 20);
+    }
+
+    /// Acknowledgments of two packets: 1.5 windows a round in slow start, half a packet a round
+    /// above, where each counts once.
+    #[test]
+    fn growth_by_acknowledgments_takes_one_step_for_two_packets() {
+        let mut window = Window::new(10, 100).growing_by(Growth::Acknowledgments);
+        for _ in 0..5 {
+            assert_eq!(window.slow_start(2), 0);
+        }
+        assert_eq!(window.cwnd_pkts, 15);
+        let mut window = Window::new(10, 10).growing_by(Growth::Acknowledgments);
+        for _ in 0..9 {
+            window.increase_like_reno(2, 1448);
+        }
+        assert_eq!(window.cwnd_pkts, 10);
+        window.increase_like_reno(2, 1448);
+        assert_eq!(window.cwnd_pkts, 11);
+    }
+
+    /// 1448² / (100 · 1448) = 14.48: 14 bytes for each acknowledgment, as the window grows by less
+    /// than a segment; 1448 / 14 = 103.4.
+    #[test]
+    fn in_ns3_an_acknowledgment_adds_whole_bytes() {
+        let mut window = Window::new(100, 100).growing_by(Growth::Ns3);
+        for _ in 0..103 {
+            window.increase_like_reno(2, 1448);
+        }
+        assert_eq!(window.cwnd_pkts, 100);
+        window.increase_like_reno(2, 1448);
+        assert_eq!(window.cwnd_pkts, 101);
+        // Of a megabyte and a half and more, 1448² / window is below two bytes.
+        let mut window = Window::new(1400, 1400).growing_by(Growth::Ns3);
+        for _ in 0..1447 {
+            window.increase_like_reno(2, 1448);
+        }
+        assert_eq!(window.cwnd_pkts, 1400);
+        window.increase_like_reno(2, 1448);
+        assert_eq!(window.cwnd_pkts, 1401);
+    }
+
+    /// One below the threshold, an acknowledgment of two takes one step and leaves one packet.
+    #[test]
+    fn in_ns3_slow_start_leaves_the_rest_at_the_threshold() {
+        let mut window = Window::new(99, 100).growing_by(Growth::Ns3);
+        assert_eq!(window.slow_start(2), 1);
+        assert_eq!(window.cwnd_pkts, 100);
     }
 
     #[test]

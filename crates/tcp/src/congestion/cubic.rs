@@ -6,7 +6,7 @@
 //! clamped to 1.5 windows but the growth to one packet per two acknowledged, and the threshold
 //! follows from the window and not from the flight. The cube root is exact where Linux's table is 0.2 % off.
 
-use backlane_param::params;
+use backlane_param::{params, words};
 use backlane_units::{Duration, SimTime};
 
 use super::factory::Factory;
@@ -14,6 +14,22 @@ use super::hystart::{Detector, HyStart};
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
+use crate::stack::Stack;
+
+words! {
+    /// What CUBIC's growth counts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Counts {
+        /// Slow start by `growth` of `[tcp]`, and packets above the threshold: Linux in any
+        /// version (before 4.0 it estimates how many packets an acknowledgment covers).
+        #[default]
+        Tcp = "tcp",
+        /// Packets in either, as in ns-3 3.37.
+        Packets = "packets",
+        /// Acknowledgments in either, as in the ns-3 of 2016.
+        Acknowledgments = "acknowledgments",
+    }
+}
 
 params! {
     /// CUBIC (RFC 9438).
@@ -33,16 +49,37 @@ params! {
         /// Whether a flow that lost before it regained its peak gives way (RFC 9438 §4.7).
         fast_convergence: bool = true;
         /// Whether the window is at least Reno's (RFC 9438 §4.3).
+        ///
+        /// ns-3 has it since 3.41 or so; 3.37 does not.
         reno_friendly: bool = true;
+        /// What growth counts: in slow start what growth of [tcp] says and packets above, packets,
+        /// or acknowledgements.
+        counts: Counts = Counts::Tcp;
+        /// How long after a loss RTT samples do not count, since they see the queue of before: 1 s
+        /// in Linux, 10 ms in ns-3.
+        quiet_time: Duration = Duration::from_secs(1), in Duration::ZERO..=Duration::from_secs(10);
     }
 }
 
 impl Config {
-    /// With the HyStart of ns-3; the window law stays Linux's.
+    /// As ns-3 3.37 has it: its own HyStart, no Reno-friendly window.
     pub fn ns3() -> Self {
         Self {
             hystart: HyStart::Ns3,
+            reno_friendly: false,
+            counts: Counts::Packets,
+            quiet_time: Duration::from_millis(10),
             ..Self::default()
+        }
+    }
+
+    /// As the fork of 2016 has it: a fifth of the window at a loss, no HyStart.
+    pub fn ns3_of_2016() -> Self {
+        Self {
+            beta: 0.8,
+            hystart: HyStart::Off,
+            counts: Counts::Acknowledgments,
+            ..Self::ns3()
         }
     }
 }
@@ -54,8 +91,12 @@ impl Factory for Config {
         Box::new(Cubic::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 => Self::ns3(),
+            Stack::Ns3Of2016 => Self::ns3_of_2016(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -89,8 +130,9 @@ pub struct Cubic {
     per_pkts: u32,
     acked_pkts: u32,
     w_est_pkts: u32,
-    /// The smallest RTT seen outside the second after a loss; 0: none yet.
+    /// The smallest RTT seen outside the quiet time after a loss; 0: none yet.
     delay_min_us: u64,
+    quiet_ticks: u64,
 }
 
 impl Cubic {
@@ -115,6 +157,7 @@ impl Cubic {
             acked_pkts: 0,
             w_est_pkts: 0,
             delay_min_us: 0,
+            quiet_ticks: config.quiet_time.as_micros() / TICK_US,
         }
     }
 
@@ -210,9 +253,9 @@ fn cube_root(cube: u64) -> u64 {
 impl CongestionControl for Cubic {
     fn on_rtt_sample(&mut self, now: SimTime, sample: &RttSample, window: &mut Window) {
         let now_us = now.as_micros();
-        // Samples of the first second after a loss see the queue of before.
+        // Samples soon after a loss see the queue of before.
         if let Some(start) = self.epoch_start_tick
-            && now_us / TICK_US - start < TICKS_PER_S
+            && now_us / TICK_US - start < self.quiet_ticks
         {
             return;
         }
@@ -231,12 +274,17 @@ impl CongestionControl for Cubic {
         if !ack.is_cwnd_limited {
             return;
         }
-        let mut left = ack.acked_pkts;
+        let mut left = match self.config.counts {
+            Counts::Tcp | Counts::Packets => ack.acked_pkts,
+            Counts::Acknowledgments => ack.acked_pkts.min(1),
+        };
         if window.in_slow_start() {
             self.hystart
                 .on_ack(now.as_micros(), ack.snd_una, ack.snd_nxt);
             left = if self.config.hystart == HyStart::Rfc9406 {
                 self.hystart_plus_plus.grow(left, window)
+            } else if self.config.counts == Counts::Packets {
+                window.slow_start_by_packets(left)
             } else {
                 window.slow_start(left)
             };
@@ -245,7 +293,7 @@ impl CongestionControl for Cubic {
             }
         }
         self.update(now, window.cwnd_pkts, left);
-        window.increase_additively(self.per_pkts, left);
+        window.increase_by_packets(self.per_pkts, left);
     }
 
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {

@@ -91,7 +91,7 @@ impl CongestionControl for Dctcp {
 
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
         if ack.is_cwnd_limited {
-            reno::grow(window, ack.acked_pkts);
+            reno::grow(window, ack.acked_pkts, ack.mss_bytes);
         }
     }
 

@@ -3,6 +3,7 @@
 use backlane_param::Params;
 
 use super::CongestionControl;
+use crate::stack::Stack;
 
 /// A configuration that makes controls.
 pub(super) trait Factory: Params + Default {
@@ -12,8 +13,8 @@ pub(super) trait Factory: Params + Default {
     /// A control for one connection; if it draws, from a stream of `random_seed`.
     fn build(&self, random_seed: u64) -> Box<dyn CongestionControl>;
 
-    /// The same control with the constants of ns-3, where those differ from Linux's.
-    fn into_ns3(self) -> Self {
+    /// The same control with the constants of `stack`, where those differ from Linux's.
+    fn of(self, _stack: Stack) -> Self {
         self
     }
 }

@@ -9,6 +9,7 @@ use backlane_units::SimTime;
 
 use super::factory::Factory;
 use super::{Ack, CongestionControl, Window};
+use crate::stack::Stack;
 
 params! {
     /// HighSpeed TCP (RFC 3649).
@@ -17,13 +18,19 @@ params! {
         /// Whether growth counts packets acknowledged, as in ns-3, and not acknowledgements, as in
         /// Linux.
         per_packet: bool = false;
+        /// Whether the share that a loss costs is that of the window at the loss, as in ns-3, and
+        /// not that of the last growth, as in Linux.
+        looks_up_at_loss: bool = false;
     }
 }
 
 impl Config {
     /// As ns-3 has it.
     pub const fn ns3() -> Self {
-        Self { per_packet: true }
+        Self {
+            per_packet: true,
+            looks_up_at_loss: true,
+        }
     }
 }
 
@@ -34,8 +41,11 @@ impl Factory for Config {
         Box::new(HighSpeed::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -169,6 +179,9 @@ impl CongestionControl for HighSpeed {
 
     /// The row is that of the last growth: Linux does not look it up again.
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
+        if self.config.looks_up_at_loss {
+            self.find_row(window.cwnd_pkts);
+        }
         let cost = (u64::from(window.cwnd_pkts) * u64::from(TABLE[self.row].1)) >> 8;
         (window.cwnd_pkts - cost as u32).max(2)
     }

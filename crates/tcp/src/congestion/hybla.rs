@@ -11,6 +11,7 @@ use backlane_units::{Duration, SimTime};
 use super::factory::Factory;
 use super::{Ack, CongestionControl, Window, reno};
 use crate::recovery::CongestionState;
+use crate::stack::Stack;
 
 params! {
     /// Hybla (Caini and Firrincieli 2004).
@@ -48,8 +49,11 @@ impl Factory for Config {
         Box::new(Hybla::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -138,7 +142,7 @@ impl CongestionControl for Hybla {
             return;
         }
         if !self.enabled {
-            reno::grow(window, ack.acked_pkts);
+            reno::grow(window, ack.acked_pkts, ack.mss_bytes);
             return;
         }
         let growth_128 = self.growth_128(window, ack.acked_pkts);

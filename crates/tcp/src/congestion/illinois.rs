@@ -10,6 +10,7 @@ use backlane_units::SimTime;
 use super::factory::Factory;
 use super::{Ack, CongestionControl, RttSample, Window};
 use crate::recovery::CongestionState;
+use crate::stack::Stack;
 
 params! {
     /// Illinois (Liu, Başar and Srikant 2006).
@@ -23,6 +24,23 @@ params! {
         ///
         /// No range is published.
         theta_rounds: u32 = 5, in 1..=1000;
+        /// Whether what an acknowledgement adds to the count of growth (α for each packet) is cut
+        /// to a whole number, as in ns-3, where α below 1/2 then adds nothing for two packets.
+        whole_counts: bool = false;
+        /// Whether a round ends with the acknowledgement of its last segment, as in ns-3, and not
+        /// with the next one.
+        ends_round_at_last: bool = false;
+    }
+}
+
+impl Config {
+    /// As ns-3 has it.
+    pub fn ns3() -> Self {
+        Self {
+            whole_counts: true,
+            ends_round_at_last: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -31,6 +49,13 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Illinois::new(self))
+    }
+
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -155,7 +180,9 @@ impl CongestionControl for Illinois {
     }
 
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
-        if ack.snd_una > self.round_end_seq {
+        let ends_round = ack.snd_una > self.round_end_seq
+            || (self.config.ends_round_at_last && ack.snd_una == self.round_end_seq);
+        if ends_round {
             self.update(window);
             self.start_round(ack.snd_nxt);
         }
@@ -164,6 +191,11 @@ impl CongestionControl for Illinois {
         }
         if window.in_slow_start() {
             window.slow_start(ack.acked_pkts);
+            return;
+        }
+        if self.config.whole_counts {
+            let count = (u64::from(ack.acked_pkts) * u64::from(self.alpha_128)) >> 7;
+            window.increase_by_packets(window.cwnd_pkts, count as u32);
             return;
         }
         window.credit_pkts += ack.acked_pkts;
@@ -246,6 +278,28 @@ mod tests {
         }
         // Each of the packets takes 100 to 101 acknowledgments.
         assert_eq!(window.cwnd_pkts, 1009);
+    }
+
+    /// α = 0.3 for two packets is 0.6, which ns-3 cuts to nothing; α = 10 adds 20 for each
+    /// acknowledgment of two.
+    #[test]
+    fn in_ns3_a_small_alpha_grows_nothing() {
+        let grown = |alpha_128: u32| {
+            let mut illinois = Illinois::new(&Config::ns3());
+            illinois.alpha_128 = alpha_128;
+            let mut window = Window::new(100, 2);
+            for _ in 0..50 {
+                let ack = Ack {
+                    acked_pkts: 2,
+                    is_cwnd_limited: true,
+                    ..Ack::default()
+                };
+                illinois.on_ack(SimTime::ZERO, &ack, &mut window);
+            }
+            window.cwnd_pkts - 100
+        };
+        assert_eq!(grown(ALPHA_MIN_128), 0);
+        assert_eq!(grown(ALPHA_MAX_128), 9);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use backlane_units::{Duration, SimTime};
 
 use super::factory::Factory;
 use super::{Ack, Arrival, CongestionControl, Window, reno};
+use crate::stack::Stack;
 
 words! {
     /// What is a sign of congestion, and where the window goes on from.
@@ -59,8 +60,11 @@ impl Factory for Config {
         Box::new(Lp::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -197,7 +201,7 @@ impl CongestionControl for Lp {
                 }
             }
         } else if !is_inferring && ack.is_cwnd_limited {
-            reno::grow(window, ack.acked_pkts);
+            reno::grow(window, ack.acked_pkts, ack.mss_bytes);
         }
     }
 

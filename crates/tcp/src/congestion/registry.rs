@@ -10,6 +10,7 @@ use super::{
     CongestionControl, Custom, bbr, bbr3, cdg, cubic, dctcp, highspeed, htcp, hybla, illinois,
     ledbat, lp, reno, scalable, vegas, veno, westwood, yeah,
 };
+use crate::stack::Stack;
 
 /// Declares [`CongestionControlConfig`]: a variant for each module with a [`Factory`].
 macro_rules! controls {
@@ -46,11 +47,11 @@ macro_rules! controls {
                 }
             }
 
-            /// The same control with the constants of ns-3, where those differ from Linux's.
+            /// The same control with the constants of `stack`, where those differ from Linux's.
             #[must_use]
-            pub fn ns3(self) -> Self {
+            pub fn of(self, stack: Stack) -> Self {
                 match self {
-                    $(Self::$variant(config) => Self::$variant(config.into_ns3()),)*
+                    $(Self::$variant(config) => Self::$variant(config.of(stack)),)*
                     Self::Custom(custom) => Self::Custom(custom),
                 }
             }

@@ -59,7 +59,7 @@ impl Reno {
 
 /// Reno's growth, which other controls fall back to.
 #[inline]
-pub(super) fn grow(window: &mut Window, acked_pkts: u32) {
+pub(super) fn grow(window: &mut Window, acked_pkts: u32, mss_bytes: u32) {
     let mut left = acked_pkts;
     if window.in_slow_start() {
         left = window.slow_start(left);
@@ -67,7 +67,7 @@ pub(super) fn grow(window: &mut Window, acked_pkts: u32) {
             return;
         }
     }
-    window.increase_additively(window.cwnd_pkts, left);
+    window.increase_like_reno(left, mss_bytes);
 }
 
 /// Half the window, at least two packets.
@@ -94,7 +94,7 @@ impl CongestionControl for Reno {
             left = hystart.grow(left, window);
         }
         if left > 0 {
-            grow(window, left);
+            grow(window, left, ack.mss_bytes);
         }
     }
 

@@ -8,6 +8,7 @@ use backlane_units::SimTime;
 
 use super::factory::Factory;
 use super::{Ack, CongestionControl, Window};
+use crate::stack::Stack;
 
 params! {
     /// Scalable TCP (Kelly 2003).
@@ -18,13 +19,18 @@ params! {
         /// Linux's 100: a = 0.01 (Kelly 2003, §3). No range is published; 1 is slow start, and with
         /// 10 000 the growth is Reno's in any smaller window.
         per_pkts: u32 = 100, in 1..=10_000;
+        /// Whether what a loss leaves is cut to whole packets, as in ns-3, and not what it costs.
+        rounds_down: bool = false;
     }
 }
 
 impl Config {
     /// The factor of ns-3 and of Linux before 2015, which counted acknowledgments of two packets.
     pub const fn ns3() -> Self {
-        Self { per_pkts: 50 }
+        Self {
+            per_pkts: 50,
+            rounds_down: true,
+        }
     }
 }
 
@@ -35,8 +41,11 @@ impl Factory for Config {
         Box::new(Scalable::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -72,7 +81,12 @@ impl CongestionControl for Scalable {
     }
 
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
-        (window.cwnd_pkts - (window.cwnd_pkts >> DECREASE_SHIFT)).max(2)
+        let part = if self.config.rounds_down {
+            window.cwnd_pkts.div_ceil(1 << DECREASE_SHIFT)
+        } else {
+            window.cwnd_pkts >> DECREASE_SHIFT
+        };
+        (window.cwnd_pkts - part).max(2)
     }
 }
 
@@ -133,6 +147,13 @@ mod tests {
             700
         );
         assert_eq!(scalable.ssthresh(SimTime::ZERO, &Window::new(1, 2), 0), 2);
+        // 509 · 7/8 = 445.4.
+        let of_509 =
+            |config| Scalable::new(&config).ssthresh(SimTime::ZERO, &Window::new(509, 2), 0);
+        assert_eq!(
+            (of_509(Config::default()), of_509(Config::ns3())),
+            (446, 445)
+        );
     }
 
     #[test]

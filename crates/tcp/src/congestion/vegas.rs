@@ -1,14 +1,39 @@
 //! Vegas: keeps two to four packets in the queue (Brakmo and Peterson, 1995), as Linux does.
 //!
-//! Linux's `diff` is the queueing delay over the *base* RTT, times the window. Outside state
-//! Open, and in rounds with fewer than three samples, it is Reno.
+//! Linux's `diff` is the queueing delay over the *base* RTT, times the window; ns-3's is over the
+//! RTT. Outside state Open, and in rounds with fewer than three samples, it is Reno.
 
-use backlane_param::{Issue, params};
+use backlane_param::{Issue, params, words};
 use backlane_units::{Duration, SimTime};
 
 use super::factory::Factory;
 use super::{Ack, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
+use crate::stack::Stack;
+
+words! {
+    /// The number of packets that Vegas takes for queued.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Diff {
+        /// `⌊w · (rtt − base) / base⌋`, as in Linux.
+        #[default]
+        OverBase = "over-base",
+        /// `w − ⌊w · base / rtt⌋`, as in ns-3 and in the paper.
+        OverRtt = "over-rtt",
+    }
+}
+
+words! {
+    /// What a loss leaves of Vegas's window.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Decrease {
+        /// Half, as in Linux.
+        #[default]
+        Half = "half",
+        /// All but one packet, as in ns-3, and no more than the threshold.
+        OnePacket = "one-packet",
+    }
+}
 
 params! {
     /// Vegas (Brakmo and Peterson 1995).
@@ -22,11 +47,33 @@ params! {
         beta_pkts: u32 = 4, in 1..=1000;
         /// More queued packets than this end slow start.
         gamma_pkts: u32 = 1, in 1..=1000;
+        /// How many packets count as queued: the window times the queueing delay over the smallest
+        /// RTT, or as in ns-3 over the RTT and rounded up.
+        diff: Diff = Diff::OverBase;
+        /// What a loss leaves: half, or as in ns-3 all but one packet.
+        decrease: Decrease = Decrease::Half;
+        /// Whether the smallest RTT is forgotten when transmission starts with nothing in flight, as
+        /// in Linux and not in ns-3.
+        forgets_base_rtt: bool = true;
+        /// Whether a round ends with the acknowledgement of its last segment, as in ns-3, and not
+        /// with the next one.
+        ends_round_at_last: bool = false;
     }
     rules Config::thresholds_in_order;
 }
 
 impl Config {
+    /// As ns-3 has it.
+    pub fn ns3() -> Self {
+        Self {
+            diff: Diff::OverRtt,
+            decrease: Decrease::OnePacket,
+            forgets_base_rtt: false,
+            ends_round_at_last: true,
+            ..Self::default()
+        }
+    }
+
     fn thresholds_in_order(&self) -> Vec<Issue> {
         let Self {
             alpha_pkts,
@@ -50,6 +97,13 @@ impl Factory for Config {
 
     fn build(&self, _random_seed: u64) -> Box<dyn CongestionControl> {
         Box::new(Vegas::new(self))
+    }
+
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -98,7 +152,10 @@ impl Vegas {
         let base_us = u64::from(self.base_rtt_us);
         let window_pkts = u64::from(window.cwnd_pkts);
         let target = (window_pkts * base_us / rtt_us) as u32;
-        let diff = (window_pkts * (rtt_us - base_us) / base_us) as u32;
+        let diff = match self.config.diff {
+            Diff::OverBase => (window_pkts * (rtt_us - base_us) / base_us) as u32,
+            Diff::OverRtt => window.cwnd_pkts - target,
+        };
         if window.in_slow_start() {
             if diff > self.config.gamma_pkts {
                 window.cwnd_pkts = window.cwnd_pkts.min(target + 1);
@@ -130,15 +187,17 @@ impl CongestionControl for Vegas {
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
         if !self.enabled {
             if ack.is_cwnd_limited {
-                reno::grow(window, ack.acked_pkts);
+                reno::grow(window, ack.acked_pkts, ack.mss_bytes);
             }
             return;
         }
-        if ack.snd_una > self.round_end_seq {
+        let ends_round = ack.snd_una > self.round_end_seq
+            || (self.config.ends_round_at_last && ack.snd_una == self.round_end_seq);
+        if ends_round {
             if self.samples > 2 {
                 self.adjust(ack, window);
             } else if ack.is_cwnd_limited {
-                reno::grow(window, ack.acked_pkts);
+                reno::grow(window, ack.acked_pkts, ack.mss_bytes);
             }
             self.start_round(ack.snd_nxt);
         } else if window.in_slow_start() {
@@ -147,7 +206,14 @@ impl CongestionControl for Vegas {
     }
 
     fn ssthresh(&mut self, _now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {
-        reno::half(window)
+        match self.config.decrease {
+            Decrease::Half => reno::half(window),
+            Decrease::OnePacket => (window.cwnd_pkts - 1).min(window.ssthresh_pkts).max(2),
+        }
+    }
+
+    fn reduces_window(&self) -> bool {
+        self.config.decrease == Decrease::OnePacket
     }
 
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, snd_nxt: u64) {
@@ -159,8 +225,10 @@ impl CongestionControl for Vegas {
     }
 
     fn on_transmit_start(&mut self, _now: SimTime, _idle: Duration, snd_nxt: u64) {
-        self.base_rtt_us = NO_RTT;
-        self.enable(snd_nxt);
+        if self.config.forgets_base_rtt {
+            self.base_rtt_us = NO_RTT;
+            self.enable(snd_nxt);
+        }
     }
 }
 
@@ -218,6 +286,27 @@ mod tests {
     #[test]
     fn more_than_four_queued_packets_shrink_it() {
         assert_eq!(window_after(105_100, Window::new(100, 90)).cwnd_pkts, 99);
+    }
+
+    /// 100 packets, RTT 4.5 % above the base: 4.3 queued of the RTT are 100 − ⌊95.7⌋ = 5, which
+    /// shrink the window where Linux, with 4 of 4.5, holds it.
+    #[test]
+    fn over_the_rtt_a_part_of_a_packet_counts_as_one() {
+        let mut vegas = Vegas::new(&Config::ns3());
+        vegas.base_rtt_us = 100_000;
+        let mut window = Window::new(100, 90);
+        round(&mut vegas, 104_500, &mut window);
+        assert_eq!(window.cwnd_pkts, 99);
+        assert_eq!(window_after(104_500, Window::new(100, 90)).cwnd_pkts, 100);
+    }
+
+    #[test]
+    fn in_ns3_a_loss_costs_one_packet() {
+        let mut vegas = Vegas::new(&Config::ns3());
+        let threshold = |vegas: &mut Vegas, window| vegas.ssthresh(SimTime::ZERO, &window, 0);
+        assert_eq!(threshold(&mut vegas, Window::new(100, u32::MAX)), 99);
+        assert_eq!(threshold(&mut vegas, Window::new(100, 40)), 40);
+        assert_eq!(threshold(&mut vegas, Window::new(2, 40)), 2);
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl CongestionControl for Veno {
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
         if !self.enabled {
             if ack.is_cwnd_limited {
-                reno::grow(window, ack.acked_pkts);
+                reno::grow(window, ack.acked_pkts, ack.mss_bytes);
             }
             return;
         }
@@ -92,7 +92,7 @@ impl CongestionControl for Veno {
             return;
         }
         if self.samples <= 2 {
-            reno::grow(window, ack.acked_pkts);
+            reno::grow(window, ack.acked_pkts, ack.mss_bytes);
             self.min_rtt_us = NO_RTT;
             return;
         }

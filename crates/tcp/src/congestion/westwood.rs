@@ -12,6 +12,7 @@ use backlane_units::{Duration, Rate, SimTime};
 use super::factory::Factory;
 use super::{Ack, Arrival, CongestionControl, RttSample, Window, reno};
 use crate::recovery::CongestionState;
+use crate::stack::Stack;
 
 words! {
     /// How Westwood+ smooths its bandwidth samples.
@@ -81,8 +82,11 @@ impl Factory for Config {
         Box::new(Westwood::new(self))
     }
 
-    fn into_ns3(self) -> Self {
-        Self::ns3()
+    fn of(self, stack: Stack) -> Self {
+        match stack {
+            Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
+            Stack::Linux => self,
+        }
     }
 }
 
@@ -285,7 +289,7 @@ impl CongestionControl for Westwood {
 
     fn on_ack(&mut self, _now: SimTime, ack: &Ack, window: &mut Window) {
         if ack.is_cwnd_limited {
-            reno::grow(window, ack.acked_pkts);
+            reno::grow(window, ack.acked_pkts, ack.mss_bytes);
         }
     }
 

@@ -11,7 +11,8 @@ use backlane_units::SimTime;
 
 use super::machine::{self, StateMachine, try_undo_by_dsack};
 use super::policy::{AckEvent, LossPolicy};
-use super::profile::{Profile, RttSource};
+use super::profile::Profile;
+use crate::choices::RttSamples;
 use crate::config::Config;
 use crate::recovery::undo::UndoEvidence;
 use crate::recovery::{CongestionState, Recovery};
@@ -184,7 +185,7 @@ impl LossPolicy for Fack {
     const PROFILE: Profile = Profile {
         undo: UndoEvidence::DsackAndTimestamps,
         reduction: ReductionLaw::Halving,
-        rtt_source: RttSource::Timestamps,
+        rtt_samples: Some(RttSamples::Timestamps),
         ..Profile::PLAIN
     };
 

@@ -46,7 +46,7 @@ use rack::Rack;
 use rr::Rr;
 
 pub(crate) use policy::AckEvent;
-pub(crate) use profile::{Profile, RttSource};
+pub(crate) use profile::Profile;
 
 /// The policy of a connection.
 #[derive(Debug)]

@@ -1,16 +1,8 @@
 //! The fixed properties of a policy.
 
+use crate::choices::RttSamples;
 use crate::recovery::undo::UndoEvidence;
 use crate::window::ReductionLaw;
-
-/// Which RTT sample is preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RttSource {
-    /// From segments acknowledged or SACKed that were sent once; else from the echoed timestamp.
-    Segments,
-    /// From the echoed timestamp; without one, from segments acknowledged. SACKs give no sample.
-    Timestamps,
-}
 
 /// The fixed properties of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +13,8 @@ pub(crate) struct Profile {
     pub(crate) reduces_gradually: bool,
     /// Whether tail loss probes may be used.
     pub(crate) probes_tail: bool,
-    pub(crate) rtt_source: RttSource,
+    /// The samples that the policy takes; `None`: those configured.
+    pub(crate) rtt_samples: Option<RttSamples>,
 }
 
 impl Profile {
@@ -31,6 +24,6 @@ impl Profile {
         reduction: ReductionLaw::Proportional,
         reduces_gradually: true,
         probes_tail: true,
-        rtt_source: RttSource::Segments,
+        rtt_samples: None,
     };
 }

@@ -4,6 +4,7 @@
 use backlane_units::SimTime;
 
 use super::policy::LossPolicy;
+use crate::choices::TimeoutMarks;
 use crate::readings::SlowStartEnd;
 use crate::recovery::probe::DueProbe;
 use crate::recovery::{CongestionState, Recovery};
@@ -27,18 +28,27 @@ fn enter_loss<L: LossPolicy>(loss: &mut L, r: &mut Recovery, now: SimTime) {
     loss.before_timeout(r);
     r.probe.end_seq = None;
     r.probe.due = DueProbe::None;
-    let spared_us = loss.timeout_spares_us(r);
-    r.scoreboard.on_timeout(now.as_micros(), spared_us);
+    let flight_pkts = r.scoreboard.in_flight();
+    let repeats_head = r.state == CongestionState::Loss && r.scoreboard.is_head_retransmitted();
+    match r.timeout_marks {
+        TimeoutMarks::Overdue => {
+            let spared_us = loss.timeout_spares_us(r);
+            r.scoreboard.on_timeout(now.as_micros(), spared_us);
+        }
+        TimeoutMarks::Unsacked => r.scoreboard.on_timeout(now.as_micros(), 0),
+        TimeoutMarks::All => r.scoreboard.forget_sacks_on_timeout(),
+    }
     // A timeout within a recovery, or a repeated one, is the same loss: one reduction.
     let is_new_loss = r.state <= CongestionState::Disorder
         || r.is_recovered()
-        || (r.state == CongestionState::Loss && r.timers.timeouts_in_a_row == 0);
+        || (r.state == CongestionState::Loss && r.timers.timeouts_in_a_row == 0)
+        || (r.timeout_cuts_again && !repeats_head);
     if is_new_loss {
         r.mark_undo();
         r.undo.remember(&r.window);
         r.end_slow_start(now, SlowStartEnd::Loss);
         let in_flight_pkts = r.scoreboard.in_flight();
-        r.window.ssthresh_pkts = r.control.ssthresh(now, &r.window, in_flight_pkts);
+        r.set_threshold(now, flight_pkts, in_flight_pkts);
         r.control.on_loss(now, &mut r.window);
     }
     r.report_losses(now);

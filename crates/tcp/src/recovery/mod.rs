@@ -23,6 +23,7 @@ pub(crate) mod undo;
 
 use backlane_units::SimTime;
 
+use crate::choices::{ThresholdFrom, TimeoutMarks};
 use crate::config::Config;
 use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, LostPacket, Window};
 use crate::loss::Profile;
@@ -54,8 +55,14 @@ pub(crate) struct Recovery {
     /// Recovery ends when this is acknowledged.
     pub(crate) high_seq: u64,
     pub(crate) reduction: Reduction,
+    threshold_from: ThresholdFrom,
+    pub(crate) timeout_marks: TimeoutMarks,
+    /// A timeout within a recovery reduces the threshold once more.
+    pub(crate) timeout_cuts_again: bool,
     /// The window falls step by step in Recovery, and does not grow there.
     reduces_gradually: bool,
+    /// A partial acknowledgment has arrived in this recovery.
+    pub(crate) had_partial_ack: bool,
     pub(crate) undo: Undo,
     pub(crate) frto: Frto,
     pub(crate) probe: TailLossProbe,
@@ -88,12 +95,17 @@ impl Recovery {
             ),
             owns_window: control.owns_window(),
             control,
-            window: Window::new(config.initial_window_pkts.max(1), ssthresh_pkts),
+            window: Window::new(config.initial_window_pkts.max(1), ssthresh_pkts)
+                .growing_by(config.growth),
             initial_ssthresh_pkts: ssthresh_pkts,
             state: CongestionState::Open,
             high_seq: 0,
             reduction: Reduction::new(profile.reduction),
+            threshold_from: config.threshold_from,
+            timeout_marks: config.timeout_marks,
+            timeout_cuts_again: config.timeout_cuts_again,
             reduces_gradually: profile.reduces_gradually,
+            had_partial_ack: false,
             undo: Undo::new(profile.undo, config.timestamp_tick_us()),
             frto: Frto::new(config.frto && profile.undo.is_allowed()),
             probe: TailLossProbe::new(

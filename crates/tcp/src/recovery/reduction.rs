@@ -4,6 +4,7 @@ use backlane_units::SimTime;
 
 use super::undo::LossMarks;
 use super::{CongestionState, Recovery};
+use crate::choices::ThresholdFrom;
 use crate::congestion::INFINITE_SSTHRESH_PKTS;
 
 impl Recovery {
@@ -11,11 +12,23 @@ impl Recovery {
     pub(crate) fn start_reduction(&mut self, now: SimTime) {
         self.reduction.start(self.window.cwnd_pkts);
         let in_flight_pkts = self.scoreboard.in_flight();
-        self.window.ssthresh_pkts = self.control.ssthresh(now, &self.window, in_flight_pkts);
+        self.set_threshold(now, in_flight_pkts, in_flight_pkts);
         self.window.drop_credit();
         self.high_seq = self.space.snd_nxt;
         self.cwr_due = true;
         self.probe.end_seq = None;
+    }
+
+    /// Sets the threshold for a loss. `flight_pkts`: in flight when it was found, of which a part
+    /// may have been marked lost since, so that `in_flight_pkts` are.
+    pub(crate) fn set_threshold(&mut self, now: SimTime, flight_pkts: u32, in_flight_pkts: u32) {
+        let window = match self.threshold_from {
+            ThresholdFrom::Flight if !self.control.reduces_window() => {
+                self.window.sized(flight_pkts)
+            }
+            _ => self.window,
+        };
+        self.window.ssthresh_pkts = self.control.ssthresh(now, &window, in_flight_pkts);
     }
 
     /// Reduces the window for an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`

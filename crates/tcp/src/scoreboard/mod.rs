@@ -62,6 +62,8 @@ pub(crate) struct Delivery {
     pub(crate) sacked_sent_us: Option<(u64, u64)>,
     /// A retransmitted segment was acknowledged: Karn's rule.
     pub(crate) retransmitted_acked: bool,
+    /// The first segment acknowledged was sent more than once.
+    pub(crate) repeated_head_acked: bool,
     /// A segment that had been SACKed was acknowledged.
     pub(crate) sacked_acked: bool,
     /// Any segment was newly SACKed.
@@ -383,6 +385,7 @@ impl Scoreboard {
                 break;
             }
             if record.has(EVER_RETRANSMITTED) {
+                delivery.repeated_head_acked |= delivery.acked_pkts == 0;
                 delivery.retransmitted_acked = true;
                 self.retrans_out -= u32::from(record.has(RETRANSMITTED));
             } else if !record.has(SACKED) {
@@ -506,6 +509,15 @@ impl Scoreboard {
             if !reneged && index != self.first && now_us - record.sent_us < spared_us {
                 continue;
             }
+            self.mark_lost(index);
+        }
+    }
+
+    /// At a timeout: forgets all SACKs and marks everything lost, in order (RFC 2018 §8).
+    pub(crate) fn forget_sacks_on_timeout(&mut self) {
+        for index in self.first..self.next {
+            let flags = self.record(index).flags;
+            self.set_flags(index, flags & !SACKED);
             self.mark_lost(index);
         }
     }

@@ -3,6 +3,7 @@
 use backlane_units::SimTime;
 
 use super::Sender;
+use crate::choices::{Growth, OldAcks};
 use crate::congestion::{Ack, Arrival, RateSample};
 use crate::loss::AckEvent;
 use crate::readings::SlowStartEnd;
@@ -23,6 +24,8 @@ struct Incoming<'a> {
     prior_in_flight_pkts: u32,
     prior_lost_pkts: u64,
     prior_highest_sacked_end: u64,
+    /// Where the episode of recovery under way ends; `None`: there is none.
+    episode_end_seq: Option<u64>,
 }
 
 impl<'a> Incoming<'a> {
@@ -48,7 +51,8 @@ impl<'a> Incoming<'a> {
 /// What the congestion control is given of an acknowledgment, beside the sender's state.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
-    delivered_pkts: u32,
+    /// The packets for which the window may grow.
+    counted_pkts: u32,
     newly_lost_pkts: u32,
     prior_in_flight_pkts: u32,
     has_ece: bool,
@@ -70,9 +74,17 @@ impl Sender {
             return;
         }
         let mut delivery = Delivery::default();
+        let is_old = segment.ack < incoming.prior_una;
+        if is_old && self.old_acks == OldAcks::Nothing {
+            return;
+        }
         let has_dsack = self.update_scoreboard(now, &incoming, &mut delivery);
+        if is_old && self.old_acks == OldAcks::Scoreboard {
+            self.count_delivered(delivery.delivered_pkts, has_ece);
+            return;
+        }
         let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
-        let restarts_timer = self.restarts_timer(&delivery);
+        let restarts_timer = self.restarts_timer(&incoming, &delivery);
         self.report_arrival(now, &incoming, &delivery);
         self.recovery.watch_slow_start(now);
         self.recovery.statistics.duplicate_acks += u64::from(incoming.is_duplicate);
@@ -111,7 +123,7 @@ impl Sender {
             || (delivery.newly_sacked && self.loss.counts_sacks_as_progress())
         {
             let progress = Progress {
-                delivered_pkts: delivery.delivered_pkts,
+                counted_pkts: self.counted_pkts(&incoming, &delivery),
                 newly_lost_pkts,
                 prior_in_flight_pkts: incoming.prior_in_flight_pkts,
                 has_ece,
@@ -124,6 +136,24 @@ impl Sender {
             self.loss.limit_burst(&mut self.recovery);
         }
         self.update_timer(now, restarts_timer);
+    }
+
+    /// The packets for which the window may grow: those delivered. ns-3 counts those that the
+    /// cumulative acknowledgment covers, SACKed before or not, and at the end of a recovery those
+    /// that left after its start.
+    #[inline]
+    fn counted_pkts(&self, incoming: &Incoming, delivery: &Delivery) -> u32 {
+        if self.growth != Growth::Ns3 {
+            return delivery.delivered_pkts;
+        }
+        let ack = incoming.segment.ack;
+        match incoming.episode_end_seq {
+            Some(end_seq) if ack >= end_seq => {
+                let mss_bytes = u64::from(self.recovery.space.mss_bytes);
+                u32::try_from((ack - end_seq) / mss_bytes).unwrap_or(u32::MAX)
+            }
+            _ => delivery.acked_pkts,
+        }
     }
 
     /// Updates the peer's window and records the state before the acknowledgment.
@@ -141,6 +171,7 @@ impl Sender {
             prior_in_flight_pkts: r.scoreboard.in_flight(),
             prior_lost_pkts: r.scoreboard.lost_total(),
             prior_highest_sacked_end: r.scoreboard.highest_sacked_end(),
+            episode_end_seq: (r.state >= CongestionState::Recovery).then_some(r.high_seq),
         }
     }
 
@@ -206,7 +237,14 @@ impl Sender {
     }
 
     #[inline]
-    fn restarts_timer(&self, delivery: &Delivery) -> bool {
+    fn restarts_timer(&mut self, incoming: &Incoming, delivery: &Delivery) -> bool {
+        let r = &mut self.recovery;
+        if self.impatient {
+            let is_partial = r.state == CongestionState::Recovery && !r.is_recovered();
+            let follows = is_partial && r.had_partial_ack;
+            r.had_partial_ack = is_partial && (r.had_partial_ack || incoming.advanced());
+            return incoming.advanced() && !follows;
+        }
         let sacked_before_head = delivery.sacked_sent_us.is_some_and(|(first_us, _)| {
             let head_us = self.recovery.scoreboard.head_sent_us();
             head_us.is_some_and(|head_us| first_us < head_us)
@@ -281,7 +319,7 @@ impl Sender {
     fn run_control(&mut self, now: SimTime, progress: &Progress) {
         let r = &mut self.recovery;
         let ack = Ack {
-            acked_pkts: progress.delivered_pkts,
+            acked_pkts: progress.counted_pkts,
             in_flight_pkts: r.scoreboard.in_flight(),
             snd_una: r.space.snd_una,
             snd_nxt: r.space.snd_nxt,

@@ -13,9 +13,10 @@ mod transmit;
 
 use backlane_units::{Duration, SimTime};
 
+use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
-use crate::loss::{LossDetection, RttSource};
+use crate::loss::LossDetection;
 use crate::readings::{Readings, Statistics};
 use crate::recovery::Recovery;
 use crate::recovery::timer::Timer;
@@ -35,7 +36,13 @@ pub(crate) struct Sender {
     send_buffer_bytes: u64,
     /// One tick of the timestamp clock.
     tick_us: u64,
-    rtt_source: RttSource,
+    rtt_samples: RttSamples,
+    control_rtt: ControlRtt,
+    growth: Growth,
+    old_acks: OldAcks,
+    /// Only the first partial acknowledgment of a recovery restarts the timer.
+    impatient: bool,
+    lost_syns_reduce_window: bool,
     /// The last RTT sample that the application has not taken.
     last_rtt: Option<Duration>,
     last_sent: SimTime,
@@ -56,7 +63,12 @@ impl Sender {
             limited_transmit: config.limited_transmit,
             send_buffer_bytes: config.send_buffer_bytes(),
             tick_us: u64::from(config.timestamp_tick_us()),
-            rtt_source: profile.rtt_source,
+            rtt_samples: profile.rtt_samples.unwrap_or(config.rtt_samples),
+            control_rtt: config.control_rtt,
+            growth: config.growth,
+            old_acks: config.old_acks,
+            impatient: config.impatient,
+            lost_syns_reduce_window: config.lost_syns_reduce_window,
             last_rtt: None,
             last_sent: SimTime::ZERO,
             observed_at: SimTime::ZERO,
@@ -71,6 +83,7 @@ impl Sender {
         rtt: Option<Duration>,
         syn_retransmits: u32,
     ) {
+        let rtt = self.handshake_sample(now, rtt, syn_retransmits);
         self.recovery.space.on_established(window_bytes);
         self.last_sent = now;
         self.validation.on_start(now);
@@ -85,13 +98,34 @@ impl Sender {
             None => {}
         }
         let r = &mut self.recovery;
-        if syn_retransmits > 1 {
+        if syn_retransmits > 1 && self.lost_syns_reduce_window {
             // RFC 5681 §3.1: a handshake that lost more than one SYN starts from one segment.
             r.window.cwnd_pkts = 1;
         }
         let srtt_us = r.rtt.srtt_us() as u32;
         r.control
             .on_established(now, srtt_us, r.space.mss_bytes, &mut r.window);
+    }
+
+    /// The RTT sample of the handshake: in ns-3 in whole ticks, and none of a repeated SYN.
+    fn handshake_sample(
+        &self,
+        now: SimTime,
+        rtt: Option<Duration>,
+        syn_retransmits: u32,
+    ) -> Option<Duration> {
+        if self.rtt_samples != RttSamples::Advancing {
+            return rtt;
+        }
+        rtt.filter(|_| syn_retransmits == 0)
+            .map(|rtt| Duration::from_micros(self.whole_ticks_us(now, rtt.as_micros())))
+    }
+
+    /// What two readings of the timestamp clock, `rtt_us` apart, show; at least a tick.
+    pub(super) fn whole_ticks_us(&self, now: SimTime, rtt_us: u64) -> u64 {
+        let (now_us, tick_us) = (now.as_micros(), self.tick_us);
+        let rtt_ticks = now_us / tick_us - now_us.saturating_sub(rtt_us) / tick_us;
+        rtt_ticks.max(1) * tick_us
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {

@@ -13,6 +13,8 @@ use crate::recovery::{CongestionState, Recovery};
 #[derive(Clone, Debug)]
 pub(crate) struct Validation {
     slow_start_after_idle: bool,
+    /// The window grows only while it limits the flow.
+    is_enabled: bool,
     initial_window_pkts: u32,
     /// Whether the window limited the flight that ends at `usage_seq`.
     is_cwnd_limited: bool,
@@ -32,6 +34,7 @@ impl Validation {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             slow_start_after_idle: config.slow_start_after_idle,
+            is_enabled: config.window_validation,
             initial_window_pkts: config.initial_window_pkts.max(1),
             is_cwnd_limited: false,
             max_packets_out: 0,
@@ -75,7 +78,8 @@ impl Validation {
     /// Whether the window limits the flow; in slow start it may be twice what was used.
     #[inline]
     pub(crate) fn is_cwnd_limited(&self, r: &Recovery) -> bool {
-        self.is_cwnd_limited
+        !self.is_enabled
+            || self.is_cwnd_limited
             || (r.window.in_slow_start() && r.window.cwnd_pkts < 2 * self.max_packets_out)
     }
 

@@ -62,11 +62,16 @@ pub struct Dumbbell {
 }
 
 impl Dumbbell {
+    #[allow(dead_code, reason = "not every test starts at zero")]
     pub fn new(config: &Config, path: Path) -> Self {
+        Self::starting_at(config, path, SimTime::ZERO)
+    }
+
+    pub fn starting_at(config: &Config, path: Path, now: SimTime) -> Self {
         let mut dumbbell = Self {
-            sender: Connection::connect(config, SimTime::ZERO),
+            sender: Connection::connect(config, now),
             receiver: Connection::listen(config),
-            now: SimTime::ZERO,
+            now,
             data_segments: 0,
             path,
             departures: VecDeque::new(),

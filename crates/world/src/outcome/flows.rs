@@ -176,9 +176,7 @@ fn of_sender(world: &World, flow: &Flow) -> FlowRow {
                 rtt_mean_s: tcp.rtt.mean_s(),
                 rtt_p50_s: tcp.rtt.quantile_s(0.5),
                 rtt_p95_s: tcp.rtt.quantile_s(0.95),
-                rtt_in_order_mean_s: statistics
-                    .rtt_in_order_mean()
-                    .map(Duration::as_secs_f64),
+                rtt_in_order_mean_s: statistics.rtt_in_order_mean().map(Duration::as_secs_f64),
                 segments_sent: Some(statistics.segments_sent),
                 retransmits: Some(statistics.retransmits),
                 fast_retransmits: Some(statistics.fast_retransmits),

@@ -1,0 +1,89 @@
+//! Choices between the behaviours of different stacks.
+
+use backlane_param::words;
+
+words! {
+    /// What one step of growth of the window stands for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Growth {
+        /// A packet acknowledged (RFC 3465 without a limit), as in Linux since 3.13 (slow start)
+        /// and 4.0.
+        #[default]
+        Packets = "packets",
+        /// An acknowledgment that advances, as in Linux before.
+        Acknowledgments = "acknowledgments",
+        /// As in ns-3: in slow start a segment for each acknowledgment that advances, and above the
+        /// threshold `MSS² / window` whole bytes for each. A control with an additive increase of
+        /// its own counts packets there.
+        Ns3 = "ns3",
+    }
+}
+
+words! {
+    /// What the slow-start threshold is a share of, after a loss.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ThresholdFrom {
+        /// The congestion window, as in Linux.
+        #[default]
+        Window = "window",
+        /// What is in flight, without what is SACKed or marked lost, as in ns-3.
+        Flight = "flight",
+    }
+}
+
+words! {
+    /// Which acknowledgments give an RTT sample.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RttSamples {
+        /// Each that acknowledges or SACKs a segment that was sent once; else the timestamp it
+        /// echoes, in whole ticks. Linux since 2013.
+        #[default]
+        Segments = "segments",
+        /// Each that advances, from the timestamp it echoes. Linux before.
+        Timestamps = "timestamps",
+        /// Each that advances and whose first segment was sent once, from the timestamp it echoes.
+        /// ns-3.
+        Advancing = "advancing",
+    }
+}
+
+words! {
+    /// The RTT that congestion controls get.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ControlRtt {
+        /// The sample.
+        #[default]
+        Sample = "sample",
+        /// The smoothed RTT at each acknowledgment that advances, as in ns-3.
+        Smoothed = "smoothed",
+    }
+}
+
+words! {
+    /// What a retransmission timeout marks lost.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum TimeoutMarks {
+        /// What is not SACKed and was sent at least an RTT ago (RFC 8985 §6.3). Policies before
+        /// RACK mark all that is not SACKed.
+        #[default]
+        Overdue = "overdue",
+        /// All that is not SACKed, as in ns-3.
+        Unsacked = "unsacked",
+        /// All: SACKs are forgotten (RFC 2018 §8), and everything is sent again in order.
+        All = "all",
+    }
+}
+
+words! {
+    /// What an acknowledgment below SND.UNA may still do.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum OldAcks {
+        /// Its SACK blocks count, and losses are detected by them. Linux since 4.2.
+        #[default]
+        Recovery = "recovery",
+        /// Its SACK blocks count, and nothing follows from them at once. Linux before.
+        Scoreboard = "scoreboard",
+        /// Nothing.
+        Nothing = "nothing",
+    }
+}

@@ -1,0 +1,318 @@
+//! What ns-3 and older versions of Linux do otherwise, key by key, by packet scripts.
+
+mod script;
+
+use backlane_tcp::{
+    Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom, TimeoutMarks,
+};
+use backlane_units::{Duration, SimTime};
+use script::{client, config, server, ten_out};
+
+/// A fixed threshold, neither probes nor F-RTO.
+fn fixed() -> Config {
+    Config {
+        reordering: Reordering::Fixed,
+        tail_loss_probe: false,
+        frto: false,
+        ..config()
+    }
+}
+
+fn at(ms: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_millis(ms)
+}
+
+/// ns-3's `ConnectionTimeout` is 3 s and doubles.
+#[test]
+fn in_ns3_a_syn_is_repeated_after_three_six_and_twelve_seconds() {
+    client(
+        &Config::ns3(),
+        "0      > S 0
+         3000   > S 0
+         9000   > S 0
+         21000  > S 0",
+    );
+}
+
+/// Ten out, three of them SACKed and the first lost: six are in flight.
+#[test]
+fn the_threshold_is_half_the_window_or_half_the_flight() {
+    let threshold = |threshold_from| {
+        let config = Config {
+            threshold_from,
+            ..fixed()
+        };
+        let script = "80  < ack 1 sack 1001-4001
+                      80  > 1:1001 ack 1";
+        let endpoint = match threshold_from {
+            ThresholdFrom::Window => client(
+                &config,
+                &ten_out(&format!("{script}\n80 > 10001:11001 ack 1")),
+            ),
+            ThresholdFrom::Flight => client(&config, &ten_out(script)),
+        };
+        endpoint.readings().ssthresh_pkts
+    };
+    assert_eq!(threshold(ThresholdFrom::Window), 5);
+    assert_eq!(threshold(ThresholdFrom::Flight), 3);
+}
+
+/// 4 and 5 were SACKed. With their SACKs forgotten they are sent again in their turn.
+#[test]
+fn after_a_timeout_what_was_sacked_is_sent_again_if_sacks_are_forgotten() {
+    let repaired = |timeout_marks, from: u64| {
+        let config = Config {
+            timeout_marks,
+            limited_transmit: false,
+            ..fixed()
+        };
+        let sent: Vec<_> = (0..4)
+            .map(|i| format!("360 > {}:{} ack 1", from + i * 1000, from + (i + 1) * 1000))
+            .collect();
+        client(
+            &config,
+            &ten_out(&format!(
+                "80  < ack 1 sack 3001-5001
+                 280 > 1:1001 ack 1
+                 320 < ack 1001
+                 320 > 1001:2001 ack 1
+                 320 > 2001:3001 ack 1
+                 360 < ack 3001
+                 {}",
+                sent.join("\n")
+            )),
+        );
+    };
+    repaired(TimeoutMarks::All, 3001);
+    repaired(TimeoutMarks::Unsacked, 5001);
+    repaired(TimeoutMarks::Overdue, 5001);
+}
+
+/// RACK leaves out what was sent less than an RTT before the timeout: here 10 and 11, which
+/// limited transmit sent at 270 ms.
+#[test]
+fn a_timeout_marks_what_is_overdue_or_all_that_is_not_sacked() {
+    let lost = |timeout_marks| {
+        let config = Config {
+            timeout_marks,
+            ..fixed()
+        };
+        let endpoint = client(
+            &config,
+            &ten_out(
+                "270 < ack 1 sack 3001-5001
+                 270 > 10001:11001 ack 1
+                 270 > 11001:12001 ack 1
+                 280 > 1:1001 ack 1",
+            ),
+        );
+        endpoint.readings().lost_pkts
+    };
+    assert_eq!(lost(TimeoutMarks::Overdue), 8);
+    assert_eq!(lost(TimeoutMarks::Unsacked), 10);
+    assert_eq!(lost(TimeoutMarks::All), 12);
+}
+
+/// The recovery of 1 to 3 has a threshold of 5 and a window below that when the timeout comes.
+#[test]
+fn a_timeout_within_a_recovery_is_a_loss_of_its_own_in_ns3() {
+    let threshold = |timeout_cuts_again| {
+        let config = Config {
+            timeout_cuts_again,
+            ..fixed()
+        };
+        let endpoint = client(
+            &config,
+            &ten_out(
+                "80  < ack 1 sack 3001-10001
+                 80  > 1:1001 ack 1
+                 80  > 1001:2001 ack 1
+                 80  > 2001:3001 ack 1
+                 80  > 10001:11001 ack 1
+                 320 > 1:1001 ack 1",
+            ),
+        );
+        assert_eq!(endpoint.statistics().rtos, 1);
+        endpoint.readings().ssthresh_pkts
+    };
+    assert_eq!((threshold(false), threshold(true)), (5, 2));
+}
+
+/// Partial acknowledgments at 120 and 160 ms; the timeout is 240 ms.
+#[test]
+fn only_the_first_partial_acknowledgment_restarts_the_timer_of_an_impatient_sender() {
+    let timeout = |impatient| {
+        let config = Config {
+            impatient,
+            ..fixed()
+        };
+        client(
+            &config,
+            &ten_out(
+                "80  < ack 1 sack 4001-10001
+                 80  > 1:1001 ack 1
+                 80  > 1001:2001 ack 1
+                 80  > 2001:3001 ack 1
+                 80  > 3001:4001 ack 1
+                 80  > 10001:11001 ack 1
+                 120 < ack 1001
+                 120 > 11001:12001 ack 1
+                 160 < ack 2001
+                 160 > 12001:13001 ack 1",
+            ),
+        )
+        .next_timeout()
+    };
+    assert_eq!(timeout(true), Some(at(360)));
+    assert_eq!(timeout(false), Some(at(400)));
+}
+
+/// An acknowledgment of 1 that left before that of 3 and arrives behind it, with SACKs of 5 to 7
+/// that the other did not have.
+fn after_an_old_acknowledgment(old_acks: OldAcks, rest: &str) -> backlane_tcp::Connection {
+    let config = Config {
+        old_acks,
+        ..fixed()
+    };
+    client(
+        &config,
+        &ten_out(&format!(
+            "80  < ack 3001
+             80  > 10001:11001 ack 1
+             80  > 11001:12001 ack 1
+             80  > 12001:13001 ack 1
+             80  > 13001:14001 ack 1
+             80  > 14001:15001 ack 1
+             80  > 15001:16001 ack 1
+             81  < ack 1001 sack 5001-8001
+             {rest}"
+        )),
+    )
+}
+
+#[test]
+fn an_old_acknowledgment_reveals_a_loss_or_marks_the_scoreboard_or_does_nothing() {
+    let endpoint = after_an_old_acknowledgment(
+        OldAcks::Recovery,
+        "81 > 3001:4001 ack 1\n81 > 4001:5001 ack 1",
+    );
+    assert_eq!(endpoint.readings().state, CongestionState::Recovery);
+
+    let more = "81 > 16001:17001 ack 1
+                81 > 17001:18001 ack 1
+                81 > 18001:19001 ack 1";
+    let endpoint = after_an_old_acknowledgment(OldAcks::Scoreboard, more);
+    let readings = endpoint.readings();
+    assert_eq!(
+        (readings.sacked_pkts, readings.lost_pkts, readings.state),
+        (3, 0, CongestionState::Open)
+    );
+
+    let readings = after_an_old_acknowledgment(OldAcks::Nothing, "").readings();
+    assert_eq!(
+        (readings.sacked_pkts, readings.state),
+        (0, CongestionState::Open)
+    );
+}
+
+/// The clock reads 80 and 40 ms where 40.7 ms have passed: ns-3 takes 40 ms. The next one covers a
+/// segment that was sent twice, which is no sample for it.
+#[test]
+fn samples_of_ns3_are_whole_ticks_of_segments_sent_once() {
+    let srtt = |rtt_samples, rest: &str| {
+        let config = Config {
+            rtt_samples,
+            timestamps: true,
+            ..fixed()
+        };
+        let endpoint = client(
+            &config,
+            &ten_out(&format!("80.7 < ack 1001 ecr 40\n{rest}")),
+        );
+        endpoint.readings().srtt
+    };
+    let new = "80.7 > 10001:11001 ack 1\n80.7 > 11001:12001 ack 1";
+    assert_eq!(srtt(RttSamples::Advancing, new), Duration::from_millis(40));
+    // 40 + 0.7 / 8.
+    assert_eq!(
+        srtt(RttSamples::Segments, new),
+        Duration::from_micros(40_087)
+    );
+    let again = format!(
+        "{new}
+         81  < ack 1001 sack 2001-5001 ecr 40
+         81  > 1001:2001 ack 1
+         81  > 12001:13001 ack 1
+         141 < ack 5001 ecr 81"
+    );
+    let repaired = |rtt_samples| srtt(rtt_samples, &again);
+    assert_eq!(repaired(RttSamples::Advancing), Duration::from_millis(40));
+    // (7 · 40 + 60) / 8.
+    assert_eq!(
+        repaired(RttSamples::Timestamps),
+        Duration::from_micros(42_500)
+    );
+}
+
+#[test]
+fn the_first_segment_is_acknowledged_at_once_and_then_every_second() {
+    let config = Config {
+        quick_ack: false,
+        acks_first_at_once: true,
+        ..config()
+    };
+    server(
+        &config,
+        "0   < S 0
+         0   > S 0 ack 1
+         40  < ack 1
+         40  < 1:1001 ack 1
+         40  > ack 1001
+         41  < 1001:2001 ack 1
+         42  < 2001:3001 ack 1
+         42  > ack 3001",
+    );
+}
+
+/// One packet is out of a window of ten: only ns-3 lets the window grow.
+#[test]
+fn a_window_that_was_not_used_grows_only_without_validation() {
+    let window = |window_validation| {
+        let config = Config {
+            window_validation,
+            growth: Growth::Acknowledgments,
+            ..fixed()
+        };
+        let endpoint = client(
+            &config,
+            "0   > S 0
+             0   write 1000
+             40  < S 0 ack 1
+             40  > ack 1
+             40  > 1:1001 ack 1
+             80  < ack 1001",
+        );
+        endpoint.readings().cwnd_pkts
+    };
+    assert_eq!((window(true), window(false)), (10, 11));
+}
+
+#[test]
+fn two_lost_syns_leave_a_window_of_one_packet_but_not_in_ns3() {
+    let window = |lost_syns_reduce_window| {
+        let config = Config {
+            lost_syns_reduce_window,
+            ..fixed()
+        };
+        let endpoint = client(
+            &config,
+            "0    > S 0
+             1000 > S 0
+             3000 > S 0
+             3040 < S 0 ack 1
+             3040 > ack 1",
+        );
+        endpoint.readings().cwnd_pkts
+    };
+    assert_eq!((window(true), window(false)), (1, 10));
+}
