@@ -48,10 +48,12 @@ bench: $(VENV)/.installed
 	cargo run --release --quiet -p backlane-bench
 	$(BIN)/python -m validation.bench
 
-# TCP compared with traces of the kernel and LTE compared with LENA, with plots; see validation/.
+# TCP compared with traces of the kernel, LTE with LENA, and BP-MR with its authors' simulator, with
+# plots; see validation/.
 validate: $(VENV)/.installed
 	$(BIN)/python -m validation.linux
 	$(BIN)/python -m validation.ns3
+	$(BIN)/python -m validation.bp_mr_authors
 
 # The same with ns-3 run again, and the cost of both: half an hour; needs g++ and libns3-dev.
 validate-ns3: $(VENV)/.installed
@@ -62,7 +64,7 @@ validate-cost: $(VENV)/.installed
 	$(BIN)/python -m validation.cost
 
 # Every study in full; writes studies/**/README.md. The last full runs took three hours of CPU time,
-# in CPU-seconds: bp_mr_mesh/paper 2590, extensions 1018, lte 344; tcp_aware_bp/paper 200,
+# in CPU-seconds: bp_mr_mesh/paper 2590, extensions 1018; tcp_aware_bp/paper 200,
 # extensions 175; tcp_over_lte/paper 120; mesh_reordering/paper 5333, extensions 1082.
 STUDIES := $(patsubst studies/%/study.toml,%,$(wildcard studies/*/*/study.toml))
 reproduce: $(VENV)/.installed

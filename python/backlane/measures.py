@@ -30,6 +30,7 @@ class FlowMeasures:
         finish_time_s: over the finished flows.
         ranking_s: mean finish time with bounds for unfinished flows; NaN without finite flows.
         rtt_s: over the mean RTT of each flow that has samples.
+        rtt_in_order_s: the same of samples at acknowledgments that advance, of data in order.
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
             that are active at different times may exceed the rate of a link that they share.
         delivered_bps: sum over flows of the bytes delivered, over the time of the run: never more
@@ -51,6 +52,7 @@ class FlowMeasures:
     finish_time_s: Candlestick
     ranking_s: float
     rtt_s: Candlestick
+    rtt_in_order_s: Candlestick
     goodput_bps: float
     delivered_bps: float
     jain: float
@@ -84,6 +86,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         finish_time_s=candlestick(finished),
         ranking_s=_mean(finished + bounds),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
+        rtt_in_order_s=candlestick(_known(flows, "rtt_in_order_mean_s")),
         goodput_bps=_mean([goodput_bps(flow, traffic_s) for flow in flows]),
         delivered_bps=_delivered_bps(flows, traffic_s),
         jain=jain([goodput_bps(flow, traffic_s) for flow in fair]),

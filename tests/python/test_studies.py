@@ -407,7 +407,7 @@ def test_a_study_judges_the_claims_of_another_with_causes_of_its_own(folder: Pat
 def test_an_unknown_study_or_figure_is_named_with_what_there_is(folder: Path, cli: Cli) -> None:
     done = cli("reproduce", "p9")
     assert done.code == 2
-    assert "choose one of bp_mr_mesh/extensions, bp_mr_mesh/lte, bp_mr_mesh/paper" in done.err
+    assert "choose one of bp_mr_mesh/extensions, bp_mr_mesh/paper" in done.err
     done = cli("reproduce", f"{folder}/fig9")
     assert done.code == 2
     assert "choose one of fig1" in done.err
@@ -468,7 +468,6 @@ def test_the_words_of_a_study_that_its_page_lacks_are_named(
     [
         ("p1", "bp_mr_mesh/paper"),
         ("p1_beyond", "bp_mr_mesh/extensions"),
-        ("p1_lte", "bp_mr_mesh/lte"),
         ("p2", "tcp_aware_bp/paper"),
         ("p2_beyond", "tcp_aware_bp/extensions"),
         ("p3", "tcp_over_lte/paper"),

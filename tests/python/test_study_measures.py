@@ -120,6 +120,19 @@ def test_capacity_is_counted_by_bins_of_the_mean_mcs() -> None:
     assert number("first_full") == 26
 
 
+def test_windows_are_of_the_recorded_flow_named_and_of_all_flows() -> None:
+    # 50 samples of 100 packets and 50 of 60.
+    assert number("window_of@1") == pytest.approx(80.0)
+    assert math.isnan(number("window_of@2"))
+    both = view(flow("ue1", cwnd_mean_pkts=30.0), flow("ue2", cwnd_mean_pkts=50.0))
+    assert number("window_mean_all", both) == 40.0
+
+
+def test_the_time_to_the_first_byte_is_the_mean_of_the_flows_that_have_one() -> None:
+    flows = [flow(f"ue{k}", first_byte_time_s=time_s) for k, time_s in enumerate([1.0, 3.0, None])]
+    assert number("first_byte", view(*flows)) == 2.0
+
+
 def test_the_first_loss_leaves_a_share_of_the_window() -> None:
     assert number("first_cut") == pytest.approx(0.6)
 

@@ -58,11 +58,16 @@ _NEEDS = {
     "ratio": ("by", "x", "over"),
 }
 """The required keys of a form; `by` if it is not listed."""
-_SCALES = {"finish": 1.0, "rtt": 1e3}
+_SCALES = {"finish": 1.0, "rtt": 1e3, "rtt_in_order": 1e3}
 
 
-def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
+def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]], *, quick: bool = False) -> None:
     """Check before the first run that a figure can be drawn from these cells.
+
+    Args:
+        spec: the figure.
+        cells: the swept values of each cell of its experiment.
+        quick: whether these are a reduced set, which may lack those of published values.
 
     Raises:
         BacklaneError: R022 when a key or metric of the figure is missing or does not exist, R028
@@ -82,7 +87,7 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
             raise BacklaneError("R022", f"`{name}` is not swept", place, "name a swept key")
-    published.check(spec, cells)
+    published.check(spec, cells, quick=quick)
     if spec.kind == "candlesticks":
         _named(spec, list(CANDLESTICKS))
     elif spec.kind in ("bars", "lines", "ratio"):

@@ -97,6 +97,12 @@ def _window_mean_pkts(view: RunView) -> float:
     return math.fsum(means) / len(means) if means else math.nan
 
 
+def _window_of_pkts(view: RunView, number: float) -> float:
+    """Of the recorded flow of a UE."""
+    _, window = view.windows.get(f"ue{number:g}", ([], []))
+    return timed.mean(window)
+
+
 def _window_max_bytes(view: RunView) -> float:
     largest = [max(w) for _, w in view.windows.values() if w]
     # Flows of one run have the same segment size: bytes over packets of the first.
@@ -186,8 +192,17 @@ METRICS: dict[str, Metric] = {
 }  # fmt: skip
 """Every metric of a whole run by its name."""
 
-OF_A_NUMBER = shares.OF_A_FLOW | slots.OF_A_FLOW | mesh.OF_A_FLOW | reordering.OF_A_DISPLACEMENT
-"""Metrics that take the number of a flow, or a displacement."""
+_OF_A_UE: dict[str, tuple[str, float, str, Callable[[RunView, float], float]]] = {
+    "window_of": ("packets", 1, "mean congestion window of ue{:g}", _window_of_pkts),
+}
+OF_A_NUMBER = {
+    **_OF_A_UE,
+    **shares.OF_A_FLOW,
+    **slots.OF_A_FLOW,
+    **mesh.OF_A_FLOW,
+    **reordering.OF_A_DISPLACEMENT,
+}
+"""Metrics that take the number of a flow or a UE, or a displacement."""
 
 _BUILT_IN = {*METRICS, *OF_A_NUMBER, *timed.OVER_TIME, "reach", "filled"}
 
@@ -269,5 +284,6 @@ def _number(text: str | None) -> float | None:
 CANDLESTICKS: dict[str, tuple[str, Callable[[FlowMeasures], Any]]] = {
     "finish": ("finish time in s", lambda m: m.finish_time_s),
     "rtt": ("mean RTT of a flow in ms", lambda m: m.rtt_s),
+    "rtt_in_order": ("mean RTT of a flow in ms", lambda m: m.rtt_in_order_s),
 }
 """Distributions over flows that can be drawn as candlesticks: axis label, five numbers."""

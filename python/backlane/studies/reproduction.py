@@ -154,7 +154,8 @@ def _check(
 ) -> None:  # fmt: skip
     """Find wrong metrics, keys and cells before the first run."""
     for spec in specs:
-        figures.check(spec, [cell.parameters for cell in plans[spec.experiment].cells])
+        cells = [cell.parameters for cell in plans[spec.experiment].cells]
+        figures.check(spec, cells, quick=quick)
     if quick:
         return
     claims.check_cells(tested, plans, study.claims)
