@@ -6,7 +6,7 @@ use aodv_net::{Flow, Net, Over, at_ms, chain};
 use backlane_engine::Streams;
 use backlane_net::{DropCause, NodeId};
 use backlane_routing::aodv::message::{Message, RouteRequest};
-use backlane_routing::aodv::{Config, Metric};
+use backlane_routing::aodv::{Config, Metric, Waiting};
 use backlane_routing::readings::{LINK_FAILURES, ROUTE_DISCOVERIES, ROUTE_REPAIRS};
 use backlane_units::{Duration, SimTime};
 
@@ -207,6 +207,67 @@ fn a_lost_link_is_reported_along_the_route_and_a_new_route_found() {
             assert!(net.dropped(DropCause::Radio) <= 2);
         }
     }
+}
+
+/// What happens to forty packets whose next hop is lost, with seven attempts of 1 ms for each: those
+/// dropped, and when the last of the others has arrived.
+fn fortys_fate(config: Config) -> (u64, SimTime) {
+    let links = [(0, 1), (0, 2), (1, 3), (2, 3)];
+    let burst = Flow {
+        start: at_ms(3000),
+        every: Duration::from_micros(1),
+        count: 40,
+        ..once(0, 3)
+    };
+    let flows = [
+        Flow {
+            count: 1,
+            ..steady(0, 3)
+        },
+        burst,
+    ];
+    let mut net = Net::new(4, &links, Over::Medium(0.0), config, &flows, 1);
+    net.run(at_ms(2999));
+    let first = net.way(0, 3)[1];
+    net.cut(0, first);
+    net.run(at_ms(4500));
+    let way = net.way(0, 3);
+    let last = net.arrivals(1).last().map_or(SimTime::ZERO, |(at, ..)| *at);
+    let dropped = net.dropped(DropCause::Radio);
+    assert_eq!(net.arrivals(1).len() as u64 + dropped, 40);
+    // No packet is left to search for a route if all are lost.
+    let searched = [0, 3 - first, 3];
+    assert_eq!(
+        way,
+        if dropped < 40 {
+            &searched[..]
+        } else {
+            &searched[..1]
+        }
+    );
+    (dropped, last)
+}
+
+#[test]
+fn packets_that_wait_for_a_lost_neighbour_are_tried_or_rerouted_or_dropped() {
+    let with = |waiting| Config {
+        waiting,
+        ..silent()
+    };
+    // Each is tried seven times, and then takes the new route.
+    let (dropped, last) = fortys_fate(with(Waiting::Stay));
+    assert_eq!(dropped, 0);
+    assert!(last > at_ms(3000 + 40 * 7), "{last:?}");
+    // Two are tried: the one that fails, and the one in service when it did. The search, its jitter
+    // and two hops for each packet follow.
+    let (dropped, last) = fortys_fate(with(Waiting::Reroute));
+    assert_eq!(dropped, 0);
+    assert!(last < at_ms(3000 + 2 * 7 + 30 + 2 * 41), "{last:?}");
+    // In ns-2 the failed packet and those that wait are lost.
+    let (dropped, _) = fortys_fate(with(Waiting::Drop));
+    assert_eq!(dropped, 38);
+    let (dropped, _) = fortys_fate(Config::ns2());
+    assert_eq!(dropped, 40);
 }
 
 #[test]

@@ -492,6 +492,27 @@ impl Medium for Wifi {
         }
     }
 
+    /// What waits in the queue; the packet in service stays.
+    fn withdraw(&mut self, context: &mut MediumContext<'_>, link: LinkId) {
+        let direction = self.direction_of(link);
+        let Some(me) = self.links.get(direction).map(|found| found.from as usize) else {
+            return;
+        };
+        let now = context.now();
+        let (radio, links) = (&mut self.radios[me], &self.link_of_packet);
+        radio.integrate_queue(now);
+        let is_for = |id: PacketId| links[id.index()] as usize == direction;
+        let mut taken = Vec::new();
+        radio
+            .queue
+            .withdraw(context.packets_mut(), &is_for, &mut taken);
+        self.held -= taken.len();
+        for id in taken {
+            context.withdrawn(link, id);
+        }
+        self.report_backlog(context, me);
+    }
+
     /// While a link is down, neither end decodes frames of the other; they are sensed and interfere
     /// as before. A sender detects it by missing responses.
     fn set_link_up(&mut self, _context: &mut MediumContext<'_>, link: LinkId, up: bool) {

@@ -51,6 +51,20 @@ impl Queues {
         next
     }
 
+    /// Takes the packets of which `wanted` is true out of both queues.
+    pub(crate) fn withdraw(
+        &mut self,
+        packets: &PacketStore,
+        wanted: &dyn Fn(PacketId) -> bool,
+        taken: &mut Vec<PacketId>,
+    ) {
+        if let Some(messages) = &mut self.messages {
+            messages.withdraw(packets, wanted, taken);
+        }
+        self.packets.withdraw(packets, wanted, taken);
+        self.count();
+    }
+
     /// Kept, since it is read more often than it changes.
     fn count(&mut self) {
         let messages = self.messages.as_ref().map_or(0, |q| q.backlog_pkts());

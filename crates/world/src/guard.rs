@@ -233,6 +233,10 @@ impl Router for Guarded<Box<dyn Router>> {
         });
     }
 
+    fn on_withdrawn(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        self.call(|router| router.on_withdrawn(context, interface, id));
+    }
+
     fn readings(&self, now: SimTime) -> Vec<(&'static str, u128)> {
         self.read(|model| model.readings(now))
     }
@@ -272,6 +276,15 @@ impl QueueDiscipline for Guarded<Box<dyn QueueDiscipline>> {
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId> {
         self.call(|queue| queue.dequeue(now, packets, dropped))
+    }
+
+    fn withdraw(
+        &mut self,
+        packets: &PacketStore,
+        wanted: &dyn Fn(PacketId) -> bool,
+        taken: &mut Vec<PacketId>,
+    ) {
+        self.call(|queue| queue.withdraw(packets, wanted, taken));
     }
 
     fn marks(&self) -> u64 {
@@ -316,6 +329,10 @@ impl Medium for Guarded<Box<dyn Medium>> {
         self.call(|medium| {
             medium.on_broadcast(context, node, radio, id);
         });
+    }
+
+    fn withdraw(&mut self, context: &mut MediumContext<'_>, link: LinkId) {
+        self.call(|medium| medium.withdraw(context, link));
     }
 
     fn set_link_up(&mut self, context: &mut MediumContext<'_>, link: LinkId, up: bool) {

@@ -118,6 +118,13 @@ impl<'a> MediumContext<'a> {
         self.indicate(MediumIndication::TxFailed(link, id));
     }
 
+    /// Returns a packet that waited for `link` to the sending router, at its request
+    /// ([`Router::on_withdrawn`](crate::Router::on_withdrawn)).
+    pub fn withdrawn(&mut self, link: LinkId, id: PacketId) {
+        self.network.link_mut(link).count_drop();
+        self.indicate(MediumIndication::Withdrawn(link, id));
+    }
+
     /// A frame over `link` is complete: it was sent `attempts` times, the last time at `rate`,
     /// and was acknowledged or not.
     #[inline]

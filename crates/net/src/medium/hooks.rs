@@ -39,6 +39,11 @@ pub trait Medium: Any + Send {
         context.drop(id, DropCause::Radio);
     }
 
+    /// The router at the near end of `link` wants the packets back that wait for this link and are
+    /// not in transmission ([`MediumContext::withdrawn`] for each, then its backlog). A medium
+    /// without this keeps them.
+    fn withdraw(&mut self, _context: &mut MediumContext<'_>, _link: LinkId) {}
+
     /// From now on nothing passes over `link`, or it works again. Neither router is notified.
     fn set_link_up(&mut self, _context: &mut MediumContext<'_>, _link: LinkId, _up: bool) {}
 

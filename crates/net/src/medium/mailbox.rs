@@ -23,6 +23,8 @@ pub(crate) enum MediumRequest {
     Transmit(LinkId, PacketId),
     /// Send a message to all neighbours on a radio.
     Broadcast(NodeId, u8, PacketId),
+    /// Return what waits for a link.
+    Withdraw(LinkId),
     /// Take a link down or up.
     SetLinkUp(LinkId, bool),
 }
@@ -38,6 +40,8 @@ pub(crate) enum MediumIndication {
     Overheard(LinkId, u8, Arc<[u8]>),
     /// A packet could not be sent over a link.
     TxFailed(LinkId, PacketId),
+    /// A packet that waited for a link is returned at the router's request.
+    Withdrawn(LinkId, PacketId),
     /// A frame over a link is complete.
     TxStatus {
         link: LinkId,

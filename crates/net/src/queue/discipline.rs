@@ -24,6 +24,16 @@ pub trait QueueDiscipline: Send {
         dropped: &mut Vec<PacketId>,
     ) -> Option<PacketId>;
 
+    /// Removes the packets of which `wanted` is true, in their order, and adds them to `taken`. A
+    /// discipline that cannot keeps them.
+    fn withdraw(
+        &mut self,
+        _packets: &PacketStore,
+        _wanted: &dyn Fn(PacketId) -> bool,
+        _taken: &mut Vec<PacketId>,
+    ) {
+    }
+
     /// Packets marked so far.
     fn marks(&self) -> u64 {
         0

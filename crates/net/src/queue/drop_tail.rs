@@ -65,6 +65,23 @@ impl QueueDiscipline for DropTail {
         self.take(packets)
     }
 
+    fn withdraw(
+        &mut self,
+        packets: &PacketStore,
+        wanted: &dyn Fn(PacketId) -> bool,
+        taken: &mut Vec<PacketId>,
+    ) {
+        let bytes = &mut self.backlog_bytes;
+        self.waiting.retain(|&id| {
+            let goes = wanted(id);
+            if goes {
+                *bytes -= u64::from(packets[id].size_bytes);
+                taken.push(id);
+            }
+            !goes
+        });
+    }
+
     fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
     }

@@ -76,6 +76,15 @@ impl QueueDiscipline for MarkingTail {
         self.tail.dequeue(now, packets, dropped)
     }
 
+    fn withdraw(
+        &mut self,
+        packets: &PacketStore,
+        wanted: &dyn Fn(PacketId) -> bool,
+        taken: &mut Vec<PacketId>,
+    ) {
+        self.tail.withdraw(packets, wanted, taken);
+    }
+
     fn marks(&self) -> u64 {
         self.marking.marks()
     }

@@ -7,6 +7,7 @@ use backlane_units::SimTime;
 
 use crate::counters::DropCause;
 use crate::event::Event;
+use crate::medium::mailbox::MediumRequest;
 use crate::network::{Interface, Network};
 use crate::packet::{FlowId, IPV4_HEADER_BYTES, NodeId, Packet, PacketId, UDP_HEADER_BYTES};
 
@@ -109,6 +110,17 @@ impl<'a> Context<'a> {
         packet.size_bytes += bytes;
         packet.message = Some(message);
         self.transmit(interface, id);
+    }
+
+    /// Takes back the packets that wait for the neighbour on an interface of a medium
+    /// ([`Router::on_withdrawn`](crate::Router::on_withdrawn) follows for each, after the present
+    /// hook). What is in transmission stays; so do packets on wires and in queue disciplines that
+    /// cannot return them.
+    pub fn withdraw(&mut self, interface: usize) {
+        let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
+        if self.network.links()[link.index()].is_over_medium() {
+            self.network.mailbox.request(MediumRequest::Withdraw(link));
+        }
     }
 
     /// Drops a packet.

@@ -40,6 +40,13 @@ pub trait Router: Send {
         context.drop(id, DropCause::Radio);
     }
 
+    /// A medium returns a packet that waited for the neighbour on an interface
+    /// ([`Context::withdraw`]), without a message that it carried. The router must transmit it, drop
+    /// it or keep it.
+    fn on_withdrawn(&mut self, context: &mut Context<'_>, _interface: usize, id: PacketId) {
+        context.drop(id, DropCause::Radio);
+    }
+
     /// A medium has completed a frame to the neighbour on an interface: the frame was sent
     /// `attempts` times, the last time at `rate`, and was acknowledged or not. The packet of a
     /// frame without acknowledgment is returned too ([`Router::on_tx_failed`]), before or after

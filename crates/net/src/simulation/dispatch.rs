@@ -6,7 +6,7 @@ use crate::capture::Port;
 use crate::host::Application;
 use crate::link::RadioLink;
 use crate::medium::mailbox::{Deferred, MediumIndication, MediumRequest};
-use crate::packet::{FlowId, LinkId, NodeId};
+use crate::packet::{FlowId, LinkId, NodeId, PacketId};
 use crate::router::{Context, Router};
 
 impl<A: Application> Simulation<A> {
@@ -54,6 +54,13 @@ impl<A: Application> Simulation<A> {
                 });
                 self.network.mailbox.indicate_room(node, radio);
             }
+            MediumRequest::Withdraw(link) => {
+                if let Some(ends) = self.radio_link(link) {
+                    self.with_medium(ends.medium, |medium, context| {
+                        medium.withdraw(context, link);
+                    });
+                }
+            }
             MediumRequest::SetLinkUp(link, up) => {
                 if let Some(ends) = self.radio_link(link) {
                     self.with_medium(ends.medium, |medium, context| {
@@ -89,17 +96,22 @@ impl<A: Application> Simulation<A> {
                 );
             }
             MediumIndication::TxFailed(link, id) => {
-                let packet = &mut self.network.packets[id];
-                if packet.flow != FlowId::NONE
-                    && let Some(message) = packet.message.take()
-                {
-                    packet.size_bytes -= message.len() as u32;
-                }
+                self.take_off_message(id);
                 self.with_router_of(
                     link,
                     |ends| ends.near,
                     |router, context, interface| {
                         router.on_tx_failed(context, interface, id);
+                    },
+                );
+            }
+            MediumIndication::Withdrawn(link, id) => {
+                self.take_off_message(id);
+                self.with_router_of(
+                    link,
+                    |ends| ends.near,
+                    |router, context, interface| {
+                        router.on_withdrawn(context, interface, id);
                     },
                 );
             }
@@ -122,6 +134,16 @@ impl<A: Application> Simulation<A> {
                     });
                 }
             }
+        }
+    }
+
+    /// Takes the message off a packet of data that its router gets back.
+    fn take_off_message(&mut self, id: PacketId) {
+        let packet = &mut self.network.packets[id];
+        if packet.flow != FlowId::NONE
+            && let Some(message) = packet.message.take()
+        {
+            packet.size_bytes -= message.len() as u32;
         }
     }
 

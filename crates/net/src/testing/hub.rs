@@ -197,6 +197,32 @@ impl Medium for Hub {
         self.serve(context, node);
     }
 
+    fn withdraw(&mut self, context: &mut MediumContext<'_>, link: LinkId) {
+        let mut radios = self.radios.iter_mut();
+        let Some(radio) = radios.find(|radio| radio.links.iter().any(|(own, ..)| *own == link))
+        else {
+            return;
+        };
+        let now = context.now();
+        for _ in 0..radio.targets.len() {
+            let packets = context.packets_mut();
+            let (Some(id), Some(target)) = (
+                radio.queue.dequeue(now, packets, &mut Vec::new()),
+                radio.targets.pop_front(),
+            ) else {
+                return;
+            };
+            if target == Some(link) {
+                context.withdrawn(link, id);
+            } else {
+                radio.queue.enqueue(now, id, packets, &mut Vec::new());
+                radio.targets.push_back(target);
+            }
+        }
+        let waiting = radio.queue.backlog_pkts() as u32;
+        context.set_backlog(radio.node, 0, waiting, radio.in_service.is_some());
+    }
+
     fn set_link_up(&mut self, _: &mut MediumContext<'_>, link: LinkId, up: bool) {
         self.down.retain(|down| *down != link);
         if !up {

@@ -75,6 +75,10 @@ impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8]) + Send> Router for Tap<
         self.router().on_tx_failed(context, interface, id);
     }
 
+    fn on_withdrawn(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
+        self.router().on_withdrawn(context, interface, id);
+    }
+
     fn on_tx_status(
         &mut self,
         context: &mut Context<'_>,

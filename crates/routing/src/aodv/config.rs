@@ -32,6 +32,22 @@ words! {
     }
 }
 
+words! {
+    /// What becomes of the packets that wait in the device for a lost neighbour.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Waiting {
+        /// What the profile does.
+        #[default]
+        Auto = "auto",
+        /// They stay, and each is tried.
+        Stay = "stay",
+        /// They take the next route.
+        Reroute = "reroute",
+        /// They are dropped.
+        Drop = "drop",
+    }
+}
+
 params! {
     /// Routes found when they are needed (RFC 3561).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +64,12 @@ params! {
         /// Packets that wait for routes in one node (ns-2: 64); the oldest makes room for a new
         /// one.
         buffer_pkts: u32 = 64, in 1..=1_000_000;
+        /// What becomes of the packets that wait in the device for a neighbour that is lost: they stay
+        /// there and each is tried, they are taken back for the next route, or they are dropped. "auto"
+        /// leaves them with profile "rfc", since RFC 3561 says nothing of them, and drops them with
+        /// "ns2", as ns-2.35 does at the first failure and when an error says that the neighbour has
+        /// lost its route.
+        waiting: Waiting = Waiting::Auto;
         /// What is shortest: links, or the expected number of transmissions, measured by HELLOs as
         /// probes. With "etx" requests go through the whole network, and only the destination
         /// answers.
@@ -92,6 +114,9 @@ impl Settings {
         config.hello = hello.then_some(Hello::RFC);
         if !self.local_repair {
             config.local_repair = LocalRepair::Never;
+        }
+        if self.waiting != Waiting::Auto {
+            config.waiting = self.waiting;
         }
         config.buffer_pkts = self.buffer_pkts as usize;
         config.metric = self.metric;
@@ -182,6 +207,8 @@ pub struct Config {
     /// Whether a source buffers a packet that could not be delivered to its first hop and sends it
     /// on the next route; otherwise the packet is lost.
     pub keeps_undelivered: bool,
+    /// What becomes of the packets that wait in the device for a lost neighbour; `Auto` leaves them.
+    pub waiting: Waiting,
     /// The maximum random delay of a forwarded broadcast, which keeps neighbours from sending at
     /// the same instant.
     pub jitter: Duration,
@@ -221,6 +248,7 @@ impl Config {
             local_repair: LocalRepair::Within(10),
             local_add_ttl: 2,
             keeps_undelivered: true,
+            waiting: Waiting::Stay,
             jitter: Duration::from_millis(10),
             buffer_pkts: 64,
             metric: Metric::Hops,
@@ -254,6 +282,7 @@ impl Config {
             local_repair: LocalRepair::PastTheMiddle,
             local_add_ttl: 2,
             keeps_undelivered: false,
+            waiting: Waiting::Drop,
             jitter: Duration::from_millis(10),
             buffer_pkts: 64,
             metric: Metric::Hops,

@@ -29,10 +29,10 @@ impl Aodv {
         }
         let now = context.now();
         let config = &self.config;
-        // The first ring for a former route starts at its last hop count (RFC 3561 §6.4).
+        // The first ring for a former route starts at its last hop count (RFC 3561 §6.4, and ns-2).
         let mut ttl = config.ttl_start;
         if let Some(known) = self.table.get(now, destination) {
-            ttl = ttl.max(known.hops.saturating_add(config.ttl_increment));
+            ttl = known.hops.saturating_add(config.ttl_increment);
             // The entry must not expire during the search (RFC 3561 §6.4).
             known.until = known
                 .until

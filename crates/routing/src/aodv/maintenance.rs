@@ -9,7 +9,7 @@ use backlane_units::{Duration, SimTime};
 use super::discovery::millis;
 use super::message::{Message, RouteError, RouteReply};
 use super::table::Offer;
-use super::{Aodv, LocalRepair, Metric, ON_HELLO, ON_SILENCE, send};
+use super::{Aodv, LocalRepair, Metric, ON_HELLO, ON_SILENCE, Waiting, send};
 
 /// The recipients and the content of a route error.
 #[derive(Default)]
@@ -131,6 +131,7 @@ impl Aodv {
     pub(super) fn on_suspicion(&mut self, context: &mut Context<'_>) {
         for interface in std::mem::take(&mut self.suspects) {
             self.on_link_lost(context, interface, None);
+            self.withdraw(context, interface);
         }
     }
 
@@ -162,6 +163,11 @@ impl Aodv {
                 if !self.config.keeps_undelivered || !self.forward(context, id) {
                     context.drop(id, DropCause::Radio);
                 }
+                // In ns-2 any failed packet ends all routes by its next hop.
+                if self.config.waiting == Waiting::Drop {
+                    self.on_link_lost(context, interface, None);
+                    self.withdraw(context, interface);
+                }
                 return;
             }
             Some(route) => Some(route.hops),
@@ -192,6 +198,36 @@ impl Aodv {
             self.buffer.push(context, exit, id);
         } else {
             context.drop(id, DropCause::Radio);
+        }
+        // ns-2 leaves them during a local repair.
+        if repairable.is_none() || self.config.waiting == Waiting::Reroute {
+            self.withdraw(context, interface);
+        }
+    }
+
+    /// A packet that waited in the device for a lost neighbour comes back.
+    pub(super) fn on_returned(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        let (exit, is_source) = (packet.exit, packet.hops <= 1);
+        if packet.message.is_some() || self.config.waiting != Waiting::Reroute {
+            context.drop(id, DropCause::Radio);
+            return;
+        }
+        if self.forward(context, id) {
+            return;
+        }
+        if is_source || self.discoveries.contains_key(&exit) {
+            self.buffer.push(context, exit, id);
+            self.search(context, exit);
+        } else {
+            context.drop(id, DropCause::Radio);
+        }
+    }
+
+    /// Takes back what waits for a neighbour that is lost or has lost its route.
+    fn withdraw(&self, context: &mut Context<'_>, interface: usize) {
+        if matches!(self.config.waiting, Waiting::Drop | Waiting::Reroute) {
+            context.withdraw(interface);
         }
     }
 
@@ -301,6 +337,7 @@ impl Aodv {
         let sender = context.interfaces()[interface].peer;
         let mut notice = Notice::default();
         notice.error.no_delete = error.no_delete;
+        let mut ended = false;
         for &(destination, reported) in &error.unreachable {
             let Some(route) = self.table.active(now, destination) else {
                 continue;
@@ -316,7 +353,11 @@ impl Aodv {
                 }
             } else {
                 self.end_route(now, destination, Some(reported), &mut notice);
+                ended = true;
             }
+        }
+        if ended {
+            self.withdraw(context, interface);
         }
         self.send_error(context, notice);
     }

@@ -15,9 +15,8 @@
 //! routes use it.
 //!
 //! What is left out: multicast, subnets (a node has one address; hosts are reached through their
-//! exit router, which the packet names), several addresses of one node, the rule for rebooting, and
-//! the return of packets that still wait in the device of a broken link: each is returned when its
-//! own attempts have failed. RREP-ACKs are sent on request but never requested: the link layer
+//! exit router, which the packet names), several addresses of one node, and the rule for rebooting.
+//! RREP-ACKs are sent on request but never requested: the link layer
 //! reports the loss of a reply.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -38,7 +37,7 @@ mod probing;
 mod search;
 mod table;
 
-pub use config::{Backoff, Config, Hello, LocalRepair, Profile, SendHello, Settings};
+pub use config::{Backoff, Config, Hello, LocalRepair, Profile, SendHello, Settings, Waiting};
 
 use buffer::Buffer;
 use message::Message;
@@ -292,6 +291,10 @@ impl Router for Aodv {
     fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         self.suspects.retain(|suspect| *suspect != interface);
         self.on_lost_packet(context, interface, id);
+    }
+
+    fn on_withdrawn(&mut self, context: &mut Context<'_>, _interface: usize, id: PacketId) {
+        self.on_returned(context, id);
     }
 
     fn on_tx_status(
