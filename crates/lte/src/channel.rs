@@ -41,6 +41,9 @@ const NOTHING: f32 = 1e-10;
 /// Room for a value of each resource block.
 const ROOM: usize = MOST_CARRIER_BLOCKS.next_multiple_of(4);
 
+/// Vectors of four groups.
+const GROUP_QUADS: usize = MAX_GROUPS.div_ceil(4);
+
 /// Four bits as four factors, the lowest first.
 const SWITCHES: [[f32; 4]; 16] = {
     let mut switches = [[0.0; 4]; 16];
@@ -291,11 +294,11 @@ impl Channel {
                 }
                 if !uneven {
                     uneven = true;
-                    self.values.fill(0.0);
+                    self.values[..4 * GROUP_QUADS].fill(0.0);
                 }
                 let level = snr * gains[other as usize];
                 let (quads, _) = self.values.as_chunks_mut::<4>();
-                for (at, quad) in quads.iter_mut().enumerate() {
+                for (at, quad) in quads.iter_mut().take(GROUP_QUADS).enumerate() {
                     let switches = &SWITCHES[(used >> (4 * at) & 15) as usize];
                     for lane in 0..4 {
                         quad[lane] += level * switches[lane];

@@ -205,6 +205,22 @@ params! {
         /// With sub-band reports, whether the MCS follows from the worst resource block group
         /// (round robin then goes by the wideband report), or else from the mean information.
         worst_rbg_mcs: bool = false;
+        /// Where the resource block groups of a subframe are given out from, and a retransmission's
+        /// are looked for.
+        first_group: FirstGroup = FirstGroup::Drawn;
+    }
+}
+
+words! {
+    /// The resource block group that a cell gives out first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FirstGroup {
+        /// One drawn in each cell and subframe, so that neighbours that send little seldom meet on
+        /// the same blocks, and do not meet again where they did (randomised interference, TR 25.814
+        /// §7.1.2.6; retransmissions of the downlink are adaptive, TS 36.300 §9.1).
+        Drawn = "drawn",
+        /// The lowest; a retransmission goes where the block was, as in LENA.
+        Lowest = "lowest",
     }
 }
 
@@ -397,6 +413,7 @@ changed_defaults! {
         scheduler.max_ues = u8::MAX;
         scheduler.counts = Counts::Sent;
         scheduler.worst_rbg_mcs = true;
+        scheduler.first_group = FirstGroup::Lowest;
         cqi.period = Milliseconds(1);
         cqi.delay = Milliseconds(5);
         cqi.sub_band = true;
