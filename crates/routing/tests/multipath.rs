@@ -11,7 +11,7 @@ use backlane_net::{
     DropCause, FlowId, LinkConfig, Network, NodeId, Packet, QueueConfig, QueueLimit, Simulation,
 };
 use backlane_param::OrOff;
-use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach};
+use backlane_routing::multipath::{Allocation, Config, FlowRates, L25r, Reach, RouteDiscovery};
 use backlane_routing::readings::{LINK_FAILURES, reading};
 use backlane_units::{Duration, Rate, SimTime};
 use common::hub;
@@ -30,7 +30,7 @@ fn ms(ms: u64) -> SimTime {
     SimTime::ZERO + Duration::from_millis(ms)
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Over {
     Wires,
     Radios,
@@ -96,7 +96,8 @@ fn simulation(
     let routers = (0..nodes)
         .map(|node| {
             let ties = streams.stream(&format!("n{node}"), "ties");
-            let router = L25r::new(NodeId(node), config, reach.clone(), ties);
+            let jitter = streams.stream(&format!("n{node}"), "hello");
+            let router = L25r::new(NodeId(node), config, reach.clone(), ties, jitter);
             Some(Box::new(router) as Box<dyn backlane_net::Router>)
         })
         .collect();
@@ -144,6 +145,16 @@ fn kill(simulation: &mut Simulation<Script>, node: u32) {
     simulation.set_node_up(NodeId(node), false);
     for link in links(simulation) {
         simulation.set_link_up(link, false);
+    }
+}
+
+/// Restores a node with all its links.
+fn revive(simulation: &mut Simulation<Script>, node: u32) {
+    simulation.set_node_up(NodeId(node), true);
+    let interfaces = simulation.network.mesh_interfaces(NodeId(node)).to_vec();
+    for interface in interfaces {
+        simulation.set_link_up(interface.outgoing, true);
+        simulation.set_link_up(interface.incoming, true);
     }
 }
 
@@ -484,4 +495,109 @@ proptest! {
             }
         }
     }
+}
+
+/// Routers learn the links by messages.
+fn by_messages() -> Config {
+    Config {
+        discovery: RouteDiscovery::Messages,
+        ..Config::default()
+    }
+}
+
+/// HELLOs come within two jitters of 20 ms, and link states within one more on each of four links.
+#[test]
+fn paths_are_discovered_by_messages_within_200_ms_and_then_used_as_given_ones() {
+    for over in [Over::Wires, Over::Radios] {
+        let mut net = three_ways(over, by_messages(), 1000);
+        run(&mut net, ms(200));
+        let early = net.network.balance().dropped_total();
+        assert_eq!(early, dropped(&net, DropCause::NoRoute));
+        run(&mut net, ms(4000));
+        assert_eq!(net.network.balance().dropped_total(), early, "{over:?}");
+        let ways = by_links(&net, ms(250), ms(2950));
+        assert_eq!(ways.keys().copied().collect::<Vec<_>>(), [2, 3, 4]);
+        let (least, most) = (ways.values().min().unwrap(), ways.values().max().unwrap());
+        assert!(most - least <= 4, "{ways:?}");
+    }
+}
+
+/// Node 2 is not next to the source, and paths may be as long as the shortest only.
+#[test]
+fn a_lost_node_further_on_lengthens_the_paths_and_its_return_shortens_them_again() {
+    let flow = || Flow {
+        source: 0,
+        destination: 7,
+        reverse: false,
+        packets: 4000,
+        every: Duration::from_millis(10),
+    };
+    // From 0 to 7 by 1, 2 and 3, or by 4, 5, 6 and 8.
+    let links = [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 7),
+        (0, 4),
+        (4, 5),
+        (5, 6),
+        (6, 8),
+        (8, 7),
+    ];
+    for over in [Over::Wires, Over::Radios] {
+        let lengths = |discovery| {
+            let config = Config {
+                extra_hops: 0,
+                discovery,
+                ..Config::default()
+            };
+            let mut net = simulation(over, 9, &links, config, &[flow()]);
+            run(&mut net, ms(5000));
+            kill(&mut net, 2);
+            run(&mut net, ms(20_000));
+            revive(&mut net, 2);
+            run(&mut net, ms(41_000));
+            [
+                (500, 5000),
+                (5000, 10_000),
+                (10_000, 20_000),
+                (32_000, 40_000),
+            ]
+            .map(|(from, to)| by_links(&net, ms(from), ms(to)))
+        };
+        let [before, _, broken, repaired] = lengths(RouteDiscovery::Given);
+        assert_eq!(before, BTreeMap::from([(4, 450)]));
+        assert_eq!(broken, BTreeMap::new(), "no path was known but this");
+        assert_eq!(repaired.keys().copied().collect::<Vec<_>>(), [4]);
+        let [before, at_once, broken, repaired] = lengths(RouteDiscovery::Messages);
+        assert_eq!(before, BTreeMap::from([(4, 450)]));
+        // A loss is noticed by the carrier with the next HELLO, or after three to four intervals of
+        // silence and less: of 500 packets those of 4.2 s at most are lost.
+        let most_lost = if over == Over::Wires { 110 } else { 420 };
+        let saved = at_once.get(&5).copied().unwrap_or_default();
+        assert!(saved >= 500 - most_lost, "{over:?}: {at_once:?}");
+        assert_eq!(broken, BTreeMap::from([(5, 1000)]));
+        assert_eq!(repaired, BTreeMap::from([(4, 800)]));
+    }
+}
+
+#[test]
+fn messages_are_a_hello_each_second_and_link_states_every_five() {
+    let mut net = three_ways(Over::Radios, by_messages(), 1);
+    run(&mut net, ms(10_000));
+    let before: u64 = (0..8).map(|node| messages(&net, node)).sum();
+    run(&mut net, ms(110_000));
+    let after: u64 = (0..8).map(|node| messages(&net, node)).sum();
+    // An interval less an eighth of it on average: 114 HELLOs of each node in 100 s. Each of eight
+    // nodes sends or passes on eight link states every 5 s to 6 s, several in one datagram.
+    let (hellos, states) = (8 * 100 * 8 / 7, 8 * 8 * 100 / 5);
+    let sent = after - before;
+    assert!(
+        sent > hellos * 95 / 100 && sent < hellos * 105 / 100 + states,
+        "{sent}"
+    );
+}
+
+fn messages(simulation: &Simulation<Script>, node: u32) -> u64 {
+    simulation.network.messages_sent(NodeId(node)).messages
 }

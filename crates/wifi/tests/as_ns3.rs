@@ -152,7 +152,10 @@ fn packets_that_wait_longer_than_their_lifetime_are_dropped() {
     assert_eq!((back, dropped, failures), (200, 0, 200));
     let lifetime = Duration::from_millis(100);
     let (_, _, failures, _) = reports(OrOff::Value(lifetime), true);
-    assert_eq!(failures, 200, "as ns-3 has it, each is reported as a failure");
+    assert_eq!(
+        failures, 200,
+        "as ns-3 has it, each is reported as a failure"
+    );
     let (back, dropped, failures, last_us) = reports(OrOff::Value(lifetime), false);
     assert_eq!((back + dropped, failures), (200, back));
     // Of seven attempts a packet's least time is 7 · 2.1 ms; the mean with back-off is 22 ms.

@@ -313,9 +313,10 @@ fn l2_5r() -> Protocol {
             Reach::new(network, flow_rates, exits, &gateways)
         })?;
         let reach = Arc::new(reach);
-        let ties = site.streams("ties");
+        let (ties, jitter) = (site.streams("ties"), site.streams("hello"));
         Ok(Box::new(move |node| {
-            Box::new(L25r::new(node, config, reach.clone(), ties(node)))
+            let [ties, jitter] = [ties(node), jitter(node)];
+            Box::new(L25r::new(node, config, reach.clone(), ties, jitter))
         }))
     })
 }

@@ -24,6 +24,18 @@ words! {
     }
 }
 
+words! {
+    /// How routers learn the links of the network.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RouteDiscovery {
+        /// Distances are known before the run and constant.
+        #[default]
+        Given = "given",
+        /// By HELLOs and flooded link states; lost links are left out of the paths.
+        Messages = "messages",
+    }
+}
+
 params! {
     /// Traffic over many paths in proportion to flow rates, per packet or with pinned flows.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +50,17 @@ params! {
         /// A pinned flow chooses again when its choice has this age; "off": never while it is in
         /// use.
         repin_period: OrOff<Duration> = OrOff::Off, in SPAN;
+        /// Whether the distances between nodes are known before the run, or routers learn them by
+        /// messages and keep them up to date.
+        discovery: RouteDiscovery = RouteDiscovery::Given;
+        /// Time between the HELLOs of a node, less up to a quarter at random; with discovery by
+        /// messages. AODV's and most protocols' value.
+        hello_interval: Duration = Duration::from_secs(1), in SPAN;
+        /// A neighbour is lost when it was silent for more than this many intervals.
+        hello_loss: u8 = 3, in 1..=255;
+        /// Time after which a node floods its links again. Link states lapse after three times
+        /// this, as OLSR's do (RFC 3626 §18.3).
+        refresh: Duration = Duration::from_secs(5), in SPAN;
         /// Links that a packet may take beyond the shortest path from its first router: 2 permits
         /// paths of 4 links where the shortest has 2. The paper limits them without a number.
         extra_hops: u8 = 2, in 0..=32;

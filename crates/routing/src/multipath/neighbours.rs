@@ -33,6 +33,8 @@ struct Neighbour {
     wired: bool,
     /// Whether it forwards other nodes' packets.
     transit: bool,
+    /// Whether discovery has found the link to it.
+    linked: bool,
 }
 
 /// A packet to send.
@@ -85,6 +87,7 @@ impl Neighbours {
                 failures: 0,
                 wired: interface.radio.is_none(),
                 transit: !no_transit[interface.peer.index()],
+                linked: true,
             })
             .collect();
         Self {
@@ -95,6 +98,17 @@ impl Neighbours {
             aging: config.aging.value(),
             aged_at: SimTime::ZERO,
             lost: 0,
+        }
+    }
+
+    /// Which links discovery has found, by interface. Without this call they all exist.
+    pub(super) fn link_by(&mut self, is_link: impl Fn(usize) -> bool) {
+        for interface in 0..self.all.len() {
+            let is_linked = is_link(interface);
+            if is_linked && !self.all[interface].linked {
+                self.catch_up(interface);
+            }
+            self.all[interface].linked = is_linked;
         }
     }
 
@@ -208,6 +222,7 @@ impl Neighbours {
         let to_exit = packet.links_to_exit[neighbour.node.index()];
         if to_exit >= packet.budget
             || neighbour.per_byte == f64::INFINITY
+            || !neighbour.linked
             || packet.failed == Some(interface)
             || !(neighbour.transit || neighbour.node == packet.exit)
         {
@@ -255,7 +270,7 @@ impl Neighbours {
     /// neighbour would receive all packets until its counter had caught up.
     fn catch_up(&mut self, interface: usize) {
         let in_use = self.all.iter().filter(|neighbour| {
-            neighbour.state == State::Up && neighbour.per_byte != f64::INFINITY
+            neighbour.state == State::Up && neighbour.linked && neighbour.per_byte != f64::INFINITY
         });
         let least = in_use.map(|neighbour| neighbour.cost).reduce(f64::min);
         let cost = &mut self.all[interface].cost;

@@ -6,9 +6,10 @@ use backlane_engine::Stream;
 use backlane_net::{Context, DropCause, NodeId, PacketId, Reading, Router};
 use backlane_units::{Rate, SimTime};
 
+use super::discovery::{Discovery, ON_FLOOD, ON_HELLO};
 use super::neighbours::{Leaving, Neighbours};
 use super::pins::Pins;
-use super::{Config, Reach};
+use super::{Config, Reach, RouteDiscovery};
 use crate::readings::LINK_FAILURES;
 
 /// L2.5R on one node.
@@ -19,12 +20,22 @@ pub struct L25r {
     ties: Stream,
     neighbours: Neighbours,
     pins: Pins,
+    /// With discovery by messages.
+    discovery: Option<Box<Discovery>>,
 }
 
 impl L25r {
-    /// The router of `node`. `ties` breaks ties between neighbours.
-    pub fn new(node: NodeId, config: Config, reach: Arc<Reach>, ties: Stream) -> Self {
+    /// The router of `node`. `ties` breaks ties between neighbours; `jitter` is for messages.
+    pub fn new(
+        node: NodeId,
+        config: Config,
+        reach: Arc<Reach>,
+        ties: Stream,
+        jitter: Stream,
+    ) -> Self {
         let neighbours = Neighbours::new(&config, &[], &[], &[]);
+        let by_messages = config.discovery == RouteDiscovery::Messages;
+        let discovery = by_messages.then(|| Box::new(Discovery::new(node, &config, jitter)));
         Self {
             node,
             config,
@@ -32,6 +43,7 @@ impl L25r {
             ties,
             neighbours,
             pins: Pins::default(),
+            discovery,
         }
     }
 
@@ -64,7 +76,10 @@ impl L25r {
     ) -> Option<usize> {
         let now = context.now();
         let packet = context.packet(id);
-        let links_to_exit = self.reach.distances.to(packet.exit)?;
+        let links_to_exit = match &mut self.discovery {
+            None => self.reach.distances.to(packet.exit)?,
+            Some(discovery) => discovery.links_to(now, packet.exit, &self.reach)?,
+        };
         // The first router writes the budget into the header; each router reduces it by one.
         let shortest = links_to_exit[context.entry_of(id).index()];
         if shortest == u16::MAX {
@@ -111,15 +126,37 @@ impl Router for L25r {
             self.reach.flow_rates.of(self.node),
             &self.reach.no_transit,
         );
+        if let Some(discovery) = &mut self.discovery {
+            discovery.start(context);
+            self.neighbours
+                .link_by(|interface| discovery.is_link(interface));
+        }
     }
 
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
         self.send(context, id, None, DropCause::NoRoute);
     }
 
-    fn on_message(&mut self, _: &mut Context<'_>, _: usize, _: u8, _: &[u8]) {}
+    fn on_message(&mut self, context: &mut Context<'_>, interface: usize, _: u8, message: &[u8]) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.on_message(context, interface, message, &self.reach);
+            self.neighbours
+                .link_by(|interface| discovery.is_link(interface));
+        }
+    }
 
-    fn on_timer(&mut self, _: &mut Context<'_>, _: u32) {}
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        let Some(discovery) = &mut self.discovery else {
+            return;
+        };
+        match token {
+            ON_HELLO => discovery.hello(context, &self.reach),
+            ON_FLOOD => discovery.flood(context, None),
+            _ => {}
+        }
+        self.neighbours
+            .link_by(|interface| discovery.is_link(interface));
+    }
 
     fn on_tx_failed(&mut self, context: &mut Context<'_>, interface: usize, id: PacketId) {
         self.send(context, id, Some(interface), DropCause::Radio);
@@ -133,6 +170,9 @@ impl Router for L25r {
         delivered: bool,
         _rate: Rate,
     ) {
+        if delivered && let Some(discovery) = &mut self.discovery {
+            discovery.on_sign(context.now(), interface);
+        }
         self.neighbours
             .on_frame_done(context.now(), interface, delivered);
     }
