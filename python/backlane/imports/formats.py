@@ -22,6 +22,7 @@ from backlane.imports import (
     sndlib,
     tables,
     traces,
+    workbook,
 )
 from backlane.imports.model import count, shown, some
 from backlane.imports.quantities import plain
@@ -111,7 +112,7 @@ def _detect(file: File, reading: Reading) -> tuple[str, Callable[[Network], None
 
 
 def _archive(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]:
-    if b"xl/" in file.data or b"mimetypeapplication/vnd.oasis" in file.data[:200]:
+    if b"xl/" in file.data:
         return _workbook(file)
     inner = File(file.path, unzip(file, (".kml", ".csv", ".json", ".geojson", ".graphml")))
     inner.sha256, inner.size = file.sha256, file.size
@@ -121,7 +122,7 @@ def _archive(file: File, reading: Reading) -> tuple[str, Callable[[Network], Non
 
 
 def _workbook(file: File) -> tuple[str, Callable[[Network], None]]:
-    sheets = tables.from_workbook(file)
+    sheets = workbook.sheets(file)
     fits = [
         sheet
         for sheet in sheets
@@ -191,7 +192,7 @@ def _known_json(file: File, value: Any) -> tuple[str, Callable[[File, Any, Netwo
         return None
     if not isinstance(value, dict):
         return None
-    kind = value.get("type")
+    kind = str(value.get("type"))
     if kind in ("NetworkGraph", "NetworkCollection"):
         return "netjson", graph_json.netjson
     if kind in _GEOMETRIES:
