@@ -187,7 +187,7 @@ NO_SITE_WORDS = frozenset({"demand", "demand_site"})
 
 def normal(name: str) -> str:
     """A column name in lower case with underscores, without punctuation."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip().strip("\ufeff\"'"))
+    name = re.sub(r"(?<=[a-z]{2})(?=[A-Z][a-z])", "_", name.strip().strip("\ufeff\"'"))
     return re.sub(r"[^\w%]+", "_", name.lower()).strip("_")
 
 

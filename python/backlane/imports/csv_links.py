@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from backlane.errors import BacklaneError
 from backlane.imports import columns, tables
 from backlane.imports.model import Link, Site, count, shown
-from backlane.imports.places import EARTH_RADIUS_M, degrees, great_circle_m, set_degrees
+from backlane.imports.places import EARTH_RADIUS_M, degrees, path_m, set_degrees
 from backlane.imports.quantities import quantity, unit_factor
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _length(
                 if len(numbers) == 2 and numbers[0] and numbers[1]:
                     points.append((numbers[1][0], numbers[0][0]))
             if len(points) >= 2:
-                return sum(map(great_circle_m, points[:-1], points[1:]))
+                return path_m(points)
     return length
 
 

@@ -196,6 +196,13 @@ def _measure() -> Callable[[tuple[float, float], tuple[float, float]], float]:
     return geodesic
 
 
+def path_m(points: list[tuple[float, float]]) -> float | None:
+    """The length of a path of positions; None if one is beyond degrees."""
+    if any(abs(latitude) > 90 or abs(longitude) > 360 for latitude, longitude in points):
+        return None
+    return sum(map(_measure(), points[:-1], points[1:]))
+
+
 class Ruler:
     """Distances between sites."""
 
