@@ -297,6 +297,93 @@ def test_tables_with_semicolons_marks_commas_and_units_are_read() -> None:
     assert more["power"] == "10 dBm"
 
 
+def test_a_length_without_a_unit_has_the_one_that_fits_the_positions(tmp_path: Path) -> None:
+    sites, links = tmp_path / "sites.csv", tmp_path / "links.csv"
+    # 0.1 degree of latitude is 11.11 km at 44.1° (pyproj 3.7.2, WGS 84: 11 111.9 m).
+    sites.write_text("id,lat,lon\na,44.0,10\nb,44.1,10\n")
+    for length, unit in ((11.2, "km"), (11_200, "m"), (6.96, "miles"), (36_700, "ft")):
+        links.write_text(f"a,b,distance\na,b,{length}\n")
+        found = run([sites, links], Options())
+        assert found.network.links[0].length_m == pytest.approx(11_200, rel=0.002), unit
+        assert f"taken as {unit}, since they fit" in notes(found, "assumed")
+
+
+def test_a_row_with_the_positions_of_both_ends_makes_the_sites(tmp_path: Path) -> None:
+    path = tmp_path / "cml.csv"
+    path.write_text(
+        "cml_id,site_0_lat,site_0_lon,site_1_lat,site_1_lon,length,frequency,polarization\n"
+        "1,57.70,11.90,57.75,11.95,6.3,38.1,V\n2,57.75,11.95,57.80,11.90,6.4,38150,H\n"
+    )
+    found = run([path], Options())
+    assert found.understood["sites"] == 3
+    assert found.understood["positions"] == 3
+    frequencies = [link.more["frequency"] for link in found.network.links]
+    assert frequencies == ["38.1 GHz", "38.15 GHz"]
+
+
+def test_lists_of_objects_are_sites_or_links(tmp_path: Path) -> None:
+    nodes, links = tmp_path / "nodes.json", tmp_path / "links.json"
+    nodes.write_text(
+        '[{"id": 7, "status": "Active", "coordinates": [-73.99, 40.71, 12]},'
+        ' {"id": 9, "status": "Planned", "coordinates": [-73.98, 40.72, 3]}]'
+    )
+    links.write_text('[{"from": 7, "to": 9, "status": "active"}]')
+    found = run([nodes, links], Options())
+    assert found.network.sites["7"].position == (40.71, -73.99)
+    assert found.understood["links"] == 1
+
+
+def test_a_drive_with_positions_is_a_trace_in_kbit_per_second(tmp_path: Path) -> None:
+    path = tmp_path / "drive.csv"
+    path.write_text(
+        "Timestamp,Longitude,Latitude,RSRP,DL_bitrate,UL_bitrate\n"
+        "2019.12.14_10.16.30,-8.39,51.94,-95,1200,10\n"
+        "2019.12.14_10.16.31,-8.39,51.94,-95,800,10\n"
+        "2019.12.14_10.16.31,-8.39,51.94,-95,900,10\n"
+        "2019.12.14_10.16.33,-8.39,51.94,-95,0,10\n"
+    )
+    (trace,) = run([path], Options()).network.traces
+    assert trace.points == [(0.0, 1.2e6), (1.0, 0.9e6), (3.0, 0.0)]
+    steps = tmp_path / "steps.json"
+    steps.write_text('[{"duration_ms": 500, "bandwidth_kbps": 100, "latency_ms": 9},'
+                     ' {"duration_ms": 1500, "bandwidth_kbps": 300}]')  # fmt: skip
+    (trace,) = run([steps], Options()).network.traces
+    assert trace.points == [(0.0, 1e5), (0.5, 3e5), (2.0, 3e5)]
+
+
+def test_netjson_collections_keep_the_graphs_alone(tmp_path: Path) -> None:
+    graph = json.loads((DATA / "netjson-3-links.json").read_text())
+    path = tmp_path / "collection.json"
+    path.write_text(
+        json.dumps({"type": "NetworkCollection", "collection": [{"type": "NetworkRoutes"}, graph]})
+    )
+    found = run([path], Options())
+    assert found.understood["links"] == 3
+    assert "NetworkRoutes" in notes(found, "dropped")
+
+
+def test_amplifiers_of_a_sheet_forward_and_have_no_users(tmp_path: Path) -> None:
+    sites, links = tmp_path / "nodes.csv", tmp_path / "links.csv"
+    sites.write_text("City,Latitude,Longitude,Type\nA,1,1,ROADM\nB,1,2,ILA\nC,1,3,ROADM\n")
+    links.write_text("Node A,Node Z,Distance (km)\nA,B,112\nB,C,112\n")
+    found = run([sites, links], Options())
+    assert 'id = "B", kind = "router"' in found.written.scenario
+    assert "1 place without users, by type: B" in notes(found, "read")
+    assert "ues = 2" in found.written.scenario
+
+
+def test_the_neighbours_of_babeld_are_a_star(tmp_path: Path) -> None:
+    path = tmp_path / "babel.txt"
+    path.write_text(
+        "BABEL 1.0\nversion babeld-1.9\nhost x\nmy-id 02:00:00:00:00:01\nok\n"
+        "add neighbour 5571 address fe80::1 if wlan0 reach ffff rxcost 256 txcost 256 cost 256\n"
+        "add neighbour 5572 address fe80::2 if wlan0 reach ffff rxcost 96 txcost 96 cost 96\n"
+    )
+    found = run([path], Options())
+    assert found.understood["sites"] == 3
+    assert "a star" in notes(found, "warning")
+
+
 def test_cells_at_one_mast_are_one_site() -> None:
     found = imported("opencellid_no_header.csv", rule="mst")
     assert "4 cells (2 GSM, 1 LTE, 1 UMTS) at 4 places to 3 sites" in notes(found, "merged")

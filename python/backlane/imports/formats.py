@@ -46,6 +46,7 @@ FORMATS = {
     "batman": "batadv-vis: jsondoc, json or a table",
     "bmx6": "BMX6: a list of nodes with their links",
     "ospf": "BIRD: show ospf state",
+    "babel": "babeld: the dump of its monitor",
     "cnml": "CNML of guifi.net",
     "gnpy": "GNPy: JSON, or a workbook of Nodes and Links",
     "ofds": "Open Fibre Data Standard: JSON, GeoJSON or CSV",
@@ -181,7 +182,9 @@ def _known_json(file: File, value: Any) -> tuple[str, Callable[[File, Any, Netwo
             return "olsr", mesh.olsr_json
         if "name" in first and "links" in first:
             return "bmx6", mesh.bmx6
-        return None
+        if traces.is_steps(first):
+            return "rates", traces.steps
+        return ("node-link", graph_json.listed) if first else None
     if not isinstance(value, dict):
         return None
     kind = str(value.get("type"))
@@ -223,6 +226,8 @@ def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
         return name, lambda network: mesh.tables(file, network)
     if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
+    if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
+        return "babel", lambda network: mesh.babel(file, network)
     if head.startswith(("OpenVPN CLIENT LIST", "TITLE,OpenVPN", "TITLE\tOpenVPN")):
         return "openvpn", lambda network: mesh.openvpn(file, network)
     lines = [line.strip() for line in head.splitlines() if line.strip()][:50]
@@ -267,6 +272,9 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
     trace = columns.find(table.header, columns.TRACE)
     if {"link", "time", "rx"} <= level.keys():
         return "table", lambda network: traces.levels(table, level, network)
+    # Recordings of a drive have positions too.
+    if {"time", "rate"} <= trace.keys() and not csv_links.matches(links):
+        return "table", lambda network: traces.table(table, trace, network, unit)
     if {"latitude", "longitude"} <= sites.keys():
         return "table", lambda network: csv_sites.read(table, sites, network)
     if csv_links.matches(links):
@@ -276,8 +284,6 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
             csv_links.read(table, links, network)
 
         return "ofds" if fibre else "table", read_links
-    if {"time", "rate"} <= trace.keys():
-        return "table", lambda network: traces.table(table, trace, network, unit)
     if csv_sites.matches(sites):
         return "table", lambda network: csv_sites.read(table, sites, network)
     if "time" in trace:

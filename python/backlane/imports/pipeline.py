@@ -113,6 +113,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         network.positions = "geographic"
     if any(site.x_m is not None for site in network.sites.values()):
         network.positions = "metres"
+    places.judge_lengths(network)
     if network.positions == "geographic":
         places.check_lengths(network)
     _doubtful(network)
