@@ -253,8 +253,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R049": (
         "package is missing",
-        "Some imports need a package that Backlane does not bring: python-calamine for Excel "
-        "workbooks, pyproj for projected coordinates, topohub for its collection. "
+        "Some imports need a package that Backlane does not bring: xlrd for workbooks of "
+        "old Excel (.xls), pyproj for projected coordinates, topohub for its collection. "
         "`pip install 'backlane[import]'` installs them.",
     ),
     "R103": (

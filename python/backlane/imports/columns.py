@@ -39,13 +39,15 @@ SITE: dict[str, Field] = {
     "latitude": Field((
         "latitude", "lat", "latitude_deg", "lat_deg", "base_lat", "latitude_wgs84", "lat_wgs84",
         "breite", "breitengrad", "latitud", "latitudine", "gps_lat", "site_lat", "y_wgs84",
-        "latitude_decimal", "decimal_latitude", "decimallatitude",
+        "latitude_decimal", "decimal_latitude", "decimallatitude", "latdec", "lat_dec", "lat_dd",
+        "latitude_dd", "geo_lat", "geolat", "gpslat", "nodes_0_lat",
     )),
     "longitude": Field((
         "longitude", "lon", "lng", "long", "longitude_deg", "lon_deg", "base_lon", "base_lng",
         "longitude_wgs84", "lon_wgs84", "laenge", "länge", "längengrad", "laengengrad", "longitud",
         "longitudine", "gps_lon", "gps_lng", "site_lon", "x_wgs84", "longitude_decimal",
-        "decimal_longitude", "decimallongitude",
+        "decimal_longitude", "decimallongitude", "londec", "lon_dec", "lon_dd", "long_dd",
+        "longitude_dd", "geo_lon", "geo_long", "geo_lng", "geolon", "gpslon", "longdec",
     )),
     "x": Field(("x", "easting", "east", "x_coord", "xcoord", "pos_x", "point_x")),
     "y": Field(("y", "northing", "north", "y_coord", "ycoord", "pos_y", "point_y")),
@@ -181,13 +183,17 @@ GATEWAY_WORDS = frozenset({
     "fiber_pop", "supernode_gateway",
 })  # fmt: skip
 """Types of a site that say that it leads to the core network."""
+FORWARD_WORDS = frozenset({
+    "ila", "fused", "amplifier", "repeater", "edfa", "waypoint", "seacable_waypoint",
+})  # fmt: skip
+"""Types of a place that forwards and has no users."""
 NO_SITE_WORDS = frozenset({"demand", "demand_site"})
 """Types of points that are no sites."""
 
 
 def normal(name: str) -> str:
     """A column name in lower case with underscores, without punctuation."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip().strip("\ufeff\"'"))
+    name = re.sub(r"(?<=[a-z]{2})(?=[A-Z][a-z])", "_", name.strip().strip("\ufeff\"'"))
     return re.sub(r"[^\w%]+", "_", name.lower()).strip("_")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from backlane.errors import BacklaneError
 from backlane.imports import columns, tables
 from backlane.imports.model import Link, Site, count, shown
-from backlane.imports.places import EARTH_RADIUS_M, degrees, great_circle_m, set_degrees
+from backlane.imports.places import degrees, path_m, set_degrees
 from backlane.imports.quantities import quantity, unit_factor
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
         link = Link(a, b, place)
         _rates(link, row, found, units)
         link.delay_s = _value("delay", row, found, place, units)
-        link.length_m = _length(row, found, place, units)
+        link.length_m = _length(row, found, place)
+        if _bare(row.get("length", "")):
+            link.more["bare_length"] = "yes"
         link.loss = _value("loss", row, found, place, units)
         if link.loss is not None and not 0 <= link.loss <= 1:
             raise _unusable("loss", row["loss"], place, "write a share from 0 to 1")
@@ -85,7 +87,10 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
                 link.more[columns.normal(title)] = cells[index]
         network.add_link(link)
     _direct(network.links[start:], found)
-    _lengths_in_metres(network.links[start:], found, network)
+    column = found.get("length")
+    if column is not None and column.factor is None:
+        bare = [link for link in network.links[start:] if link.more.pop("bare_length", None)]
+        network.unitless.setdefault(column.title, []).extend(bare)
     links = len(network.links) - start
     network.note("read", f"{count(links, 'row')} of links in {table.file.path.name}")
     for text in sorted(units):
@@ -178,11 +183,15 @@ def _rates(link: Link, row: dict[str, str], found: dict[str, Column], units: set
             link.rate_back_bps = value
 
 
-def _length(
-    row: dict[str, str], found: dict[str, Column], place: str, units: set[str]
-) -> float | None:
-    length = _value("length", row, found, place, units)
-    if length is not None and not 0 <= length <= 5e7:
+def _bare(text: str) -> bool:
+    read = quantity("length", text)
+    return read is not None and not read[1]
+
+
+def _length(row: dict[str, str], found: dict[str, Column], place: str) -> float | None:
+    # A length without any unit is taken as km here; `places.judge_lengths` compares.
+    length = _value("length", row, found, place, set())
+    if length is not None and not 0 <= length <= 5e10:
         raise _unusable("length", row["length"], place, "write the length of the path")
     if length is None and row.get("geometry"):
         line = _LINE.search(row["geometry"])
@@ -193,7 +202,7 @@ def _length(
                 if len(numbers) == 2 and numbers[0] and numbers[1]:
                     points.append((numbers[1][0], numbers[0][0]))
             if len(points) >= 2:
-                return sum(map(great_circle_m, points[:-1], points[1:]))
+                return path_m(points)
     return length
 
 
@@ -225,18 +234,3 @@ def _direct(links: list[Link], found: dict[str, Column]) -> None:
     if titles & _DIRECTED or mirrored:
         for link in links:
             link.directed = link.rate_back_bps is None
-
-
-def _lengths_in_metres(links: list[Link], found: dict[str, Column], network: Network) -> None:
-    """Lengths without a unit are metres when as kilometres they would go round the earth."""
-    column = found.get("length")
-    if column is None or column.factor is not None:
-        return
-    lengths = sorted(link.length_m for link in links if link.length_m)
-    if lengths and lengths[len(lengths) // 2] > 0.15 * 2 * 3.1416 * EARTH_RADIUS_M / 10:
-        for link in links:
-            if link.length_m:
-                link.length_m /= 1000
-        text = f"{shown(column.title)} has no unit: taken as"
-        network.notes[:] = [n for n in network.notes if not n.text.startswith(text)]
-        network.note("assumed", f"{text} m, since kilometres would be too far")

@@ -77,6 +77,7 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
         site = Site(identity, place, name=row.get("name") or None)
         _place(site, row, network)
         without += not site.has_position
+        site.forwards_only = kind in columns.FORWARD_WORDS
         site.gateway = kind in columns.GATEWAY_WORDS or is_true(row.get("gateway", ""))
         if row.get("height"):
             height = quantity("length", row["height"])
@@ -94,6 +95,8 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
         network.add_site(site)
     sites = len(network.sites) - before
     network.note("read", f"{count(sites, 'site')} of {table.file.path.name}{_how(table, found)}")
+    passive = [shown(s.id) for s in network.sites.values() if s.forwards_only]
+    network.listed("read", f"{count(passive, 'place')} without users, by type", passive)
     if generated:
         network.note("assumed", f"{count(generated, 'site')} without a name called site1, site2, …")
     if repeated:

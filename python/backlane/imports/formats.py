@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
@@ -22,6 +21,7 @@ from backlane.imports import (
     sndlib,
     tables,
     traces,
+    workbook,
 )
 from backlane.imports.model import count, shown, some
 from backlane.imports.quantities import plain
@@ -46,6 +46,7 @@ FORMATS = {
     "batman": "batadv-vis: jsondoc, json or a table",
     "bmx6": "BMX6: a list of nodes with their links",
     "ospf": "BIRD: show ospf state",
+    "babel": "babeld: the dump of its monitor",
     "cnml": "CNML of guifi.net",
     "gnpy": "GNPy: JSON, or a workbook of Nodes and Links",
     "ofds": "Open Fibre Data Standard: JSON, GeoJSON or CSV",
@@ -57,20 +58,13 @@ FORMATS = {
 """The formats by name."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a reader is told beside the file."""
-
-    unit: str = ""
-
-
-def read(file: File, network: Network, reading: Reading, wanted: str | None = None) -> str:
+def read(file: File, network: Network, unit: str, wanted: str | None = None) -> str:
     """Read a file into a network.
 
     Args:
         file: with its bytes.
         network: to add to.
-        reading: options of the user.
+        unit: of rates without one.
         wanted: the format, if the user names one.
 
     Returns:
@@ -79,7 +73,7 @@ def read(file: File, network: Network, reading: Reading, wanted: str | None = No
     Raises:
         BacklaneError: R040 when the format is not known, R041 to R047 when the file is wrong.
     """
-    name, reader = _detect(file, reading)
+    name, reader = _detect(file, unit)
     if wanted is not None and wanted != name:
         raise BacklaneError(
             "R040",
@@ -91,14 +85,14 @@ def read(file: File, network: Network, reading: Reading, wanted: str | None = No
     return name
 
 
-def _detect(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]:
+def _detect(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
     data = file.data
     if not data.strip():
         raise file.bad("the file is empty")
     if data.startswith(b"PAR1"):
-        return _table(tables.from_parquet(file), reading)
+        return _table(tables.from_parquet(file), unit)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _archive(file, reading)
+        return _archive(file, unit)
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         return _workbook(file)
     start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -106,22 +100,22 @@ def _detect(file: File, reading: Reading) -> tuple[str, Callable[[Network], None
     if start.startswith(b"<") or utf16_xml:
         return _xml(file)
     if start[:1] in (b"{", b"["):
-        return _json(file, reading)
-    return _text(file, reading)
+        return _json(file)
+    return _text(file, unit)
 
 
-def _archive(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]:
-    if b"xl/" in file.data or b"mimetypeapplication/vnd.oasis" in file.data[:200]:
+def _archive(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
+    if b"xl/" in file.data:
         return _workbook(file)
     inner = File(file.path, unzip(file, (".kml", ".csv", ".json", ".geojson", ".graphml")))
     inner.sha256, inner.size = file.sha256, file.size
     if inner.data.startswith((b"PK", b"\x1f\x8b")):
         raise file.bad("an archive within an archive", fix="unpack it")
-    return _detect(inner, reading)
+    return _detect(inner, unit)
 
 
 def _workbook(file: File) -> tuple[str, Callable[[Network], None]]:
-    sheets = tables.from_workbook(file)
+    sheets = workbook.sheets(file)
     fits = [
         sheet
         for sheet in sheets
@@ -163,7 +157,7 @@ _GEOMETRIES = {
 }  # fmt: skip
 
 
-def _json(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]:
+def _json(file: File) -> tuple[str, Callable[[Network], None]]:
     value = file.json()
     found = _known_json(file, value)
     if found is None:
@@ -188,10 +182,12 @@ def _known_json(file: File, value: Any) -> tuple[str, Callable[[File, Any, Netwo
             return "olsr", mesh.olsr_json
         if "name" in first and "links" in first:
             return "bmx6", mesh.bmx6
-        return None
+        if traces.is_steps(first):
+            return "rates", traces.steps
+        return ("node-link", graph_json.listed) if first else None
     if not isinstance(value, dict):
         return None
-    kind = value.get("type")
+    kind = str(value.get("type"))
     if kind in ("NetworkGraph", "NetworkCollection"):
         return "netjson", graph_json.netjson
     if kind in _GEOMETRIES:
@@ -220,7 +216,7 @@ def _is_meshviewer(nodes: Any) -> bool:
     return isinstance(first, dict) and ("node_id" in first or "nodeinfo" in first)
 
 
-def _text(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]:
+def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
     text = file.text
     head = text[: 1 << 16]
     if head.lstrip().startswith("?SNDlib") or re.search(r"^\s*NODES\s*\(", head, re.MULTILINE):
@@ -230,26 +226,30 @@ def _text(file: File, reading: Reading) -> tuple[str, Callable[[Network], None]]
         return name, lambda network: mesh.tables(file, network)
     if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
+    if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
+        return "babel", lambda network: mesh.babel(file, network)
     if head.startswith(("OpenVPN CLIENT LIST", "TITLE,OpenVPN", "TITLE\tOpenVPN")):
         return "openvpn", lambda network: mesh.openvpn(file, network)
     lines = [line.strip() for line in head.splitlines() if line.strip()][:50]
-    if lines and all(re.fullmatch(r"\d+", line) for line in lines):
+    # Most lines decide, so that a wrong one is named by its line.
+    if lines and 2 * sum(bool(re.fullmatch(r"\d+", line)) for line in lines) > len(lines):
         return "mahimahi", lambda network: traces.mahimahi(file, network)
     words = [re.split(r"[\s,;]+", line) for line in lines if not line.startswith("#")]
-    if len(words) > 1 and all(len(w) == 2 and None not in map(plain, w) for w in words):
+    pairs = [len(w) == 2 and None not in map(plain, w) for w in words]
+    if pairs and pairs[0] and 2 * sum(pairs) > len(pairs):
         rows = [
             (number, re.split(r"[\s,;]+", line.strip()))
             for number, line in enumerate(text.splitlines(), start=1)
             if line.strip() and not line.lstrip().startswith("#")
         ]
-        return "rates", lambda network: traces.cooked(file, rows, network, reading.unit)
+        return "rates", lambda network: traces.cooked(file, rows, network, unit)
     rows = tables.split(file)
     if rows and opencellid.matches(rows):
         return "opencellid", lambda network: opencellid.read(file, rows, network)
-    return _table(tables.from_csv(file), reading)
+    return _table(tables.from_csv(file), unit)
 
 
-def _table(table: tables.Table, reading: Reading) -> tuple[str, Callable[[Network], None]]:
+def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], None]]:
     file = table.file
     if not table.header:
         raise BacklaneError(
@@ -272,6 +272,9 @@ def _table(table: tables.Table, reading: Reading) -> tuple[str, Callable[[Networ
     trace = columns.find(table.header, columns.TRACE)
     if {"link", "time", "rx"} <= level.keys():
         return "table", lambda network: traces.levels(table, level, network)
+    # Recordings of a drive have positions too.
+    if {"time", "rate"} <= trace.keys() and not csv_links.matches(links):
+        return "table", lambda network: traces.table(table, trace, network, unit)
     if {"latitude", "longitude"} <= sites.keys():
         return "table", lambda network: csv_sites.read(table, sites, network)
     if csv_links.matches(links):
@@ -281,8 +284,6 @@ def _table(table: tables.Table, reading: Reading) -> tuple[str, Callable[[Networ
             csv_links.read(table, links, network)
 
         return "ofds" if fibre else "table", read_links
-    if {"time", "rate"} <= trace.keys():
-        return "table", lambda network: traces.table(table, trace, network, reading.unit)
     if csv_sites.matches(sites):
         return "table", lambda network: csv_sites.read(table, sites, network)
     if "time" in trace:

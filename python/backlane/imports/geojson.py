@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.errors import BacklaneError
 from backlane.imports import columns
 from backlane.imports.model import Link, Site, count, shown
-from backlane.imports.places import great_circle_m
+from backlane.imports.places import path_m
 from backlane.imports.quantities import is_true, number, quantity
 from backlane.imports.snap import Line, join_lines
 from backlane.imports.values import items, kind_of, label, rest, text
@@ -147,7 +147,7 @@ def _line(
     if not isinstance(path, list) or len(path) < 2:
         raise file.bad("a line with fewer than two positions", where)
     points = [_position(file, one, f"{where}[{i}]") for i, one in enumerate(path)]
-    length = sum(map(great_circle_m, points[:-1], points[1:]))
+    length = path_m(points)
     ends: tuple[str, str] | None = None
     for keys in _ENDS:
         if keys[0] in properties and keys[1] in properties:
@@ -253,7 +253,7 @@ def ofds(file: File, document: dict[str, Any], network: Network) -> None:
             if isinstance(route, dict) and isinstance(route.get("coordinates"), list):
                 where = f"{place}.route"
                 points = [_position(file, p, where) for p in route["coordinates"]]
-                link.length_m = sum(map(great_circle_m, points[:-1], points[1:])) or None
+                link.length_m = path_m(points)
             link.more = rest(span, "start", "end")
             network.add_link(link)
     network.medium = "fibre"

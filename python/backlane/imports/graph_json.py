@@ -30,6 +30,9 @@ def netjson(file: File, document: Any, network: Network) -> None:
     graphs = [("", document)]
     if document.get("type") == "NetworkCollection":
         graphs = items(file, document.get("collection"), "collection")
+        others = [shown(str(g.get("type"))) for _, g in graphs if g.get("type") != "NetworkGraph"]
+        network.listed("dropped", "parts of the collection that are no graph", others)
+        graphs = [(path, g) for path, g in graphs if g.get("type") == "NetworkGraph"]
     for path, graph in graphs:
         start = f"{path}." if path else ""
         nodes = items(file, graph.get("nodes"), f"{start}nodes")
@@ -107,6 +110,28 @@ def node_link(file: File, document: dict[str, Any], network: Network) -> None:
         plane(network)
     if any("modules" in link.more for link in network.links):
         say_modules(network, None)
+
+
+def listed(file: File, document: list[Any], network: Network) -> None:
+    """A list of links, or of sites with positions, each an object.
+
+    Raises:
+        BacklaneError: R040 when it is neither, else as `node_link`.
+    """
+    first = document[0]
+    if any(a in first and b in first for a, b in _ENDS):
+        _links(file, items(file, document, "links"), network)
+        return
+    site = Site("?", "?")
+    locate(file, site, first, "nodes[0]", zero=True)
+    if site.position is None or not {"id", "name", "key", "label"} & first.keys():
+        raise BacklaneError(
+            "R040",
+            "a list of objects that are neither links nor sites with positions",
+            file.path,
+            "`backlane import --formats` lists what can be read",
+        )
+    node_link(file, {"nodes": document, "edges": []}, network)
 
 
 def _ends(file: File, link: dict[str, Any], place: str) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from backlane.errors import BacklaneError
 from backlane.imports import columns
 from backlane.imports.geojson import measures
 from backlane.imports.model import Site, count, shown
-from backlane.imports.places import great_circle_m
+from backlane.imports.places import path_m
 from backlane.imports.quantities import is_true, plain, quantity
 from backlane.imports.snap import Line, join_lines
 
@@ -156,7 +156,7 @@ def _line(file: File, mark: Element, name: str, fields: dict[str, str], path: El
     points = _points(file, path)
     if len(points) < 2:
         raise file.bad("a line with fewer than two coordinates", path.line)
-    length = sum(map(great_circle_m, points[:-1], points[1:]))
+    length = path_m(points)
     line = Line(points[0], points[-1], length, file.at(mark.line), name=name)
     measures(line, fields)
     line.more = {columns.normal(k): v[:200] for k, v in fields.items()}

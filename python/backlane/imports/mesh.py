@@ -344,6 +344,30 @@ def ospf(file: File, network: Network) -> None:
     _quality(network, "the metric of OSPF")
 
 
+def babel(file: File, network: Network) -> None:
+    """The dump of one babeld: its neighbours, a star.
+
+    Raises:
+        BacklaneError: R041 when it lists no neighbour.
+    """
+    own = "babeld"
+    near: dict[str, int] = {}
+    for line, row in enumerate(file.text.splitlines(), start=1):
+        words = row.split()
+        if words[:1] == ["my-id"] and len(words) > 1:
+            own = words[1]
+        elif words[:2] == ["add", "neighbour"] and "address" in words[:-1]:
+            near.setdefault(words[words.index("address") + 1], line)
+    if not near:
+        raise file.bad("the dump lists no neighbour")
+    _site(network, own, str(file.path))
+    for address, line in near.items():
+        network.add_link(Link(own, address, file.at(line)))
+    network.unknown = "create"
+    network.note("warning", "one babeld knows its neighbours alone: a star, not the whole mesh")
+    _quality(network, "a cost of Babel (rxcost, txcost)")
+
+
 def openvpn(file: File, network: Network) -> None:
     """The status of an OpenVPN server: a star of tunnels, which is no backhaul.
 

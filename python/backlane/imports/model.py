@@ -163,6 +163,7 @@ class Network:
         unknown: what follows when a link names a site that is not listed.
         levels: a sentence about the recorded levels of each link.
         spare: sites that links describe in place, for when no file lists them.
+        unitless: links whose length has no unit, by the title of the column.
         leave_out: sites that the file lists and a scenario does not take, with the reason.
     """
 
@@ -181,6 +182,7 @@ class Network:
     levels: dict[str, str] = field(default_factory=dict)
     spare: dict[str, Site] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
+    unitless: dict[str, list[Link]] = field(default_factory=dict)
 
     def note(self, kind: Kind, text: str) -> None:
         """Add a sentence, once."""

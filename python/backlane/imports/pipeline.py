@@ -89,9 +89,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         source = Source(str(path), file.sha256, file.size)
         network.sources.append(source)
         try:
-            source.format = formats.read(
-                file, network, formats.Reading(options.unit), options.format
-            )
+            source.format = formats.read(file, network, options.unit, options.format)
         except RecursionError as error:
             raise BacklaneError(
                 "R042", "the file is nested too deeply", path, "this is no network"
@@ -115,6 +113,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         network.positions = "geographic"
     if any(site.x_m is not None for site in network.sites.values()):
         network.positions = "metres"
+    places.judge_lengths(network)
     if network.positions == "geographic":
         places.check_lengths(network)
     _doubtful(network)

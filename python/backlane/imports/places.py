@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the IUGG, as in the core."""
+MOST_LENGTH_M = 5e7
+"""Longer links are an error in the unit: the equator has 40 075 km."""
 _DMS = re.compile(
     r"""(?P<sign>[-+])?\s*
     (?P<degrees>\d+(?:[.,]\d+)?)\s*[°ºd:\s]?\s*
@@ -196,6 +198,13 @@ def _measure() -> Callable[[tuple[float, float], tuple[float, float]], float]:
     return geodesic
 
 
+def path_m(points: list[tuple[float, float]]) -> float | None:
+    """The length of a path of positions; None if one is beyond degrees."""
+    if any(abs(latitude) > 90 or abs(longitude) > 360 for latitude, longitude in points):
+        return None
+    return sum(map(_measure(), points[:-1], points[1:]))
+
+
 class Ruler:
     """Distances between sites."""
 
@@ -213,6 +222,49 @@ class Ruler:
         assert b.x_m is not None
         assert b.y_m is not None
         return math.hypot(a.x_m - b.x_m, a.y_m - b.y_m)
+
+
+def judge_lengths(network: Network) -> None:
+    """Find the unit of lengths without one: that with which they fit the positions best.
+
+    Without positions they are km, or m if most would be longer than 600 km.
+
+    Raises:
+        BacklaneError: R047 for a length beyond `MOST_LENGTH_M`.
+    """
+    for title, links in network.unitless.items():
+        rows = [link for link in links if link.length_m]
+        if not rows:
+            continue
+        ratios = []
+        for link in rows:
+            a, b = network.sites.get(link.a), network.sites.get(link.b)
+            if a is None or b is None or a.position is None or b.position is None:
+                continue
+            straight = great_circle_m(a.position, b.position)
+            if straight > 1:
+                ratios.append((link.length_m or 0.0) / straight)
+        unit, factor = "km", 1.0
+        if ratios:
+            typical = median(ratios)
+            unit, factor = min(
+                (("km", 1.0), ("m", 1e-3), ("miles", 1.609344), ("ft", 0.3048e-3)),
+                key=lambda one: abs(math.log(typical * one[1])),
+            )
+        elif median(link.length_m or 0.0 for link in rows) > 600e3:
+            unit, factor = "m", 1e-3
+        for link in rows:
+            link.length_m = (link.length_m or 0.0) * factor
+        how = "they fit the positions best" if ratios else "there are no positions to compare with"
+        network.note("assumed", f"{shown(title)} has no unit: taken as {unit}, since {how}")
+    for link in network.links:
+        if link.length_m is not None and link.length_m > MOST_LENGTH_M:
+            raise BacklaneError(
+                "R047",
+                f"a link of {link.length_m / 1000:.0f} km, more than once around the earth",
+                link.place,
+                "check the length and its unit",
+            )
 
 
 def check_lengths(network: Network) -> None:

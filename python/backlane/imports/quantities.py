@@ -16,7 +16,7 @@ RATES = {
 }  # fmt: skip
 TIMES = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
 LENGTHS = {
-    "m": 1.0, "metres": 1.0, "meters": 1.0, "metre": 1.0, "meter": 1.0, "km": 1e3,
+    "m": 1.0, "cm": 0.01, "metres": 1.0, "meters": 1.0, "metre": 1.0, "meter": 1.0, "km": 1e3,
     "kilometres": 1e3, "kilometers": 1e3, "mi": 1609.344, "mile": 1609.344, "miles": 1609.344,
     "ft": 0.3048, "feet": 0.3048, "foot": 0.3048,
 }  # fmt: skip

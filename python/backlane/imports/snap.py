@@ -24,7 +24,7 @@ class Line:
 
     first: tuple[float, float]
     last: tuple[float, float]
-    length_m: float
+    length_m: float | None
     place: str
     ends: tuple[str, str] | None = None
     name: str = ""

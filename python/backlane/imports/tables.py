@@ -1,4 +1,4 @@
-"""Tables as people save them: CSV with any delimiter, Excel sheets, Parquet."""
+"""Tables as people save them: CSV with any delimiter, and Parquet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from backlane.errors import BacklaneError
 from backlane.imports import columns
 from backlane.imports.model import count, shown, some
 from backlane.imports.quantities import plain
-from backlane.imports.reading import zip_bomb
 
 if TYPE_CHECKING:
     from backlane.imports.reading import File
@@ -133,46 +132,8 @@ def headed(file: File, rows: list[tuple[int, list[str]]], sheet: str = "") -> Ta
     return Table(file, header, rows[best + 1 :], sheet, above=best)
 
 
-def from_workbook(file: File) -> list[Table]:
-    """The sheets of an Excel or OpenDocument workbook.
-
-    Raises:
-        BacklaneError: R049 without the package that reads it, R041 when it is damaged.
-    """
-    if file.data.startswith(b"PK"):
-        zip_bomb(file)
-    try:
-        import python_calamine
-    except ImportError as error:
-        raise BacklaneError(
-            "R049",
-            "workbooks need the package python-calamine",
-            file.path,
-            "pip install 'backlane[import]', or save the sheets as CSV",
-        ) from error
-    tables = []
-    try:
-        book = python_calamine.load_workbook(io.BytesIO(file.data))
-        for name in book.sheet_names:
-            cells = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-            rows = [
-                (line, [_cell(cell) for cell in row[:MOST_COLUMNS]])
-                for line, row in enumerate(cells[:MOST_ROWS], start=1)
-            ]
-            rows = [(line, row) for line, row in rows if any(row)]
-            if rows:
-                tables.append(headed(file, rows, name))
-    except Exception as error:
-        if isinstance(error, BacklaneError):
-            raise
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise file.bad(f"this workbook cannot be read: {reason}") from error
-    if not tables:
-        raise file.bad("the workbook is empty")
-    return tables
-
-
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A cell as text; whole numbers without a fraction."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value).strip()
@@ -201,13 +162,11 @@ def from_parquet(file: File) -> Table:
         found = frame.collect()
     except BacklaneError:
         raise
-    except (PolarsError, OSError, ValueError, BaseException) as error:
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
+    except (PolarsError, OSError, ValueError, pl.exceptions.PanicException) as error:
         reason = next(iter(str(error).splitlines()), "unknown reason")
         raise file.bad(f"this is no Parquet file: {reason}") from error
     rows = [
-        (line, ["" if cell is None else _cell(cell) for cell in row])
+        (line, ["" if cell is None else cell_text(cell) for cell in row])
         for line, row in enumerate(found.iter_rows(), start=1)
     ]
     return Table(file, names, rows, sheet="table")

@@ -33,6 +33,7 @@ def trace_scenario(network: Network, name: str, licence: str | None) -> Written:
     for trace, tail in ((down, "down"), (up, "up")):
         if id(trace) in names:
             continue
+        tail = "up" if trace.uplink else tail
         suffix = tail if trace.stamps_ms else f"{tail}.csv"
         names[id(trace)] = f"{name}.{suffix}"
         beside[f"{name}.{suffix}"] = _text(trace)

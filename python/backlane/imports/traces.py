@@ -6,12 +6,13 @@ import itertools
 import re
 from datetime import datetime, timezone
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.imports import columns
 from backlane.imports.model import Trace, count, shown, some
-from backlane.imports.quantities import plain, unit_factor
+from backlane.imports.quantities import number, plain, unit_factor
+from backlane.imports.values import items
 
 if TYPE_CHECKING:
     from backlane.imports.columns import Column
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 PACKET_BYTES = 1500
 """What an opportunity of mahimahi delivers."""
+_KBPS = frozenset({"dl_bitrate", "ul_bitrate"})
+"""Columns of G-NetTrack, in kbit/s (Raca et al., MMSys 2018 and 2020)."""
 MOST_STAMPS = 5_000_000
 """Lines of a trace."""
 
@@ -92,6 +95,40 @@ def cooked(file: File, rows: list[tuple[int, list[str]]], network: Network, unit
     _points(file, [(line, t, rate * factor) for line, t, rate in points], network)
 
 
+_STEPS = {"duration_ms": 1e-3, "duration_s": 1.0, "duration": 1e-3}
+_WIDTHS = {"bandwidth_kbps": 1e3, "bandwidth_mbps": 1e6, "bandwidth_bps": 1.0, "bw_kbps": 1e3}
+
+
+def steps(file: File, document: Any, network: Network) -> None:
+    """JSON steps of a duration and a bandwidth, as players of video are tested with.
+
+    Raises:
+        BacklaneError: R041 or R047 with the path.
+    """
+    time = 0.0
+    points: list[tuple[int, float, float]] = []
+    for place, row in items(file, document, "steps"):
+        pair = []
+        for names in (_STEPS, _WIDTHS):
+            key = next((name for name in names if name in row), None)
+            value = number(row.get(key)) if key is not None else None
+            if key is None or value is None or value < 0:
+                raise BacklaneError(
+                    "R047", "a step without duration and bandwidth", file.at(place), "correct it"
+                )
+            pair.append(value * names[key])
+        points.append((len(points) + 1, time, pair[1]))
+        time += pair[0]
+    if points:
+        points.append((len(points) + 1, time, points[-1][2]))
+    _points(file, points, network)
+
+
+def is_steps(first: dict[str, Any]) -> bool:
+    """Whether an object is a step of a trace."""
+    return bool(_STEPS.keys() & first.keys()) and bool(_WIDTHS.keys() & first.keys())
+
+
 def table(table: Table, found: dict[str, Column], network: Network, unit: str) -> None:
     """A table with a column of times and one of rates.
 
@@ -102,6 +139,9 @@ def table(table: Table, found: dict[str, Column], network: Network, unit: str) -
     factor = rate.factor
     if unit:
         factor = unit_factor("rate", unit)
+    if factor is None and columns.normal(rate.title) in _KBPS:
+        factor = 1e3
+        network.note("read", f"{shown(rate.title)} in kbit/s, as G-NetTrack writes it")
     if factor is None:
         factor = 1e6
         network.note("assumed", f"{shown(rate.title)} in Mbit/s (--unit)")
@@ -127,8 +167,13 @@ def clock(text: str) -> float | None:
     value = plain(text)
     if value is not None:
         return value
+    text = text.strip()
+    # "2019.12.14_10.16.30" of G-NetTrack
+    android = re.fullmatch(r"(\d{4})\.(\d\d)\.(\d\d)_(\d\d)\.(\d\d)\.(\d\d)", text)
+    if android is not None:
+        text = "{}-{}-{}T{}:{}:{}".format(*android.groups())
     try:
-        found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
         if found.tzinfo is None:
             found = found.replace(tzinfo=timezone.utc)
         return found.timestamp()
@@ -137,8 +182,13 @@ def clock(text: str) -> float | None:
 
 
 def _points(file: File, points: list[tuple[int, float, float]], network: Network) -> None:
+    several = len(points)
+    points = [p for p, q in zip(points, [*points[1:], None], strict=True) if not q or p[1] != q[1]]
+    several -= len(points)
     if len(points) < 2:
-        raise file.bad("a trace needs two points")
+        raise file.bad("a trace needs two points of different times")
+    if several:
+        network.note("merged", f"{several} rows of the time of the next one: the last one holds")
     for (_, before, _), (line, now, rate) in itertools.pairwise(points):
         if now <= before:
             raise file.bad(f"the time does not grow: {before:g} s, then {now:g} s", line)

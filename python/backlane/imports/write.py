@@ -358,7 +358,7 @@ def _traffic(network: Network, ids: dict[str, str]) -> list[str]:
             "[[flow]]",
             'kind = "download"',
             'size = "1 MB" # assumed',
-            'start = "uniform 0 s 2 s" # assumed',
+            'start = "uniform 0 s 500 ms" # assumed',
         ]
     return lines
 
@@ -384,7 +384,7 @@ def _demands(network: Network, ids: dict[str, str]) -> list[str]:
             f"from = {quoted(ids[demand.a])}",
             f"to = {quoted(ids[demand.b])}",
             f'size = "{size} B" # assumed: in proportion to the demand of {demand.value:g}',
-            'start = "uniform 0 s 2 s" # assumed',
+            'start = "uniform 0 s 500 ms" # assumed',
             "",
         ]
     return lines
