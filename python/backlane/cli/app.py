@@ -21,6 +21,7 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 VERBS = {
     "init": "Write a commented scenario file to begin with.",
     "check": "Check a scenario file without running it.",
+    "bound": "Compute what no routing could beat, without a packet.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",
