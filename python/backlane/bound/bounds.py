@@ -15,7 +15,7 @@ from backlane.bound import approximate
 from backlane.bound.finish import Finish, finish_of, sized
 from backlane.bound.linear import LinearProgram, Solution, max_min
 from backlane.bound.network import program_of
-from backlane.bound.paths import Paths
+from backlane.bound.paths import Paths, by_node
 from backlane.bound.program import Arc, Demand, Resource
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from backlane.bound.program import Floats, Program, Rule
 
 METHODS = ("auto", "exact", "approximate")
-MOST_VARIABLES = 60_000
+MOST_VARIABLES = 20_000
 """Of a linear program that is solved without being asked for; beyond, it is approximated."""
 LIMIT_S = 300.0
 """Time for each linear program."""
@@ -54,7 +54,7 @@ class Bound:
 
     name: str
     parameters: dict[str, Any]
-    """Of the cell of a campaign."""
+    """Of a campaign: the swept parameters that are alike in all cells that have this bound."""
     seed: int
     nodes: int
     arcs: int
@@ -110,13 +110,17 @@ def of(
     from backlane.campaign.plan import make_plan
 
     plan = make_plan(Path(file), overrides, seed)
-    found: dict[str, Bound] = {}
+    programs: dict[str, Program] = {}
+    cells: dict[str, list[dict[str, Any]]] = {}
     for cell in plan.cells:
         program = program_of(_parsed(cell.resolved), plan.seeds[0], str(file))
         key = _identity(program)
-        if key not in found:
-            found[key] = _bound(program, plan.name, method, limit_s, cell.parameters, plan.seeds[0])
-    return list(found.values())
+        programs.setdefault(key, program)
+        cells.setdefault(key, []).append(cell.parameters)
+    return [
+        _bound(program, plan.name, method, limit_s, _common(cells[key]), plan.seeds[0])
+        for key, program in programs.items()
+    ]
 
 
 def of_resolved(
@@ -134,6 +138,12 @@ def of_resolved(
     scenario = _parsed(text)
     program = program_of(scenario, seed, file)
     return _bound(program, str(scenario.get("name", "")), method, limit_s, {}, seed)
+
+
+def _common(cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """The parameters that are alike in all cells."""
+    first = cells[0]
+    return {key: value for key, value in first.items() if all(cell[key] == value for cell in cells)}
 
 
 def _parsed(resolved: str) -> dict[str, Any]:
@@ -277,28 +287,35 @@ def _approximate(program: Program, paths: Paths, limit_s: float, clock: _Clock) 
 
 def _merged_total(program: Program, limit_s: float) -> Solution:
     """The largest total if any source could serve any destination: one commodity."""
-    source, sink = len(program.nodes), len(program.nodes) + 1
+    sink = len(program.nodes)
+    nodes = [*program.nodes, "all destinations", "all sources"]
     resources = list(program.resources)
     arcs = list(program.arcs)
     caps: dict[int, float] = {}
     for demand in program.demands:
         most = demand.cap_mbps * len(demand.flows)
         caps[demand.source] = caps.get(demand.source, 0.0) + most
+    leaving = by_node(program.tails, len(program.nodes))
     for node, cap in sorted(caps.items()):
         use: tuple[tuple[int, str], ...] = ()
         if np.isfinite(cap):
             resources.append(Resource(f"sources at {program.nodes[node]}", "sources", cap))
             use = ((len(resources) - 1, "payload"),)
-        arcs.append(Arc(source, node, 0.0, use))
+        # What a node sends leaves it: a node may be a source and a destination.
+        nodes.append(f"sources at {program.nodes[node]}")
+        arcs.append(Arc(sink + 1, len(nodes) - 1, 0.0, use))
+        arcs += [
+            dataclasses.replace(program.arcs[arc], tail=len(nodes) - 1) for arc in leaving[node]
+        ]
     arcs += [Arc(node, sink, 0.0, ()) for node in sorted({d.destination for d in program.demands})]
     rules = {name: _smallest(program, rule) for name, rule in program.rules.items()}
     merged = dataclasses.replace(
         program,
-        nodes=[*program.nodes, "all sources", "all destinations"],
+        nodes=nodes,
         arcs=arcs,
         resources=resources,
         classes=program.classes[:1],
-        demands=[Demand(source, sink, 0, [0], 1.0)],
+        demands=[Demand(sink + 1, sink, 0, [0], 1.0)],
         rules={**rules, "payload": lambda _class: 1.0},
     )
     solution = LinearProgram(merged, limit_s).maximise(total=True)

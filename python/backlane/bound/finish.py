@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backlane.bound.linear import LinearProgram
+from backlane.bound.paths import by_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,8 +124,8 @@ class _Fastest:
         self._is_exact = len(pairs) * len(program.arcs) <= EXACT_SIZE
         self._known: dict[tuple[int, int, int], float] = {}
         self._widest: dict[tuple[int, int], Floats] = {}
-        self._out = _by_node(program.tails, len(program.nodes))
-        self._into = _by_node(program.heads, len(program.nodes))
+        self._out = by_node(program.tails, len(program.nodes))
+        self._into = by_node(program.heads, len(program.nodes))
         self._width = [self._widths(class_) for class_ in range(len(program.classes))]
 
     def between(self, demand: Demand) -> float:
@@ -189,11 +190,6 @@ class _Fastest:
                     found[head] = through
                     heapq.heappush(heap, (-through, head))
         return found
-
-
-def _by_node(nodes: Integers, count: int) -> list[Integers]:
-    order = np.argsort(nodes, kind="stable")
-    return np.split(order, np.searchsorted(nodes[order], np.arange(1, count)))
 
 
 @dataclass(frozen=True)

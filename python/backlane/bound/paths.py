@@ -87,6 +87,12 @@ def far_end(program: Program, commodity: Commodity, demand: int) -> int:
     return found.destination if commodity.from_source else found.source
 
 
+def by_node(nodes: Integers, count: int) -> list[Integers]:
+    """The places in a list of nodes at which each node stands."""
+    order = np.argsort(nodes, kind="stable")
+    return np.split(order, np.searchsorted(nodes[order], np.arange(1, count)))
+
+
 class _Graph:
     """A sparse graph whose arcs may be parallel: the shortest of them counts."""
 
