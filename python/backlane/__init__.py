@@ -5,7 +5,8 @@ The functions of the command line:
 * `check` a scenario file, `plan` its runs,
 * `run` a single scenario and get its tables,
 * `campaign.run` a sweep over parameters and seeds,
-* `load` a results folder.
+* `load` a results folder,
+* `bound.of` a scenario file: what no routing could beat.
 
 `CongestionControl` and `Router` are the base classes of congestion controls and routers in Python.
 
@@ -23,14 +24,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "Link", "Neighbour",
     "NetworkMap", "Packet", "RateSample", "Router", "RouterContext", "RttSample", "Window",
-    "campaign", "check", "load", "plan", "report", "run", "studies",
+    "bound", "campaign", "check", "load", "plan", "report", "run", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from backlane import campaign, report, studies
+    from backlane import bound, campaign, report, studies
     from backlane._native import (
         Ack,
         Arrival,
@@ -59,7 +60,7 @@ def __getattr__(name: str) -> Any:
     """Load the larger parts at the first use."""
     from importlib import import_module
 
-    if name in ("campaign", "report", "studies"):
+    if name in ("bound", "campaign", "report", "studies"):
         return import_module(f"backlane.{name}")
     if name == "BacklaneError":
         return import_module("backlane.errors").BacklaneError

@@ -257,6 +257,25 @@ CODES: dict[str, tuple[str, str]] = {
         "old Excel (.xls), pyproj for projected coordinates, topohub for its collection. "
         "`pip install 'backlane[import]'` installs them.",
     ),
+    "R050": (
+        "no path serves a flow",
+        "`backlane bound` found no path from the source of a flow to its destination, or none "
+        "back for the acknowledgments of TCP: the network is in parts, or a radio reaches no "
+        "other.\n\n"
+        "Add a link, or take the flow away. `backlane check` warns of networks in parts.",
+    ),
+    "R051": (
+        "no bound for this scenario",
+        "The bounds are those of flows over a network of links: a slotted model, a scenario "
+        "without flows, and an access technology of another program have none.",
+    ),
+    "R052": (
+        "the bound could not be computed",
+        "The linear program took longer than --time-limit, the solver ended without an optimum, "
+        "or the package highspy is missing.\n\n"
+        "--method approximate bounds the rate of the least flow to a proven gap, for networks of "
+        "10 000 nodes and more.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

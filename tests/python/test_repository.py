@@ -499,7 +499,8 @@ def test_every_test_that_a_page_names_exists() -> None:
 
 
 PAGES_WITH_FILES = [
-    "README.md", "docs/guides/capture.md", "docs/guides/custom_congestion_control.md",
+    "README.md", "docs/concepts/bound.md", "docs/guides/capture.md",
+    "docs/guides/custom_congestion_control.md",
     "docs/guides/first_campaign.md", "docs/guides/own_network.md",
     "docs/guides/python_router.md", "docs/guides/replay_a_channel.md",
 ]  # fmt: skip

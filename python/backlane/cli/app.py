@@ -23,6 +23,7 @@ VERBS = {
     "init": "Write a commented scenario file to begin with.",
     "import": "Make a scenario of a network that other programs describe.",
     "check": "Check a scenario file without running it.",
+    "bound": "Compute what no routing could beat, without a packet.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",

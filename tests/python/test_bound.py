@@ -1,0 +1,471 @@
+"""The bounds against exhaustive search, against their own proofs, and against runs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import BASE, Cli
+
+import backlane
+from backlane.bound.bounds import Bound, of
+from backlane.bound.finish import shortest_remaining_first
+from backlane.bound.linear import LinearProgram
+from backlane.bound.network import program_of
+from backlane.bound.paths import Paths
+from backlane.bound.program import Program
+from backlane.bound.streams import Streams
+from backlane.campaign.plan import parse_overrides
+from backlane.errors import BacklaneError
+
+EPSILON = 3e-6
+
+
+def resolved(file: Path) -> dict[str, Any]:
+    from backlane.bound.bounds import _parsed
+
+    return _parsed(backlane.plan(file).cells[0].resolved)
+
+
+def program(file: Path, seed: int = 1) -> Program:
+    return program_of(resolved(file), seed, str(file))
+
+
+def random_network(seed: int, sizes: bool, nodes: int = 5) -> str:
+    """A connected network of routers with random rates, and flows between random pairs."""
+    draw = random.Random(seed)
+    pairs = [(draw.randrange(after), after) for after in range(1, nodes)]
+    others = [pair for pair in itertools.combinations(range(nodes), 2) if pair not in pairs]
+    pairs += draw.sample(others, min(len(others), draw.randrange(1, 4)))
+    ids = ", ".join(f'{{ id = "r{node}", kind = "router" }}' for node in range(nodes))
+    links = ", ".join(
+        f'{{ a = "r{a}", b = "r{b}", rate = "{draw.choice([2, 3, 5, 8])} Mbit/s", '
+        f'delay = "{draw.choice([1, 3, 10])} ms", queue = "30 packets" }}'
+        for a, b in pairs
+    )
+    text = f'duration = "6 s"\n[topology]\nkind = "graph"\nnode = [{ids}]\nlink = [{links}]\n'
+    for _ in range(draw.randrange(2, 5)):
+        source, destination = draw.sample(range(nodes), 2)
+        size = f"{draw.choice([100, 300, 700])} kB" if sizes else "endless"
+        start = f"{draw.choice([0, 200])} ms" if sizes else "0 s"
+        text += (
+            f'[[flow]]\nkind = "transfer"\nfrom = "r{source}"\nto = "r{destination}"\n'
+            f'size = "{size}"\nstart = "{start}"\n'
+        )
+    return text
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "s.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+# Exhaustive search.
+
+
+def simple_paths(p: Program, source: int, destination: int) -> Iterator[list[int]]:
+    """All paths without a repeated node, as arcs."""
+
+    def grown(node: int, seen: frozenset[int], arcs: list[int]) -> Iterator[list[int]]:
+        if node == destination:
+            yield arcs
+            return
+        for arc in np.flatnonzero(p.tails == node):
+            head = int(p.heads[arc])
+            if head not in seen:
+                yield from grown(head, seen | {head}, [*arcs, int(arc)])
+
+    yield from grown(source, frozenset([source]), [])
+
+
+def best_vertex(rows: np.ndarray, limits: np.ndarray, gain: np.ndarray) -> float:
+    """The maximum of gain · x over rows · x ≤ limits, x ≥ 0, by trying every vertex."""
+    count = len(gain)
+    planes = np.vstack([rows, -np.eye(count)])
+    at = np.r_[limits, np.zeros(count)]
+    best = 0.0
+    choices = itertools.combinations(range(len(planes)), count)
+    while chosen := list(itertools.islice(choices, 20_000)):
+        picked = np.array(chosen)
+        matrices = planes[picked]
+        regular = np.abs(np.linalg.det(matrices)) > 1e-9
+        points = np.linalg.solve(matrices[regular], at[picked][regular][..., None])[..., 0]
+        inside = (points @ planes.T <= at + 1e-7).all(axis=1)
+        if inside.any():
+            best = max(best, float((points[inside] @ gain).max()))
+    return best
+
+
+def exhaustive(p: Program) -> tuple[float, float]:
+    """Total and common rate over all paths of all demands."""
+    paths = [
+        (index, path)
+        for index, demand in enumerate(p.demands)
+        for path in simple_paths(p, demand.source, demand.destination)
+    ]
+    load = np.zeros((len(p.resources), len(paths)))
+    for column, (index, path) in enumerate(paths):
+        for arc in path:
+            use = p.use[p.demands[index].class_].tocsc()[:, [arc]].toarray()[:, 0]
+            load[:, column] += use
+    used = load.any(axis=1)
+    total = best_vertex(load[used], p.capacities[used], np.ones(len(paths)))
+    floors = np.zeros((len(p.demands), len(paths) + 1))
+    for column, (index, _) in enumerate(paths):
+        floors[index, column] = -1
+    floors[:, -1] = [demand.weight for demand in p.demands]
+    rows = np.vstack([np.hstack([load[used], np.zeros((used.sum(), 1))]), floors])
+    limits = np.r_[p.capacities[used], np.zeros(len(p.demands))]
+    return total, best_vertex(rows, limits, np.eye(len(paths) + 1)[-1])
+
+
+def small(seed: int) -> str:
+    """Four routers in a ring with a chord or not, two or three flows."""
+    draw = random.Random(seed)
+    pairs = [(0, 1), (1, 2), (2, 3), (3, 0)] + ([(0, 2)] if seed % 2 else [])
+    ids = ", ".join(f'{{ id = "r{node}", kind = "router" }}' for node in range(4))
+    links = ", ".join(
+        f'{{ a = "r{a}", b = "r{b}", rate = "{draw.randrange(1, 9)} Mbit/s", delay = "1 ms" }}'
+        for a, b in pairs
+    )
+    text = f'duration = "6 s"\n[topology]\nkind = "graph"\nnode = [{ids}]\nlink = [{links}]\n'
+    for _ in range(2):
+        source, destination = draw.sample(range(4), 2)
+        text += (
+            f'[[flow]]\nkind = "transfer"\nfrom = "r{source}"\nto = "r{destination}"\n'
+            f'size = "endless"\ncount = {draw.randrange(1, 3)}\n'
+        )
+    return text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bounds_of_small_networks_are_those_of_every_vertex_over_every_path(
+    seed: int, tmp_path: Path
+) -> None:
+    p = program(written(tmp_path, small(seed)))
+    total, least = exhaustive(p)
+    linear = LinearProgram(p, 60)
+    assert linear.maximise(total=True).value == pytest.approx(total, rel=EPSILON)
+    assert linear.maximise().value == pytest.approx(least, rel=EPSILON)
+
+
+# Against runs.
+
+ROUTINGS = [
+    '{ protocol = "shortest-path" }',
+    '{ protocol = "shortest-path", metric = "inverse-rate" }',
+    '{ protocol = "bp-mr", granularity = "packet" }',
+    '{ protocol = "bp-mr", granularity = "flow" }',
+    '{ protocol = "olsr", warm_up = "20 s" }',
+    '{ protocol = "l2.5r" }',
+]
+
+
+def flows_of_run(
+    file: Path, routing: str, overrides: Sequence[tuple[str, str]] = ()
+) -> list[dict[str, Any]]:
+    result = backlane.run(file, overrides=[*overrides, ("routing", routing)], threads=1)
+    return result.flows.to_dicts()
+
+
+def require_below(bound: Bound, flows: list[dict[str, Any]]) -> None:
+    """No flow of a run beats the bounds."""
+    rates = [flow["goodput_bps"] / 1e6 for flow in flows]
+    if bound.is_endless:
+        assert sum(rates) <= bound.total_mbps
+        assert min(rates) <= bound.least_mbps
+        return
+    assert bound.finish is not None
+    each = {bound.flows[at]: s for at, s in zip(bound.finish.flows, bound.finish.each_s)}  # noqa: B905
+    finished = [flow for flow in flows if flow["finish_time_s"] is not None]
+    for flow in finished:
+        assert flow["finish_time_s"] >= each[flow["flow"]]
+    if len(finished) == len(bound.finish.flows):
+        times = [flow["finish_time_s"] for flow in finished]
+        assert sum(times) / len(times) >= bound.finish.mean_s
+        assert max(flow["finish_s"] for flow in finished) >= bound.finish.last_s
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("sizes", [False, True], ids=["endless", "sizes"])
+def test_no_routing_beats_the_bounds_of_a_random_network(
+    seed: int, sizes: bool, tmp_path: Path
+) -> None:
+    file = written(tmp_path, random_network(seed, sizes))
+    (bound,) = of(file)
+    for routing in ROUTINGS:
+        require_below(bound, flows_of_run(file, routing))
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+STATIC = [ROUTINGS[0]]
+ACCESS = {
+    "ideal cells, sizes": (
+        "demo/grid.toml", ["access.ues=30", 'flow.0.size="2 MB"', 'flow.0.start="0 s"'],
+        [ROUTINGS[0], ROUTINGS[2]],
+    ),
+    "ideal cells, places drawn": (
+        "demo/grid.toml",
+        ["access.ues=20", 'flow.0.size="endless"', 'flow.0.start="0 s"', 'duration="2 s"',
+         'access.placement="random"'],
+        [ROUTINGS[3]],
+    ),
+    "LTE cell": ("lte_cell.toml", ['duration="4 s"'], STATIC),
+    "LTE cell, UEs that stand": (
+        "lte_cell.toml",
+        ['duration="4 s"', 'access.fading="none"',
+         'access.ue=[{ near = "enb1", distance = "500 m" }, { near = "enb1", distance = "3 km" }]'],
+        STATIC,
+    ),
+    "LTE in a grid": (
+        "lte_backhaul.toml",
+        ["access.ues=12", 'flow.0.size="1 MB"', 'flow.0.start="uniform 0 s 500 ms"'],
+        [ROUTINGS[0], ROUTINGS[2]],
+    ),
+    "802.11g": ("wifi_mesh/scenario.toml", ['flow.0.size="300 kB"'], ROUTINGS[:4]),
+    "802.11a, two radios": (
+        "multipath_mesh/scenario.toml", ['duration="5 s"', 'flow.0.start="0 s"'],
+        [ROUTINGS[0], ROUTINGS[5]],
+    ),
+    "802.11b as ns-2": (
+        "wifi_cells.toml", ['duration="10 s"', 'flow.0.start="0 s"'], ROUTINGS[:5],
+    ),
+    "traces": ("trace_access/scenario.toml", ['duration="10 s"'], STATIC),
+}  # fmt: skip
+
+
+def example(name: str, folder: Path) -> Path:
+    """A copy of an example without its sweep."""
+    source = EXAMPLES / name
+    for beside in source.parent.iterdir():
+        if beside.is_file():
+            shutil.copy(beside, folder)
+    copy = folder / source.name
+    copy.write_text(source.read_text("utf-8").split("\n[sweep]")[0], encoding="utf-8")
+    return copy
+
+
+@pytest.mark.parametrize("scene", ACCESS)
+def test_no_routing_beats_the_bounds_over_cells_and_radios(scene: str, tmp_path: Path) -> None:
+    name, settings, routings = ACCESS[scene]
+    overrides = parse_overrides(settings)
+    file = example(name, tmp_path)
+    (bound,) = of(file, overrides)
+    for routing in routings:
+        require_below(bound, flows_of_run(file, routing, overrides))
+
+
+# Proofs and parts.
+
+
+def grid(side: int, flows: int, seed: int) -> str:
+    """A grid with random rates, and transfers from two corners to random nodes."""
+    draw = random.Random(seed)
+    at = [f"r{node}" for node in range(side * side)]
+    ids = ", ".join(f'{{ id = "{node}", kind = "router" }}' for node in at)
+    pairs = [(n, n + 1) for n in range(side * side) if (n + 1) % side]
+    pairs += [(n, n + side) for n in range(side * (side - 1))]
+    links = ", ".join(
+        f'{{ a = "{at[a]}", b = "{at[b]}", rate = "{draw.choice([100, 200, 500])} Mbit/s", '
+        f'delay = "1 ms" }}'
+        for a, b in pairs
+    )
+    text = f'duration = "6 s"\n[topology]\nkind = "graph"\nnode = [{ids}]\nlink = [{links}]\n'
+    for corner in (at[0], at[-1]):
+        ends = ", ".join(f'"{end}"' for end in draw.sample(at[1:-1], flows))
+        text += f'[[flow]]\nkind = "transfer"\nfrom = "{corner}"\nto = [{ends}]\nsize = "1 MB"\n'
+    return text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_prices_prove_the_value(seed: int, tmp_path: Path) -> None:
+    p = program(written(tmp_path, grid(6, 12, seed)))
+    best = LinearProgram(p, 60).maximise()
+    assert Paths(p).concurrent_bound(best.prices) == pytest.approx(best.value, rel=EPSILON)
+    # Any other prices prove less.
+    others = best.prices + np.linspace(0, best.prices.max(), len(best.prices))
+    assert Paths(p).concurrent_bound(others) >= best.value
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_approximation_encloses_the_optimum(seed: int, tmp_path: Path) -> None:
+    file = written(tmp_path, grid(6, 12, seed))
+    (exact,) = of(file, method="exact")
+    (near,) = of(file, method="approximate")
+    assert near.reached_mbps <= exact.least_mbps <= near.least_mbps * (1 + EPSILON)
+    assert 0 < near.gap <= 0.01
+    assert near.total_mbps >= exact.total_mbps * (1 - EPSILON)
+    assert near.finish is not None and exact.finish is not None
+    # Fewer sets of prices prove less.
+    assert 0.9 < near.finish.last_s / exact.finish.last_s < 1 + EPSILON
+
+
+def test_the_total_of_an_approximation_is_exact_from_one_source(tmp_path: Path) -> None:
+    file = written(tmp_path, grid(5, 8, 1).rsplit("[[flow]]", 1)[0])
+    (exact,) = of(file, method="exact")
+    (near,) = of(file, method="approximate")
+    assert near.total_mbps == pytest.approx(exact.total_mbps, rel=EPSILON)
+
+
+def test_no_order_of_jobs_has_a_smaller_sum_than_shortest_remaining_first() -> None:
+    draw = np.random.default_rng(1)
+    for _ in range(40):
+        release, length = draw.uniform(0, 4, 6), draw.uniform(0.1, 3, 6)
+        done, last = shortest_remaining_first(release, length)
+        sums = []
+        for order in itertools.permutations(range(6)):
+            # A job runs where it is released and no job before it in the order waits.
+            left, now, ends = list(length), 0.0, [0.0] * 6
+            while any(left):
+                ready = [job for job in order if left[job] > 0 and release[job] <= now]
+                later = [release[job] for job in order if left[job] > 0 and release[job] > now]
+                if not ready:
+                    now = min(later)
+                    continue
+                step = min(left[ready[0]], min(later, default=np.inf) - now)
+                left[ready[0]] -= step
+                if left[ready[0]] < 1e-12:
+                    left[ready[0]] = 0.0
+                now += step
+                ends[ready[0]] = now
+            sums.append(sum(ends))
+            assert max(ends) == pytest.approx(last)
+        assert done.sum() <= min(sums) + 1e-9
+
+
+def test_max_min_rates_on_a_tree_are_those_of_progressive_filling(tmp_path: Path) -> None:
+    # From the root: 6 Mbit/s to a, with children b (1) and c (9). Three flows to a, b and c:
+    # b is held at 1, a and c share the remaining 5.
+    text = (
+        'duration = "9 s"\n[topology]\nkind = "graph"\nnode = ['
+        + ", ".join(f'{{ id = "{node}", kind = "router" }}' for node in "rabc")
+        + "]\nlink = ["
+        + ", ".join(
+            f'{{ a = "{a}", b = "{b}", rate = "{rate} Mbit/s", delay = "1 ms" }}'
+            for a, b, rate in (("r", "a", 6), ("a", "b", 1), ("a", "c", 9))
+        )
+        + ']\n[[flow]]\nkind = "udp"\nfrom = "r"\nto = ["a", "b", "c"]\nrate = "50 Mbit/s"\n'
+        + 'packet_size = "972 B"\n'
+    )
+    (bound,) = of(written(tmp_path, text))
+    share = 972 / 1000
+    assert bound.fair_mbps == pytest.approx([2.5 * share, 1 * share, 2.5 * share], rel=EPSILON)
+    assert bound.total_mbps == pytest.approx(6 * share, rel=EPSILON)
+    assert bound.least_mbps == pytest.approx(share, rel=EPSILON)
+    prices = {row.resource: row for row in bound.tight}
+    assert prices["a-b"].least_price == pytest.approx(share, rel=EPSILON)
+    assert prices["r-a"].total_price == pytest.approx(share, rel=EPSILON)
+
+
+def test_a_source_is_no_faster_than_its_rate(tmp_path: Path) -> None:
+    text = grid(3, 2, 1).replace('kind = "transfer"', 'kind = "udp"\nrate = "3 Mbit/s"')
+    (bound,) = of(written(tmp_path, text))
+    assert bound.total_mbps == pytest.approx(12, rel=EPSILON)
+    assert bound.least_mbps == pytest.approx(3, rel=EPSILON)
+    (near,) = of(written(tmp_path, text), method="approximate")
+    assert near.total_mbps == pytest.approx(12, rel=EPSILON)
+    assert near.least_mbps == pytest.approx(3, rel=EPSILON)
+
+
+DRAWN = [
+    'start = "uniform 0 s 2 s"\nsize = "exponential 30 kB"',
+    'start = "every exponential 100 ms from 1 s"\nsize = "uniform 10 kB 20 kB"\ncount = 2',
+    'start = "staggered"\nsize = "10 kB"',
+    'start = "every 200 ms from 1 s"\nsize = "10 kB"\ndrawn = 3',
+]
+
+
+@pytest.mark.parametrize("flow", DRAWN)
+def test_flows_are_those_that_the_run_starts(flow: str, tmp_path: Path) -> None:
+    text = BASE.split("[[flow]]")[0].replace("ues = 4", 'ues = 6\nplacement = "random"')
+    file = written(tmp_path, f'{text}[[flow]]\nkind = "download"\n{flow}\n')
+    for seed in (1, 5):
+        rows = backlane.run(file, seed=seed, threads=1).flows.to_dicts()
+        found = {each.name: each for each in program(file, seed).flows}
+        assert [row["flow"] for row in rows] == list(found)
+        for row in rows:
+            each = found[row["flow"]]
+            assert (each.source, each.destination) == (row["source"], row["destination"])
+            assert each.start_s == pytest.approx(row["start_s"], abs=1e-9)
+            assert each.size_bytes == row["size_bytes"]
+
+
+def test_streams_are_those_of_the_engine() -> None:
+    # The words that `the_first_words_are_stable` records.
+    stream = Streams(1).stream("enb1", "jitter")
+    assert [stream.next_u64(), stream.next_u64()] == [
+        15_356_191_216_236_939_095, 11_076_029_917_091_266_420,
+    ]  # fmt: skip
+
+
+# The command.
+
+
+def test_the_page_shows_what_the_command_prints(tmp_path: Path, cli: Cli) -> None:
+    page = (EXAMPLES.parent / "docs/concepts/bound.md").read_text("utf-8")
+    scenario = re.search(r"```toml valley.toml\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```text\n(.*?)```", page, re.DOTALL)
+    assert scenario and shown
+    (tmp_path / "valley.toml").write_text(scenario[1], encoding="utf-8")
+    printed = cli("bound", tmp_path / "valley.toml").out
+    assert [line.rstrip() for line in printed.splitlines()] == shown[1].splitlines()
+
+
+def test_json_has_every_flow_and_price(tmp_path: Path, cli: Cli) -> None:
+    file = written(tmp_path, BASE)
+    answer = json.loads(cli("bound", file, "--json").out)
+    (bound,) = answer["bounds"]
+    assert set(bound["fair_bps"]) == {"ue1", "ue2", "ue3", "ue4"}
+    assert set(bound["finish"]["each_s"]) == {"ue1", "ue2", "ue3", "ue4"}
+    assert bound["total_bps"] >= 4 * bound["least_bps"] > 0
+    assert bound["tight"][0]["total_price"] > 0
+
+
+def test_cells_that_differ_in_routing_alone_have_one_bound(tmp_path: Path, cli: Cli) -> None:
+    sweep = '\n[sweep]\n"routing.protocol" = ["shortest-path", "olsr"]\n"access.ues" = [2, 4]\n'
+    file = written(tmp_path, BASE + sweep)
+    found = of(file)
+    assert [bound.parameters for bound in found] == [{"access.ues": 2}, {"access.ues": 4}]
+
+
+REFUSED = {
+    "R050": (
+        'duration = "1 s"\n[topology]\nkind = "graph"\nnode = ['
+        '{ id = "a", kind = "router", x = "0 m", y = "0 m" }, '
+        '{ id = "b", kind = "router", x = "9 km", y = "0 m" }]\n'
+        'link = [{ a = "a", b = "b", medium = "wifi" }]\n[wifi]\n'
+        '[[flow]]\nkind = "transfer"\nfrom = "a"\nto = "b"\nsize = "1 MB"\n',
+        "no path leads from a to b",
+    ),
+    "R051": (
+        '[slotted]\nslots = 10\ninterference = "none"\nlink = [{ from = "a", to = "b" }]\n'
+        '[[slotted.flow]]\nfrom = "a"\nto = "b"\nrate = 0.5\n',
+        "a slotted model has no rates",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_what_has_no_bound_is_refused_with_its_place(code: str, tmp_path: Path, cli: Cli) -> None:
+    text, message = REFUSED[code]
+    file = written(tmp_path, text)
+    result = cli("bound", file)
+    assert result.code == 2
+    assert f"error[{code}]: {message}" in result.err
+    assert str(file) in result.err
+
+
+def test_a_program_that_takes_too_long_is_refused(tmp_path: Path) -> None:
+    p = program(written(tmp_path, grid(4, 4, 1)))
+    with pytest.raises(BacklaneError, match=r"took longer than 0 s") as raised:
+        LinearProgram(p, 0.0).maximise()
+    assert raised.value.code == "R052"
