@@ -95,6 +95,11 @@ impl Factory for Config {
         match stack {
             Stack::Ns3 => Self::ns3(),
             Stack::Ns3Of2016 => Self::ns3_of_2016(),
+            // HyStart's present form is that of 5.6.
+            Stack::Linux44 | Stack::Linux26 => Self {
+                hystart: HyStart::LinuxLegacy,
+                ..self
+            },
             Stack::Linux => self,
         }
     }
