@@ -70,7 +70,7 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
 )
 @click.option("--swap", is_flag=True, help="Exchange latitude and longitude.")
 @click.option(
-    "--crs", metavar="SYSTEM", help="Of projected coordinates: EPSG:CODE, metres or feet."
+    "--crs", metavar="SYSTEM", help="Of projected coordinates: EPSG:CODE, metres, feet, drawing."
 )
 @click.option(
     "--unknown",

@@ -90,6 +90,8 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         network.sources.append(source)
         try:
             source.format = formats.read(file, network, options.unit, options.format)
+            if "text" in vars(file) and not file.is_utf8:
+                network.note("assumed", f"{path.name} is not UTF-8: read as Windows-1252")
         except RecursionError as error:
             raise BacklaneError(
                 "R042", "the file is nested too deeply", path, "this is no network"

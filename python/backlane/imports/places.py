@@ -117,8 +117,8 @@ def check_ranges(network: Network) -> None:
             f"x {first.longitude:g}, y {first.latitude:g} of {shown(first.id)} are no degrees: "
             f"the file has projected coordinates ({read})",
             first.place,
-            "name their system with --crs EPSG:CODE (needs pyproj), or --crs metres or feet for "
-            "a local grid",
+            "name their system with --crs EPSG:CODE (needs pyproj), --crs metres or feet for "
+            "a local grid, or --crs drawing if they are none",
         )
     names = some([f"{shown(s.id)} ({s.latitude:g}, {s.longitude:g})" for s in wrong])
     raise BacklaneError(
@@ -137,13 +137,16 @@ def swap(network: Network) -> None:
 
 
 def project(network: Network, system: str) -> None:
-    """Convert projected coordinates: "metres", "feet" or a system that pyproj knows.
+    """Convert projected coordinates: "metres", "feet", a system of pyproj, or "drawing".
 
     Raises:
         BacklaneError: R049 without pyproj, R044 when the system is not known.
     """
     placed = [site for site in network.sites.values() if site.position is not None]
     word = system.lower()
+    if word == "drawing":
+        drawing(network, "--crs drawing")
+        return
     if word in ("metres", "meters", "m", "feet", "ft"):
         scale = 0.3048 if word in ("feet", "ft") else 1.0
         for site in placed:
