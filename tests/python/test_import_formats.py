@@ -261,6 +261,47 @@ def test_a_trace_starts_at_zero_and_keeps_its_points(tmp_path: Path) -> None:
     assert drive.network.traces[0].longest_gap_s == pytest.approx(0.040)
 
 
+def test_a_trace_for_each_direction_makes_both(tmp_path: Path) -> None:
+    (tmp_path / "bus.down").write_text("0\n2\n4\n10\n")
+    (tmp_path / "bus.up").write_text("0\n50\n100\n")
+    found = run([tmp_path / "bus.up", tmp_path / "bus.down"], Options(name="bus"))
+    assert 'downlink = "bus.down"\n' in found.written.scenario
+    assert 'uplink = "bus.up"\n' in found.written.scenario
+    assert backlane.check(save(found, tmp_path)) == []
+    with pytest.raises(BacklaneError) as error:
+        run([tmp_path / "bus.up", tmp_path / "bus.up"], Options())
+    assert error.value.code == "R046"
+
+
+def test_a_trace_with_long_steps_passes_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "slow.csv"
+    path.write_text("time_s,rate_mbps\n0,5\n40,6\n80,2\n")
+    found = run([path], Options())
+    assert 'max_gap = "41 s"' in found.written.scenario
+    assert backlane.check(save(found, tmp_path)) == []
+
+
+def test_the_medium_decides_the_delay(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("a,b,length_km\nx,y,100\n")
+    # 100 km over 299 702 547 m/s, and over 299 792 458 m/s / 1.468.
+    for medium, delay in (("air", "333.664 us"), ("fibre", "489.672 us")):
+        text = run([path], Options(medium=medium)).written.scenario  # type: ignore[arg-type]
+        assert f'delay = "{delay}"' in text
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [(b"%PDF-1.7", "PDF"), (b"\x89HDF\r\n", "HDF5"), (b"SQLite format 3\0", "GeoPackage")],
+)
+def test_common_files_that_are_not_read_are_named(start: bytes, word: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(start + bytes(100))
+    with pytest.raises(BacklaneError) as error:
+        run([tmp_path / "file"], Options())
+    assert error.value.code == "R040"
+    assert word in error.value.message
+
+
 def test_coordinates_in_every_notation_are_degrees() -> None:
     found = imported("tgplanner_test_csv_with_latlon_strings.csv", rule="mst")
     positions = [site.position for site in found.network.sites.values()]

@@ -293,10 +293,11 @@ def scenario(
         )
     measured = sum(link.delay_s is None and link.length_m is not None for link in network.links)
     if measured:
+        glass = "fibre (refractive index 1.468)"
         network.note(
-            "read",
-            f"the delay of {count(measured, 'link')} from the length, at the speed of light in "
-            f"{'air' if network.medium == 'air' else 'fibre (refractive index 1.468)'}",
+            "assumed",
+            f"the speed of light in {'air' if network.medium == 'air' else glass} for the delay of "
+            f"{count(measured, 'link')} from the length (--medium)",
         )
     if network.links:
         network.note("assumed", f"queues of {QUEUE_S * 1e3:.0f} ms, at least 60 kB")
