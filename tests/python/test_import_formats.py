@@ -392,6 +392,58 @@ def test_a_drive_with_positions_is_a_trace_in_kbit_per_second(tmp_path: Path) ->
     assert trace.points == [(0.0, 1e5), (0.5, 3e5), (2.0, 3e5)]
 
 
+def test_the_latlon_js_of_olsrd_has_positions_and_aliases(tmp_path: Path) -> None:
+    path = tmp_path / "latlon.js"
+    path.write_text(
+        "/* This file is overwritten regularly by olsrd */\n"
+        "Self('10.1.0.1',44.64,10.92,0,'','town');\n"
+        "Mid('10.1.0.2','10.2.0.2');\nNode('10.1.0.2',44.65,10.93,0,'10.1.0.1','mill');\n"
+        "Link('10.1.0.1','10.2.0.2',1.000,0.900,1.111);\n"
+        "Link('10.2.0.2','10.1.0.1',0.900,1.000,1.111);\n"
+    )
+    found = run([path], Options())
+    assert found.network.sites["10.1.0.2"].position == (44.65, 10.93)
+    assert found.network.sites["10.1.0.1"].name == "town"
+    assert (found.understood["links"], found.understood["rates"]) == (1, 0)
+
+
+def test_adjacency_data_of_networkx_lists_each_link_once(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(
+        '{"directed": false, "multigraph": false, "nodes": [{"id": 1}, {"id": 2}, {"id": 3}],'
+        ' "adjacency": [[{"id": 2}], [{"id": 1}, {"id": 3}], [{"id": 2}]]}'
+    )
+    assert run([path], Options()).understood["links"] == 2
+
+
+def test_pairs_of_sites_in_one_cell_are_divided_at_the_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    for pair, ends in (
+        ("aa:01-->bb:02", ("aa:01", "bb:02")), ("North - South", ("North", "South")),
+        ("n-1 -> n-2", ("n-1", "n-2")), ("A/B", ("A", "B")), ("A-B", ("A", "B")),
+    ):  # fmt: skip
+        path.write_text(f"site_pair,rate_mbps\n{pair},10\n")
+        (link,) = run([path], Options()).network.links
+        assert (link.a, link.b) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "degrees"),
+    [
+        ("44.6471", 44.6471), ("44,6471", 44.6471), ("-44.5", -44.5), ("44.5 S", -44.5),
+        ("S44.5", -44.5), ("44.371N", 44.371), ("44°30'00\"N", 44.5), ("44° 30.6' N", 44.51),
+        ("44-30-36.0 N", 44.51), ("44 30 36 S", -44.51), ("44:30:36", 44.51), ("−44.5", -44.5),
+    ],
+)  # fmt: skip
+def test_a_latitude_is_read_in_the_notations_of_surveys(
+    text: str, degrees: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "sites.tsv"
+    path.write_text(f"id\tlat\tlon\na\t{text}\t10.5\nb\t44\t10.6\n", encoding="utf-8")
+    found = run([path], Options(rule="mst"))
+    assert found.network.sites["a"].latitude == pytest.approx(degrees)
+
+
 def test_netjson_collections_keep_the_graphs_alone(tmp_path: Path) -> None:
     graph = json.loads((DATA / "netjson-3-links.json").read_text())
     path = tmp_path / "collection.json"

@@ -41,7 +41,7 @@ FORMATS = {
     "netjson": "NetJSON NetworkGraph",
     "node-link": "JSON of nodes and edges or links: networkx, topohub, SNDlib, Cytoscape, D3",
     "sndlib": "SNDlib, native or XML",
-    "olsr": "olsrd: jsoninfo or txtinfo",
+    "olsr": "olsrd: jsoninfo, txtinfo or latlon.js",
     "meshviewer": "Freifunk meshviewer.json, or nodes.json and graph.json of ffmap",
     "batman": "batadv-vis: jsondoc, json or a table",
     "bmx6": "BMX6: a list of nodes with their links",
@@ -245,6 +245,8 @@ def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
         return name, lambda network: mesh.tables(file, network)
     if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
+    if re.search(r"^\s*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
+        return "olsr", lambda network: mesh.latlon(file, network)
     if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
         return "babel", lambda network: mesh.babel(file, network)
     if head.startswith(("OpenVPN CLIENT LIST", "TITLE,OpenVPN", "TITLE\tOpenVPN")):

@@ -37,8 +37,8 @@ _DMS = re.compile(
 def degrees(text: str) -> tuple[float, str] | None:
     """A coordinate in degrees with its hemisphere (N, S, E, W or nothing).
 
-    Reads ``44.64``, ``44,64``, ``33.8688 S``, ``N 50 22.15``, ``160°20'2.04"E``. None for
-    anything else.
+    Reads ``44.64``, ``44,64``, ``33.8688 S``, ``N 50 22.15``, ``160°20'2.04"E``, ``41-23-45 N``.
+    None for anything else.
     """
     text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")
     value = plain(text)
@@ -49,6 +49,8 @@ def degrees(text: str) -> tuple[float, str] | None:
         hemisphere, text = text[0].upper(), text[1:].strip()
     elif text and text[-1].upper() in "NSEWO" and not text[:-1].strip().isalpha():
         hemisphere, text = text[-1].upper(), text[:-1].strip()
+    if re.fullmatch(r"\d{1,3}-\d{1,2}-\d{1,2}(?:\.\d+)?", text):
+        text = text.replace("-", " ")
     found = _DMS.fullmatch(text)
     if found is None:
         return None
