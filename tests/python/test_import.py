@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from conftest import Cli
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 import backlane
 from backlane import plugins
 from backlane.errors import CODES, explain
-from backlane.imports import FORMATS, Options, run
+from backlane.imports import FORMATS, Network, Options, run
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data/import"
@@ -154,6 +158,76 @@ def test_recorded_levels_are_summed_up_with_their_gaps(
     assert record["l2"] == "3 levels, median -50.0 dBm, least -52.0, 1 gaps of more than 5 min"
     notes = " ".join(note.text for note in found.network.notes)
     assert "10 levels of 2 links, 1 missing; the deepest fade is 20.0 dB on l1" in notes
+
+
+def scattered(number: int) -> list[tuple[float, float]]:
+    draw = random.Random(number)
+    return [(45 + draw.random(), 9 + draw.random()) for _ in range(number)]
+
+
+def by_rule(rule: str, places: list[tuple[float, float]], tmp_path: Path) -> Network:
+    path = tmp_path / "sites.csv"
+    rows = "".join(f"s{i},{lat!r},{lon!r}\n" for i, (lat, lon) in enumerate(places))
+    path.write_text("id,lat,lon\n" + rows)
+    return run([path], Options(rule=rule)).network
+
+
+def chords(places: list[tuple[float, float]]) -> np.ndarray:
+    angles = np.radians(np.array(places))
+    lat, lon = angles[:, 0], angles[:, 1]
+    space = np.column_stack((np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)))
+    found: np.ndarray = np.linalg.norm(space[:, None] - space[None], axis=2) * 6_371_008.8
+    return found
+
+
+@pytest.mark.parametrize("all_pairs", [1000, 100])
+def test_the_tree_has_the_length_of_scipys(
+    all_pairs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Above the limit only near pairs are looked at.
+    monkeypatch.setattr("backlane.imports.pieces._ALL_PAIRS", all_pairs)
+    number = 400
+    places = scattered(number)
+    distances = chords(places)
+    network = by_rule("mst", places, tmp_path)
+    assert len(network.links) == number - 1
+    mine = sum(distances[int(link.a[1:]), int(link.b[1:])] for link in network.links)
+    assert mine == pytest.approx(minimum_spanning_tree(distances).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [40, 120])
+def test_gabriel_links_are_those_of_looking_at_every_third_site(
+    number: int, tmp_path: Path
+) -> None:
+    places = scattered(number)
+    squares = chords(places) ** 2
+    expected = {
+        (i, j)
+        for i in range(number)
+        for j in range(i)
+        if all(
+            squares[i, k] + squares[k, j] >= squares[i, j] for k in range(number) if k not in (i, j)
+        )
+    }
+    links = by_rule("gabriel", places, tmp_path).links
+    assert {tuple(sorted((int(x.a[1:]), int(x.b[1:])), reverse=True)) for x in links} == expected
+
+
+def test_a_mesh_keeps_its_degrees(tmp_path: Path) -> None:
+    degrees = Counter(
+        end for link in by_rule("mesh", scattered(200), tmp_path).links for end in (link.a, link.b)
+    )
+    assert max(degrees.values()) <= 4
+    assert sum(degree == 3 for degree in degrees.values()) > 150
+
+
+def test_text_that_is_not_utf8_is_read_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "sites.csv"
+    path.write_bytes("id,lat,lon\nKöln,50.9,6.9\nAachen,50.8,6.1\n".encode("cp1252"))
+    found = run([path], Options(rule="mst"))
+    assert "Köln" in found.network.sites
+    assert 'id = "Koln"' in found.written.scenario
+    assert any("Windows-1252" in text for text in found.network.texts("assumed"))
 
 
 def test_tables_in_parquet_and_workbooks_are_read(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ MARK = "<Placemark><name>{}</name><Point><coordinates>{}</coordinates></Point></
 PATH = "<Placemark><LineString><coordinates>{}</coordinates></LineString></Placemark>"
 SITES = "id,latitude,longitude\na,44.1,10.1\nb,44.2,10.2\n"
 LINKS = "site_a,site_b,rate_mbps,length_km,loss\n"
+CELLS = "radio,mcc,net,area,cell,unit,lon,lat\n"
 OLSR = '{"topology":[{"lastHopIP":"1","destinationIP":%s}],"mid":%s}'
 SND = "?SNDlib native format; type: network; version: 1.0\n"
 SNDXML = '<network xmlns="http://sndlib.zib.de/network">{}</network>'
@@ -216,22 +217,105 @@ BAD: dict[str, list[tuple[str, str, str]]] = {
          "</demandValue></demand>")),
         ("R043", "", XML + BOMB + SNDXML.format("&b;")),
     ],
-    "other dumps": [
+    "batman": [
+        ("R041", ": vis", '{"vis":{}}'),
+        ("R041", "vis[0]", '{"vis":[1]}'),
         ("R041", "vis[0].primary", '{"vis":[{"neighbors":[]}]}'),
+        ("R041", "vis[0].primary", '{"vis":[{"primary":{},"neighbors":[]}]}'),
+        ("R041", "vis[0].neighbors", '{"vis":[{"primary":"a","neighbors":"b"}]}'),
         ("R041", "vis[0].neighbors[0]", '{"vis":[{"primary":"a","neighbors":[1]}]}'),
+        ("R041", "neighbors[0].router", '{"vis":[{"primary":"a","neighbors":[{"neighbor":"b"}]}]}'),
+        ("R041", "neighbors[0].neighbor", '{"vis":[{"primary":"a","neighbors":[{"router":"a",'
+         '"neighbor":null}]}]}'),
+        ("R041", ":1:", '{"vis":['),
+        ("R041", "line[0].router", '{"router":null,"neighbor":"b"}\n{"primary":"a"}\n'),
+        ("R046", "", '{"vis":[]}'),
+    ],
+    "bmx6": [
         ("R041", "nodes[1].name", '[{"name":"a","links":[]},{"links":[]}]'),
+        ("R041", "nodes[1]", '[{"name":"a","links":[]},7]'),
+        ("R041", "nodes[1].name", '[{"name":"a","links":[]},{"name":null,"links":[]}]'),
+        ("R041", "nodes[1].name", '[{"name":"a","links":[]},{"name":" ","links":[]}]'),
+        ("R041", "nodes[0].links", '[{"name":"a","links":{}}]'),
+        ("R041", "nodes[0].links[0]", '[{"name":"a","links":["b"]}]'),
         ("R041", "nodes[0].links[0].name", '[{"name":"a","links":[{"rxRate":1}]}]'),
+        ("R041", "nodes[0].links[0].name", '[{"name":"a","links":[{"name":[]}]}]'),
+        ("R041", ":1:", '[{"name":"a","links":['),
+        ("R046", "", '[{"name":"a","links":[]},{"name":"b","links":[]}]'),
+    ],
+    "ospf and babel": [
         ("R041", "", "BIRD 2.0 ready.\narea 0.0.0.0\n"),
+        ("R041", "", "area 0.0.0.0\nrouter 1.1.1.1\n"),
+        ("R041", "", "area 0.0.0.0\n\n\t\tdistance 10\n"),
+        ("R046", "", "area 0.0.0.0\n\n\trouter 1.1.1.1\n\n\trouter 1.1.1.2\n"),
+        ("R046", "", "area 0\n\trouter 1.1.1.1\n\t\tstubnet 1.2.0.0/16\n\trouter 1.1.1.2\n"),
+        ("R046", "", "area 0\n\trouter 1.1.1.1\n\t\trouter 1.1.1.1 metric 1\n"
+         "\trouter 1.1.1.2\n"),
+        ("R046", "", "area 0\n\trouter 1.1.1.1\n\t\tunreachable\n"),
+        ("R046", "", "area 0\n\tnetwork 10.0.0.0/8\n\t\trouter 1.1.1.1\n"),
+        ("R041", "", "BABEL 1.0\nversion babeld-1.9\nok\n"),
+        ("R041", "", "BABEL 1.0\nadd neighbour 5 address\n"),
+    ],
+    "cnml": [
         ("R041", ":2", XML + '<cnml><node id="1" lat="x" lon="2"/></cnml>'),
+        ("R041", ":2", XML + '<cnml><node id="1" lat="2" lon="?"/></cnml>'),
         ("R041", ":2", XML + '<cnml><node id="1"><link id="2"/></node></cnml>'),
         ("R045", ":2", XML + '<cnml><node id="1"/><node id="1"/></cnml>'),
+        ("R045", ":2", XML + '<cnml><node title="x"/></cnml>'),
+        ("R046", "", XML + '<cnml><node id="1"/><node id="2"/></cnml>'),
+        ("R046", "", XML + "<cnml/>"),
+        ("R041", ":2:", XML + '<cnml><node id="1">'),
+        ("R041", ":2:", XML + '<cnml><node id="1" id="2"/></cnml>'),
+        ("R044", ":2", XML + '<cnml><node id="1" lat="100" lon="9"/>'
+         '<node id="2" lat="101" lon="8"/></cnml>'),
+        ("R043", "", XML + BOMB + "<cnml>&b;</cnml>"),
+    ],
+    "gnpy": [
+        ("R041", ": elements", '{"elements":7,"connections":[]}'),
+        ("R041", "elements[0]", '{"elements":["a"],"connections":[]}'),
         ("R041", "elements[0].uid", '{"elements":[{"type":"Roadm"}],"connections":[]}'),
+        ("R041", "elements[0].uid", '{"elements":[{"uid":{},"type":"Roadm"}],"connections":[]}'),
+        ("R045", "elements[1]", '{"elements":[{"uid":"a","type":"Roadm"},'
+         '{"uid":"a","type":"Roadm"}],"connections":[]}'),
+        ("R041", ": connections", '{"elements":[{"uid":"a","type":"Roadm"}],"connections":{}}'),
+        ("R041", "connections[0]", '{"elements":[{"uid":"a","type":"Roadm"}],"connections":[1]}'),
+        ("R041", ".to_node", '{"elements":[{"uid":"a","type":"Roadm"}],"connections":'
+         '[{"from_node":"a"}]}'),
         ("R045", "connections[0]", '{"elements":[{"uid":"a","type":"Roadm"}],"connections":'
          '[{"from_node":"a","to_node":"b"}]}'),
-        ("R040", "", '[{"colour":"red"}]'),
-        ("R041", "", "BABEL 1.0\nversion babeld-1.9\nok\n"),
-        ("R041", "nodeList[0].name", '{"nodeList":[{}]}'),
+        ("R046", "", '{"elements":[{"uid":"f","type":"Fiber"}],"connections":[]}'),
+        ("R044", "elements[0]", '{"elements":[{"uid":"a","type":"Roadm","metadata":{"location":'
+         '{"latitude":"x","longitude":2}}}],"connections":[]}'),
+    ],
+    "open fibre data": [
+        ("R041", ": networks", '{"networks":{}}'),
+        ("R041", "networks[0]", '{"networks":["a"]}'),
+        ("R041", "networks[0].nodes", '{"networks":[{"nodes":1}]}'),
         ("R041", "networks[0].nodes[0].id", '{"networks":[{"nodes":[{}],"spans":[]}]}'),
+        ("R045", "networks[0].nodes[1]", '{"networks":[{"nodes":[{"id":"1"},{"id":"1"}]}]}'),
+        ("R044", "nodes[0].location", '{"networks":[{"nodes":[{"id":"1","location":'
+         '{"coordinates":["x"]}}]}]}'),
+        ("R041", "spans[0].start", '{"networks":[{"nodes":[{"id":"1"}],"spans":[{"end":"1"}]}]}'),
+        ("R041", "spans[0].end", '{"networks":[{"nodes":[{"id":"1"}],"spans":[{"start":"1",'
+         '"end":{}}]}]}'),
+        ("R045", "spans[0]", '{"networks":[{"nodes":[{"id":"1"}],"spans":[{"start":"1",'
+         '"end":"2"}]}]}'),
+        ("R044", "spans[0].route", '{"networks":[{"nodes":[{"id":"1"},{"id":"2"}],"spans":'
+         '[{"start":"1","end":"2","route":{"coordinates":[7]}}]}]}'),
+        ("R046", "", '{"networks":[]}'),
+    ],
+    "lists of devices and cells": [
+        ("R041", ": nodeList", '{"nodeList":{}}'),
+        ("R041", "nodeList[0]", '{"nodeList":[1]}'),
+        ("R041", "nodeList[0].name", '{"nodeList":[{}]}'),
+        ("R044", "nodeList[0]", '{"nodeList":[{"name":"a","latitude":"x","longitude":1}]}'),
+        ("R045", "nodeList[1]", '{"nodeList":[{"name":"a"},{"name":"a"}]}'),
+        ("R046", "", '{"nodeList":[{"name":"a"},{"name":"b"}]}'),
+        ("R040", "", '[{"colour":"red"}]'),
+        ("R044", ":2", CELLS + "GSM,1,1,1,1,1,x,y\n"),
+        ("R041", ":2", CELLS + "GSM,1,1\n"),
+        ("R044", ":2", CELLS + "GSM,1,1,1,1,1,44,100\nGSM,1,1,1,1,1,45,101\n"),
+        ("R046", "", CELLS + "GSM,1,1,1,1,1,4,50\nLTE,1,1,1,1,1,5,50\n"),
         ("R040", "", "OpenVPN CLIENT LIST\nUpdated,now\n"),
     ],
     "traces": [
@@ -250,7 +334,6 @@ BAD: dict[str, list[tuple[str, str, str]]] = {
         ("R040", "", "time,rain\n1,2\n2,3\n"),
         ("R047", ":2", "link,time_unix_s,rx_dbm\nl1,1,loud\n"),
         ("R047", ":2", "link,time_unix_s,rx_dbm\nl1,then,-40\n"),
-        ("R044", ":2", "radio,mcc,net,area,cell,unit,lon,lat\nGSM,1,1,1,1,1,x,y\n"),
     ],
 }  # fmt: skip
 
@@ -493,3 +576,73 @@ def test_json_of_other_shapes_is_imported_or_refused_with_a_code(
     tmp_path: Path, name: str, seed: int
 ) -> None:
     only_coded(reshaped(SAMPLES[name], random.Random(seed)), tmp_path, name)
+
+
+SHEETS = {
+    "xl/workbook.xml": '<workbook xmlns:r="r"><sheets><sheet name="Nodes" r:id="r1"/>'
+    '<sheet name="Links" r:id="r2"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" '
+    'Target="worksheets/sheet1.xml"/><Relationship Id="r2" Target="worksheets/sheet2.xml"/>'
+    "</Relationships>",
+    "xl/sharedStrings.xml": "<sst><si><t>City</t></si><si><r><t>Lati</t></r><r><t>tude</t></r></si>"
+    "<si><t>Longitude</t></si></sst>",
+    "xl/worksheets/sheet1.xml": "<worksheet><sheetData>"
+    '<row r="3"><c r="A3" t="s"><v>0</v></c><c r="B3" t="s"><v>1</v></c>'
+    '<c r="C3" t="s"><v>2</v></c></row>'
+    '<row r="4"><c r="A4" t="inlineStr"><is><t>Oslo</t></is></c><c r="B4"><v>59.9</v></c>'
+    '<c r="C4"><v>10.7</v></c></row>'
+    '<row r="5"><c r="A5" t="str"><v>Bergen</v></c><c r="B5"><v>60.4</v></c>'
+    '<c r="C5"><v>5.3</v></c></row></sheetData></worksheet>',
+    "xl/worksheets/sheet2.xml": "<worksheet><sheetData>"
+    '<row><c t="str"><v>Node A</v></c><c t="str"><v>Node Z</v></c>'
+    '<c r="E1" t="str"><v>Distance (km)</v></c></row>'
+    '<row><c t="str"><v>Oslo</v></c><c t="str"><v>Bergen</v></c><c r="E2"><v>480</v></c></row>'
+    "</sheetData></worksheet>",
+}  # fmt: skip
+
+
+def workbook(path: Path, **changes: str) -> Path:
+    """A workbook with some of its parts replaced; an empty one is left out."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in SHEETS.items():
+            text = changes.get(Path(name).stem.removesuffix(".xml"), text)
+            if text:
+                file.writestr(name, text)
+    return path
+
+
+def test_a_workbook_of_nodes_and_links_is_read(tmp_path: Path) -> None:
+    found = run([workbook(tmp_path / "net.xlsx")], Options())
+    assert found.network.sites["Oslo"].position == (59.9, 10.7)
+    (link,) = found.network.links
+    assert (link.a, link.b, link.length_m) == ("Oslo", "Bergen", 480_000)
+    assert "row 4" in found.network.sites["Oslo"].place
+
+
+@pytest.mark.parametrize(
+    ("code", "changes"),
+    [
+        ("R041", {"workbook": ""}),
+        ("R041", {"workbook": "<workbook>"}),
+        ("R041", {"workbook": "<workbook/>"}),
+        ("R041", {"sharedStrings": ""}),
+        ("R041", {"sharedStrings": "<sst/>"}),
+        ("R041", {"sheet1": "<worksheet><row>"}),
+        ("R043", {"sheet1": f"{BOMB}<worksheet>&b;</worksheet>"}),
+        ("R043", {"sharedStrings": f"{OUTSIDE}<sst>&a;</sst>"}),
+        ("R040", {"sheet1": "", "sheet2": SHEETS["xl/worksheets/sheet1.xml"].replace("4", "9")
+                  .replace("<v>0", "<v>7").replace('t="s"><v>7', 't="str"><v>Colour')
+                  .replace('t="s"', 't="str"')}),
+        ("R045", {"sheet2": SHEETS["xl/worksheets/sheet2.xml"].replace(">Bergen", ">Berlin")}),
+        ("R047", {"sheet2": SHEETS["xl/worksheets/sheet2.xml"].replace("480", "far")}),
+        ("R044", {"sheet1": SHEETS["xl/worksheets/sheet1.xml"].replace("59.9", "north")}),
+    ],
+)  # fmt: skip
+def test_a_damaged_workbook_is_refused(code: str, changes: dict[str, str], tmp_path: Path) -> None:
+    assert refused(workbook(tmp_path / "net.xlsx", **changes)).code == code
+
+
+def test_any_damage_of_a_workbook_has_a_code(tmp_path: Path) -> None:
+    data = workbook(tmp_path / "net.xlsx").read_bytes()
+    for seed in range(150):
+        only_coded(damaged(data, random.Random(seed)), tmp_path, "damaged.xlsx")

@@ -261,6 +261,47 @@ def test_a_trace_starts_at_zero_and_keeps_its_points(tmp_path: Path) -> None:
     assert drive.network.traces[0].longest_gap_s == pytest.approx(0.040)
 
 
+def test_a_trace_for_each_direction_makes_both(tmp_path: Path) -> None:
+    (tmp_path / "bus.down").write_text("0\n2\n4\n10\n")
+    (tmp_path / "bus.up").write_text("0\n50\n100\n")
+    found = run([tmp_path / "bus.up", tmp_path / "bus.down"], Options(name="bus"))
+    assert 'downlink = "bus.down"\n' in found.written.scenario
+    assert 'uplink = "bus.up"\n' in found.written.scenario
+    assert backlane.check(save(found, tmp_path)) == []
+    with pytest.raises(BacklaneError) as error:
+        run([tmp_path / "bus.up", tmp_path / "bus.up"], Options())
+    assert error.value.code == "R046"
+
+
+def test_a_trace_with_long_steps_passes_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "slow.csv"
+    path.write_text("time_s,rate_mbps\n0,5\n40,6\n80,2\n")
+    found = run([path], Options())
+    assert 'max_gap = "41 s"' in found.written.scenario
+    assert backlane.check(save(found, tmp_path)) == []
+
+
+def test_the_medium_decides_the_delay(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("a,b,length_km\nx,y,100\n")
+    # 100 km over 299 702 547 m/s, and over 299 792 458 m/s / 1.468.
+    for medium, delay in (("air", "333.664 us"), ("fibre", "489.672 us")):
+        text = run([path], Options(medium=medium)).written.scenario  # type: ignore[arg-type]
+        assert f'delay = "{delay}"' in text
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [(b"%PDF-1.7", "PDF"), (b"\x89HDF\r\n", "HDF5"), (b"SQLite format 3\0", "GeoPackage")],
+)
+def test_common_files_that_are_not_read_are_named(start: bytes, word: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(start + bytes(100))
+    with pytest.raises(BacklaneError) as error:
+        run([tmp_path / "file"], Options())
+    assert error.value.code == "R040"
+    assert word in error.value.message
+
+
 def test_coordinates_in_every_notation_are_degrees() -> None:
     found = imported("tgplanner_test_csv_with_latlon_strings.csv", rule="mst")
     positions = [site.position for site in found.network.sites.values()]
@@ -349,6 +390,58 @@ def test_a_drive_with_positions_is_a_trace_in_kbit_per_second(tmp_path: Path) ->
                      ' {"duration_ms": 1500, "bandwidth_kbps": 300}]')  # fmt: skip
     (trace,) = run([steps], Options()).network.traces
     assert trace.points == [(0.0, 1e5), (0.5, 3e5), (2.0, 3e5)]
+
+
+def test_the_latlon_js_of_olsrd_has_positions_and_aliases(tmp_path: Path) -> None:
+    path = tmp_path / "latlon.js"
+    path.write_text(
+        "/* This file is overwritten regularly by olsrd */\n"
+        "Self('10.1.0.1',44.64,10.92,0,'','town');\n"
+        "Mid('10.1.0.2','10.2.0.2');\nNode('10.1.0.2',44.65,10.93,0,'10.1.0.1','mill');\n"
+        "Link('10.1.0.1','10.2.0.2',1.000,0.900,1.111);\n"
+        "Link('10.2.0.2','10.1.0.1',0.900,1.000,1.111);\n"
+    )
+    found = run([path], Options())
+    assert found.network.sites["10.1.0.2"].position == (44.65, 10.93)
+    assert found.network.sites["10.1.0.1"].name == "town"
+    assert (found.understood["links"], found.understood["rates"]) == (1, 0)
+
+
+def test_adjacency_data_of_networkx_lists_each_link_once(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(
+        '{"directed": false, "multigraph": false, "nodes": [{"id": 1}, {"id": 2}, {"id": 3}],'
+        ' "adjacency": [[{"id": 2}], [{"id": 1}, {"id": 3}], [{"id": 2}]]}'
+    )
+    assert run([path], Options()).understood["links"] == 2
+
+
+def test_pairs_of_sites_in_one_cell_are_divided_at_the_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    for pair, ends in (
+        ("aa:01-->bb:02", ("aa:01", "bb:02")), ("North - South", ("North", "South")),
+        ("n-1 -> n-2", ("n-1", "n-2")), ("A/B", ("A", "B")), ("A-B", ("A", "B")),
+    ):  # fmt: skip
+        path.write_text(f"site_pair,rate_mbps\n{pair},10\n")
+        (link,) = run([path], Options()).network.links
+        assert (link.a, link.b) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "degrees"),
+    [
+        ("44.6471", 44.6471), ("44,6471", 44.6471), ("-44.5", -44.5), ("44.5 S", -44.5),
+        ("S44.5", -44.5), ("44.371N", 44.371), ("44°30'00\"N", 44.5), ("44° 30.6' N", 44.51),
+        ("44-30-36.0 N", 44.51), ("44 30 36 S", -44.51), ("44:30:36", 44.51), ("−44.5", -44.5),
+    ],
+)  # fmt: skip
+def test_a_latitude_is_read_in_the_notations_of_surveys(
+    text: str, degrees: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "sites.tsv"
+    path.write_text(f"id\tlat\tlon\na\t{text}\t10.5\nb\t44\t10.6\n", encoding="utf-8")
+    found = run([path], Options(rule="mst"))
+    assert found.network.sites["a"].latitude == pytest.approx(degrees)
 
 
 def test_netjson_collections_keep_the_graphs_alone(tmp_path: Path) -> None:

@@ -70,7 +70,12 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
 )
 @click.option("--swap", is_flag=True, help="Exchange latitude and longitude.")
 @click.option(
-    "--crs", metavar="SYSTEM", help="Of projected coordinates: EPSG:CODE, metres or feet."
+    "--crs", metavar="SYSTEM", help="Of projected coordinates: EPSG:CODE, metres, feet, drawing."
+)
+@click.option(
+    "--medium",
+    type=click.Choice(["air", "fibre"]),
+    help="What links lead through, for the delay of a length; default by the format.",
 )
 @click.option(
     "--unknown",
@@ -103,6 +108,7 @@ def command(
     keep: tuple[str, ...],
     swap: bool,
     crs: str | None,
+    medium: Literal["air", "fibre"] | None,
     unknown: Literal["error", "drop", "create"] | None,
     no_assume: bool,
     kind: str | None,
@@ -142,6 +148,7 @@ def command(
         keep=keep,
         swap=swap,
         crs=crs,
+        medium=medium,
         unknown=unknown,
         assume=not no_assume,
     )

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 LINK = columns.LINK | columns.ENDS
 """The fields of a link in a table."""
-_ARROW = re.compile(r"\s*(?:-->|<-->|->|→|<->|=>|↔|–|—|\s-\s|:|/)\s*")
+_ARROWS = (
+    re.compile(r"\s*(?:<-->|-->|<->|->|=>|→|↔)\s*"),
+    re.compile(r"\s*[–—]\s*|\s+-\s+|\s*/\s*"),
+    re.compile(r"\s*[:_-]\s*"),
+)
 _DIRECTED = frozenset({"tx_site", "rx_site", "tx", "rx", "src", "dst", "pair", "site_pair"})
 _BUDGET = (
     "frequency", "frequency_back", "bandwidth", "gain_a", "gain_b", "diameter_a", "diameter_b",
@@ -109,8 +113,10 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
 def _ends(row: dict[str, str], place: str, network: Network, placed: bool) -> tuple[str, str]:
     a, b = row.get("a", ""), row.get("b", "")
     if row.get("pair") and not (a and b):
-        parts = _ARROW.split(row["pair"], maxsplit=1)
-        if len(parts) != 2:
+        parts = next(
+            (p for arrow in _ARROWS if len(p := arrow.split(row["pair"])) == 2 and all(p)), []
+        )
+        if not parts:
             raise BacklaneError(
                 "R041", f'"{shown(row["pair"])}" names no two sites', place, "write A-->B"
             )

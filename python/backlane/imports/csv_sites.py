@@ -177,7 +177,7 @@ def _place(site: Site, row: dict[str, str], network: Network) -> None:
         first, second = row["latitude"], row["longitude"]
     elif "x" in row and "y" in row:
         first, second = row["y"], row["x"]
-        network.note("read", "x and y taken as longitude and latitude")
+        network.note("assumed", "x and y taken as longitude and latitude")
     elif row.get("geometry"):
         first, second = _geometry(row["geometry"], site, network)
     else:

@@ -41,7 +41,7 @@ FORMATS = {
     "netjson": "NetJSON NetworkGraph",
     "node-link": "JSON of nodes and edges or links: networkx, topohub, SNDlib, Cytoscape, D3",
     "sndlib": "SNDlib, native or XML",
-    "olsr": "olsrd: jsoninfo or txtinfo",
+    "olsr": "olsrd: jsoninfo, txtinfo or latlon.js",
     "meshviewer": "Freifunk meshviewer.json, or nodes.json and graph.json of ffmap",
     "batman": "batadv-vis: jsondoc, json or a table",
     "bmx6": "BMX6: a list of nodes with their links",
@@ -85,6 +85,22 @@ def read(file: File, network: Network, unit: str, wanted: str | None = None) -> 
     return name
 
 
+_NOT_READ = {
+    b"%PDF": ("a PDF", "export the table it was made of"),
+    b"\x89PNG": ("a picture", "export the data it shows"),
+    b"\xff\xd8\xff": ("a picture", "export the data it shows"),
+    b"CDF": ("netCDF", "save the levels as CSV: link,time,rx_dbm"),
+    b"\x89HDF": ("HDF5 or netCDF 4", "save the levels as CSV: link,time,rx_dbm"),
+    b"SQLite format 3": ("a database, or a GeoPackage", "export it as GeoJSON or CSV"),
+    b"\x00\x00\x27\x0a": ("a shapefile", "convert it: ogr2ogr out.geojson in.shp"),
+    b"II*\x00": ("a GeoTIFF", "a terrain is no network"),
+    b"BZh": ("compressed with bzip2", "unpack it"),
+    b"\xfd7zXZ": ("compressed with xz", "unpack it"),
+    b"(\xb5/\xfd": ("compressed with zstd", "unpack it"),
+}
+"""The first bytes of files that are often given, with what helps."""
+
+
 def _detect(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
     data = file.data
     if not data.strip():
@@ -95,6 +111,9 @@ def _detect(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
         return _archive(file, unit)
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         return _workbook(file)
+    for magic, (what, instead) in _NOT_READ.items():
+        if data.startswith(magic):
+            raise BacklaneError("R040", f"this is {what}, which is not read", file.path, instead)
     start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     utf16_xml = data.startswith((b"\xff\xfe<\0", b"\xfe\xff\0<"))
     if start.startswith(b"<") or utf16_xml:
@@ -226,6 +245,8 @@ def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
         return name, lambda network: mesh.tables(file, network)
     if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
+    if re.search(r"^\s*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
+        return "olsr", lambda network: mesh.latlon(file, network)
     if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
         return "babel", lambda network: mesh.babel(file, network)
     if head.startswith(("OpenVPN CLIENT LIST", "TITLE,OpenVPN", "TITLE\tOpenVPN")):

@@ -107,7 +107,12 @@ def workbook(sheets: list[Table], network: Network) -> None:
         BacklaneError: R041, R044, R045 or R047 with sheet and row; R040 when no sheet fits.
     """
     used = []
+    names = {sheet.sheet.strip().lower() for sheet in sheets}
+    main = {"nodes", "links"} if {"nodes", "links"} <= names else names
     for sheet in sheets:
+        # Other sheets of GNPy (Eqpt, Service) name pairs of nodes that are no links.
+        if sheet.sheet.strip().lower() not in main:
+            continue
         links = columns.find(sheet.header, csv_links.LINK)
         sites = columns.find(sheet.header, csv_sites.SITE)
         if csv_links.matches(links):

@@ -73,6 +73,8 @@ def node_link(file: File, document: dict[str, Any], network: Network) -> None:
         raise file.bad("both edges and links are listed", "edges", "keep one of them")
     nodes = items(file, document.get("nodes"), "nodes")
     links = items(file, document.get(key, []), key)
+    if "adjacency" in document:
+        links += _adjacency(file, document["adjacency"], nodes)
     graph = document.get("graph")
     graph = graph if isinstance(graph, dict) else {}
     network.name = network.name or label(graph, "name", "Network", "label")
@@ -110,6 +112,22 @@ def node_link(file: File, document: dict[str, Any], network: Network) -> None:
         plane(network)
     if any("modules" in link.more for link in network.links):
         say_modules(network, None)
+
+
+def _adjacency(
+    file: File, rows: Any, nodes: list[tuple[str, dict[str, Any]]]
+) -> list[tuple[str, dict[str, Any]]]:
+    """The links of networkx's adjacency data: a list of neighbours for each node, in its order."""
+    if not isinstance(rows, list) or len(rows) != len(nodes):
+        raise file.bad(f"a list for each of {count(nodes, 'node')} is expected", "adjacency")
+    found = {}
+    for index, (row, (_, node)) in enumerate(zip(rows, nodes, strict=True)):
+        for place, near in items(file, row, f"adjacency[{index}]"):
+            ends = (str(node.get("id")), str(near.get("id")), str(near.get("key", "")))
+            # An undirected link stands in both lists.
+            if (ends[1], ends[0], ends[2]) not in found:
+                found[ends] = (place, near | {"source": node.get("id"), "target": near.get("id")})
+    return [*found.values()]
 
 
 def listed(file: File, document: list[Any], network: Network) -> None:

@@ -113,6 +113,45 @@ def tables(file: File, network: Network) -> None:
     _hna(network, prefixes)
 
 
+_CALL = re.compile(r"\s*(Node|Self|Mid|P?Link)\s*\((.*?)\)\s*;?\s*")
+_ARGUMENT = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|([^,'"]*))\s*(?:,|$)""")
+
+
+def latlon(file: File, network: Network) -> None:
+    """latlon.js of olsrd's nameservice plugin: Node, Mid and Link, a call on each line.
+
+    Raises:
+        BacklaneError: R041 or R044 with the line.
+    """
+    for line, raw in enumerate(file.text.splitlines(), start=1):
+        call = _CALL.fullmatch(raw)
+        if call is None:
+            continue
+        given = ["".join(part or "" for part in found) for found in _ARGUMENT.findall(call[2])]
+        words = [word.strip() for word in given]
+        if len(words) < 2 or not words[0]:
+            raise file.bad(f"{call[1]} with too few arguments", line)
+        if call[1] == "Mid":
+            network.aliases[words[1]] = words[0]
+        elif call[1].endswith("Link"):
+            link = Link(words[0], words[1], file.at(line), directed=True)
+            if len(words) > 4:
+                link.more["etx"] = words[4]
+            network.add_link(link)
+        else:
+            site = _site(network, words[0], file.at(line))
+            pair = [number(word) for word in words[1:3]]
+            if len(pair) < 2 or None in pair:
+                raise BacklaneError(
+                    "R044", "a position that is no pair of numbers", file.at(line), "write degrees"
+                )
+            if pair != [0, 0]:
+                site.latitude, site.longitude = pair
+            site.name = words[5] if len(words) > 5 and words[5] else None
+    network.unknown = "create"
+    _quality(network, "link quality (LQ, NLQ, ETX)")
+
+
 def batman_vis(file: File, document: Any, network: Network) -> None:
     """Batadv-vis in its jsondoc form, or one object a line.
 

@@ -73,7 +73,7 @@ def by_rule(network: Network, rule: str, ruler: Ruler) -> None:
         BacklaneError: R044 when a site has no position.
     """
     names = [name for name, site in network.sites.items() if site.has_position]
-    lost = [name for name in network.sites if name not in set(names)]
+    lost = [name for name, site in network.sites.items() if not site.has_position]
     if len(names) < 2:
         raise BacklaneError(
             "R044",
@@ -107,16 +107,21 @@ def by_rule(network: Network, rule: str, ruler: Ruler) -> None:
             if pair_of(Link(names[i], names[j], why)) not in present:
                 add(i, j)
     else:
-        short = [*_near(points)]
-        for i, j in short:
+        for i, j in _near(points):
+            if groups.number == 1 + len(lost):
+                break
             a, b = names[i], names[j]
             if max(degrees[a], degrees[b]) < cap and groups.find(a) != groups.find(b):
                 add(i, j)
         if rule == "mesh":
-            for i, j in short:
+            few = sum(degrees[name] < 3 for name in names)
+            for i, j in _near(points):
+                if few < 2:
+                    break
                 a, b = names[i], names[j]
                 if max(degrees[a], degrees[b]) < 3 and pair_of(Link(a, b, why)) not in present:
                     add(i, j)
+                    few -= (degrees[a] == 3) + (degrees[b] == 3)
     _say_added(network, why, ruler)
 
 
@@ -232,22 +237,53 @@ def _near(points: np.ndarray) -> Iterator[tuple[int, int]]:
             yield int(first[at]), int(second[at])
 
 
+def _neighbours(points: np.ndarray) -> np.ndarray:
+    """Pairs that the Gabriel graph may have: those of the Delaunay triangulation.
+
+    A stereographic projection keeps circles, so that the triangulation is that of the sphere.
+    """
+    import numpy as np
+    from scipy.spatial import Delaunay, QhullError
+
+    total = len(points)
+    if total > 60:
+        flat = points
+        if points.shape[1] == 3:
+            middle = points.mean(axis=0)
+            up = middle / max(float(np.linalg.norm(middle)), 1e-9)
+            east = np.cross([0.0, 0.0, 1.0] if abs(up[2]) < 0.9 else [1.0, 0.0, 0.0], up)
+            east /= np.linalg.norm(east)
+            north = np.cross(up, east)
+            scale = 1 + points @ up / EARTH_RADIUS_M
+            flat = (
+                np.column_stack((points @ east, points @ north)) / np.maximum(scale, 1e-9)[:, None]
+            )
+        try:
+            corners = Delaunay(flat).simplices
+        except QhullError:
+            corners = None
+        if corners is not None:
+            edges = np.vstack((corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]))
+            found: np.ndarray = np.unique(np.sort(edges, axis=1), axis=0)
+            return found
+    if total <= _ALL_PAIRS:
+        return np.column_stack(np.triu_indices(total, 1))
+    return np.array([*_near(points)])
+
+
 def _gabriel(points: np.ndarray) -> Iterator[tuple[int, int]]:
     import numpy as np
     from scipy.spatial import cKDTree
 
-    tree = cKDTree(points)
-    done: dict[int, int] = {}
-    for i, j in _near(points):
-        # Beyond its first hundred near sites a site has no neighbour of the rule in practice;
-        # `treat` joins what remains apart.
-        if len(points) > _ALL_PAIRS and done.get(i, 0) > 100 and done.get(j, 0) > 100:
-            continue
-        done[i] = done.get(i, 0) + 1
-        done[j] = done.get(j, 0) + 1
-        centre = (points[i] + points[j]) / 2
-        radius = float(np.linalg.norm(points[i] - points[j])) / 2
-        distances, inside = tree.query(centre, k=min(4, len(points)))
-        near = zip(np.atleast_1d(distances), np.atleast_1d(inside), strict=True)
-        if all(k in (i, j) or d >= radius * (1 - 1e-9) for d, k in near):
-            yield i, j
+    pairs = _neighbours(points)
+    first, second = points[pairs[:, 0]], points[pairs[:, 1]]
+    radius = np.linalg.norm(first - second, axis=1) / 2
+    found = cKDTree(points).query((first + second) / 2, k=min(4, len(points)))
+    nearest, which = (np.asarray(part) for part in found)
+    for row, (i, j) in enumerate(pairs):
+        inside = (
+            d < radius[row] * (1 - 1e-9) and k not in (i, j)
+            for d, k in zip(nearest[row], which[row], strict=True)
+        )
+        if not any(inside):
+            yield int(i), int(j)

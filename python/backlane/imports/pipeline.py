@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from backlane.errors import BacklaneError
 from backlane.imports import formats, hub, merge, pieces, places, reading, write
@@ -34,6 +34,7 @@ class Options:
         gateways: sites that lead to the core network.
         keep: filters "column=value,value".
         swap: exchange latitude and longitude.
+        medium: "air" or "fibre", what the links lead through.
         crs: the system of projected coordinates.
         unknown: what follows when a link names a site that is not listed.
         assume: False refuses a scenario with assumed rates or delays.
@@ -51,6 +52,7 @@ class Options:
     keep: tuple[str, ...] = ()
     swap: bool = False
     crs: str | None = None
+    medium: Literal["air", "fibre"] | None = None
     unknown: Unknown | None = None
     assume: bool = True
 
@@ -90,11 +92,15 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         network.sources.append(source)
         try:
             source.format = formats.read(file, network, options.unit, options.format)
+            if "text" in vars(file) and not file.is_utf8:
+                network.note("assumed", f"{path.name} is not UTF-8: read as Windows-1252")
         except RecursionError as error:
             raise BacklaneError(
                 "R042", "the file is nested too deeply", path, "this is no network"
             ) from error
     _apply_unit(network, options.unit)
+    if options.medium is not None:
+        network.medium = options.medium
     if options.unknown is not None:
         network.unknown = options.unknown
     _keep(network, options.keep)

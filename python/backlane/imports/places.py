@@ -37,8 +37,8 @@ _DMS = re.compile(
 def degrees(text: str) -> tuple[float, str] | None:
     """A coordinate in degrees with its hemisphere (N, S, E, W or nothing).
 
-    Reads ``44.64``, ``44,64``, ``33.8688 S``, ``N 50 22.15``, ``160°20'2.04"E``. None for
-    anything else.
+    Reads ``44.64``, ``44,64``, ``33.8688 S``, ``N 50 22.15``, ``160°20'2.04"E``, ``41-23-45 N``.
+    None for anything else.
     """
     text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")
     value = plain(text)
@@ -49,6 +49,8 @@ def degrees(text: str) -> tuple[float, str] | None:
         hemisphere, text = text[0].upper(), text[1:].strip()
     elif text and text[-1].upper() in "NSEWO" and not text[:-1].strip().isalpha():
         hemisphere, text = text[-1].upper(), text[:-1].strip()
+    if re.fullmatch(r"\d{1,3}-\d{1,2}-\d{1,2}(?:\.\d+)?", text):
+        text = text.replace("-", " ")
     found = _DMS.fullmatch(text)
     if found is None:
         return None
@@ -117,8 +119,8 @@ def check_ranges(network: Network) -> None:
             f"x {first.longitude:g}, y {first.latitude:g} of {shown(first.id)} are no degrees: "
             f"the file has projected coordinates ({read})",
             first.place,
-            "name their system with --crs EPSG:CODE (needs pyproj), or --crs metres or feet for "
-            "a local grid",
+            "name their system with --crs EPSG:CODE (needs pyproj), --crs metres or feet for "
+            "a local grid, or --crs drawing if they are none",
         )
     names = some([f"{shown(s.id)} ({s.latitude:g}, {s.longitude:g})" for s in wrong])
     raise BacklaneError(
@@ -137,13 +139,16 @@ def swap(network: Network) -> None:
 
 
 def project(network: Network, system: str) -> None:
-    """Convert projected coordinates: "metres", "feet" or a system that pyproj knows.
+    """Convert projected coordinates: "metres", "feet", a system of pyproj, or "drawing".
 
     Raises:
         BacklaneError: R049 without pyproj, R044 when the system is not known.
     """
     placed = [site for site in network.sites.values() if site.position is not None]
     word = system.lower()
+    if word == "drawing":
+        drawing(network, "--crs drawing")
+        return
     if word in ("metres", "meters", "m", "feet", "ft"):
         scale = 0.3048 if word in ("feet", "ft") else 1.0
         for site in placed:
