@@ -208,7 +208,7 @@ params! {
         /// Whether a timeout within a recovery reduces the threshold once more, as in ns-3.
         timeout_cuts_again: bool = false;
         /// Whether in a recovery only the first partial acknowledgement restarts the retransmission
-        /// timer (RFC 6582 §4, "impatient"), as in ns-3.
+        /// timer (RFC 6582 §4, "impatient"), and no retransmission, as in ns-3.
         impatient: bool = false;
         /// What an acknowledgement older than the last one may still do: its SACK blocks reveal
         /// losses, only mark what arrived, or it does nothing.
