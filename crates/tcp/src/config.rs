@@ -40,6 +40,9 @@ words! {
         /// that grows with it, up to 127, and falls back with a timeout; rate halving; undo by
         /// D-SACK and timestamps.
         LinuxLegacy = "linux-legacy",
+        /// The same stack without its protection against reordering: FACK with a threshold that
+        /// stays as it is; nothing is undone, and there is no F-RTO.
+        LinuxUnprotected = "linux-unprotected",
         /// Linux 4.4 (2016): FACK and a threshold that grows with the reordering seen, up to 300,
         /// for the first loss; RACK without a timer within a recovery; undo by D-SACK and
         /// timestamps.
@@ -222,7 +225,8 @@ params! {
         /// Or segments that SACK blocks cover.
         duplicate_threshold: u32 = 3, in 1..=255;
         /// How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a
-        /// threshold that grows), Linux 4.4 (the same and RACK), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
+        /// threshold that grows), the same without protection (a threshold that stays), Linux 4.4
+        /// (the first and RACK), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
         /// aggressive, RR-TCP, or TCP-PR, which has deadlines and no threshold.
         ///
         /// Needs `sack`, without which it is NewReno (RFC 6582).
