@@ -7,7 +7,9 @@ use backlane_param::{
 use backlane_units::{Bytes, Duration};
 use std::ops::RangeInclusive;
 
-use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks};
+use crate::choices::{
+    BurstLimit, ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks,
+};
 use crate::congestion::CongestionControlConfig;
 use crate::stack::Stack;
 
@@ -231,6 +233,10 @@ params! {
         ///
         /// Needs `sack`, without which it is NewReno (RFC 6582).
         reordering: Reordering = Reordering::Rack;
+        /// How many segments an acknowledgement may release outside Open with reordering =
+        /// "linux-legacy": as many as its threshold, or three as in earlier kernels; the window
+        /// falls to that.
+        burst_limit: BurstLimit = BurstLimit::Threshold;
         /// Whether the tail of a flight is probed before the timeout (RFC 8985 §7).
         ///
         /// Needs `sack`.

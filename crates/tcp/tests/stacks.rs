@@ -3,7 +3,8 @@
 mod script;
 
 use backlane_tcp::{
-    Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom, TimeoutMarks,
+    BurstLimit, Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom,
+    TimeoutMarks,
 };
 use backlane_units::{Duration, SimTime};
 use script::{client, config, server, ten_out};
@@ -452,4 +453,35 @@ fn without_protection_the_threshold_stays_and_no_reduction_is_undone() {
     let (undos, unprotected) = after(Reordering::LinuxUnprotected);
     assert_eq!((undos, unprotected.ssthresh_pkts), (0, 5));
     assert_eq!(unprotected.reordering_pkts, 3);
+}
+
+/// 1 arrives behind 10: the threshold is ten. The acknowledgment that shows it releases ten segments,
+/// and three where bursts are limited to that; the window falls to what is then in flight.
+#[test]
+fn an_acknowledgment_in_disorder_releases_the_threshold_or_three_segments() {
+    let window = |burst_limit, released: u64| {
+        let config = Config {
+            reordering: Reordering::LinuxLegacy,
+            tail_loss_probe: false,
+            duplicate_threshold: 6,
+            burst_limit,
+            ..config()
+        };
+        let sent: Vec<_> = (0..released)
+            .map(|i| format!("81 > {}:{} ack 1", 11_001 + i * 1000, 12_001 + i * 1000))
+            .collect();
+        let endpoint = client(
+            &config,
+            &ten_out(&format!(
+                "80  < ack 1 sack 1001-2001
+                 80  > 10001:11001 ack 1
+                 81  < ack 8001 sack 9001-10001
+                 {}",
+                sent.join("\n")
+            )),
+        );
+        endpoint.readings().cwnd_pkts
+    };
+    assert_eq!(window(BurstLimit::Threshold, 10), 12);
+    assert_eq!(window(BurstLimit::Three, 3), 5);
 }

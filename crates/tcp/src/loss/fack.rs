@@ -12,7 +12,7 @@ use backlane_units::SimTime;
 use super::machine::{self, StateMachine, try_undo_by_dsack};
 use super::policy::{AckEvent, LossPolicy};
 use super::profile::Profile;
-use crate::choices::RttSamples;
+use crate::choices::{BurstLimit, RttSamples};
 use crate::config::Config;
 use crate::recovery::undo::UndoEvidence;
 use crate::recovery::{CongestionState, Recovery};
@@ -31,6 +31,7 @@ pub(crate) struct Fack {
     threshold_pkts: u32,
     /// Reordering raises the threshold, and reductions are undone.
     is_protected: bool,
+    burst_limit: BurstLimit,
     /// Holes below the highest SACK count towards the threshold: until more reordering than the
     /// threshold was seen, and never again after that.
     counts_holes: bool,
@@ -49,6 +50,7 @@ impl Fack {
             initial_threshold_pkts: threshold_pkts,
             max_threshold_pkts,
             is_protected: true,
+            burst_limit: config.burst_limit,
             threshold_pkts,
             counts_holes: true,
         }
@@ -336,9 +338,13 @@ impl LossPolicy for Fack {
         r.is_reducing() || r.frto.is_checking
     }
 
-    /// No burst of more than the threshold (`tcp_moderate_cwnd`).
+    /// No burst of more than the threshold, or three (`tcp_moderate_cwnd`).
     fn limit_burst(&self, r: &mut Recovery) {
-        let limit_pkts = r.scoreboard.in_flight() + self.threshold_pkts;
+        let burst_pkts = match self.burst_limit {
+            BurstLimit::Threshold => self.threshold_pkts,
+            BurstLimit::Three => 3,
+        };
+        let limit_pkts = r.scoreboard.in_flight() + burst_pkts;
         r.window.cwnd_pkts = r.window.cwnd_pkts.min(limit_pkts);
     }
 }
