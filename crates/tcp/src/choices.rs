@@ -88,3 +88,16 @@ words! {
         Nothing = "nothing",
     }
 }
+
+words! {
+    /// How many segments an acknowledgment out of the ordinary may release
+    /// (`tcp_max_burst`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum BurstLimit {
+        /// As many as the threshold.
+        #[default]
+        Threshold = "threshold",
+        /// Three, as in earlier kernels.
+        Three = "three",
+    }
+}

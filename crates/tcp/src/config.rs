@@ -7,7 +7,9 @@ use backlane_param::{
 use backlane_units::{Bytes, Duration};
 use std::ops::RangeInclusive;
 
-use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks};
+use crate::choices::{
+    BurstLimit, ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks,
+};
 use crate::congestion::CongestionControlConfig;
 use crate::stack::Stack;
 
@@ -40,6 +42,9 @@ words! {
         /// that grows with it, up to 127, and falls back with a timeout; rate halving; undo by
         /// D-SACK and timestamps.
         LinuxLegacy = "linux-legacy",
+        /// The same stack without its protection against reordering: FACK with a threshold that
+        /// stays as it is; nothing is undone, and there is no F-RTO.
+        LinuxUnprotected = "linux-unprotected",
         /// Linux 4.4 (2016): FACK and a threshold that grows with the reordering seen, up to 300,
         /// for the first loss; RACK without a timer within a recovery; undo by D-SACK and
         /// timestamps.
@@ -208,7 +213,7 @@ params! {
         /// Whether a timeout within a recovery reduces the threshold once more, as in ns-3.
         timeout_cuts_again: bool = false;
         /// Whether in a recovery only the first partial acknowledgement restarts the retransmission
-        /// timer (RFC 6582 §4, "impatient"), as in ns-3.
+        /// timer (RFC 6582 §4, "impatient"), and no retransmission, as in ns-3.
         impatient: bool = false;
         /// What an acknowledgement older than the last one may still do: its SACK blocks reveal
         /// losses, only mark what arrived, or it does nothing.
@@ -222,11 +227,16 @@ params! {
         /// Or segments that SACK blocks cover.
         duplicate_threshold: u32 = 3, in 1..=255;
         /// How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a
-        /// threshold that grows), Linux 4.4 (the same and RACK), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
+        /// threshold that grows), the same without protection (a threshold that stays), Linux 4.4
+        /// (the first and RACK), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
         /// aggressive, RR-TCP, or TCP-PR, which has deadlines and no threshold.
         ///
         /// Needs `sack`, without which it is NewReno (RFC 6582).
         reordering: Reordering = Reordering::Rack;
+        /// How many segments an acknowledgement may release outside Open with reordering =
+        /// "linux-legacy": as many as its threshold, or three as in earlier kernels; the window
+        /// falls to that.
+        burst_limit: BurstLimit = BurstLimit::Threshold;
         /// Whether the tail of a flight is probed before the timeout (RFC 8985 §7).
         ///
         /// Needs `sack`.

@@ -67,7 +67,9 @@ mod ts_recent;
 mod window;
 
 pub use backlane_param::{OrInfinite, OrOff, OrUnlimited};
-pub use choices::{ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks};
+pub use choices::{
+    BurstLimit, ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks,
+};
 pub use config::{Config, Ecn, PrConfig, Reordering, RrConfig, RtoLaw, Seed};
 pub use congestion::CongestionControlConfig;
 pub use connection::Connection;

@@ -36,6 +36,7 @@ fn path(rtt_ms: u64, lose_every: u64) -> Path {
         return_delay: Duration::from_micros(500 * rtt_ms),
         spread: [Duration::ZERO; 3],
         lose_every,
+        lost_twice_seq: None,
     }
 }
 

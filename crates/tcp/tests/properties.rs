@@ -51,6 +51,7 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
         prop::sample::select(&[
             Reordering::Fixed,
             Reordering::LinuxLegacy,
+            Reordering::LinuxUnprotected,
             Reordering::Linux44,
             Reordering::Rack,
             Reordering::NcrCareful,

@@ -3,7 +3,8 @@
 mod script;
 
 use backlane_tcp::{
-    Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom, TimeoutMarks,
+    BurstLimit, Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom,
+    TimeoutMarks,
 };
 use backlane_units::{Duration, SimTime};
 use script::{client, config, server, ten_out};
@@ -384,4 +385,103 @@ fn in_linux_4_4_the_threshold_grows_with_the_reordering_seen() {
         ),
     );
     assert_eq!(endpoint.readings().reordering_pkts, 5);
+}
+
+/// The stack of 2.6 whose protection against reordering is taken out: 1 was late, not lost, and
+/// arrives after the fourth segment was SACKed. Protected, the reduction is undone by the timestamp,
+/// and the threshold grows to what the path shows.
+#[test]
+fn without_protection_the_threshold_stays_and_no_reduction_is_undone() {
+    let after = |reordering| {
+        let config = Config {
+            reordering,
+            tail_loss_probe: false,
+            timestamps: true,
+            timestamp_tick: Duration::from_millis(1),
+            ..config()
+        };
+        let mut endpoint = backlane_tcp::Connection::connect(&config, SimTime::ZERO);
+        let mut exchange = |ms: u64, segment: Option<backlane_tcp::Segment>| {
+            if let Some(segment) = segment {
+                endpoint.on_segment(at(ms), &segment);
+            }
+            while endpoint.poll_transmit(at(ms)).is_some() {}
+        };
+        let ack = |ack, sack: Option<(u64, u64)>| {
+            let mut segment = backlane_tcp::Segment {
+                seq: 1,
+                ack,
+                window_bytes: 1_000_000,
+                ts_val: 1,
+                ts_ecr: 40_000,
+                flags: backlane_tcp::Flags::ACK,
+                ..Default::default()
+            };
+            if let Some((start, end)) = sack {
+                segment
+                    .sack
+                    .push(ack, backlane_tcp::SackBlock { start, end });
+            }
+            Some(segment)
+        };
+        exchange(0, None);
+        let syn = backlane_tcp::Segment {
+            ack: 1,
+            window_bytes: 1_000_000,
+            ts_val: 1,
+            flags: backlane_tcp::Flags::SYN | backlane_tcp::Flags::ACK,
+            ..Default::default()
+        };
+        exchange(40, Some(syn));
+        endpoint.write(100_000);
+        let mut exchange = |ms: u64, segment: Option<backlane_tcp::Segment>| {
+            if let Some(segment) = segment {
+                endpoint.on_segment(at(ms), &segment);
+            }
+            while endpoint.poll_transmit(at(ms)).is_some() {}
+        };
+        exchange(40, None);
+        exchange(80, ack(1, Some((3001, 4001))));
+        exchange(85, ack(1, Some((1001, 4001))));
+        exchange(86, ack(4001, None));
+        exchange(90, ack(10_001, None));
+        exchange(130, ack(14_001, None));
+        (endpoint.statistics().undos, endpoint.readings())
+    };
+    let (undos, protected) = after(Reordering::LinuxLegacy);
+    assert!(undos > 0 && protected.ssthresh_pkts > 5, "{protected:?}");
+    let (undos, unprotected) = after(Reordering::LinuxUnprotected);
+    assert_eq!((undos, unprotected.ssthresh_pkts), (0, 5));
+    assert_eq!(unprotected.reordering_pkts, 3);
+}
+
+/// 1 arrives behind 10: the threshold is ten. The acknowledgment that shows it releases ten segments,
+/// and three where bursts are limited to that; the window falls to what is then in flight.
+#[test]
+fn an_acknowledgment_in_disorder_releases_the_threshold_or_three_segments() {
+    let window = |burst_limit, released: u64| {
+        let config = Config {
+            reordering: Reordering::LinuxLegacy,
+            tail_loss_probe: false,
+            duplicate_threshold: 6,
+            burst_limit,
+            ..config()
+        };
+        let sent: Vec<_> = (0..released)
+            .map(|i| format!("81 > {}:{} ack 1", 11_001 + i * 1000, 12_001 + i * 1000))
+            .collect();
+        let endpoint = client(
+            &config,
+            &ten_out(&format!(
+                "80  < ack 1 sack 1001-2001
+                 80  > 10001:11001 ack 1
+                 81  < ack 8001 sack 9001-10001
+                 {}",
+                sent.join("\n")
+            )),
+        );
+        endpoint.readings().cwnd_pkts
+    };
+    assert_eq!(window(BurstLimit::Threshold, 10), 12);
+    assert_eq!(window(BurstLimit::Three, 3), 5);
 }

@@ -191,6 +191,18 @@ impl CongestionControl for HighSpeed {
 mod tests {
     use super::*;
 
+    /// Half of a window of 38; the row of the last growth, at 1000, would leave 68 %.
+    #[test]
+    fn in_ns3_the_share_of_a_loss_is_that_of_the_window_at_the_loss() {
+        let threshold = |config: &Config| {
+            let mut control = HighSpeed::new(config);
+            control.find_row(1000);
+            control.ssthresh(SimTime::ZERO, &Window::new(38, 2), 0)
+        };
+        assert_eq!(threshold(&Config::ns3()), 19);
+        assert_eq!(threshold(&Config::default()), 26);
+    }
+
     /// b(w) of RFC 3649 §5 with High_Window = 83 000 and High_Decrease = 0.1.
     fn decrease(window_pkts: f64) -> f64 {
         let span = libm::log(83_000.0) - libm::log(38.0);

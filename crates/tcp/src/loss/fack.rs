@@ -12,7 +12,7 @@ use backlane_units::SimTime;
 use super::machine::{self, StateMachine, try_undo_by_dsack};
 use super::policy::{AckEvent, LossPolicy};
 use super::profile::Profile;
-use crate::choices::RttSamples;
+use crate::choices::{BurstLimit, RttSamples};
 use crate::config::Config;
 use crate::recovery::undo::UndoEvidence;
 use crate::recovery::{CongestionState, Recovery};
@@ -29,6 +29,9 @@ pub(crate) struct Fack {
     initial_threshold_pkts: u32,
     max_threshold_pkts: u32,
     threshold_pkts: u32,
+    /// Reordering raises the threshold, and reductions are undone.
+    is_protected: bool,
+    burst_limit: BurstLimit,
     /// Holes below the highest SACK count towards the threshold: until more reordering than the
     /// threshold was seen, and never again after that.
     counts_holes: bool,
@@ -46,8 +49,31 @@ impl Fack {
             mss_bytes: u64::from(config.mss_bytes().max(1)),
             initial_threshold_pkts: threshold_pkts,
             max_threshold_pkts,
+            is_protected: true,
+            burst_limit: config.burst_limit,
             threshold_pkts,
             counts_holes: true,
+        }
+    }
+
+    /// The same stack without protection against reordering: the threshold stays, holes count for
+    /// good, and nothing is undone.
+    pub(super) fn unprotected(config: &Config) -> Self {
+        Self {
+            is_protected: false,
+            ..Self::new(config)
+        }
+    }
+
+    /// The fixed properties: those of the type, but for the undo.
+    pub(super) fn profile(&self) -> Profile {
+        Profile {
+            undo: if self.is_protected {
+                Self::PROFILE.undo
+            } else {
+                UndoEvidence::None
+            },
+            ..Self::PROFILE
         }
     }
 
@@ -246,7 +272,7 @@ impl LossPolicy for Fack {
     /// segment more must be, while a D-SACK could still undo the last reduction.
     fn leave_disorder(&mut self, r: &mut Recovery, now: SimTime) {
         try_undo_by_dsack(self, r);
-        if !r.undo.is_possible() || r.space.snd_una != r.high_seq {
+        if !self.is_protected || !r.undo.is_possible() || r.space.snd_una != r.high_seq {
             r.undo.forbid();
             r.set_state(now, CongestionState::Open);
         }
@@ -256,7 +282,7 @@ impl LossPolicy for Fack {
         let scoreboard = &r.scoreboard;
         scoreboard.sacked_out() + scoreboard.lost_out() + scoreboard.retrans_out() > 0
             || scoreboard.is_head_retransmitted()
-            || r.undo.is_possible()
+            || (self.is_protected && r.undo.is_possible())
     }
 
     fn has_no_retransmission_out(&self, r: &Recovery) -> bool {
@@ -270,13 +296,15 @@ impl LossPolicy for Fack {
     }
 
     fn may_undo(&self, r: &Recovery, now: SimTime, segment: &Segment) -> bool {
-        r.undo.is_possible() && (r.undo.is_answered() || r.undo.is_delayed_original(segment, now))
+        self.is_protected
+            && r.undo.is_possible()
+            && (r.undo.is_answered() || r.undo.is_delayed_original(segment, now))
     }
 
     fn on_reordered(&mut self, span_bytes: u64) {
         let span_pkts = span_bytes.div_ceil(self.mss_bytes);
         let degree_pkts = span_pkts.min(u64::from(self.max_threshold_pkts)) as u32;
-        if degree_pkts > self.threshold_pkts {
+        if self.is_protected && degree_pkts > self.threshold_pkts {
             self.counts_holes = false;
             self.threshold_pkts = degree_pkts;
         }
@@ -310,9 +338,13 @@ impl LossPolicy for Fack {
         r.is_reducing() || r.frto.is_checking
     }
 
-    /// No burst of more than the threshold (`tcp_moderate_cwnd`).
+    /// No burst of more than the threshold, or three (`tcp_moderate_cwnd`).
     fn limit_burst(&self, r: &mut Recovery) {
-        let limit_pkts = r.scoreboard.in_flight() + self.threshold_pkts;
+        let burst_pkts = match self.burst_limit {
+            BurstLimit::Threshold => self.threshold_pkts,
+            BurstLimit::Three => 3,
+        };
+        let limit_pkts = r.scoreboard.in_flight() + burst_pkts;
         r.window.cwnd_pkts = r.window.cwnd_pkts.min(limit_pkts);
     }
 }

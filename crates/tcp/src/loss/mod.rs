@@ -89,6 +89,7 @@ impl LossDetection {
         match config.reordering {
             Reordering::Fixed => Self::Count(Count::new(config)),
             Reordering::LinuxLegacy => Self::Fack(Fack::new(config)),
+            Reordering::LinuxUnprotected => Self::Fack(Fack::unprotected(config)),
             Reordering::Linux44 => Self::FackRack(FackRack::new(config)),
             Reordering::Rack => Self::Rack(Rack::new(config)),
             Reordering::NcrCareful => Self::Ncr(Ncr::new(config, Variant::Careful)),
@@ -102,7 +103,10 @@ impl LossDetection {
         fn profile<L: LossPolicy>(_: &L) -> Profile {
             L::PROFILE
         }
-        dispatch!(self, policy => profile(policy))
+        match self {
+            Self::Fack(fack) => fack.profile(),
+            other => dispatch!(other, policy => profile(policy)),
+        }
     }
 
     #[inline]

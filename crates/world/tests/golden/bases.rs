@@ -37,6 +37,13 @@ pub fn all() -> Vec<Base> {
         wires("[tcp]\nprofile = \"ns3\"\n", "queue = \"15 packets\""),
     );
     add(
+        "wires, linux-legacy with burst_limit",
+        wires(
+            "[tcp]\nreordering = \"linux-legacy\"\n",
+            "queue = \"15 packets\"",
+        ),
+    );
+    add(
         "wires, timestamps of 100 us",
         wires(
             "[tcp]\ntimestamp_tick = \"100 us\"\n",
