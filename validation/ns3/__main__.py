@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.ns3 import ours, page, peer, speed, truth
+from validation.ns3 import motion, ours, page, peer, speed, truth
 from validation.ns3.compare import pairs
 from validation.ns3.dumbbell import truth as dumbbell_truth
 from validation.ns3.figures import draw_streams, draw_transfers
@@ -68,6 +68,7 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
     """Run ns-3 again."""
     if "lte" in parts:
         truth.record(programs)
+        motion.record(programs)
     if "wifi" in parts:
         wifi_truth.record(programs)
         routes.record(programs)
@@ -97,20 +98,24 @@ def _lte(*, only_check: bool) -> list[str]:
     transfers = {
         control: (truth.transfer(control), ours.transfer(control)) for control in truth.CONTROLS
     }
+    moving = (motion.recorded(), motion.measured())
     parts = {
         "streams": page.streams(both, truth.HERE),
         "walk": page.walk(truth.walk("pf"), ours.walk("pf")),
+        "motion": motion.table(*moving),
         "transfers": page.transfers(transfers),
         "timings": page.timings(speed.recorded()),
     }
     print("\n\n".join(parts.values()))
     before = page.reached(DETAILS)
     if not only_check:
-        page.write_details(both, transfers, DETAILS)
+        page.write_details(both, transfers, moving, DETAILS)
         page.replace(truth.HERE / "README.md", parts)
         draw_streams(both, truth.HERE / "streams.png")
         draw_transfers(transfers, truth.HERE / "transfers.png")
-    return [pair.name for pair in pairs(recorded, found) if pair.name in before and not pair.holds]
+    lost = [pair.name for pair in pairs(recorded, found) if pair.name in before and not pair.holds]
+    held = {name for name, lena in moving[0].items() if motion.holds(lena, moving[1][name])}
+    return [*lost, *(name for name in moving[0] if name in before and name not in held)]
 
 
 def _wifi(*, only_check: bool) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import backlane
 from backlane import native
 from validation.linux.page import commit
+from validation.ns3 import motion
 from validation.ns3.compare import GOODPUT, MCS, pairs, step_db, summary
 from validation.ns3.figures import CONTROLS, SCHEDULERS
 from validation.ns3.truth import today
@@ -133,8 +134,13 @@ def timings(rows: Sequence[Timing]) -> str:
     return "\n".join(lines)
 
 
-def write_details(both: Pairs, transferred: Transfers, file: Path) -> None:
-    """Every stream and every number of a transfer, a row each.
+def write_details(
+    both: Pairs,
+    transferred: Transfers,
+    moving: tuple[dict[str, motion.Result], dict[str, motion.Result]],
+    file: Path,
+) -> None:
+    """Every stream, every run in motion and every number of a transfer, a row each.
 
     Raises:
         OSError: when the file cannot be written.
@@ -148,6 +154,12 @@ def write_details(both: Pairs, transferred: Transfers, file: Path) -> None:
                 for name in ("goodput_bps", "mcs_mean", "sinr_db", "retransmitted"):
                     lena, ours = getattr(pair.lena, name), getattr(pair.ours, name)
                     rows.writerow((pair.name, name, f"{lena:.7g}", f"{ours:.7g}", holds))
+        for work, theirs in moving[0].items():
+            here = moving[1][work]
+            holds = "yes" if motion.holds(theirs, here) else "no"
+            for name in ("goodput_bps", "mcs_mean"):
+                lena, ours = getattr(theirs, name), getattr(here, name)
+                rows.writerow((work, name, f"{lena:.7g}", f"{ours:.7g}", holds))
         for control, sides in transferred.items():
             lena_summary, ours_summary = (summary(samples) for samples in sides)
             for name, lena in vars(lena_summary).items():

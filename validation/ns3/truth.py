@@ -151,7 +151,9 @@ def _provenance(commands: Sequence[str]) -> str:
             "the MCS under a stream whose UE walks away. `blocks.csv`, `reports.csv`: results of "
             "LENA's functions for blocks and reports on a flat channel. `transfers.csv`: a row "
             "for each TCP transfer; its samples each 100 ms are in `transfer_<control>.csv`. The "
-            "columns `cpu_s` and `memory_mb` are of that run, on a machine with other jobs.",
+            "columns `cpu_s` and `memory_mb` are of that run, on a machine with other jobs. "
+            "`motion.csv`: a row for each run of `validation.ns3.motion`, which has its arguments, "
+            "with the checksum of the fading trace that `validation.ns3.fading` makes.",
             "",
             "```",
             *commands,

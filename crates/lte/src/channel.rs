@@ -121,7 +121,7 @@ struct User {
 
 /// Where the gains of a link come from.
 enum LinkFading {
-    Waves(Fading),
+    Waves(Box<Fading>),
     Trace(Arc<FadingTrace>, Windows),
 }
 
@@ -539,7 +539,7 @@ impl Channel {
                 user.fading.push(LinkFading::Trace(trace.clone(), windows));
             } else if let Some(response) = &carrier.response {
                 let fading = Fading::new(response.clone(), &mut stream);
-                user.fading.push(LinkFading::Waves(fading));
+                user.fading.push(LinkFading::Waves(Box::new(fading)));
             }
         }
     }

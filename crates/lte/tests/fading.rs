@@ -81,7 +81,7 @@ fn eva(speed: Option<u64>) -> RanConfig {
 }
 
 /// A saturated cell for two seconds, with one UE at rest.
-fn cell(config: RanConfig, channel: UeChannel, trace: Option<Arc<FadingTrace>>) -> Cells {
+fn cell(config: RanConfig, channel: &UeChannel, trace: Option<&Arc<FadingTrace>>) -> Cells {
     let ues = vec![(at(900.0, 0.0), None)];
     let loads = [saturating(0, 8, 2)];
     let channel = |_: usize| channel.clone();
@@ -107,17 +107,17 @@ fn flat(sinr_db: f64) -> Arc<ChannelTrace> {
 
 #[test]
 fn fading_on_a_mean_sinr_is_that_of_the_radio_at_this_mean() {
-    let mean_db = cell(config(), UeChannel::Radio, None)
+    let mean_db = cell(config(), &UeChannel::Radio, None)
         .ran()
         .ue_readings(0)
         .sinr_db;
-    let radio = mbps(&cell(eva(Some(60)), UeChannel::Radio, None));
+    let radio = mbps(&cell(eva(Some(60)), &UeChannel::Radio, None));
     let trace = UeChannel::MeanSinr(flat(mean_db));
-    let traced = mbps(&cell(eva(Some(60)), trace.clone(), None));
+    let traced = mbps(&cell(eva(Some(60)), &trace, None));
     assert!((traced / radio - 1.0).abs() < 2e-3, "{traced} {radio}");
     // Without fading a mean is the value, and fading costs more than a tenth of it here.
-    let without = mbps(&cell(config(), trace, None));
-    let value = mbps(&cell(config(), UeChannel::Sinr(flat(mean_db)), None));
+    let without = mbps(&cell(config(), &trace, None));
+    let value = mbps(&cell(config(), &UeChannel::Sinr(flat(mean_db)), None));
     assert_eq!(without, value);
     assert!(traced < 0.9 * without, "{traced} {without}");
 }
@@ -125,7 +125,7 @@ fn fading_on_a_mean_sinr_is_that_of_the_radio_at_this_mean() {
 #[test]
 fn a_speed_of_fading_moves_what_surrounds_a_ue_at_rest() {
     let spread_db = |config: RanConfig| {
-        let cells = cell(config, UeChannel::Radio, None);
+        let cells = cell(config, &UeChannel::Radio, None);
         let readings = cells.ran().ue_readings(0).clone();
         let mean = readings.sinr_db_sum / readings.reports as f64;
         (readings.sinr_db - mean).abs()
@@ -139,22 +139,20 @@ fn a_speed_of_fading_moves_what_surrounds_a_ue_at_rest() {
 fn an_even_trace_is_a_change_of_power() {
     let even = |db: f64| {
         let rows = vec![vec![db; 700]; 100];
-        Some(Arc::new(
-            FadingTrace::new(&rows, Duration::from_millis(500)).unwrap(),
-        ))
+        Arc::new(FadingTrace::new(&rows, Duration::from_millis(500)).unwrap())
     };
-    let traced = mbps(&cell(config(), UeChannel::Radio, even(-3.0)));
+    let traced = mbps(&cell(config(), &UeChannel::Radio, Some(&even(-3.0))));
     let power = RanConfig {
         enodeb_power: Power::from_mdbm(27_000),
         ue_power: Power::from_mdbm(20_000),
         ..config()
     };
-    let weaker = mbps(&cell(power, UeChannel::Radio, None));
+    let weaker = mbps(&cell(power, &UeChannel::Radio, None));
     assert!((traced / weaker - 1.0).abs() < 5e-3, "{traced} {weaker}");
-    let full = mbps(&cell(config(), UeChannel::Radio, None));
+    let full = mbps(&cell(config(), &UeChannel::Radio, None));
     assert!(traced < 0.95 * full, "{traced} {full}");
     // It takes the place of a profile.
-    let both = mbps(&cell(eva(Some(60)), UeChannel::Radio, even(-3.0)));
+    let both = mbps(&cell(eva(Some(60)), &UeChannel::Radio, Some(&even(-3.0))));
     assert_eq!(both, traced);
 }
 
@@ -164,7 +162,7 @@ fn a_trace_fades_each_resource_block_by_its_own_line() {
     let row = |block: usize| vec![if block < 50 { 0.0 } else { -30.0 }; 600];
     let rows: Vec<_> = (0..100).map(row).collect();
     let half = FadingTrace::new(&rows, Duration::from_millis(500)).unwrap();
-    let full = mbps(&cell(config(), UeChannel::Radio, None));
-    let wideband = mbps(&cell(config(), UeChannel::Radio, Some(Arc::new(half))));
+    let full = mbps(&cell(config(), &UeChannel::Radio, None));
+    let wideband = mbps(&cell(config(), &UeChannel::Radio, Some(&Arc::new(half))));
     assert!(wideband < 0.5 * full, "{wideband} {full}");
 }

@@ -46,7 +46,7 @@ fn blocks_that_met_once_meet_again_in_no_transmission_where_the_first_group_is_d
 }
 
 #[test]
-fn with_the_lowest_groups_they_meet_in_all_transmissions_for_ever() {
+fn with_the_lowest_groups_they_meet_in_all_transmissions_each_time() {
     for seed in 1..=5 {
         let lena = RanConfig::default().as_lena().unwrap();
         assert_eq!(arrivals(lena.clone(), seed), [0, 0], "seed {seed}");

@@ -246,7 +246,17 @@ def drops_per_flow(view: RunView) -> float:
 
 def finished(view: RunView) -> list[dict[str, Any]]:
     """The observed TCP flows that finished."""
-    return [flow for flow in view.watched if flow["finish_time_s"] is not None]
+    return [flow for flow in observed(view) if flow["finish_time_s"] is not None]
+
+
+def observed(view: RunView) -> list[dict[str, Any]]:
+    """All TCP flows of the UEs at an end of those whose window was recorded, one after another.
+
+    Where no radio was recorded, the flows whose window was.
+    """
+    ues = set(view.watched_ues)
+    ends = [{str(flow["source"]), str(flow["destination"])} & ues for flow in view.flows]
+    return [flow for flow, at in zip(view.flows, ends, strict=True) if at] or view.watched
 
 
 def finished_goodput_bps(view: RunView) -> float:
@@ -272,7 +282,7 @@ def rtt_rise(view: RunView) -> float:
 
 def size_p90_bytes(view: RunView) -> float:
     """The size below which 90 % of the flows are."""
-    sizes = [float(flow["size_bytes"]) for flow in view.watched if flow["size_bytes"] is not None]
+    sizes = [float(flow["size_bytes"]) for flow in observed(view) if flow["size_bytes"] is not None]
     return percentile(sizes, 90) if sizes else math.nan
 
 

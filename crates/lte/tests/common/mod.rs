@@ -158,7 +158,7 @@ impl Cells {
         ues: &[(Mobility, Option<usize>)],
         loads: &[Load],
         channel: impl Fn(usize) -> UeChannel,
-        trace: Option<Arc<FadingTrace>>,
+        trace: Option<&Arc<FadingTrace>>,
     ) -> Self {
         Self::all(config, cells, ues, loads, 1, |cell| cell, channel, trace)
     }
@@ -172,7 +172,7 @@ impl Cells {
         seed: u64,
         server: impl Fn(usize) -> usize,
         channel: impl Fn(usize) -> UeChannel,
-        trace: Option<Arc<FadingTrace>>,
+        trace: Option<&Arc<FadingTrace>>,
     ) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -216,7 +216,7 @@ impl Cells {
                 mobility: mobility.clone(),
                 serving: *serving,
                 channel: channel(index),
-                fading_trace: trace.clone(),
+                fading_trace: trace.cloned(),
             })
             .collect();
         let streams = Streams::new(seed);
