@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 START_S, SAMPLED_S = 0.5, 0.1
 RULES = {"pf": "proportional-fair", "rr": "round-robin"}
 CONTROLS = {"cubic": "cubic", "newreno": "reno", "linuxreno": "reno"}
+#: What a control of ns-3 has beside the profile.
+GROWTH = {"cubic": "ns3", "newreno": "ns3", "linuxreno": "packets"}
 
 
 def streams() -> list[Stream]:
@@ -91,6 +93,7 @@ def transfer(control: str) -> dict[str, Floats]:
     """The samples of a transfer, by the record's columns."""
     overrides = (
         ("tcp.congestion_control", CONTROLS[control]),
+        ("tcp.growth", GROWTH[control]),
         ("duration", f"{TRANSFER_S[0]:g} s"),
     )
     run = backlane.run(HERE / "transfer.toml", overrides=overrides)

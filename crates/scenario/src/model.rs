@@ -674,4 +674,6 @@ pub struct Record {
     pub capture: Vec<String>,
     /// Whether it is measured how far packets are out of order.
     pub reordering: bool,
+    /// The displacement from which on a packet counts as lost there (RFC 5236: DT).
+    pub reordering_threshold_pkts: u32,
 }

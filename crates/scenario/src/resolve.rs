@@ -261,6 +261,7 @@ fn record(
         links: Vec::new(),
         capture: Vec::new(),
         reordering: table.boolean("reordering")?,
+        reordering_threshold_pkts: table.integer("reordering_threshold_pkts")?,
     };
     for (name, span) in table.texts("capture") {
         if !problems.go_on() {

@@ -78,10 +78,11 @@ words! {
     /// What an acknowledgment below SND.UNA may still do.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum OldAcks {
-        /// Its SACK blocks count, and losses are detected by them. Linux since 4.2.
+        /// Its SACK blocks count, and losses are detected by them. Linux since 3.3.
         #[default]
         Recovery = "recovery",
-        /// Its SACK blocks count, and nothing follows from them at once. Linux before.
+        /// Its SACK blocks count, and only the next acknowledgment looks for losses. D-SACKs undo
+        /// nothing. Linux before.
         Scoreboard = "scoreboard",
         /// Nothing.
         Nothing = "nothing",

@@ -40,6 +40,13 @@ words! {
         /// that grows with it, up to 127, and falls back with a timeout; rate halving; undo by
         /// D-SACK and timestamps.
         LinuxLegacy = "linux-legacy",
+        /// The same stack without its protection against reordering: FACK with a threshold that
+        /// stays as it is; nothing is undone, and there is no F-RTO.
+        LinuxUnprotected = "linux-unprotected",
+        /// Linux 4.4 (2016): FACK and a threshold that grows with the reordering seen, up to 300,
+        /// for the first loss; RACK without a timer within a recovery; undo by D-SACK and
+        /// timestamps.
+        Linux44 = "linux-4.4",
         /// RACK (RFC 8985) as in Linux 6.1: time order and a window of a quarter of the smallest
         /// RTT, widened by D-SACKs; undo by D-SACK and timestamps.
         #[default]
@@ -204,12 +211,12 @@ params! {
         /// Whether a timeout within a recovery reduces the threshold once more, as in ns-3.
         timeout_cuts_again: bool = false;
         /// Whether in a recovery only the first partial acknowledgement restarts the retransmission
-        /// timer (RFC 6582 §4, "impatient"), as in ns-3.
+        /// timer (RFC 6582 §4, "impatient"), and no retransmission, as in ns-3.
         impatient: bool = false;
         /// What an acknowledgement older than the last one may still do: its SACK blocks reveal
         /// losses, only mark what arrived, or it does nothing.
         ///
-        /// Linux since 4.2, and before (`tcp_ack`, `old_ack`).
+        /// Linux since 3.3, and before (`tcp_ack`, `old_ack`).
         old_acks: OldAcks = OldAcks::Recovery;
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = true;
@@ -218,7 +225,8 @@ params! {
         /// Or segments that SACK blocks cover.
         duplicate_threshold: u32 = 3, in 1..=255;
         /// How much reordering is borne: a fixed threshold (RFC 6675), Linux of 2008 to 2011 (a
-        /// threshold that grows), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
+        /// threshold that grows), the same without protection (a threshold that stays), Linux 4.4
+        /// (the first and RACK), RACK as in Linux 6.1 (RFC 8985), TCP-NCR (RFC 4653), careful or
         /// aggressive, RR-TCP, or TCP-PR, which has deadlines and no threshold.
         ///
         /// Needs `sack`, without which it is NewReno (RFC 6582).
@@ -358,6 +366,8 @@ impl Config {
     pub fn of(stack: Stack) -> Self {
         let config = match stack {
             Stack::Linux => Self::linux(),
+            Stack::Linux44 => Self::linux_4_4(),
+            Stack::Linux26 => Self::linux_2_6(),
             Stack::Ns3 => Self::ns3_core(),
             Stack::Ns3Of2016 => Self {
                 // SACKs are forgotten at a timeout, and data is retried without limit.
@@ -376,6 +386,36 @@ impl Config {
     /// ns-3 3.37, except for the segment size: see [`Stack::Ns3`].
     pub fn ns3() -> Self {
         Self::of(Stack::Ns3)
+    }
+
+    /// Linux 4.4 apart from the congestion control: timestamps in ticks of 4 ms (until 4.13), no
+    /// merged duplicates (since 4.18), a first window of 20 segments offered (`TCP_INIT_CWND · 2`).
+    fn linux_4_4() -> Self {
+        Self {
+            reordering: Reordering::Linux44,
+            sack_compression: false,
+            timestamp_tick: Duration::from_millis(4),
+            initial_receive_window: Bytes::new(20 * 1448),
+            ..Self::default()
+        }
+    }
+
+    /// Linux 2.6.26 to 2.6.38 apart from the congestion control: besides the policy no probes
+    /// (3.10), a timeout of 3 s before the first sample (RFC 2988, until 3.1), windows of 3 segments
+    /// (RFC 3390, until 2.6.39) and 4 offered at first, growth by acknowledgments (until 3.13 and
+    /// 4.0), and old acknowledgments that only mark the scoreboard (until 3.3).
+    fn linux_2_6() -> Self {
+        Self {
+            reordering: Reordering::LinuxLegacy,
+            tail_loss_probe: false,
+            rtt_samples: RttSamples::Timestamps,
+            growth: Growth::Acknowledgments,
+            old_acks: OldAcks::Scoreboard,
+            initial_rto: Duration::from_secs(3),
+            initial_window_pkts: 3,
+            initial_receive_window: Bytes::new(4 * 1448),
+            ..Self::linux_4_4()
+        }
     }
 
     /// The defaults of ns-3 apart from the congestion control: timeouts of at least 1 s, a fixed

@@ -10,7 +10,8 @@
 mod dumbbell;
 
 use backlane_tcp::{
-    Config, CongestionControlConfig, ControlRtt, Growth, OrUnlimited, RttSamples, Stack,
+    Config, CongestionControlConfig, CongestionState, ControlRtt, Growth, OrUnlimited, RttSamples,
+    Stack,
 };
 use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
@@ -188,4 +189,32 @@ fn without_its_keys_ns3_is_not_followed() {
     let (exact, whole) = (run(&samples), run(&config("vegas")));
     println!("samples {exact:?} {whole:?}");
     assert!(exact.goodput_mbps > 1.8 * whole.goodput_mbps);
+}
+
+/// The first two transmissions of segment 60 are lost. ns-3 (`dumbbell --control=TcpNewReno
+/// --queue=1000 --lose=60 --duration=3`) enters recovery at 205.06 ms with a threshold of 19
+/// segments and has a timeout at 1204.10 ms, a second after the last acknowledgment that advanced,
+/// with a threshold of 9.5. It repeats the segment twice and, of 460 that were SACKed, nothing else.
+#[test]
+fn a_lost_retransmission_costs_a_timeout_which_keeps_the_sacks() {
+    let config = config("reno");
+    let path = Path {
+        queue_pkts: 1001,
+        lost_twice_seq: Some(1 + 59 * 1448),
+        ..Path::clean()
+    };
+    let mut run = Dumbbell::new(&config, path);
+    let until = |run: &mut Dumbbell, us: u64| {
+        run.run_until(SimTime::ZERO + Duration::from_micros(us));
+        let readings = run.sender.readings();
+        (readings.state, readings.ssthresh_pkts)
+    };
+    assert_eq!(until(&mut run, 205_000).0, CongestionState::Disorder);
+    assert_eq!(until(&mut run, 205_100), (CongestionState::Recovery, 19));
+    assert_eq!(until(&mut run, 1_204_000), (CongestionState::Recovery, 19));
+    assert_eq!(until(&mut run, 1_204_200), (CongestionState::Loss, 9));
+    assert_eq!(until(&mut run, 1_244_400), (CongestionState::Open, 9));
+    until(&mut run, 3_000_000);
+    let statistics = run.sender.statistics();
+    assert_eq!((statistics.rtos, statistics.retransmits), (1, 2));
 }

@@ -3,7 +3,7 @@
 
 use backlane_tcp::{
     Config, CongestionControlConfig, Connection, Ecn, EcnField, Flags, OrInfinite, OrOff,
-    OrUnlimited, Reordering, RtoLaw, Seed, Segment,
+    OrUnlimited, Reordering, RtoLaw, Seed, Segment, Stack,
 };
 use backlane_units::{Bytes, Duration, SimTime};
 use proptest::prelude::*;
@@ -51,6 +51,8 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
         prop::sample::select(&[
             Reordering::Fixed,
             Reordering::LinuxLegacy,
+            Reordering::LinuxUnprotected,
+            Reordering::Linux44,
             Reordering::Rack,
             Reordering::NcrCareful,
             Reordering::NcrAggressive,
@@ -64,13 +66,25 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
         any::<[bool; 4]>(),
         1u32..20,
         prop::option::of(2u32..40),
-        any::<u64>(),
+        // The draws of the control, and the stack.
+        (any::<u64>(), prop::sample::select(&Stack::ALL)),
     )
         .prop_map(
-            |(name, reordering, ecn, rto, sack, switches, window, ssthresh, random_seed)| {
+            |(
+                name,
+                reordering,
+                ecn,
+                rto,
+                sack,
+                switches,
+                window,
+                ssthresh,
+                (random_seed, stack),
+            )| {
+                let control: CongestionControlConfig = name.parse().unwrap();
                 let [timestamps, limited_transmit, tail_loss_probe, frto] = switches;
                 Config {
-                    congestion_control: name.parse().unwrap(),
+                    congestion_control: control.of(stack),
                     reordering,
                     ecn,
                     rto,
@@ -82,7 +96,8 @@ fn control_and_recovery() -> impl Strategy<Value = Config> {
                     initial_window_pkts: window,
                     initial_ssthresh_pkts: ssthresh.map_or(OrInfinite::Infinite, OrInfinite::Value),
                     random_seed: Seed(random_seed),
-                    ..Config::default()
+                    retries: 15,
+                    ..Config::of(stack)
                 }
             },
         )

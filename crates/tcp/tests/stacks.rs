@@ -129,6 +129,7 @@ fn a_timeout_within_a_recovery_is_a_loss_of_its_own_in_ns3() {
                  80  > 1001:2001 ack 1
                  80  > 2001:3001 ack 1
                  80  > 10001:11001 ack 1
+                 80  > 11001:12001 ack 1
                  320 > 1:1001 ack 1",
             ),
         );
@@ -205,7 +206,7 @@ fn an_old_acknowledgment_reveals_a_loss_or_marks_the_scoreboard_or_does_nothing(
     let readings = endpoint.readings();
     assert_eq!(
         (readings.sacked_pkts, readings.lost_pkts, readings.state),
-        (3, 0, CongestionState::Open)
+        (3, 0, CongestionState::Disorder)
     );
 
     let readings = after_an_old_acknowledgment(OldAcks::Nothing, "").readings();
@@ -315,4 +316,140 @@ fn two_lost_syns_leave_a_window_of_one_packet_but_not_in_ns3() {
         endpoint.readings().cwnd_pkts
     };
     assert_eq!((window(true), window(false)), (1, 10));
+}
+
+/// Linux 4.4 with the timestamps of the scripts off.
+fn linux_4_4() -> Config {
+    Config {
+        reordering: Reordering::Linux44,
+        tail_loss_probe: false,
+        ..config()
+    }
+}
+
+/// Forward acknowledgment: one SACK of 4 makes four segments of which the first is lost (4 > 3),
+/// where RACK of today waits for three, or for time to pass.
+#[test]
+fn in_linux_4_4_a_hole_of_three_is_enough_for_a_first_loss() {
+    let endpoint = client(
+        &linux_4_4(),
+        &ten_out(
+            "80  < ack 1 sack 3001-4001
+             80  > 1:1001 ack 1",
+        ),
+    );
+    let readings = endpoint.readings();
+    assert_eq!(
+        (readings.state, readings.lost_pkts, readings.ssthresh_pkts),
+        (CongestionState::Recovery, 1, 5)
+    );
+}
+
+/// The retransmission of 1 is lost; what was sent after it arrives, and RACK finds it without the
+/// timeout, as it finds 2, which counting leaves out.
+#[test]
+fn in_linux_4_4_rack_finds_a_lost_retransmission() {
+    let endpoint = client(
+        &linux_4_4(),
+        &ten_out(
+            "80  < ack 1 sack 1001-4001
+             80  > 1:1001 ack 1
+             80  > 10001:11001 ack 1
+             83  < ack 1 sack 1001-10001
+             83  > 11001:12001 ack 1
+             83  > 12001:13001 ack 1
+             83  > 13001:14001 ack 1
+             123 < ack 1 sack 1001-14001
+             123 > 1:1001 ack 1
+             123 > 14001:15001 ack 1
+             123 > 15001:16001 ack 1
+             123 > 16001:17001 ack 1
+             123 > 17001:18001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().rtos, 0);
+    assert_eq!(endpoint.statistics().retransmits, 2);
+}
+
+/// 5 arrives behind 9, and had not been repeated: the threshold is five.
+#[test]
+fn in_linux_4_4_the_threshold_grows_with_the_reordering_seen() {
+    let endpoint = client(
+        &linux_4_4(),
+        &ten_out(
+            "80  < ack 1 sack 8001-9001
+             80  > 1:1001 ack 1
+             81  < ack 1 sack 4001-5001 8001-9001
+             81  > 1001:2001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.readings().reordering_pkts, 5);
+}
+
+/// The stack of 2.6 whose protection against reordering is taken out: 1 was late, not lost, and
+/// arrives after the fourth segment was SACKed. Protected, the reduction is undone by the timestamp,
+/// and the threshold grows to what the path shows.
+#[test]
+fn without_protection_the_threshold_stays_and_no_reduction_is_undone() {
+    let after = |reordering| {
+        let config = Config {
+            reordering,
+            tail_loss_probe: false,
+            timestamps: true,
+            timestamp_tick: Duration::from_millis(1),
+            ..config()
+        };
+        let mut endpoint = backlane_tcp::Connection::connect(&config, SimTime::ZERO);
+        let mut exchange = |ms: u64, segment: Option<backlane_tcp::Segment>| {
+            if let Some(segment) = segment {
+                endpoint.on_segment(at(ms), &segment);
+            }
+            while endpoint.poll_transmit(at(ms)).is_some() {}
+        };
+        let ack = |ack, sack: Option<(u64, u64)>| {
+            let mut segment = backlane_tcp::Segment {
+                seq: 1,
+                ack,
+                window_bytes: 1_000_000,
+                ts_val: 1,
+                ts_ecr: 40_000,
+                flags: backlane_tcp::Flags::ACK,
+                ..Default::default()
+            };
+            if let Some((start, end)) = sack {
+                segment
+                    .sack
+                    .push(ack, backlane_tcp::SackBlock { start, end });
+            }
+            Some(segment)
+        };
+        exchange(0, None);
+        let syn = backlane_tcp::Segment {
+            ack: 1,
+            window_bytes: 1_000_000,
+            ts_val: 1,
+            flags: backlane_tcp::Flags::SYN | backlane_tcp::Flags::ACK,
+            ..Default::default()
+        };
+        exchange(40, Some(syn));
+        endpoint.write(100_000);
+        let mut exchange = |ms: u64, segment: Option<backlane_tcp::Segment>| {
+            if let Some(segment) = segment {
+                endpoint.on_segment(at(ms), &segment);
+            }
+            while endpoint.poll_transmit(at(ms)).is_some() {}
+        };
+        exchange(40, None);
+        exchange(80, ack(1, Some((3001, 4001))));
+        exchange(85, ack(1, Some((1001, 4001))));
+        exchange(86, ack(4001, None));
+        exchange(90, ack(10_001, None));
+        exchange(130, ack(14_001, None));
+        (endpoint.statistics().undos, endpoint.readings())
+    };
+    let (undos, protected) = after(Reordering::LinuxLegacy);
+    assert!(undos > 0 && protected.ssthresh_pkts > 5, "{protected:?}");
+    let (undos, unprotected) = after(Reordering::LinuxUnprotected);
+    assert_eq!((undos, unprotected.ssthresh_pkts), (0, 5));
+    assert_eq!(unprotected.reordering_pkts, 3);
 }

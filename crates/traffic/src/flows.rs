@@ -200,10 +200,11 @@ impl Flows {
         first
     }
 
-    /// Enables reordering measurements of all flows.
-    pub fn measure_reordering(&mut self) {
+    /// Enables reordering measurements of all flows; packets displaced by more than
+    /// `threshold_pkts` count as lost.
+    pub fn measure_reordering(&mut self, threshold_pkts: usize) {
         for flow in &mut self.all {
-            flow.reordering = Some(Box::default());
+            flow.reordering = Some(Box::new(Reordering::new(threshold_pkts)));
         }
     }
 

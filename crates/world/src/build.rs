@@ -399,8 +399,9 @@ impl Builder<'_> {
         let network = &self.network;
         let runs = |node| network.runs(node);
         let mut flows = Flows::of_region(&mut self.events, self.streams, specs, runs);
-        if self.scenario.record.reordering {
-            flows.measure_reordering();
+        let record = &self.scenario.record;
+        if record.reordering {
+            flows.measure_reordering(record.reordering_threshold_pkts as usize);
         }
         Ok(World {
             routers: routers.iter().flatten().count(),

@@ -133,3 +133,29 @@ rate = "100 Mbit/s"
         Some(0.0)
     );
 }
+
+/// RFC 5236: a displacement beyond DT is not counted, and its packet is lost to both densities.
+#[test]
+fn no_displacement_exceeds_the_threshold() {
+    let text = grid(ROUTINGS[2], 25);
+    let with = |threshold: &str| {
+        run(
+            &format!("{text}\n[record]\nreordering = true\n{threshold}\n"),
+            1,
+            None,
+        )
+    };
+    let (wide, narrow) = (with(""), with("reordering_threshold_pkts = 2"));
+    let largest = |outcome: &Outcome| {
+        let displacements = floats(table(outcome), "displacement_pkts");
+        displacements
+            .iter()
+            .flatten()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
+    };
+    assert!(largest(&wide) > 2.0);
+    assert_eq!(largest(&narrow), 2.0);
+    let discarded = |outcome: &Outcome| mean(&floats(&outcome.flows, "reorder_discarded_pkts"));
+    assert_eq!(discarded(&wide), 0.0);
+    assert!(discarded(&narrow) > 0.0);
+}

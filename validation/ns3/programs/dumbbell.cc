@@ -111,6 +111,31 @@ void onRx(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>) 
     }
 }
 
+/// Loses the first two transmissions of one segment at the receiver.
+class TwiceLost : public ErrorModel {
+  public:
+    static TypeId GetTypeId() {
+        static TypeId id = TypeId("TwiceLost").SetParent<ErrorModel>().AddConstructor<TwiceLost>();
+        return id;
+    }
+    uint32_t seq = 0;
+
+  private:
+    bool DoCorrupt(Ptr<Packet> packet) override {
+        Ptr<Packet> copy = packet->Copy();
+        PppHeader ppp;
+        Ipv4Header ip;
+        TcpHeader tcp;
+        copy->RemoveHeader(ppp);
+        copy->RemoveHeader(ip);
+        copy->RemoveHeader(tcp);
+        lost += tcp.GetSequenceNumber().GetValue() == seq && lost < 3;
+        return tcp.GetSequenceNumber().GetValue() == seq && lost < 3;
+    }
+    void DoReset() override { lost = 0; }
+    uint32_t lost = 0;
+};
+
 void connect(std::string trace, bool packets) {
     const std::string socket = "/NodeList/0/$ns3::TcpL4Protocol/SocketList/0/";
     Config::ConnectWithoutContext(socket + "CongestionWindow", MakeCallback(&onWindow));
@@ -141,6 +166,7 @@ int main(int argc, char* argv[]) {
     std::string trace;
     bool packets = false;
     bool attributes = false;
+    uint32_t lose = 0;
     CommandLine command(__FILE__);
     command.AddValue("control", "type of the congestion control", control);
     command.AddValue("rate", "rate of the bottleneck", rate);
@@ -150,6 +176,7 @@ int main(int argc, char* argv[]) {
     command.AddValue("from", "where means start, in seconds", measureFrom);
     command.AddValue("start", "when the transfer starts, in milliseconds", start);
     command.AddValue("trace", "file for window, threshold, RTT and state", trace);
+    command.AddValue("lose", "segment whose first two transmissions are lost", lose);
     command.AddValue("packets", "also write every segment", packets);
     command.AddValue("attributes", "print the defaults of TCP and end", attributes);
     command.Parse(argc, argv);
@@ -206,6 +233,12 @@ int main(int argc, char* argv[]) {
         "Drop", MakeCallback(&onDrop));
     nodes.Get(1)->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
         "TcDrop", MakeCallback(&onQueueDiscDrop));
+
+    if (lose > 0) {
+        Ptr<TwiceLost> errors = CreateObject<TwiceLost>();
+        errors->seq = 1 + (lose - 1) * 1448;
+        far.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+    }
 
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
     ApplicationContainer sinks = sink.Install(nodes.Get(2));

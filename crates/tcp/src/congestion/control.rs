@@ -115,6 +115,9 @@ impl Window {
             self.increase_additively(self.cwnd_pkts, acked_pkts);
             return;
         }
+        if acked_pkts == 0 {
+            return;
+        }
         let mss_bytes = u64::from(mss_bytes.max(1));
         let credit_bytes = u64::from(self.credit_bytes);
         let window_bytes = u64::from(self.cwnd_pkts) * mss_bytes + credit_bytes;

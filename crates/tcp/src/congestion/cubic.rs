@@ -95,6 +95,11 @@ impl Factory for Config {
         match stack {
             Stack::Ns3 => Self::ns3(),
             Stack::Ns3Of2016 => Self::ns3_of_2016(),
+            // HyStart's present form is that of 5.6.
+            Stack::Linux44 | Stack::Linux26 => Self {
+                hystart: HyStart::LinuxLegacy,
+                ..self
+            },
             Stack::Linux => self,
         }
     }
@@ -338,6 +343,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Growth;
 
     /// A CUBIC that just lost at 100 packets, with no RTT to look ahead.
     fn after_a_loss_at_100() -> Cubic {
@@ -447,6 +453,48 @@ mod tests {
         let now = SimTime::ZERO + Duration::from_secs(5);
         cubic.on_transmit_start(now, Duration::from_secs(3), 0);
         assert_eq!(cubic.epoch_start_tick, Some(3000));
+    }
+
+    /// Five acknowledgments of two packets in a stack that grows by acknowledgments: ten packets in
+    /// ns-3 3.37, which counts packets, five in the fork of 2016 and in Linux 2.6.
+    #[test]
+    fn slow_start_counts_packets_or_acknowledgments() {
+        let grown = |config: Config, growth| {
+            let mut cubic = Cubic::new(&config);
+            let mut window = Window::new(10, 1000).growing_by(growth);
+            for _ in 0..5 {
+                let ack = Ack {
+                    acked_pkts: 2,
+                    is_cwnd_limited: true,
+                    ..Ack::default()
+                };
+                cubic.on_ack(SimTime::ZERO, &ack, &mut window);
+            }
+            window.cwnd_pkts - 10
+        };
+        assert_eq!(grown(Config::ns3(), Growth::Ns3), 10);
+        assert_eq!(grown(Config::ns3_of_2016(), Growth::Ns3), 5);
+        assert_eq!(grown(Config::default(), Growth::Acknowledgments), 5);
+        assert_eq!(grown(Config::default(), Growth::Packets), 10);
+    }
+
+    /// A sample 20 ms into an epoch is too early for Linux and not for ns-3.
+    #[test]
+    fn samples_of_the_quiet_time_do_not_count() {
+        let smallest_us = |config: Config| {
+            let mut cubic = Cubic::new(&config);
+            cubic.delay_min_us = 50_000;
+            cubic.start_epoch(0, 70, 1);
+            let sample = RttSample {
+                rtt_us: 40_000,
+                ..RttSample::default()
+            };
+            let now = SimTime::ZERO + Duration::from_millis(20);
+            cubic.on_rtt_sample(now, &sample, &mut Window::new(70, 70));
+            cubic.delay_min_us
+        };
+        assert_eq!(smallest_us(Config::default()), 50_000);
+        assert_eq!(smallest_us(Config::ns3()), 40_000);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Factory for Config {
     fn of(self, stack: Stack) -> Self {
         match stack {
             Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
-            Stack::Linux => self,
+            Stack::Linux | Stack::Linux44 | Stack::Linux26 => self,
         }
     }
 }
@@ -190,6 +190,18 @@ impl CongestionControl for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Half of a window of 38; the row of the last growth, at 1000, would leave 68 %.
+    #[test]
+    fn in_ns3_the_share_of_a_loss_is_that_of_the_window_at_the_loss() {
+        let threshold = |config: &Config| {
+            let mut control = HighSpeed::new(config);
+            control.find_row(1000);
+            control.ssthresh(SimTime::ZERO, &Window::new(38, 2), 0)
+        };
+        assert_eq!(threshold(&Config::ns3()), 19);
+        assert_eq!(threshold(&Config::default()), 26);
+    }
 
     /// b(w) of RFC 3649 §5 with High_Window = 83 000 and High_Decrease = 0.1.
     fn decrease(window_pkts: f64) -> f64 {

@@ -63,7 +63,7 @@ impl Factory for Config {
     fn of(self, stack: Stack) -> Self {
         match stack {
             Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
-            Stack::Linux => self,
+            Stack::Linux | Stack::Linux44 | Stack::Linux26 => self,
         }
     }
 }

@@ -44,7 +44,12 @@ impl Factory for Config {
     fn of(self, stack: Stack) -> Self {
         match stack {
             Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
-            Stack::Linux => self,
+            // Growth counted acknowledgments, of two packets each, until 4.0.
+            Stack::Linux26 => Self {
+                per_pkts: 50,
+                ..self
+            },
+            Stack::Linux | Stack::Linux44 => self,
         }
     }
 }

@@ -52,9 +52,6 @@ params! {
         diff: Diff = Diff::OverBase;
         /// What a loss leaves: half, or as in ns-3 all but one packet.
         decrease: Decrease = Decrease::Half;
-        /// Whether the smallest RTT is forgotten when transmission starts with nothing in flight, as
-        /// in Linux and not in ns-3.
-        forgets_base_rtt: bool = true;
         /// Whether a round ends with the acknowledgement of its last segment, as in ns-3, and not
         /// with the next one.
         ends_round_at_last: bool = false;
@@ -68,7 +65,6 @@ impl Config {
         Self {
             diff: Diff::OverRtt,
             decrease: Decrease::OnePacket,
-            forgets_base_rtt: false,
             ends_round_at_last: true,
             ..Self::default()
         }
@@ -102,7 +98,7 @@ impl Factory for Config {
     fn of(self, stack: Stack) -> Self {
         match stack {
             Stack::Ns3 | Stack::Ns3Of2016 => Self::ns3(),
-            Stack::Linux => self,
+            Stack::Linux | Stack::Linux44 | Stack::Linux26 => self,
         }
     }
 }
@@ -225,10 +221,8 @@ impl CongestionControl for Vegas {
     }
 
     fn on_transmit_start(&mut self, _now: SimTime, _idle: Duration, snd_nxt: u64) {
-        if self.config.forgets_base_rtt {
-            self.base_rtt_us = NO_RTT;
-            self.enable(snd_nxt);
-        }
+        self.base_rtt_us = NO_RTT;
+        self.enable(snd_nxt);
     }
 }
 

@@ -27,7 +27,10 @@ const MAX_THRESHOLD_PKTS: u32 = 127;
 pub(crate) struct Fack {
     mss_bytes: u64,
     initial_threshold_pkts: u32,
+    max_threshold_pkts: u32,
     threshold_pkts: u32,
+    /// Reordering raises the threshold, and reductions are undone.
+    is_protected: bool,
     /// Holes below the highest SACK count towards the threshold: until more reordering than the
     /// threshold was seen, and never again after that.
     counts_holes: bool,
@@ -35,21 +38,54 @@ pub(crate) struct Fack {
 
 impl Fack {
     pub(super) fn new(config: &Config) -> Self {
+        Self::with_ceiling(config, MAX_THRESHOLD_PKTS)
+    }
+
+    /// The same with another ceiling of the threshold.
+    pub(super) fn with_ceiling(config: &Config, max_threshold_pkts: u32) -> Self {
         let threshold_pkts = config.duplicate_threshold.max(1);
         Self {
             mss_bytes: u64::from(config.mss_bytes().max(1)),
             initial_threshold_pkts: threshold_pkts,
+            max_threshold_pkts,
+            is_protected: true,
             threshold_pkts,
             counts_holes: true,
         }
     }
 
-    fn reset_threshold(&mut self) {
+    /// The same stack without protection against reordering: the threshold stays, holes count for
+    /// good, and nothing is undone.
+    pub(super) fn unprotected(config: &Config) -> Self {
+        Self {
+            is_protected: false,
+            ..Self::new(config)
+        }
+    }
+
+    /// The fixed properties: those of the type, but for the undo.
+    pub(super) fn profile(&self) -> Profile {
+        Profile {
+            undo: if self.is_protected {
+                Self::PROFILE.undo
+            } else {
+                UndoEvidence::None
+            },
+            ..Self::PROFILE
+        }
+    }
+
+    pub(super) fn reset_threshold(&mut self) {
         self.threshold_pkts = self.threshold_pkts.min(self.initial_threshold_pkts);
     }
 
     /// Whether Recovery begins (`tcp_time_to_recover`).
     fn is_time_to_recover(&self, r: &Recovery, now: SimTime) -> bool {
+        self.is_head_overdue(r, now) || self.reaches_threshold(r)
+    }
+
+    /// Whether something is lost, or enough has arrived above the first hole.
+    pub(super) fn reaches_threshold(&self, r: &Recovery) -> bool {
         let threshold_pkts = self.threshold_pkts;
         let sacked_out = r.scoreboard.sacked_out();
         let counted = if self.counts_holes {
@@ -57,7 +93,7 @@ impl Fack {
         } else {
             sacked_out + 1
         };
-        if r.scoreboard.lost_out() > 0 || counted > threshold_pkts || self.is_head_overdue(r, now) {
+        if r.scoreboard.lost_out() > 0 || counted > threshold_pkts {
             return true;
         }
         // Too little is out to reach the threshold, and nothing can be added.
@@ -79,16 +115,31 @@ impl Fack {
 
     /// Marks lost the segments below `limit_seq` that the threshold covers.
     fn mark_lost(&self, r: &mut Recovery, now: SimTime, limit_seq: u64) {
-        let threshold_pkts = self.threshold_pkts;
-        if !self.counts_holes {
-            r.scoreboard.mark_lost_by_count(threshold_pkts, limit_seq);
-            return;
-        }
-        let lost_pkts = r.scoreboard.forward_out().saturating_sub(threshold_pkts);
-        r.scoreboard.mark_first_lost(lost_pkts.max(1), limit_seq);
+        self.mark_counted(r, limit_seq);
         if self.is_head_overdue(r, now) {
             let overdue_us = now.as_micros() - r.rtt.rto().as_micros();
             r.scoreboard.mark_lost_sent_before(overdue_us);
+        }
+    }
+
+    /// As [`mark_lost`](Self::mark_lost), without regard to time.
+    pub(super) fn mark_counted(&self, r: &mut Recovery, limit_seq: u64) {
+        let threshold_pkts = self.threshold_pkts;
+        if self.counts_holes {
+            let lost_pkts = r.scoreboard.forward_out().saturating_sub(threshold_pkts);
+            r.scoreboard.mark_first_lost(lost_pkts.max(1), limit_seq);
+        } else {
+            r.scoreboard.mark_lost_by_count(threshold_pkts, limit_seq);
+        }
+    }
+
+    /// Whether in Recovery the acknowledgment asks for a search for losses.
+    pub(super) fn shows_loss(&self, r: &Recovery, ack: &AckEvent) -> bool {
+        let reaches_far = r.scoreboard.forward_out() > self.threshold_pkts;
+        if ack.advanced() {
+            reaches_far
+        } else {
+            ack.is_duplicate || (ack.delivery.newly_sacked && reaches_far)
         }
     }
 
@@ -96,13 +147,7 @@ impl Fack {
         if self.counts_holes {
             r.scoreboard.mark_overtaken_retransmissions_lost();
         }
-        let reaches_far = r.scoreboard.forward_out() > self.threshold_pkts;
-        let shows_loss = if ack.advanced() {
-            reaches_far
-        } else {
-            ack.is_duplicate || (ack.delivery.newly_sacked && reaches_far)
-        };
-        if shows_loss || self.is_head_overdue(r, now) {
+        if self.shows_loss(r, ack) || self.is_head_overdue(r, now) {
             self.mark_lost(r, now, r.high_seq);
         }
     }
@@ -225,7 +270,7 @@ impl LossPolicy for Fack {
     /// segment more must be, while a D-SACK could still undo the last reduction.
     fn leave_disorder(&mut self, r: &mut Recovery, now: SimTime) {
         try_undo_by_dsack(self, r);
-        if !r.undo.is_possible() || r.space.snd_una != r.high_seq {
+        if !self.is_protected || !r.undo.is_possible() || r.space.snd_una != r.high_seq {
             r.undo.forbid();
             r.set_state(now, CongestionState::Open);
         }
@@ -235,7 +280,7 @@ impl LossPolicy for Fack {
         let scoreboard = &r.scoreboard;
         scoreboard.sacked_out() + scoreboard.lost_out() + scoreboard.retrans_out() > 0
             || scoreboard.is_head_retransmitted()
-            || r.undo.is_possible()
+            || (self.is_protected && r.undo.is_possible())
     }
 
     fn has_no_retransmission_out(&self, r: &Recovery) -> bool {
@@ -249,13 +294,15 @@ impl LossPolicy for Fack {
     }
 
     fn may_undo(&self, r: &Recovery, now: SimTime, segment: &Segment) -> bool {
-        r.undo.is_possible() && (r.undo.is_answered() || r.undo.is_delayed_original(segment, now))
+        self.is_protected
+            && r.undo.is_possible()
+            && (r.undo.is_answered() || r.undo.is_delayed_original(segment, now))
     }
 
     fn on_reordered(&mut self, span_bytes: u64) {
         let span_pkts = span_bytes.div_ceil(self.mss_bytes);
-        let degree_pkts = span_pkts.min(u64::from(MAX_THRESHOLD_PKTS)) as u32;
-        if degree_pkts > self.threshold_pkts {
+        let degree_pkts = span_pkts.min(u64::from(self.max_threshold_pkts)) as u32;
+        if self.is_protected && degree_pkts > self.threshold_pkts {
             self.counts_holes = false;
             self.threshold_pkts = degree_pkts;
         }

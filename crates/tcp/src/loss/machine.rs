@@ -197,7 +197,7 @@ fn detect_spurious_timeout<L: LossPolicy>(
 }
 
 /// The state is Open or Disorder.
-fn set_open_or_disorder<L: LossPolicy>(loss: &mut L, r: &mut Recovery, now: SimTime) {
+pub(super) fn set_open_or_disorder<L: LossPolicy>(loss: &mut L, r: &mut Recovery, now: SimTime) {
     let state = if loss.is_disordered(r) {
         CongestionState::Disorder
     } else {

@@ -6,7 +6,8 @@
 //! - `rack`: RACK (RFC 8985) as in Linux 6.1.
 //! - `count`: a fixed number of SACKed segments (RFC 6675).
 //! - `newreno`: duplicate acknowledgments without SACK (RFC 6582).
-//! - `fack`: Linux of 2008 to 2011, with forward acknowledgment.
+//! - `fack`: Linux of 2008 to 2011, with forward acknowledgment; `fack_rack`: Linux 4.4, which has
+//!   both.
 //! - `ncr`: TCP-NCR (RFC 4653).
 //! - `rr`: RR-TCP.
 //! - `pr`: TCP-PR.
@@ -18,6 +19,7 @@
 
 mod count;
 mod fack;
+mod fack_rack;
 mod machine;
 mod ncr;
 mod newreno;
@@ -37,6 +39,7 @@ use crate::scoreboard::{Delivery, Outgoing, Scoreboard};
 use crate::segment::SackBlock;
 use count::Count;
 use fack::Fack;
+use fack_rack::FackRack;
 use machine::StateMachine;
 use ncr::{Ncr, Variant};
 use newreno::NewReno;
@@ -55,6 +58,7 @@ pub(crate) enum LossDetection {
     Count(Count),
     NewReno(NewReno),
     Fack(Fack),
+    FackRack(FackRack),
     Ncr(Ncr),
     Rr(Rr),
     Pr(Pr),
@@ -68,6 +72,7 @@ macro_rules! dispatch {
             LossDetection::Count($policy) => $call,
             LossDetection::NewReno($policy) => $call,
             LossDetection::Fack($policy) => $call,
+            LossDetection::FackRack($policy) => $call,
             LossDetection::Ncr($policy) => $call,
             LossDetection::Rr($policy) => $call,
             LossDetection::Pr($policy) => $call,
@@ -84,6 +89,8 @@ impl LossDetection {
         match config.reordering {
             Reordering::Fixed => Self::Count(Count::new(config)),
             Reordering::LinuxLegacy => Self::Fack(Fack::new(config)),
+            Reordering::LinuxUnprotected => Self::Fack(Fack::unprotected(config)),
+            Reordering::Linux44 => Self::FackRack(FackRack::new(config)),
             Reordering::Rack => Self::Rack(Rack::new(config)),
             Reordering::NcrCareful => Self::Ncr(Ncr::new(config, Variant::Careful)),
             Reordering::NcrAggressive => Self::Ncr(Ncr::new(config, Variant::Aggressive)),
@@ -96,7 +103,10 @@ impl LossDetection {
         fn profile<L: LossPolicy>(_: &L) -> Profile {
             L::PROFILE
         }
-        dispatch!(self, policy => profile(policy))
+        match self {
+            Self::Fack(fack) => fack.profile(),
+            other => dispatch!(other, policy => profile(policy)),
+        }
     }
 
     #[inline]
@@ -129,6 +139,11 @@ impl LossDetection {
 
     pub(crate) fn on_ack(&mut self, r: &mut Recovery, now: SimTime, ack: &AckEvent) {
         dispatch!(self, policy => policy.on_ack(r, now, ack));
+    }
+
+    /// The state is Open, or Disorder if something was SACKed.
+    pub(crate) fn keep_open(&mut self, r: &mut Recovery, now: SimTime) {
+        dispatch!(self, policy => machine::set_open_or_disorder(policy, r, now));
     }
 
     /// The acknowledgment may answer the tail loss probe.

@@ -80,7 +80,7 @@ impl Sender {
         }
         let has_dsack = self.update_scoreboard(now, &incoming, &mut delivery);
         if is_old && self.old_acks == OldAcks::Scoreboard {
-            self.count_delivered(delivery.delivered_pkts, has_ece);
+            self.mark_only(now, &incoming, &delivery, has_dsack);
             return;
         }
         let rtt_us = self.measure_rtt(now, segment, now_ts, &delivery);
@@ -154,6 +154,26 @@ impl Sender {
             }
             _ => delivery.acked_pkts,
         }
+    }
+
+    /// An old acknowledgment whose SACK blocks the scoreboard has taken does no more than show
+    /// reordering and leave Open (Linux before 3.3: `old_ack` of `tcp_ack`).
+    fn mark_only(
+        &mut self,
+        now: SimTime,
+        incoming: &Incoming,
+        delivery: &Delivery,
+        has_dsack: bool,
+    ) {
+        let r = &mut self.recovery;
+        if self.selective {
+            let ack = incoming.event(delivery, has_dsack);
+            self.loss.on_delivery(r, now, &ack);
+        }
+        if r.state == CongestionState::Open {
+            self.loss.keep_open(r, now);
+        }
+        self.count_delivered(delivery.delivered_pkts, incoming.has_ece);
     }
 
     /// Updates the peer's window and records the state before the acknowledgment.

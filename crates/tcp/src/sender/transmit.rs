@@ -79,7 +79,7 @@ impl Sender {
         self.pace(now, outgoing.payload_bytes);
         let r = &mut self.recovery;
         self.loss.on_sent(r, now, outgoing);
-        if is_head && !matches!(r.timers.armed, Timer::Reordering(_)) {
+        if is_head && !self.impatient && !matches!(r.timers.armed, Timer::Reordering(_)) {
             self.loss.arm_timer(r, now);
         }
         Some(outgoing)

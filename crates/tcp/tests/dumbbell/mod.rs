@@ -20,6 +20,8 @@ pub struct Path {
     pub spread: [Duration; 3],
     /// One segment with data in this many is lost, before the bottleneck.
     pub lose_every: u64,
+    /// The first two transmissions of the segment that starts here are lost behind the bottleneck.
+    pub lost_twice_seq: Option<u64>,
 }
 
 impl Path {
@@ -33,6 +35,7 @@ impl Path {
             return_delay: Duration::from_millis(20),
             spread: [Duration::ZERO; 3],
             lose_every: u64::MAX,
+            lost_twice_seq: None,
         }
     }
 
@@ -57,6 +60,7 @@ pub struct Dumbbell {
     departures: VecDeque<SimTime>,
     busy_until: SimTime,
     sent: usize,
+    lost_twice: u32,
     forward: VecDeque<(SimTime, Segment)>,
     back: VecDeque<(SimTime, Segment)>,
 }
@@ -77,6 +81,7 @@ impl Dumbbell {
             departures: VecDeque::new(),
             busy_until: SimTime::ZERO,
             sent: 0,
+            lost_twice: 0,
             forward: VecDeque::new(),
             back: VecDeque::new(),
         };
@@ -104,6 +109,12 @@ impl Dumbbell {
             self.departures.push_back(self.busy_until);
             let spread = self.path.spread[self.sent % self.path.spread.len()];
             self.sent += 1;
+            if segment.payload_bytes > 0 && self.path.lost_twice_seq == Some(segment.seq) {
+                self.lost_twice += 1;
+                if self.lost_twice <= 2 {
+                    continue;
+                }
+            }
             let arrival = self.busy_until + self.path.delay + spread;
             let behind = self.forward.partition_point(|(at, _)| *at <= arrival);
             self.forward.insert(behind, (arrival, segment));

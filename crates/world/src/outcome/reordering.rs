@@ -15,7 +15,7 @@ table! {
     pub(super) struct FlowReorderingRow in "flows" {
         /// Mean reordering extent (RFC 4737 §4.2): arrivals since the first packet that overtook.
         reorder_extent_mean_pkts: Option<f64>, "packets";
-        /// Largest reordering extent, at most 300.
+        /// Largest reordering extent, at most the threshold.
         reorder_extent_max_pkts: Option<f64>, "packets";
         /// Share of packets that are n-reordered with n of 3 or more (RFC 4737 §5.3).
         n_reordered_3_ratio: Option<f64>, "1";

@@ -87,6 +87,7 @@ pub fn all() -> Vec<Base> {
     for control in controls() {
         add(&format!("long, {control}"), long(&control));
     }
+    add("detour, vegas", detour());
     add("wifi, aodv with local_repair", ladder());
     add(
         "core, codel and fq-codel",
@@ -513,6 +514,41 @@ kind = "transfer"
 from = "enb1"
 to = "enb2"
 size = "endless"
+{RECORD}"#
+    )
+}
+
+/// A queue of Vegas's making, and after the failure of a link a way of ten times the delay.
+fn detour() -> String {
+    format!(
+        r#"
+duration = "12 s"
+[topology]
+kind = "graph"
+node = [{{ id = "a" }}, {{ id = "b" }}, {{ id = "c" }}, {{ id = "d" }}]
+link = [
+    {{ a = "a", b = "b", rate = "3 Mbit/s", delay = "5 ms", queue = "60 packets" }},
+    {{ a = "b", b = "d", rate = "3 Mbit/s", delay = "5 ms", queue = "60 packets" }},
+    {{ a = "a", b = "c", rate = "3 Mbit/s", delay = "50 ms", queue = "60 packets" }},
+    {{ a = "c", b = "d", rate = "3 Mbit/s", delay = "50 ms", queue = "60 packets" }},
+]
+[routing]
+protocol = "shortest-path"
+[tcp]
+congestion_control = "vegas"
+[[flow]]
+kind = "transfer"
+from = "a"
+to = "d"
+size = "endless"
+[[failure]]
+link = "a-b"
+at = "3 s"
+until = "12 s"
+[[failure]]
+node = "d"
+at = "3 s"
+until = "3.6 s"
 {RECORD}"#
     )
 }

@@ -357,5 +357,14 @@ pub(crate) static RECORD: Section = Section {
             Default("false"),
             "Whether it is measured how far the packets of each flow are out of order: further columns of `flows.parquet`, and the table `reordering.parquet`.",
         ),
+        key(
+            "reordering_threshold_pkts",
+            Kind::Integer {
+                min: 1,
+                max: 10_000,
+            },
+            Default("300"),
+            "Displacement from which on a packet counts as lost in these measures (the threshold DT of RFC 5236); 300 is the largest degree of reordering that Linux adapts to.",
+        ),
     ],
 };
