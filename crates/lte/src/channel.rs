@@ -1,8 +1,9 @@
-//! How well a UE and a cell hear each other, in each resource block group and TTI.
+//! How well a UE and a cell hear each other, in each resource block and TTI.
 //!
 //! A SINR is signal over noise and interference of one resource block, linear, with the
-//! implementation loss taken off. It is given as one value where all groups have the same, and
-//! as one value for each group otherwise. Everything is a function of time and of who transmits,
+//! implementation loss taken off. It is given as one value where all blocks have the same, as one
+//! value for each resource block where the channel fades, and as one value for each group of
+//! them where interference alone differs. Everything is a function of time and of who transmits,
 //! not of earlier queries, so a value that is not needed is not computed.
 //!
 //! Path loss and shadowing follow a moving UE in steps: every 10 ms towards the serving cell,
@@ -16,11 +17,12 @@ use backlane_engine::Streams;
 use backlane_radio::fading::{group_offsets_hz, inter_carrier_interference};
 use backlane_radio::level::{doppler_hz, ratio, thermal_noise_dbm, wavelength_m};
 use backlane_radio::{Fading, FrequencyResponse, LargeScaleLoss, Mobility, Position};
-use backlane_units::{Decibels, Frequency, SimTime};
+use backlane_units::{Decibels, Frequency, SimTime, Speed};
 
 use crate::config::{CellConfig, Interference, RanConfig, UeChannel, UeConfig};
+use crate::fading_trace::{FadingTrace, Windows};
 use crate::mac::scheduler::MAX_GROUPS;
-use crate::phy::tables::{rbg_count, rbg_size};
+use crate::phy::tables::{MOST_CARRIER_BLOCKS, rbg_count, rbg_size};
 use crate::sinr_of_cqi::SinrOfCqi;
 use crate::time::start_of;
 
@@ -35,6 +37,12 @@ const OTHERS_STEP_TTIS: u64 = 100;
 
 /// What stands for a signal that is not there: 100 dB below the noise.
 const NOTHING: f32 = 1e-10;
+
+/// Room for a value of each resource block.
+const ROOM: usize = MOST_CARRIER_BLOCKS.next_multiple_of(4);
+
+/// Vectors of four groups.
+const GROUP_QUADS: usize = MAX_GROUPS.div_ceil(4);
 
 /// Four bits as four factors, the lowest first.
 const SWITCHES: [[f32; 4]; 16] = {
@@ -61,14 +69,20 @@ pub(crate) struct Channel {
     cells: Vec<Site>,
     users: Vec<User>,
     sinr_of_cqi: Option<SinrOfCqi>,
+    /// Speed of all fading, in metres per second; `None` is that of each UE.
+    fading_m_per_s: Option<f64>,
     activity: Activity,
     streams: Streams,
-    /// One for each group, and room to a multiple of four.
-    values: [f32; MAX_GROUPS.next_multiple_of(4)],
+    /// One for each resource block, or for each group.
+    values: [f32; ROOM],
 }
 
 struct Carrier {
     groups: usize,
+    /// Resource blocks of a group, but for the last.
+    group_size: usize,
+    /// Resource blocks.
+    blocks: usize,
     all_groups: u32,
     downlink: Frequency,
     uplink: Frequency,
@@ -99,9 +113,16 @@ struct User {
     others: (u64, usize),
     fading_cell: usize,
     /// Downlink of each carrier, and the uplink of the primary one.
-    fading: Vec<Fading>,
+    fading: Vec<LinkFading>,
+    fading_trace: Option<Arc<FadingTrace>>,
     /// SNR of a milliwatt in one resource block at the eNodeB without loss.
     uplink_snr: f32,
+}
+
+/// Where the gains of a link come from.
+enum LinkFading {
+    Waves(Fading),
+    Trace(Arc<FadingTrace>, Windows),
 }
 
 /// Who transmitted in the last TTIs.
@@ -151,15 +172,15 @@ impl Channel {
                     - 10.0 * libm::log10(f64::from(carrier.n_rb()));
                 Carrier {
                     groups,
+                    group_size: rbg_size(carrier.n_rb()).into(),
+                    blocks: carrier.n_rb().into(),
                     all_groups: (1 << groups) - 1,
                     downlink: carrier.frequency,
                     uplink: carrier.uplink(),
                     snr: ratio(block_dbm - per_block(config.ue_noise_figure)) as f32,
                     element_dbm: block_dbm - 10.0 * libm::log10(12.0),
                     response: config.fading.value().map(|profile| {
-                        let size = rbg_size(carrier.n_rb());
-                        let offsets =
-                            group_offsets_hz(carrier.n_rb().into(), size.into(), RESOURCE_BLOCK_HZ);
+                        let offsets = group_offsets_hz(carrier.n_rb().into(), 1, RESOURCE_BLOCK_HZ);
                         Arc::new(FrequencyResponse::new(profile, &offsets))
                     }),
                 }
@@ -198,6 +219,7 @@ impl Channel {
                 others: (u64::MAX, 0),
                 fading_cell: usize::MAX,
                 fading: Vec::new(),
+                fading_trace: ue.fading_trace.clone(),
                 uplink_snr: ratio(-per_block(config.enodeb_noise_figure)) as f32,
             })
             .collect();
@@ -218,8 +240,9 @@ impl Channel {
             cells: sites,
             users,
             sinr_of_cqi,
+            fading_m_per_s: config.fading_speed.value().map(Speed::as_m_per_s_f64),
             streams: streams.clone(),
-            values: [0.0; MAX_GROUPS.next_multiple_of(4)],
+            values: [0.0; ROOM],
         }
     }
 
@@ -238,13 +261,18 @@ impl Channel {
     }
 
     /// SINR of a UE's downlink on one layer in a TTI that is decided: one value, or one for each
-    /// group.
+    /// group, or one for each resource block.
     pub(crate) fn downlink(&mut self, ue: usize, cell: usize, carrier: usize, tti: u64) -> &[f32] {
         if let Some(heard) = self.heard(ue, tti) {
-            self.values[0] = heard;
-            return &self.values[..1];
+            return self.with_heard(heard, ue, cell, carrier, tti);
         }
-        let Carrier { groups, snr, .. } = self.carriers[carrier];
+        let Carrier {
+            groups,
+            group_size,
+            blocks,
+            snr,
+            ..
+        } = self.carriers[carrier];
         let row = carrier * self.cells.len();
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         let mut noise = 1.0;
@@ -266,11 +294,11 @@ impl Channel {
                 }
                 if !uneven {
                     uneven = true;
-                    self.values.fill(0.0);
+                    self.values[..4 * GROUP_QUADS].fill(0.0);
                 }
                 let level = snr * gains[other as usize];
                 let (quads, _) = self.values.as_chunks_mut::<4>();
-                for (at, quad) in quads.iter_mut().enumerate() {
+                for (at, quad) in quads.iter_mut().take(GROUP_QUADS).enumerate() {
                     let switches = &SWITCHES[(used >> (4 * at) & 15) as usize];
                     for lane in 0..4 {
                         quad[lane] += level * switches[lane];
@@ -280,7 +308,7 @@ impl Channel {
         }
         let signal = self.users[ue].gains[row + cell] * snr / self.layers;
         let kept = self.kept;
-        if self.carriers[carrier].response.is_none() {
+        if !self.fades(ue, carrier) {
             if !uneven {
                 self.values[0] = kept * signal / noise;
                 return &self.values[..1];
@@ -290,19 +318,60 @@ impl Channel {
             }
             return &self.values[..groups];
         }
-        if !uneven {
-            self.values[..groups].fill(0.0);
-        }
+        let levels = uneven.then(|| {
+            let mut levels = [0.0; MAX_GROUPS];
+            levels[..groups].copy_from_slice(&self.values[..groups]);
+            levels
+        });
         self.tune(ue, cell);
         let frequency = self.carriers[carrier].downlink;
-        let user = &mut self.users[ue];
-        let (wavelengths, spread) = user.motion(tti, frequency);
-        let gains = user.fading[carrier].gains(wavelengths);
-        for (value, gain) in self.values[..groups].iter_mut().zip(gains) {
-            let signal = signal * gain;
-            *value = kept * signal / (noise + *value + signal * spread);
+        let (gains, spread) = self.users[ue].fade(carrier, tti, frequency, self.fading_m_per_s);
+        let values = &mut self.values[..blocks];
+        let fade = |values: &mut [f32], gains: &[f32], noise: f32| {
+            faded(values, gains, (signal, kept), noise, spread);
+        };
+        match levels {
+            None => fade(values, gains, noise),
+            Some(levels) => {
+                let groups = values.chunks_mut(group_size).zip(gains.chunks(group_size));
+                for ((values, gains), level) in groups.zip(levels) {
+                    fade(values, gains, noise + level);
+                }
+            }
         }
-        &self.values[..groups]
+        &self.values[..blocks]
+    }
+
+    /// Whether a link of a UE on a carrier fades.
+    #[inline]
+    fn fades(&self, ue: usize, carrier: usize) -> bool {
+        self.carriers[carrier].response.is_some() || self.users[ue].fading_trace.is_some()
+    }
+
+    /// What a UE hears by its trace: the value, or the value as the mean of a channel that fades.
+    fn with_heard(
+        &mut self,
+        heard: f32,
+        ue: usize,
+        cell: usize,
+        carrier: usize,
+        tti: u64,
+    ) -> &[f32] {
+        let is_mean = matches!(self.users[ue].heard, UeChannel::MeanSinr(_));
+        if !is_mean || !self.fades(ue, carrier) {
+            self.values[0] = heard;
+            return &self.values[..1];
+        }
+        self.tune(ue, cell);
+        let Carrier {
+            blocks, downlink, ..
+        } = self.carriers[carrier];
+        let (gains, spread) = self.users[ue].fade(carrier, tti, downlink, self.fading_m_per_s);
+        let values = &mut self.values[..blocks];
+        // The trace has the implementation loss in it.
+        let signal = (heard / self.kept, self.kept);
+        faded(values, gains, signal, 1.0, spread);
+        &self.values[..blocks]
     }
 
     /// What a trace says that a UE hears, if it has one.
@@ -311,7 +380,9 @@ impl Channel {
         let now = start_of(tti);
         let heard = match &self.users[ue].heard {
             UeChannel::Radio => return None,
-            UeChannel::Sinr(trace) => trace.value(now).map(|db| ratio(db) as f32),
+            UeChannel::Sinr(trace) | UeChannel::MeanSinr(trace) => {
+                trace.value(now).map(|db| ratio(db) as f32)
+            }
             UeChannel::Cqi(trace) => {
                 let sinr = self.sinr_of_cqi.as_ref();
                 trace
@@ -324,25 +395,24 @@ impl Channel {
     }
 
     /// SNR of a UE's uplink for one milliwatt in each resource block, without interference: one
-    /// value, or one for each group.
+    /// value, or one for each resource block.
     pub(crate) fn uplink(&mut self, ue: usize, cell: usize, tti: u64) -> &[f32] {
         self.refresh(ue, cell, tti / SERVING_STEP_TTIS, SERVING_STEP_TTIS);
         let user = &self.users[ue];
         let signal = self.kept * (user.gains[cell] * user.uplink_snr);
-        if self.carriers[0].response.is_none() {
+        if !self.fades(ue, 0) {
             self.values[0] = signal;
             return &self.values[..1];
         }
         self.tune(ue, cell);
-        let groups = self.carriers[0].groups;
+        let blocks = self.carriers[0].blocks;
         let frequency = self.carriers[0].uplink;
-        let user = &mut self.users[ue];
-        let (wavelengths, _) = user.motion(tti, frequency);
-        let gains = user.fading[self.carriers.len()].gains(wavelengths);
-        for (value, gain) in self.values[..groups].iter_mut().zip(gains) {
+        let link = self.carriers.len();
+        let (gains, _) = self.users[ue].fade(link, tti, frequency, self.fading_m_per_s);
+        for (value, gain) in self.values[..blocks].iter_mut().zip(gains) {
             *value = signal * gain;
         }
-        &self.values[..groups]
+        &self.values[..blocks]
     }
 
     /// What other cells' UEs add to the noise of an uplink transmission, as a multiple of it.
@@ -463,9 +533,13 @@ impl Channel {
         let down = down.map(|(at, carrier)| (format!("fading {site} {at} down"), carrier));
         let up = [(format!("fading {site} 0 up"), &self.carriers[0])];
         for (purpose, carrier) in down.chain(up) {
-            if let Some(response) = &carrier.response {
-                let mut stream = self.streams.stream(&user.name, &purpose);
-                user.fading.push(Fading::new(response.clone(), &mut stream));
+            let mut stream = self.streams.stream(&user.name, &purpose);
+            if let Some(trace) = &user.fading_trace {
+                let windows = Windows::new(stream);
+                user.fading.push(LinkFading::Trace(trace.clone(), windows));
+            } else if let Some(response) = &carrier.response {
+                let fading = Fading::new(response.clone(), &mut stream);
+                user.fading.push(LinkFading::Waves(fading));
             }
         }
     }
@@ -509,15 +583,42 @@ impl User {
         }
     }
 
-    /// Wavelengths travelled, and what the Doppler spread adds to the noise for each unit of
-    /// signal.
-    fn motion(&self, tti: u64, frequency: Frequency) -> (f64, f32) {
+    /// The gains of the resource blocks of a link, and what the Doppler spread adds to the noise
+    /// for each unit of signal. A trace does not say its Doppler spread.
+    fn fade(
+        &mut self,
+        link: usize,
+        tti: u64,
+        frequency: Frequency,
+        speed_m_per_s: Option<f64>,
+    ) -> (&[f32], f32) {
         let now: SimTime = start_of(tti);
-        let doppler = doppler_hz(self.mobility.speed_m_per_s(now), frequency);
-        (
-            self.mobility.travelled_m(now) / wavelength_m(frequency),
-            inter_carrier_interference(doppler, SUBCARRIER_HZ) as f32,
-        )
+        match &mut self.fading[link] {
+            LinkFading::Trace(trace, windows) => (windows.gains(trace, tti), 0.0),
+            LinkFading::Waves(fading) => {
+                let (speed, travelled_m) = match speed_m_per_s {
+                    Some(speed) => (speed, speed * now.as_secs_f64()),
+                    None => {
+                        let mobility = &self.mobility;
+                        (mobility.speed_m_per_s(now), mobility.travelled_m(now))
+                    }
+                };
+                let doppler = doppler_hz(speed, frequency);
+                (
+                    fading.gains(travelled_m / wavelength_m(frequency)),
+                    inter_carrier_interference(doppler, SUBCARRIER_HZ) as f32,
+                )
+            }
+        }
+    }
+}
+
+/// SINRs of resource blocks with these gains, of a signal of which a share is kept.
+#[inline]
+fn faded(values: &mut [f32], gains: &[f32], (signal, kept): (f32, f32), noise: f32, spread: f32) {
+    for (value, gain) in values.iter_mut().zip(gains) {
+        let signal = signal * gain;
+        *value = kept * signal / (noise + signal * spread);
     }
 }
 

@@ -15,8 +15,9 @@ use backlane_param::{
 use backlane_radio::mobility::{MobilityModel, UeMobility};
 use backlane_radio::path_loss::{CellPathLoss, PathLossModel};
 use backlane_radio::{FadingProfile, Mobility, Named, Position, Shadowing};
-use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power};
+use backlane_units::{Bytes, Decibels, Duration, Frequency, Length, Power, Speed};
 
+use crate::fading_trace::FadingTrace;
 use crate::pdcp::PdcpConfig;
 use crate::phy::error_model::{CodeRate, Combining};
 use crate::phy::link_adaptation::Adaptation;
@@ -97,6 +98,9 @@ params! {
         /// Fast fading of a serving link (TS 36.104 annex B.2), at the Doppler frequency of the
         /// UE's speed.
         fading: OrNone<FadingProfile> = OrNone::None;
+        /// Speed of the fading: that of each UE ("auto"), or one for all UEs regardless of their
+        /// own, as where what surrounds a UE at rest moves.
+        fading_speed: OrAuto<Speed> = OrAuto::Auto;
         /// From other cells: none, from what they really send, or from all of their resource
         /// blocks at all times.
         interference: Interference = Interference::LoadCoupled;
@@ -201,6 +205,22 @@ params! {
         /// With sub-band reports, whether the MCS follows from the worst resource block group
         /// (round robin then goes by the wideband report), or else from the mean information.
         worst_rbg_mcs: bool = false;
+        /// Where the resource block groups of a subframe are given out from, and a retransmission's
+        /// are looked for.
+        first_group: FirstGroup = FirstGroup::Drawn;
+    }
+}
+
+words! {
+    /// The resource block group that a cell gives out first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FirstGroup {
+        /// One drawn in each cell and subframe, so that neighbours that send little seldom meet on
+        /// the same blocks, and do not meet again where they did (randomised interference, TR 25.814
+        /// §7.1.2.6; retransmissions of the downlink are adaptive, TS 36.300 §9.1).
+        Drawn = "drawn",
+        /// The lowest; a retransmission goes where the block was, as in LENA.
+        Lowest = "lowest",
     }
 }
 
@@ -393,6 +413,7 @@ changed_defaults! {
         scheduler.max_ues = u8::MAX;
         scheduler.counts = Counts::Sent;
         scheduler.worst_rbg_mcs = true;
+        scheduler.first_group = FirstGroup::Lowest;
         cqi.period = Milliseconds(1);
         cqi.delay = Milliseconds(5);
         cqi.sub_band = true;
@@ -539,6 +560,8 @@ pub struct UeConfig {
     pub serving: Option<usize>,
     /// Where its downlink quality comes from.
     pub channel: UeChannel,
+    /// Fading of its links, in place of the profile of the network.
+    pub fading_trace: Option<Arc<FadingTrace>>,
 }
 
 /// Where a UE's downlink quality comes from.
@@ -549,6 +572,8 @@ pub enum UeChannel {
     /// The SINR in decibels of each layer on every carrier and resource block, regardless of the
     /// serving cell; it includes the losses of the receiver.
     Sinr(Arc<ChannelTrace>),
+    /// The same as a mean, with the fading of its link on top.
+    MeanSinr(Arc<ChannelTrace>),
     /// The CQI that it would report.
     Cqi(Arc<ChannelTrace>),
 }

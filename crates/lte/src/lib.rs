@@ -10,6 +10,7 @@
 
 mod channel;
 pub mod config;
+mod fading_trace;
 pub mod mac;
 pub mod pdcp;
 pub mod phy;
@@ -22,5 +23,6 @@ mod time;
 mod trace;
 mod ue;
 
+pub use fading_trace::FadingTrace;
 pub use ran::Ran;
 pub use trace::ChannelTrace;

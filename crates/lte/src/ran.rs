@@ -105,7 +105,7 @@ impl Ran {
         )?;
         Ok(Self {
             moves,
-            downlink: Downlink::new(&config, cells.len()),
+            downlink: Downlink::new(&config, cells, streams),
             uplink: Uplink::new(&config, cells.len()),
             config,
             channel,

@@ -91,10 +91,11 @@ pub struct CellReadings {
 }
 
 impl UeReadings {
-    /// Counts a report; `sinr` as far as it has changed since the last one.
-    pub(crate) fn report(&mut self, sinr: Option<&[f32]>, cqi: u8) {
-        if let Some(sinr) = sinr {
-            self.sinr_db = 10.0 * libm::log10(f64::from(effective(sinr)));
+    /// Counts a report; `information` is the mean of 256QAM over `sinr`, if that has changed since
+    /// the last one.
+    pub(crate) fn report(&mut self, sinr: &[f32], information: Option<f32>, cqi: u8) {
+        if let Some(information) = information {
+            self.sinr_db = 10.0 * libm::log10(f64::from(effective(sinr, information)));
         }
         self.cqi = cqi;
         self.reports += 1;
@@ -103,17 +104,15 @@ impl UeReadings {
     }
 }
 
-/// The SINR of a flat channel that carries as much information as these groups, by the widest
-/// modulation; their mean where even that has all its bits.
-fn effective(sinr: &[f32]) -> f32 {
+/// The SINR of a flat channel that carries as much information as these groups or blocks, by the
+/// widest modulation; their mean where even that has all its bits.
+fn effective(sinr: &[f32], information: f32) -> f32 {
     const ALL_BITS: f32 = 0.995;
     if let [flat] = sinr {
         return *flat;
     }
-    let curves = MutualInformation::curves();
-    let information = curves.mean(Modulation::Qam256, sinr);
     if information < ALL_BITS {
-        curves.sinr(Modulation::Qam256, information)
+        MutualInformation::curves().sinr(Modulation::Qam256, information)
     } else {
         sinr.iter().sum::<f32>() / sinr.len() as f32
     }
@@ -157,6 +156,10 @@ mod tests {
 
     #[test]
     fn an_uneven_channel_reads_below_its_mean_signal_and_a_flat_one_at_it() {
+        let effective = |sinr: &[f32]| {
+            let curves = MutualInformation::curves();
+            effective(sinr, curves.mean(Modulation::Qam256, sinr))
+        };
         assert_eq!(effective(&[7.0]), 7.0);
         let even = effective(&[7.0; 25]);
         assert!((even / 7.0 - 1.0).abs() < 0.01, "{even}");

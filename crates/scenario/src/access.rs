@@ -98,12 +98,32 @@ fn channels(
     files: &mut Files,
     problems: &mut Problems,
 ) -> Option<Channels> {
-    let mut channels = Channels::default();
+    let fading = match table.get("fading_trace") {
+        Some(item) => {
+            let blocks = lte::most_blocks(table);
+            let trace = traces.fading(item.as_table()?, item.span, blocks, files, problems)?;
+            Some(trace)
+        }
+        None => None,
+    };
+    let is_faded = fading.is_some() || table.text("fading").is_some_and(|word| word != "none");
+    let mut channels = Channels {
+        fading,
+        ..Channels::default()
+    };
     let mut channel = |owner: &Table| -> Option<Option<usize>> {
         let Some(item) = owner.get("channel") else {
             return Some(None);
         };
-        let trace = traces.channel(item.as_table()?, item.span, files, problems)?;
+        let section = item.as_table()?;
+        let trace = traces.channel(section, item.span, files, problems)?;
+        if trace.fades && !is_faded {
+            let message = "the channel takes the fading of the access, which has none";
+            let label = "write fading = \"eva\" in [access], or leave this out";
+            let place = section.place("fading", item.span);
+            problems.error(Code::TraceChoice, place, message, label);
+            return None;
+        }
         channels.traces.push(trace);
         Some(Some(channels.traces.len() - 1))
     };

@@ -55,7 +55,25 @@ pub(crate) fn read(
         ways,
         channel: channels.of_all,
         channels: channels.traces,
+        fading: channels.fading,
     })))
+}
+
+/// Resource blocks of the widest carrier (TS 36.101 table 5.6-1).
+pub(crate) fn most_blocks(access: &Table) -> usize {
+    let blocks = |bandwidth: &str| match bandwidth {
+        "1.4 MHz" => 6,
+        "3 MHz" => 15,
+        "5 MHz" => 25,
+        "10 MHz" => 50,
+        "15 MHz" => 75,
+        _ => 100,
+    };
+    let carriers = access.tables("carrier");
+    let widths = carriers
+        .iter()
+        .filter_map(|(carrier, _)| carrier.text("bandwidth"));
+    widths.map(blocks).max().unwrap_or(100)
 }
 
 /// The UEs that are listed one by one, each with the eNodeB that it belongs to; `None` where

@@ -428,6 +428,8 @@ impl AtEnd {
 pub struct ChannelTrace {
     /// What the values are.
     pub quantity: ChannelQuantity,
+    /// Whether they are means over fading, which is on top of them.
+    pub fades: bool,
     /// When each value begins, in order, the first at zero.
     pub times: Vec<Duration>,
     /// As many values as times; each lasts until the next.
@@ -436,6 +438,15 @@ pub struct ChannelTrace {
     pub period: Duration,
     /// What follows its end.
     pub at_end: AtEnd,
+}
+
+/// Fading over time, in windows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FadingTrace {
+    /// A row of decibels for each resource block, one value for each millisecond.
+    pub rows_db: Vec<Vec<f64>>,
+    /// How long a link plays the trace before it goes on elsewhere.
+    pub window: Duration,
 }
 
 /// What the values of a [`ChannelTrace`] are.

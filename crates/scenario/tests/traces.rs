@@ -193,3 +193,101 @@ fn a_gap_may_be_allowed() {
     let text = "downlink = \"a.csv\"\nuplink = \"a.csv\"\nat_end = \"hold\"\nmax_gap = \"60 s\"";
     assert_eq!(access(&planned(&folder, &scenario(text))).traces.len(), 1);
 }
+
+/// One cell of 6 resource blocks with this access.
+fn narrow(access: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[topology]\nkind = \"graph\"\n\
+         node = [{{ id = \"enb1\", x = \"0 m\", y = \"0 m\" }}]\n\
+         [access]\nkind = \"lte\"\nues = 1\n\
+         carrier = [{{ bandwidth = \"1.4 MHz\", frequency = \"2.6 GHz\" }}]\n{access}\n\
+         [[flow]]\nkind = \"upload\"\nfrom = \"ues\"\nto = \"enb1\"\nsize = \"1 MB\"\n"
+    )
+}
+
+#[test]
+fn a_fading_trace_is_a_line_of_decibels_for_each_resource_block() {
+    let lines = "0 -3.50 1e0\n".repeat(7);
+    let short = "0 -3.5 1\n".repeat(5);
+    let uneven = format!("{}0 1\n", "0 -3.5 1\n".repeat(6));
+    let files = [
+        ("eva.fad", lines.as_str()),
+        ("short.fad", &short),
+        ("uneven.fad", &uneven),
+        ("word.fad", "0 deep 1\n"),
+        ("strong.fad", "0 101\n"),
+        ("empty.fad", "\n"),
+    ];
+    let folder = folder("fading", &files);
+    let plan = planned(&folder, &narrow("fading_trace = { file = \"eva.fad\" }"));
+    let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
+    let Some(AccessKind::Lte(lte)) = read.access.map(|access| access.kind) else {
+        panic!("not LTE");
+    };
+    let fading = lte.fading.unwrap();
+    assert_eq!(fading.rows_db, vec![vec![0.0, -3.5, 1.0]; 7]);
+    assert_eq!(fading.window, Duration::from_millis(500));
+    let resolved = &plan.cells[0].resolved;
+    let again = planned(&folder.join("no/such"), resolved);
+    assert_eq!(again.cells[0].resolved, *resolved);
+
+    let refused = |access: &str| {
+        let path = folder.join("scenario.toml");
+        let report = check(&narrow(access), &path.to_string_lossy(), &[]).unwrap_err();
+        report.to_string()
+    };
+    for (keys, code, said) in [
+        (
+            "file = \"short.fad\"",
+            "S097",
+            "lines for 5 resource blocks",
+        ),
+        ("file = \"uneven.fad\"", "S097", "2 values, the first 3"),
+        ("file = \"word.fad\"", "S093", "no gain in decibels"),
+        ("file = \"strong.fad\"", "S093", "no gain in decibels"),
+        (
+            "file = \"empty.fad\"",
+            "S097",
+            "lines for 0 resource blocks",
+        ),
+        (
+            "file = \"eva.fad\", window = \"0.5 ms\"",
+            "S097",
+            "no whole number",
+        ),
+    ] {
+        let report = refused(&format!("fading_trace = {{ {keys} }}"));
+        assert!(report.contains(code) && report.contains(said), "{report}");
+    }
+}
+
+#[test]
+fn fading_is_on_top_of_a_mean_sinr_where_a_channel_says_so() {
+    let folder = folder("mean", &[("a.csv", "time_s,sinr_db,cqi\n0,20,9\n1,10,7\n")]);
+    let channel = |keys: &str| format!("channel = {{ {keys}, at_end = \"hold\" }}\n");
+    let mean = channel("sinr = \"a.csv\", fading = true");
+    for (access, fades) in [
+        (format!("fading = \"eva\"\n{mean}"), true),
+        (channel("sinr = \"a.csv\""), false),
+    ] {
+        let plan = planned(&folder, &narrow(&access));
+        let read = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
+        let Some(AccessKind::Lte(lte)) = read.access.map(|access| access.kind) else {
+            panic!("not LTE");
+        };
+        assert_eq!(lte.channels[0].fades, fades);
+    }
+    let refused = |access: &str| {
+        let path = folder.join("scenario.toml");
+        let report = check(&narrow(access), &path.to_string_lossy(), &[]).unwrap_err();
+        report.to_string()
+    };
+    let none = refused(&mean);
+    assert!(
+        none.contains("S095") && none.contains("which has none"),
+        "{none}"
+    );
+    let cqi = channel("cqi = \"a.csv\", fading = true");
+    let cqi = refused(&format!("fading = \"eva\"\n{cqi}"));
+    assert!(cqi.contains("S095") && cqi.contains("a CQI trace"), "{cqi}");
+}

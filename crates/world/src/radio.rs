@@ -1,8 +1,10 @@
 //! UEs behind a radio access network.
 
+use std::sync::Arc;
+
 use backlane_engine::Watch;
-use backlane_lte::Ran;
 use backlane_lte::config::{CarrierConfig, CellConfig, RanConfig, UeChannel, UeConfig};
+use backlane_lte::{FadingTrace, Ran};
 use backlane_net::{MediumId, NodeId};
 use backlane_param::Params;
 use backlane_scenario::model::{Access, Lte};
@@ -39,6 +41,14 @@ impl Builder<'_> {
             .map(|trace| channel(trace, clock))
             .collect::<Option<_>>()
             .ok_or_else(|| BuildError("a trace has no order or no length".to_owned()))?;
+        let fading_trace = match &lte.fading {
+            Some(trace) => {
+                let read = FadingTrace::new(&trace.rows_db, trace.window);
+                let bad = || BuildError("a fading trace has rows of several lengths".to_owned());
+                Some(Arc::new(read.ok_or_else(bad)?))
+            }
+            None => None,
+        };
         let end = self.scenario.duration;
         let motions = (self.models.motions).motions(&config.mobility, clock, end)?;
         let spread_m = lte.spread.as_m_f64();
@@ -72,6 +82,7 @@ impl Builder<'_> {
                     },
                     serving: serving.and_then(cell_of),
                     channel: heard.map_or(UeChannel::Radio, |index| channels[index].clone()),
+                    fading_trace: fading_trace.clone(),
                 })
             })
             .collect::<Result<_, Unbuilt>>()?;

@@ -47,6 +47,7 @@ pub(crate) fn channel(trace: &ChannelTrace, clock: SimTime) -> Option<UeChannel>
     let at_end = convert::at_end(trace.at_end);
     let values = backlane_lte::ChannelTrace::new(times, values, trace.period, at_end, clock)?;
     Some(match trace.quantity {
+        ChannelQuantity::Sinr if trace.fades => UeChannel::MeanSinr(Arc::new(values)),
         ChannelQuantity::Sinr => UeChannel::Sinr(Arc::new(values)),
         ChannelQuantity::Cqi => UeChannel::Cqi(Arc::new(values)),
     })

@@ -245,8 +245,24 @@ def drops_per_flow(view: RunView) -> float:
 
 
 def finished(view: RunView) -> list[dict[str, Any]]:
-    """The TCP flows that finished."""
-    return [flow for flow in view.flows if flow["finish_time_s"] is not None]
+    """The observed TCP flows that finished."""
+    return [flow for flow in observed(view) if flow["finish_time_s"] is not None]
+
+
+def observed(view: RunView) -> list[dict[str, Any]]:
+    """All TCP flows of the UEs at an end of those whose window was recorded, one after another.
+
+    Where no radio was recorded, the flows whose window was.
+    """
+    ues = set(view.watched_ues)
+    ends = [{str(flow["source"]), str(flow["destination"])} & ues for flow in view.flows]
+    return [flow for flow, at in zip(view.flows, ends, strict=True) if at] or view.watched
+
+
+def finished_goodput_bps(view: RunView) -> float:
+    """Goodput of an observed flow that finished, mean over flows."""
+    rates = [flow["goodput_bps"] for flow in finished(view)]
+    return mean([float(rate) for rate in rates if rate is not None])
 
 
 def lost_pkts(flow: dict[str, Any]) -> float:
@@ -266,7 +282,7 @@ def rtt_rise(view: RunView) -> float:
 
 def size_p90_bytes(view: RunView) -> float:
     """The size below which 90 % of the flows are."""
-    sizes = [float(flow["size_bytes"]) for flow in view.flows if flow["size_bytes"] is not None]
+    sizes = [float(flow["size_bytes"]) for flow in observed(view) if flow["size_bytes"] is not None]
     return percentile(sizes, 90) if sizes else math.nan
 
 
@@ -298,6 +314,7 @@ PLAIN: dict[str, tuple[str, float, str, Callable[[RunView], float]]] = {
     "exit_by_delay": ("%", 100, "slow starts ended by a rising delay", exit_by_delay),
     "first_cut": ("", 1, "window after the first loss over that before", first_cut),
     "drops_per_flow": ("packets", 1, "packets dropped of a flow", drops_per_flow),
+    "finished_goodput": ("Mbit/s", 1e-6, "mean goodput of a flow", finished_goodput_bps),
     "rtt_rise": ("", 1, "mean RTT over the smallest", rtt_rise),
     "size_p90": ("kB", 1e-3, "size below which 90 % of the flows are", size_p90_bytes),
     "udp_goodput": ("Mbit/s", 1e-6, "payload of UDP that arrived at UEs", udp_goodput_bps),

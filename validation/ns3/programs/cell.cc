@@ -131,12 +131,14 @@ int main(int argc, char* argv[]) {
     std::string rlc = "um";
     std::string series;
     std::string steps;
+    std::string fading;
     double distance = 100.0;
     double seconds = 6.0;
     double warmUp = 1.0;
     double serverDelayMs = 40.0;
     double uePower = 46.0;
     double speed = 0.0;
+    double fadingSeconds = 10.0;
     uint32_t buffer = 100000;
 
     CommandLine command(__FILE__);
@@ -146,6 +148,8 @@ int main(int argc, char* argv[]) {
     command.AddValue("rlc", "um or am", rlc);
     command.AddValue("series", "file of samples each 100 ms", series);
     command.AddValue("steps", "file of when and where the MCS changes", steps);
+    command.AddValue("fading", "file of gains in dB, a line for each resource block", fading);
+    command.AddValue("fadingSeconds", "how long that trace is, at one sample each ms", fadingSeconds);
     command.AddValue("distance", "metres between the cell and its UE", distance);
     command.AddValue("speed", "of the UE away from the cell, in m/s", speed);
     command.AddValue("seconds", "simulated time", seconds);
@@ -170,6 +174,13 @@ int main(int argc, char* argv[]) {
     auto lte = CreateObject<LteHelper>();
     lte->SetEpcHelper(epc);
     lte->SetPathlossModelType(Kun2600MhzPropagationLossModel::GetTypeId());
+    if (!fading.empty()) {
+        lte->SetFadingModel("ns3::TraceFadingLossModel");
+        lte->SetFadingModelAttribute("TraceFilename", StringValue(fading));
+        lte->SetFadingModelAttribute("TraceLength", TimeValue(Seconds(fadingSeconds)));
+        lte->SetFadingModelAttribute("SamplesNum", UintegerValue(lround(1000 * fadingSeconds)));
+        lte->SetFadingModelAttribute("RbNum", UintegerValue(100));
+    }
     lte->SetSchedulerType(scheduler == "pf" ? "ns3::PfFfMacScheduler" : "ns3::RrFfMacScheduler");
     lte->SetEnbDeviceAttribute("DlEarfcn", UintegerValue(3100));
     lte->SetEnbDeviceAttribute("UlEarfcn", UintegerValue(21100));

@@ -102,6 +102,16 @@ impl DownlinkCarrier {
         usize::from(self.groups)
     }
 
+    /// How many of these SINRs, of a channel that is not flat, belong to a group.
+    #[inline]
+    pub(crate) fn per_group(&self, sinr: &[f32]) -> usize {
+        if sinr.len() <= self.groups() {
+            1
+        } else {
+            usize::from(self.group_size)
+        }
+    }
+
     /// Resource blocks in these groups.
     #[inline]
     pub(crate) fn prbs(&self, groups: u32) -> u16 {

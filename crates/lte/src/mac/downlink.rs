@@ -3,10 +3,12 @@
 //! A TTI's assignments are decided `decision_to_air` TTIs ahead. A transport block is judged when
 //! its TTI is over, so that all who disturb it are known; its data comes out after the decoding
 //! time, and its feedback arrives four TTIs after it was on the air. Retransmissions go first, the
-//! oldest before the others, on as many resource blocks as before and wherever there is room. A UE
+//! oldest before the others, on as many resource blocks as before and wherever there is room.
+//! Where the first group of a subframe is drawn, so are those of retransmissions. A UE
 //! gets one assignment in a TTI and carrier (TS 36.213 §7.1), so a retransmission leaves no room
 //! for new data but in the codeword that needs none.
 
+use backlane_engine::{Stream, Streams};
 use backlane_net::{MediumContext, NodeId};
 
 use super::carrier::DownlinkCarrier;
@@ -14,7 +16,7 @@ use super::harq::{BlockState, Calendar};
 use super::scheduler::{Candidate, Demand, MAX_GROUPS, NOBODY, Scheduler};
 use super::{fill, rlc_bytes};
 use crate::channel::Channel;
-use crate::config::{Counts, FEEDBACK_TTIS, RanConfig};
+use crate::config::{CellConfig, Counts, FEEDBACK_TTIS, FirstGroup, RanConfig};
 use crate::phy::control::lena_control_error;
 use crate::phy::mutual_information::MutualInformation;
 use crate::phy::tables::Modulation;
@@ -61,6 +63,8 @@ impl Subframe<'_> {
 #[derive(Debug)]
 struct CellCarrier {
     scheduler: Scheduler,
+    /// What the begin of its allocations is drawn from, if it is.
+    draws: Option<Stream>,
     /// Control symbols of the last subframe.
     symbols: u8,
     readings: CellReadings,
@@ -83,16 +87,22 @@ pub(crate) struct Downlink {
 }
 
 impl Downlink {
-    pub(crate) fn new(config: &RanConfig, n_cells: usize) -> Self {
+    pub(crate) fn new(config: &RanConfig, cells: &[CellConfig], streams: &Streams) -> Self {
         let carriers = DownlinkCarrier::all(config);
-        let cell = |carrier: &DownlinkCarrier| CellCarrier {
+        let n_cells = cells.len();
+        let cell = |(at, carrier): (usize, &DownlinkCarrier), cell: &CellConfig| CellCarrier {
             scheduler: Scheduler::new(config.scheduler.rule),
+            draws: (config.scheduler.first_group == FirstGroup::Drawn).then(|| {
+                let name = format!("enb{}", cell.node.0);
+                streams.stream(&name, &format!("first group {at}"))
+            }),
             symbols: carrier.control.symbols(carrier.cfi_for(0)),
             readings: CellReadings::default(),
         };
         let cells = carriers
             .iter()
-            .flat_map(|carrier| (0..n_cells).map(move |_| cell(carrier)))
+            .enumerate()
+            .flat_map(|carrier| cells.iter().map(move |enodeb| cell(carrier, enodeb)))
             .collect();
         let days = config.decision_to_air.0 + FEEDBACK_TTIS + 2;
         Self {
@@ -173,13 +183,12 @@ impl Downlink {
         };
         for (at, (state, carrier)) in ue.carriers.iter_mut().zip(&self.carriers).enumerate() {
             let sinr = channel.downlink(index, ue.cell, at, tti);
-            let adaptation = &carrier.adaptation;
-            let (cqi, has_changed) =
+            let (cqi, information) =
                 state
                     .link
-                    .report(known_at, sinr, adaptation, config.cqi.sub_band);
+                    .report(known_at, sinr, carrier, config.cqi.sub_band);
             if at == 0 {
-                ue.readings.report(has_changed.then_some(sinr), cqi);
+                ue.readings.report(sinr, information, cqi);
             }
         }
     }
@@ -215,9 +224,15 @@ impl Downlink {
         let mut free = self.carriers[carrier].all_groups;
         let mut cces = uplink_cces;
         self.assignments.clear();
-        self.retransmit(subframe, carrier, ues, &mut free, &mut cces);
+        let groups = self.carriers[carrier].groups() as u64;
+        let draws = &mut self.cells[carrier * self.n_cells + subframe.cell].draws;
+        let first = draws
+            .as_mut()
+            .map(|draws| draws.uniform_below(groups) as u32);
+        self.retransmit(subframe, carrier, ues, first, &mut free, &mut cces);
         if free != 0 {
-            self.share(subframe, carrier, ues, free, &mut cces);
+            let (first, free) = (first.unwrap_or(0), free);
+            self.share(subframe, carrier, ues, (first, free), &mut cces);
         }
         if self.assignments.is_empty() {
             return false;
@@ -250,12 +265,13 @@ impl Downlink {
         used != 0
     }
 
-    /// Places the retransmissions that are due.
+    /// Places the retransmissions that are due: from the group `first` on, or where they were.
     fn retransmit(
         &mut self,
         subframe: Subframe<'_>,
         carrier: usize,
         ues: &mut [Ue],
+        first: Option<u32>,
         free: &mut u32,
         cces: &mut u16,
     ) {
@@ -290,7 +306,10 @@ impl Downlink {
             if free.count_ones() < needed || !fits || assigned {
                 continue;
             }
-            let groups = lowest(*free, needed, process.groups);
+            let groups = match first {
+                Some(first) => following(*free, needed, first),
+                None => lowest(*free, needed, process.groups),
+            };
             *free &= !groups;
             *cces += aggregation;
             self.assignments.push(Assignment {
@@ -307,7 +326,7 @@ impl Downlink {
         subframe: Subframe<'_>,
         carrier: usize,
         ues: &mut [Ue],
-        free: u32,
+        (first, free): (u32, u32),
         cces: &mut u16,
     ) {
         let Subframe {
@@ -366,6 +385,7 @@ impl Downlink {
         let mut owners = [NOBODY; MAX_GROUPS];
         state.scheduler.share(&mut Demand {
             free,
+            first,
             max_ues,
             candidates: &mut self.candidates,
             sub_band_bits: &self.sub_band_bits,
@@ -419,9 +439,10 @@ impl Downlink {
                 sinr
             } else {
                 self.group_sinr.clear();
-                for (group, &value) in sinr.iter().enumerate() {
+                let groups = sinr.chunks(phy.per_group(sinr)).enumerate();
+                for (group, values) in groups {
                     if process.groups >> group & 1 == 1 {
-                        self.group_sinr.push(value);
+                        self.group_sinr.extend_from_slice(values);
                     }
                 }
                 &self.group_sinr
@@ -559,6 +580,17 @@ fn lowest(free: u32, needed: u32, before: u32) -> u32 {
         left &= left.wrapping_sub(1);
     }
     free & !left
+}
+
+/// As many groups out of the free ones, from one on upwards and around.
+fn following(free: u32, needed: u32, first: u32) -> u32 {
+    let above = free >> first << first;
+    let room = above.count_ones();
+    if needed <= room {
+        lowest(above, needed, u32::MAX)
+    } else {
+        above | lowest(free & !above, needed - room, u32::MAX)
+    }
 }
 
 /// Sends what is due in a process and fills the codewords that are empty. False if nothing went

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::mac::carrier::DownlinkCarrier;
 use crate::mac::report::Report;
 use crate::phy::control::MOST_SYMBOLS;
-use crate::phy::link_adaptation::{LinkAdaptation, OuterLoop};
+use crate::phy::link_adaptation::OuterLoop;
 
 /// The state of one UE's downlink on one carrier.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct DownlinkLink {
     /// The SINRs of the last measurement, and what was reported of them.
     measured: Vec<f32>,
     newest: Report,
+    /// Mean information of 256QAM over the last measurement.
+    information: f32,
     outer_loop: Option<OuterLoop>,
     factor: f32,
     /// The MCS on all groups by control symbols, as far as it was asked for since the scheduler
@@ -35,31 +37,34 @@ impl DownlinkLink {
             next_known_at: u64::MAX,
             measured: Vec::new(),
             newest: Report::default(),
+            information: 0.0,
             outer_loop,
             factor: 1.0,
             whole_mcs: [None; MOST_SYMBOLS],
         }
     }
 
-    /// A measurement of groups with these SINRs, which the scheduler has from `known_at` on.
-    /// Gives the wideband CQI, and whether any of the SINRs has changed since the last measurement.
+    /// A measurement with these SINRs, which the scheduler has from `known_at` on. Gives the
+    /// wideband CQI and, if any of the SINRs has changed since the last measurement, the mean
+    /// information of 256QAM over them.
     pub(crate) fn report(
         &mut self,
         known_at: u64,
         sinr: &[f32],
-        adaptation: &LinkAdaptation,
+        phy: &DownlinkCarrier,
         sub_band: bool,
-    ) -> (u8, bool) {
+    ) -> (u8, Option<f32>) {
         let has_changed = !are_same(&self.measured, sinr);
         if has_changed {
             self.measured.clear();
             self.measured.extend_from_slice(sinr);
-            self.newest = Report::of(sinr, adaptation, sub_band);
+            (self.newest, self.information) =
+                Report::of(sinr, phy.per_group(sinr), &phy.adaptation, sub_band);
         }
         self.newest.known_at = known_at;
         self.reports.push_back(self.newest);
         self.next_known_at = self.next_known_at.min(known_at);
-        (self.newest.cqi, has_changed)
+        (self.newest.cqi, has_changed.then_some(self.information))
     }
 
     /// What the scheduler knows in a TTI.

@@ -229,12 +229,12 @@ impl Uplink {
             };
             let noise = 1.0 + channel.uplink_interference(air, &sent);
             let factor = pusch.power_mw as f32 / noise;
-            let groups = self.carrier.groups(sent.first_prb, sent.n_prb);
+            let blocks = UplinkCarrier::blocks(sent.first_prb, sent.n_prb);
             let unit = channel.uplink(index as usize, cell, air);
-            let groups = if unit.len() == 1 { 0..=0 } else { groups };
+            let blocks = if unit.len() == 1 { 0..=0 } else { blocks };
             self.sinr.clear();
             self.sinr
-                .extend(unit[groups].iter().map(|unit| unit * factor));
+                .extend(unit[blocks].iter().map(|unit| unit * factor));
             let format = self.carrier.model.format(pusch.block.mcs, pusch.n_prb, 1);
             let information = curves.mean(format.modulation, &self.sinr);
             let coded_bits = format.coded_bits;
@@ -470,7 +470,7 @@ impl Uplink {
                 .sounding
                 .power_mw(self.carrier.most_power_mw, self.carrier.n_rb)
                 as f32;
-            let worst = state.sounding.worst(self.carrier.groups(first_prb, run));
+            let worst = state.sounding.worst(UplinkCarrier::blocks(first_prb, run));
             let mcs = lena::mcs(adaptation, worst * power_mw)?;
             (run, mcs.min(self.carrier.highest_mcs))
         } else {

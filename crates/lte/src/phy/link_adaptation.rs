@@ -107,6 +107,31 @@ impl LinkAdaptation {
         self.group_steps.partition_point(|step| step.sinr <= sinr) as u8
     }
 
+    /// The CQI of one group whose resource blocks have these SINRs: that of their mean
+    /// information, given as `sums` over them ([`MutualInformation::sums`]); with Piro's rule the
+    /// whole part of the mean of their CQIs.
+    ///
+    /// LENA does the same: its error model judges a block over the group, and Piro's rule, which
+    /// knows single resource blocks only, is averaged over the group.
+    pub fn group_cqi(&self, sinr: &[f32], sums: &[f32; 4]) -> u8 {
+        match self.adaptation {
+            Adaptation::EffectiveInformation | Adaptation::LenaErrorModel => {
+                highest(&self.group_steps, sums, sinr.len())
+            }
+            Adaptation::Piro => self.cqi(sinr),
+        }
+    }
+
+    /// The CQI of resource blocks with these SINRs and these sums of information.
+    pub fn whole_cqi(&self, sinr: &[f32], sums: &[f32; 4]) -> u8 {
+        match self.adaptation {
+            Adaptation::EffectiveInformation | Adaptation::LenaErrorModel => {
+                highest(&self.steps, sums, sinr.len())
+            }
+            Adaptation::Piro => self.cqi(sinr),
+        }
+    }
+
     /// The signal, as a ratio, at which a flat channel begins to report `cqi`. For 0, 2 dB below
     /// that of CQI 1, the usual distance of two steps.
     pub fn sinr(&self, cqi: u8) -> f32 {
@@ -139,6 +164,13 @@ impl LinkAdaptation {
         }
         0
     }
+}
+
+/// The highest CQI whose information `blocks` resource blocks with these sums have in the mean.
+fn highest(steps: &[Step], sums: &[f32; 4], blocks: usize) -> u8 {
+    let share = 1.0 / blocks.max(1) as f32;
+    let reached = |step: &Step| sums[step.modulation.index()] * share >= step.information;
+    steps.iter().rposition(reached).map_or(0, |at| at as u8 + 1)
 }
 
 fn reference_steps(table: CqiTable, elements: u32, target_error: f64) -> Vec<Step> {

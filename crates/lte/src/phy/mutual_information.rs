@@ -21,6 +21,15 @@ const FIRST_CELL: u32 = ((127 + LOWEST_OCTAVE) as u32) << CELL_BITS;
 #[derive(Debug)]
 pub struct MutualInformation {
     curves: [Curve; 4],
+    /// The four of them side by side.
+    cells: Box<[Cell]>,
+}
+
+/// Value at the lower edge and rise within a cell, for each modulation.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    value: [f32; 4],
+    rise: [f32; 4],
 }
 
 /// Value at the lower edge and rise within each cell, of one modulation.
@@ -53,8 +62,14 @@ impl MutualInformation {
             let cell = |cell| [value(cell), value(cell + 1) - value(cell)];
             Box::new(std::array::from_fn(cell))
         };
+        let curves = [curve(1), curve(2), curve(3), curve(4)];
+        let cell = |at: usize| Cell {
+            value: std::array::from_fn(|modulation| curves[modulation][at][0]),
+            rise: std::array::from_fn(|modulation| curves[modulation][at][1]),
+        };
         Self {
-            curves: [curve(1), curve(2), curve(3), curve(4)],
+            cells: (0..CELLS).map(cell).collect(),
+            curves,
         }
     }
 
@@ -81,6 +96,21 @@ impl MutualInformation {
             *sum += Place::of(*sinr).read(curve);
         }
         sums.iter().sum::<f32>() / sinr.len().max(1) as f32
+    }
+
+    /// The sum of the information over resource blocks, for each modulation in the order of
+    /// [`Modulation::ALL`].
+    #[inline]
+    pub fn sums(&self, sinr: &[f32]) -> [f32; 4] {
+        let mut sums = [0.0f32; 4];
+        for &sinr in sinr {
+            let Place { cell, part } = Place::of(sinr);
+            let cell = &self.cells[cell as usize];
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum += cell.value[lane] + part * cell.rise[lane];
+            }
+        }
+        sums
     }
 
     /// The SINR, as a ratio, that gives this information; the lowest where the curve is flat, and
@@ -182,6 +212,20 @@ mod tests {
             assert_eq!(curves.sinr(modulation, 1.1), 4096.0);
             assert!(curves.sinr(modulation, -1.0) < 1e-6);
         }
+    }
+
+    #[test]
+    fn sums_of_all_modulations_are_those_of_each() {
+        let curves = MutualInformation::curves();
+        let sinr = [1e-9, 0.3, 2.0, 17.0, 150.0, 4e4, f32::INFINITY];
+        for (modulation, sum) in Modulation::ALL.into_iter().zip(curves.sums(&sinr)) {
+            let alone: f32 = sinr
+                .iter()
+                .map(|s| curves.information(modulation, *s))
+                .sum();
+            assert!((sum - alone).abs() < 1e-6, "{modulation:?} {sum} {alone}");
+        }
+        assert_eq!(curves.sums(&[]), [0.0; 4]);
     }
 
     #[test]

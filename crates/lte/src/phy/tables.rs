@@ -91,6 +91,9 @@ impl McsTable {
 /// Most resource blocks that the tables know.
 pub const MOST_RESOURCE_BLOCKS: u16 = 110;
 
+/// Resource blocks of the widest carrier (TS 36.101 table 5.6-1).
+pub const MOST_CARRIER_BLOCKS: usize = 100;
+
 /// Information bits of a transport block: row `i_tbs` (0 to 33) on `n_prb` resource blocks (1 to
 /// 110), spread over `layers` (1 or 2) spatial layers. Values outside are taken as the nearest
 /// inside.

@@ -3,10 +3,11 @@
 #![allow(dead_code)]
 
 use std::any::Any;
+use std::sync::Arc;
 
 use backlane_engine::{EventQueue, Streams, Watch};
-use backlane_lte::Ran;
 use backlane_lte::config::{CellConfig, RanConfig, UeChannel, UeConfig};
+use backlane_lte::{FadingTrace, Ran};
 use backlane_net::testing::LineRouter;
 use backlane_net::{
     Application, Event, FlowId, HostContext, LinkConfig, MediumId, Network, NodeId, Packet,
@@ -146,6 +147,33 @@ impl Cells {
         server: impl Fn(usize) -> usize,
         channel: impl Fn(usize) -> UeChannel,
     ) -> Self {
+        let trace = None;
+        Self::all(config, cells, ues, loads, seed, server, channel, trace)
+    }
+
+    /// Seed 1, with what each UE hears, and a trace of fading.
+    pub fn with_fading(
+        config: RanConfig,
+        cells: &[(f64, f64)],
+        ues: &[(Mobility, Option<usize>)],
+        loads: &[Load],
+        channel: impl Fn(usize) -> UeChannel,
+        trace: Option<Arc<FadingTrace>>,
+    ) -> Self {
+        Self::all(config, cells, ues, loads, 1, |cell| cell, channel, trace)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that tests vary")]
+    fn all(
+        config: RanConfig,
+        cells: &[(f64, f64)],
+        ues: &[(Mobility, Option<usize>)],
+        loads: &[Load],
+        seed: u64,
+        server: impl Fn(usize) -> usize,
+        channel: impl Fn(usize) -> UeChannel,
+        trace: Option<Arc<FadingTrace>>,
+    ) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
         let routers: Vec<NodeId> = cells.iter().map(|_| network.add_router()).collect();
@@ -188,6 +216,7 @@ impl Cells {
                 mobility: mobility.clone(),
                 serving: *serving,
                 channel: channel(index),
+                fading_trace: trace.clone(),
             })
             .collect();
         let streams = Streams::new(seed);

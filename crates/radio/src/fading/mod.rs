@@ -39,8 +39,12 @@ pub struct FrequencyResponse {
     amplitudes: [f32; TAPS],
     taps: usize,
     frequencies: usize,
-    /// For each vector of frequencies and each tap, exp(−j2π f τ).
+    /// For each vector of frequencies and each tap, exp(−j2π f τ): of all frequencies, or of the
+    /// lower half of them.
     phasors: Vec<[Phasors; TAPS]>,
+    /// The frequencies are symmetric about the carrier, so that the phasors of the upper half are
+    /// the conjugates of those of the lower one, in reverse.
+    is_symmetric: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +76,43 @@ struct Waves {
     sine_im: [f32; TAP_LANES],
 }
 
+/// The four sums of products of which the gains at a vector of frequencies consist, and those at
+/// the frequencies opposite to them.
+struct Parts {
+    re_re: [f32; LANES],
+    im_im: [f32; LANES],
+    re_im: [f32; LANES],
+    im_re: [f32; LANES],
+}
+
+impl Parts {
+    /// Over taps with these gains: their real and imaginary parts by those of the phasors.
+    #[inline]
+    fn sum(re: &[f32], im: &[f32], phasors: &[Phasors; TAPS]) -> Self {
+        let mut parts = Self {
+            re_re: [0.0; LANES],
+            im_im: [0.0; LANES],
+            re_im: [0.0; LANES],
+            im_re: [0.0; LANES],
+        };
+        for ((&re, &im), phasor) in re.iter().zip(im).zip(phasors) {
+            for lane in 0..LANES {
+                parts.re_re[lane] += re * phasor.re[lane];
+            }
+            for lane in 0..LANES {
+                parts.im_im[lane] += im * phasor.im[lane];
+            }
+            for lane in 0..LANES {
+                parts.re_im[lane] += re * phasor.im[lane];
+            }
+            for lane in 0..LANES {
+                parts.im_re[lane] += im * phasor.re[lane];
+            }
+        }
+        parts
+    }
+}
+
 impl FrequencyResponse {
     /// For `profile` at frequencies given as offsets from the carrier, in hertz.
     pub fn new(profile: FadingProfile, offsets_hz: &[f64]) -> Self {
@@ -80,7 +121,11 @@ impl FrequencyResponse {
         for (amplitude, tap) in amplitudes.iter_mut().zip(taps) {
             *amplitude = profile.share(*tap).sqrt() as f32;
         }
-        let phasors = offsets_hz
+        let count = offsets_hz.len();
+        let mirrored = offsets_hz.iter().zip(offsets_hz.iter().rev());
+        let is_symmetric = count.is_multiple_of(2) && mirrored.clone().all(|(a, b)| *a == -*b);
+        let lower = if is_symmetric { count / 2 } else { count };
+        let phasors = offsets_hz[..lower]
             .chunks(LANES)
             .map(|offsets| {
                 let mut phasors = [Phasors::default(); TAPS];
@@ -97,8 +142,9 @@ impl FrequencyResponse {
         Self {
             amplitudes,
             taps: taps.len(),
-            frequencies: offsets_hz.len(),
+            frequencies: count,
             phasors,
+            is_symmetric,
         }
     }
 }
@@ -109,7 +155,7 @@ impl Fading {
         let mut fading = Self {
             waves: [[Waves::default(); PAIRS]; TAPS / TAP_LANES],
             at: f64::NAN,
-            gains: vec![0.0; response.phasors.len() * LANES],
+            gains: vec![0.0; response.frequencies],
             response,
         };
         let wave_count = 2 * PAIRS;
@@ -141,7 +187,7 @@ impl Fading {
             self.at = wavelengths;
             self.evaluate(wavelengths);
         }
-        &self.gains[..self.response.frequencies]
+        &self.gains
     }
 
     /// The complex gain of each tap.
@@ -170,21 +216,36 @@ impl Fading {
     fn evaluate(&mut self, wavelengths: f64) {
         let (re, im) = self.taps_at(wavelengths);
         let taps = self.response.taps;
-        for (gains, phasors) in self
-            .gains
-            .chunks_exact_mut(LANES)
-            .zip(&self.response.phasors)
-        {
-            let (mut sum_re, mut sum_im) = ([0.0f32; LANES], [0.0f32; LANES]);
-            for tap in 0..taps.min(TAPS) {
-                let phasor = &phasors[tap];
-                for lane in 0..LANES {
-                    sum_re[lane] += re[tap] * phasor.re[lane] - im[tap] * phasor.im[lane];
-                    sum_im[lane] += re[tap] * phasor.im[lane] + im[tap] * phasor.re[lane];
-                }
-            }
+        let lower = if self.response.is_symmetric {
+            self.gains.len() / 2
+        } else {
+            self.gains.len()
+        };
+        let (lower, upper) = self.gains.split_at_mut(lower);
+        let mut mirrored = upper.rchunks_mut(LANES);
+        for (gains, phasors) in lower.chunks_mut(LANES).zip(&self.response.phasors) {
+            let Parts {
+                re_re,
+                im_im,
+                re_im,
+                im_re,
+            } = Parts::sum(&re[..taps], &im[..taps], phasors);
+            let (mut below, mut above) = ([0.0f32; LANES], [0.0f32; LANES]);
             for lane in 0..LANES {
-                gains[lane] = sum_re[lane] * sum_re[lane] + sum_im[lane] * sum_im[lane];
+                let (re, im) = (re_re[lane] - im_im[lane], re_im[lane] + im_re[lane]);
+                below[lane] = re * re + im * im;
+            }
+            let count = gains.len();
+            gains.copy_from_slice(&below[..count]);
+            let Some(gains) = mirrored.next() else {
+                continue;
+            };
+            for lane in 0..LANES {
+                let (re, im) = (re_re[lane] + im_im[lane], im_re[lane] - re_im[lane]);
+                above[lane] = re * re + im * im;
+            }
+            for (gain, above) in gains.iter_mut().rev().zip(above) {
+                *gain = above;
             }
         }
     }

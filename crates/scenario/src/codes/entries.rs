@@ -521,7 +521,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "S093",
         "A value of a trace is out of range",
         "Times lie between 0 s and 30 days, capacities between 0 and 1e15 bit/s, SINR between \
-         -100 and 100 dB, CQI between 0 and 15. Mind the unit in the column's name.",
+         -100 and 100 dB, CQI between 0 and 15, gains of fading between -200 and 100 dB. Mind the \
+         unit in the column's name.",
         None,
     ),
     entry(
@@ -548,6 +549,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         "A file of delivery opportunities has no last rate that could stay: after its end it \
          begins again, as in mahimahi, or nothing is delivered any more.",
         Some("at_end = \"hold\""),
+    ),
+    entry(
+        Code::TraceBlocks,
+        "S097",
+        "A fading trace does not fit",
+        "A fading trace has a line for each resource block of the widest carrier, or more, and in \
+         each line as many values as in the first, one for each millisecond. A window lasts a \
+         whole number of milliseconds.",
+        Some("fading_trace = { file = \"eva.fad\", window = \"0.5 ms\" }"),
     ),
     entry(
         Code::BadUe,

@@ -79,6 +79,7 @@ pub(crate) enum Code {
     TraceLine,
     TraceChoice,
     TraceEnd,
+    TraceBlocks,
     BadUe,
     BeyondLte,
     OutOfReach,

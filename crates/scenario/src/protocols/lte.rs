@@ -3,7 +3,7 @@
 use backlane_param::Values;
 use backlane_units::{Duration, Length};
 
-use crate::model::ChannelTrace;
+use crate::model::{ChannelTrace, FadingTrace};
 
 /// An LTE radio access network.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Lte {
     pub channel: Option<usize>,
     /// Traces of what UEs hear, in place of the model of the radio.
     pub channels: Vec<ChannelTrace>,
+    /// Fading of all links, in place of the model of it.
+    pub fading: Option<FadingTrace>,
 }
 
 /// A UE placed by hand.
@@ -63,4 +65,5 @@ pub(crate) struct Channels {
     pub(crate) traces: Vec<ChannelTrace>,
     /// The index of the one for UEs that have none of their own.
     pub(crate) of_all: Option<usize>,
+    pub(crate) fading: Option<FadingTrace>,
 }

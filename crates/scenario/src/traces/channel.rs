@@ -51,6 +51,18 @@ impl Traces {
                 return None;
             }
         };
+        let fades = table.boolean("fading")?;
+        if fades && quantity == ChannelQuantity::Cqi {
+            let message = "fading is on top of a mean SINR, and the channel names a CQI trace";
+            let label = "leave it out: a CQI is of what the UE hears";
+            problems.error(
+                Code::TraceChoice,
+                table.place("fading", span),
+                message,
+                label,
+            );
+            return None;
+        }
         let max_gap: Duration = table.quantity("max_gap")?;
         let name = Name {
             file: table.text(key)?.to_owned(),
@@ -63,6 +75,7 @@ impl Traces {
         self.used.insert(name, rows.text(column));
         Some(ChannelTrace {
             quantity,
+            fades,
             at_end: AtEnd::of(table.text("at_end")?),
             times: rows.starts().collect(),
             period: rows.period(),

@@ -1,7 +1,8 @@
 //! Recorded traces: what a scenario names as files, as text and as values.
 //!
 //! [`capacity`] reads what a link can carry, [`channel`] what a receiver hears, [`way`] where a UE
-//! is; all take the rows of tables from [`rows`]. What was read becomes part of the resolved scenario in one canonical
+//! is; all take the rows of tables from [`rows`]. [`fading`] reads gains of resource blocks. What
+//! was read becomes part of the resolved scenario in one canonical
 //! spelling, as `[[trace]]`: a run's name covers it, and a resolved scenario needs no file
 //! beside it.
 
@@ -17,6 +18,7 @@ use crate::tree::{Item, Table, Value};
 
 mod capacity;
 mod channel;
+mod fading;
 mod rows;
 mod way;
 
@@ -24,7 +26,7 @@ mod way;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     file: String,
-    /// "capacity", "sinr", "cqi" or "way".
+    /// "capacity", "sinr", "cqi", "way" or "fading".
     of: String,
     /// The value of the column `entity`, where the scenario states one.
     entity: Option<String>,

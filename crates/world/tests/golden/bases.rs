@@ -406,7 +406,7 @@ const TWO_CELLS: &str = "[[access.ue]]\nnear = \"enb1\"\ndistance = \"240 m\"\ns
     [[access.ue]]\nnear = \"enb2\"\ndistance = \"700 m\"\nspeed = \"60 km/h\"\n\
     heading = \"inward\"\n";
 
-const CELLS: [(&str, &str); 10] = [
+const CELLS: [(&str, &str); 13] = [
     ("two cells", "rlc = { buffer = \"60 packets\" }\n"),
     (
         "fading",
@@ -443,12 +443,30 @@ const CELLS: [(&str, &str); 10] = [
          carrier = [{ bandwidth = \"10 MHz\", frequency = \"1.8 GHz\" }]\npath_loss = \"cost231-hata\"\n",
     ),
     ("every UE has a channel of its own", ""),
+    (
+        "every UE has a mean of its own",
+        "# Of its own.\nfading = \"eva\"\nfading_speed = \"60 km/h\"\n",
+    ),
+    (
+        "a mean for all",
+        "fading = \"epa\"\nfading_speed = \"60 km/h\"\n\
+         channel = { sinr = \"radio\", at_end = \"repeat\" }\n",
+    ),
+    (
+        "a trace of fading",
+        "carrier = [{ bandwidth = \"1.4 MHz\", frequency = \"1.8 GHz\" }]\n\
+         fading_trace = { file = \"fades\", window = \"3 ms\" }\n",
+    ),
 ];
 
 /// Two cells that interfere, a UE that is handed over, one between them and one that comes near.
 fn cells(access: &str) -> String {
     let mut ues = TWO_CELLS.to_owned();
-    if access.is_empty() {
+    if access.contains("\"fades\"") {
+        let lines = "0 -3 2 -12 1\\n-2 -6 0 -1 3\\n".repeat(3);
+        ues += &format!("[[trace]]\nfile = \"fades\"\nof = \"fading\"\nsource = \"{lines}\"\n");
+    }
+    if access.is_empty() || access.starts_with("# Of its own") {
         let own = "[[access.ue]]\nchannel = { sinr = \"radio\", at_end = \"hold\" }\n";
         ues = ues.replace("[[access.ue]]\n", own);
         ues += "[[trace]]\nfile = \"radio\"\nof = \"sinr\"\nsource = \"time_s,sinr_db\\n0,12\\n1,3\\n\"\n";

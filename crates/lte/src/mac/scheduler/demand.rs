@@ -31,6 +31,8 @@ pub struct Candidate {
 pub struct Demand<'a> {
     /// Free groups, a bit for each.
     pub free: u32,
+    /// The group from which free ones are looked for, upwards and around.
+    pub first: u32,
     /// Most candidates that can be served.
     pub max_ues: usize,
     /// The candidates, in the order of UEs.
@@ -51,10 +53,12 @@ impl Demand<'_> {
         self.candidates[candidate].given += 1;
     }
 
-    /// The lowest free group.
+    /// The next free group.
     #[inline]
     pub(super) fn next_free(&self) -> Option<usize> {
-        (self.free != 0).then(|| self.free.trailing_zeros() as usize)
+        let above = self.free >> self.first << self.first;
+        let from = if above == 0 { self.free } else { above };
+        (from != 0).then(|| from.trailing_zeros() as usize)
     }
 
     /// Gives each group to whom values it most, the first of equals. `value(candidate, bits)` is

@@ -68,6 +68,7 @@ mod tests {
         }
         scheduler.share(&mut Demand {
             free: (1 << groups) - 1,
+            first: 0,
             max_ues,
             candidates,
             sub_band_bits: &[],
@@ -155,6 +156,7 @@ mod tests {
         bits[MAX_GROUPS + 7] = 120.0;
         Scheduler::new(SchedulerRule::ProportionalFair).share(&mut Demand {
             free: (1 << 25) - 1,
+            first: 0,
             max_ues: 10,
             candidates: &mut all,
             sub_band_bits: &bits,

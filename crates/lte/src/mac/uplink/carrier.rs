@@ -9,7 +9,7 @@ use super::state::UplinkState;
 use crate::config::{RanConfig, UplinkRequests};
 use crate::phy::coding::Grid;
 use crate::phy::error_model::{ErrorModel, ErrorModelConfig};
-use crate::phy::tables::{McsTable, rbg_size};
+use crate::phy::tables::McsTable;
 use crate::readings::MCS_COUNT;
 
 /// The highest MCS without 64QAM (TS 36.213 table 8.6.1-1).
@@ -19,7 +19,6 @@ const HIGHEST_QAM16: u8 = 20;
 #[derive(Debug)]
 pub(super) struct UplinkCarrier {
     pub(super) n_rb: u16,
-    group_size: u16,
     pub(super) model: ErrorModel,
     pub(super) highest_mcs: u8,
     /// What each MCS needs on one resource block and more.
@@ -49,7 +48,6 @@ impl UplinkCarrier {
             |n_prb| std::array::from_fn(|mcs| model.format(mcs as u8, n_prb, 1).required_sinr);
         Self {
             n_rb,
-            group_size: rbg_size(n_rb),
             required_sinr: (1..=n_rb).map(required_sinr).collect(),
             model,
             highest_mcs: if config.uplink.qam64 {
@@ -96,7 +94,7 @@ impl UplinkCarrier {
         first_prb: u16,
         run: u16,
     ) -> &'static [u16] {
-        let effective = state.sounding.effective(self.groups(first_prb, run));
+        let effective = state.sounding.effective(Self::blocks(first_prb, run));
         let sinr = |n_prb: u16| self.expected_sinr(state, effective, n_prb);
         let reaches = |n_prb: &u16| self.required(*n_prb)[0] <= sinr(*n_prb);
         let falls_short = |n_prb: &u16| {
@@ -126,7 +124,7 @@ impl UplinkCarrier {
 
     /// The highest MCS that a UE reaches on a run of resource blocks.
     pub(super) fn expected_mcs(&self, state: &UplinkState, first_prb: u16, n_prb: u16) -> u8 {
-        let effective = state.sounding.effective(self.groups(first_prb, n_prb));
+        let effective = state.sounding.effective(Self::blocks(first_prb, n_prb));
         self.highest_mcs_at(self.expected_sinr(state, effective, n_prb), n_prb)
     }
 
@@ -146,9 +144,9 @@ impl UplinkCarrier {
         u64::from(self.model.format(mcs, n_prb, 1).bits / 8)
     }
 
-    /// The first and the last group of a run of resource blocks.
-    pub(super) fn groups(&self, first_prb: u16, n_prb: u16) -> RangeInclusive<usize> {
+    /// A run of resource blocks as a range.
+    pub(super) fn blocks(first_prb: u16, n_prb: u16) -> RangeInclusive<usize> {
         let last_prb = first_prb + n_prb - 1;
-        usize::from(first_prb / self.group_size)..=usize::from(last_prb / self.group_size)
+        usize::from(first_prb)..=usize::from(last_prb)
     }
 }

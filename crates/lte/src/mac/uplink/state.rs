@@ -11,10 +11,10 @@ use crate::channel::Channel;
 use crate::config::{RanConfig, ScheduledUplink, UplinkRequests};
 use crate::mac::buffer_status::reported;
 use crate::mac::harq::{Block, BlockState, PROCESSES};
-use crate::mac::scheduler::{Average, MAX_GROUPS};
+use crate::mac::scheduler::Average;
 use crate::phy::link_adaptation::OuterLoop;
 use crate::phy::mutual_information::MutualInformation;
-use crate::phy::tables::Modulation;
+use crate::phy::tables::{MOST_CARRIER_BLOCKS, Modulation};
 
 /// A UE's uplink.
 #[derive(Debug)]
@@ -49,9 +49,9 @@ pub(super) struct Pusch {
 #[derive(Debug)]
 pub(super) struct Sounding {
     at: u64,
-    n_groups: usize,
-    /// SNR of a milliwatt in each resource block, for each group.
-    groups: [f32; MAX_GROUPS],
+    n_blocks: usize,
+    /// SNR of a milliwatt in each resource block.
+    blocks: [f32; MOST_CARRIER_BLOCKS],
     /// That of a flat channel with the same information.
     whole: f32,
     /// Noise and interference of the cell, as a multiple of noise.
@@ -75,8 +75,8 @@ impl UplinkState {
             belief: Belief::default(),
             sounding: Sounding {
                 at: u64::MAX,
-                n_groups: 1,
-                groups: [0.0; MAX_GROUPS],
+                n_blocks: 1,
+                blocks: [0.0; MOST_CARRIER_BLOCKS],
                 whole: 0.0,
                 noise: 1.0,
                 controlled_mw: f64::INFINITY,
@@ -175,10 +175,10 @@ impl UplinkState {
             return;
         }
         sounding.at = at;
-        let groups = channel.uplink(ue, cell, at);
-        sounding.n_groups = groups.len();
-        sounding.groups[..groups.len()].copy_from_slice(groups);
-        sounding.whole = effective(groups);
+        let blocks = channel.uplink(ue, cell, at);
+        sounding.n_blocks = blocks.len();
+        sounding.blocks[..blocks.len()].copy_from_slice(blocks);
+        sounding.whole = effective(blocks);
         if config.uplink.power_control {
             let loss = config.uplink.alpha * channel.loss_db(ue, cell, at);
             sounding.controlled_mw = ratio(config.uplink.p0.as_dbm_f64() + loss);
@@ -211,27 +211,27 @@ impl Sounding {
         self.controlled_mw.min(most_mw / f64::from(n_prb))
     }
 
-    /// The SINR of a milliwatt in the worst of these groups.
-    pub(super) fn worst(&self, groups: RangeInclusive<usize>) -> f32 {
-        let groups = self.of(groups).iter().copied();
-        groups.fold(f32::INFINITY, f32::min) / self.noise
+    /// The SINR of a milliwatt in the worst of these resource blocks.
+    pub(super) fn worst(&self, blocks: RangeInclusive<usize>) -> f32 {
+        let blocks = self.of(blocks).iter().copied();
+        blocks.fold(f32::INFINITY, f32::min) / self.noise
     }
 
-    /// The SINR of a milliwatt on a flat channel as good as these groups.
-    pub(super) fn effective(&self, groups: RangeInclusive<usize>) -> f32 {
-        let groups = self.of(groups);
-        if groups.len() == self.n_groups {
+    /// The SINR of a milliwatt on a flat channel as good as these resource blocks.
+    pub(super) fn effective(&self, blocks: RangeInclusive<usize>) -> f32 {
+        let blocks = self.of(blocks);
+        if blocks.len() == self.n_blocks {
             self.whole / self.noise
         } else {
-            effective(groups) / self.noise
+            effective(blocks) / self.noise
         }
     }
 
-    fn of(&self, groups: RangeInclusive<usize>) -> &[f32] {
-        if self.n_groups == 1 {
-            &self.groups[..1]
+    fn of(&self, blocks: RangeInclusive<usize>) -> &[f32] {
+        if self.n_blocks == 1 {
+            &self.blocks[..1]
         } else {
-            &self.groups[groups]
+            &self.blocks[blocks]
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::super::Presence::{Default, Optional};
 use super::super::{Key, Kind, Section};
 use super::common::{PER_ENODEB, PLACEMENT, POSITION, TIME, UES, key};
-use super::traces::CHANNEL;
+use super::traces::{CHANNEL, FADING_TRACE};
 
 const DISTANCE: Kind = Kind::Length { min_um: 0 };
 
@@ -30,6 +30,12 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Table(&CHANNEL),
         Optional,
         "A trace of what every UE hears that has none of its own, in place of the model of the radio.",
+    ),
+    key(
+        "fading_trace",
+        Kind::Table(&FADING_TRACE),
+        Optional,
+        "Fading of all links from a file, in place of the model `fading`.",
     ),
     Key::SLOT,
 ];

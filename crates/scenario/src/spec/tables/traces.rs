@@ -76,6 +76,12 @@ pub(crate) static CHANNEL: Section = Section {
             "A file with the column cqi: what the UE reports.",
         ),
         key(
+            "fading",
+            Kind::Boolean,
+            Default("false"),
+            "The SINR is a mean over fading, and the fading of the access is on top of it; if not, the trace has the fading in it.",
+        ),
+        key(
             "at_end",
             words(&["repeat", "hold", "stop"]),
             Required,
@@ -97,6 +103,23 @@ pub(crate) static CHANNEL: Section = Section {
     ],
 };
 
+/// A trace of fading.
+pub(crate) static FADING_TRACE: Section = Section {
+    rules: None,
+    noun: "fading_trace",
+    doc: "Fading as ns-3's LENA reads it: a text with one line of numbers for each resource block, from the lowest frequency on, in decibels, one number for each millisecond. Each link, of a UE and its cell in one direction, plays a window from an offset of its own, drawn at random; all windows end together, at multiples of their length.",
+    tag: None,
+    keys: &[
+        key("file", Kind::Text, Required, "The file."),
+        key(
+            "window",
+            SPAN,
+            Default("\"500 ms\""),
+            "The length of a window, in whole milliseconds (ns-3's WindowSize).",
+        ),
+    ],
+};
+
 /// The content of a trace.
 pub(crate) static TRACE: Section = Section {
     rules: None,
@@ -112,7 +135,7 @@ pub(crate) static TRACE: Section = Section {
         ),
         key(
             "of",
-            words(&["capacity", "sinr", "cqi", "way"]),
+            words(&["capacity", "sinr", "cqi", "way", "fading"]),
             Required,
             "What is taken of it.",
         ),
