@@ -37,7 +37,13 @@ class Measure:
 
 
 def _mean(of: Callable[[Flow], float]) -> Callable[[Sequence[Flow]], float]:
-    return lambda flows: math.fsum(map(of, flows)) / len(flows)
+    """Over the flows that finished."""
+
+    def mean(flows: Sequence[Flow]) -> float:
+        known = [value for value in map(of, flows) if math.isfinite(value)]
+        return math.fsum(known) / len(known)
+
+    return mean
 
 
 def _rows(between: bool) -> Callable[[Sequence[Flow]], float]:
@@ -52,6 +58,9 @@ def _near(share: float) -> Callable[[float, float], bool]:
 MEASURES: dict[str, Measure] = {
     "first_byte": Measure("first byte in s", _mean(lambda f: f.first_byte_s), 2),
     "finish": Measure("finish in s", _mean(lambda f: f.finish_s), 2, "15 %", _near(0.15)),
+    "unfinished": Measure(
+        "unfinished", lambda flows: float(sum(math.isinf(f.finish_s) for f in flows)), 1
+    ),
     "gateway_rows": Measure("rows 1, 3, 5", _rows(between=False), 2),
     "between_rows": Measure("rows 2, 4", _rows(between=True), 2),
     "jain": Measure("Jain", jain, 3, "0.1", lambda ours, theirs: abs(ours - theirs) <= 0.1),

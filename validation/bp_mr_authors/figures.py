@@ -27,7 +27,8 @@ def draw(ours: Sequence[Flow], theirs: Sequence[Flow], target: Path) -> None:
     for panel, (case, (_, title, _)) in zip(panels, CASES.items(), strict=True):
         seeds = [flows for (name, _), flows in runs.items() if name == case]
         ues = [flow.ue for flow in seeds[0]]
-        times = [[flows[ue - 1].finish_s for flows in seeds] for ue in ues]
+        times = [[f.finish_s for f in (flows[ue - 1] for flows in seeds)] for ue in ues]
+        times = [[time_s for time_s in some if math.isfinite(time_s)] for some in times]
         panel.vlines(ues, [min(t) for t in times], [max(t) for t in times], color="#0072b2")
         means = [math.fsum(t) / len(t) for t in times]
         panel.plot(ues, means, "_", color="#0072b2", markersize=9, label="Backlane, mean and range")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ HERE = Path(__file__).parent
 SCENARIO = HERE / "grid.toml"
 OURS = HERE / "ours.csv"
 REFERENCE = HERE / "reference" / "flows.csv"
-SEEDS = 10
+SEEDS = 5
 SIZE_BITS = 8e7
 
 _BP_MR = '{{ protocol = "bp-mr", granularity = "{}", queue_info = "oracle" }}'
@@ -40,7 +41,7 @@ class Flow:
         seed: of the run; 0 for the record.
         ue: its number, 1 to 25, which is also that of its eNodeB.
         first_byte_s: from the start of the flow.
-        finish_s: from its start to the last byte.
+        finish_s: from its start to the last byte; infinite if it never came.
         rtt_s: mean RTT.
         sent: segments sent.
         retransmitted: segments sent again.
@@ -96,15 +97,13 @@ def run(case: str, seed: int, changes: Iterable[tuple[str, str]] = ()) -> list[F
     table = backlane.run(SCENARIO, overrides=overrides).table("flows")
     found = []
     for row in table.iter_rows(named=True):
-        if row["finish_time_s"] is None:
-            raise RuntimeError(f"{row['flow']} of {case}, seed {seed}, did not finish")
         found.append(
             Flow(
                 run=case,
                 seed=seed,
                 ue=int(row["destination"].removeprefix("ue")),
                 first_byte_s=row["first_byte_time_s"],
-                finish_s=row["finish_time_s"],
+                finish_s=math.inf if row["finish_time_s"] is None else row["finish_time_s"],
                 rtt_s=row["rtt_in_order_mean_s"],
                 sent=row["segments_sent"],
                 retransmitted=row["retransmits"],

@@ -318,6 +318,18 @@ pub trait CongestionControl: Any + fmt::Debug + Send {
     /// Recovery or Loss, before the state changes and with the window still untouched.
     fn ssthresh(&mut self, now: SimTime, window: &Window, in_flight_pkts: u32) -> u32;
 
+    /// The same where thresholds follow from `flight_pkts`, what was in flight when the loss was
+    /// found: that of a window of this size, unless the control also remembers the window.
+    fn ssthresh_of_flight(
+        &mut self,
+        now: SimTime,
+        window: &Window,
+        flight_pkts: u32,
+        in_flight_pkts: u32,
+    ) -> u32 {
+        self.ssthresh(now, &window.sized(flight_pkts), in_flight_pkts)
+    }
+
     /// Whether [`ssthresh`](Self::ssthresh) gets the congestion window even where thresholds follow
     /// from what is in flight. Asked at each loss.
     fn reduces_window(&self) -> bool {

@@ -312,6 +312,19 @@ impl CongestionControl for Cubic {
         ((window_pkts * self.beta_1024 / 1024) as u32).max(2)
     }
 
+    /// The threshold is a share of the flight (RFC 9438 §4.6); the peak to grow back to is the
+    /// window (§4.7).
+    fn ssthresh_of_flight(
+        &mut self,
+        now: SimTime,
+        window: &Window,
+        flight_pkts: u32,
+        in_flight_pkts: u32,
+    ) -> u32 {
+        self.ssthresh(now, window, in_flight_pkts);
+        ((u64::from(flight_pkts) * self.beta_1024 / 1024) as u32).max(2)
+    }
+
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {
         if state == CongestionState::Loss {
             *self = Self::new(&self.config);
@@ -339,6 +352,15 @@ mod tests {
         assert_eq!(threshold, 70);
         cubic.start_epoch(0, 70, 1);
         cubic
+    }
+
+    /// RFC 9438 §4.6 and §4.7: ssthresh is β times the flight, W_max the window.
+    #[test]
+    fn of_a_flight_below_the_window_the_threshold_is_a_share_and_the_window_is_the_peak() {
+        let mut cubic = Cubic::new(&Config::default());
+        let window = Window::new(100, 50);
+        let threshold = cubic.ssthresh_of_flight(SimTime::ZERO, &window, 60, 60);
+        assert_eq!((threshold, cubic.w_max_pkts), (42, 100));
     }
 
     #[test]

@@ -22,13 +22,12 @@ impl Recovery {
     /// Sets the threshold for a loss. `flight_pkts`: in flight when it was found, of which a part
     /// may have been marked lost since, so that `in_flight_pkts` are.
     pub(crate) fn set_threshold(&mut self, now: SimTime, flight_pkts: u32, in_flight_pkts: u32) {
-        let window = match self.threshold_from {
-            ThresholdFrom::Flight if !self.control.reduces_window() => {
-                self.window.sized(flight_pkts)
-            }
-            _ => self.window,
+        self.window.ssthresh_pkts = match self.threshold_from {
+            ThresholdFrom::Flight if !self.control.reduces_window() => self
+                .control
+                .ssthresh_of_flight(now, &self.window, flight_pkts, in_flight_pkts),
+            _ => self.control.ssthresh(now, &self.window, in_flight_pkts),
         };
-        self.window.ssthresh_pkts = self.control.ssthresh(now, &window, in_flight_pkts);
     }
 
     /// Reduces the window for an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`

@@ -107,6 +107,9 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<(u64, u64, u64)>,
     /// No segment before this index waits for retransmission.
     retransmit_hint: u64,
+    /// After a timeout that forgot the SACKs: the segments from the first number to the second have
+    /// not been sent again, and count as not sent at all.
+    unsent: (u64, u64),
     /// The latest-sent segment known delivered: time and end (RACK.xmit_ts, RACK.end_seq).
     newest_delivered: (u64, u64),
     /// The RTT of the segment delivered last (RACK.rtt).
@@ -134,6 +137,7 @@ impl Scoreboard {
             original_cursor: 0,
             retransmissions: VecDeque::new(),
             retransmit_hint: 0,
+            unsent: (0, 0),
             newest_delivered: (0, 0),
             rtt_us: 0,
             advanced: false,
@@ -301,12 +305,17 @@ impl Scoreboard {
         min_rtt_us: u64,
         delivery: &mut Delivery,
     ) {
-        let run = self.find(start);
+        let mut run = self.find(start);
         let mut index = run;
         while index < self.next {
             let record = *self.record(index);
             if record.end_seq() > end {
                 break;
+            }
+            if (self.unsent.0..self.unsent.1).contains(&index) {
+                index = self.unsent.1;
+                run = index;
+                continue;
             }
             if record.has(SACKED) {
                 let ahead = record.run_end.wrapping_sub(index as u32) as i32;
@@ -513,8 +522,11 @@ impl Scoreboard {
         }
     }
 
-    /// At a timeout: forgets all SACKs and marks everything lost, in order (RFC 2018 §8).
+    /// At a timeout: forgets all SACKs and marks everything lost, in order (RFC 2018 §8). SACKs of
+    /// what has not been sent again since are ignored, so that all of it is: the sender went back
+    /// to the first segment.
     pub(crate) fn forget_sacks_on_timeout(&mut self) {
+        self.unsent = (self.first, self.next);
         for index in self.first..self.next {
             let flags = self.record(index).flags;
             self.set_flags(index, flags & !SACKED);
@@ -537,6 +549,7 @@ impl Scoreboard {
             if record.has(LOST) && !record.has(SACKED | RETRANSMITTED) {
                 self.resend(index, now_us);
                 self.retransmit_hint = index + 1;
+                self.unsent.0 = self.unsent.0.max(index + 1);
                 return Some((outgoing(&record), index == self.first));
             }
             index += 1;
@@ -610,6 +623,32 @@ mod tests {
             scoreboard.retrans_out(),
         );
         assert_eq!(counts, (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn after_sacks_were_forgotten_only_what_was_sent_again_can_be_sacked() {
+        let mut scoreboard = scoreboard(10);
+        assert_eq!(sack(&mut scoreboard, 300, 900), 6);
+        scoreboard.forget_sacks_on_timeout();
+        assert_eq!((scoreboard.sacked_out(), scoreboard.lost_out()), (0, 10));
+        // The receiver has 300 to 900 and says so, and all of it is sent again, in order.
+        assert_eq!(sack(&mut scoreboard, 300, 900), 0);
+        let mut sent_again = Vec::new();
+        for _ in 0..5 {
+            sent_again.push(scoreboard.retransmit(20).unwrap().0.seq);
+        }
+        assert_eq!(sent_again, [0, 100, 200, 300, 400]);
+        assert_eq!(sack(&mut scoreboard, 300, 900), 2);
+        assert_eq!(scoreboard.retransmit(20).unwrap().0.seq, 500);
+        // New data is no part of what was sent before.
+        let new = Outgoing {
+            seq: 1000,
+            payload_bytes: 100,
+            fin: false,
+        };
+        scoreboard.push(new, 30);
+        assert_eq!(sack(&mut scoreboard, 300, 1100), 2);
+        assert_eq!(scoreboard.sacked_out(), 4);
     }
 
     #[test]
