@@ -7,7 +7,7 @@
 mod common;
 
 use backlane_slotted::{Arrivals, Config, Interference, Rule, Slope};
-use common::{both_ways, diamond, downlink, finished};
+use common::{config, diamond, downlink, finished, flow, link};
 
 const SLOTS: u64 = 1_600_000;
 /// Student's t with 18 degrees of freedom exceeds this by chance once in a thousand cases.
@@ -76,6 +76,19 @@ fn backlogs_grow_by_what_is_too_much_at_105_percent_for_any_k() {
             "{name}, expected {expected}"
         );
     });
+}
+
+/// The diamond, or a line of three hops, with links in both directions: packets can walk back.
+fn both_ways(pairs: &[(usize, usize)], interference: Interference, rate: f64) -> Config {
+    let links = pairs
+        .iter()
+        .flat_map(|&(a, b)| [link(a, b, 1.0), link(b, a, 1.0)])
+        .collect();
+    let flows = vec![flow(0, 3, Arrivals::Bernoulli { rate })];
+    Config {
+        interference,
+        ..config(links, flows, 1_000_000)
+    }
 }
 
 /// Networks whose links lead both ways, at a share of their boundary, with the boundary and what

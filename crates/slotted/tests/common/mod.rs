@@ -67,19 +67,6 @@ pub fn diamond(interference: Interference, arrivals: Arrivals, slots: u64) -> Co
     }
 }
 
-/// The same network, or a line of three hops, with links in both directions: packets can walk back.
-pub fn both_ways(pairs: &[(usize, usize)], interference: Interference, rate: f64) -> Config {
-    let links = pairs
-        .iter()
-        .flat_map(|&(a, b)| [link(a, b, 1.0), link(b, a, 1.0)])
-        .collect();
-    let flows = vec![flow(0, 3, Arrivals::Bernoulli { rate })];
-    Config {
-        interference,
-        ..config(links, flows, 1_000_000)
-    }
-}
-
 /// The network after its last slot.
 pub fn finished(config: &Config, seed: u64) -> Model {
     let mut model = Model::new(config, &Streams::new(seed)).unwrap();
