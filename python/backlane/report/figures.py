@@ -206,9 +206,9 @@ def color_of(network: Network, contender: str) -> str:
     return PALETTE[names.index(contender) % len(PALETTE)]
 
 
-def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend above the axes, in as many columns as fit; none for a single entry."""
-    if len(labels) < 2:
+def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], least: int = 2) -> None:
+    """A legend above the axes, in as many columns as fit; none for fewer than `least` entries."""
+    if len(labels) < least:
         return
     longest = max(map(len, labels), default=1)
     figure.legend(

@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import INK, draw, legend, x_axis
+from backlane.report.figures import INK, draw, x_axis
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import timed
+from backlane.studies import published, timed
 from backlane.studies.style import (
     WIDE_IN,
     chosen,
-    color_key,
     colors,
     contenders_of,
+    patches,
     where_of,
 )
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from backlane.campaign.plan import Label
     from backlane.report.figures import Drawn
     from backlane.studies.runs import Runs
     from backlane.studies.study import FigureSpec
@@ -99,6 +100,8 @@ def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             times, values = thin(*map(list, PANELS[name][1](first)))
             lines[name].append((contender, times, values))
             rows += [[name, contender, t, v] for t, v in zip(times, values, strict=True)]
+    marks = published.marks(spec)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
@@ -109,12 +112,15 @@ def _panels(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 panel.plot(times, values, color=shade[contender], linewidth=1.0)[0]
                 for contender, times, values in lines[name]
             ]
+            here = [one for one in marks if one.metric in (None, name)]
+            published.paint_levels(panel, here, published.color_by(shade))
             panel.set_ylabel(PANELS[name][0])
             panel.set_ylim(bottom=0)
         panels[-1].set_xlabel("time in s")
-        legend(figure, handles, [str(contender) for contender in contenders])
+        published.key(figure, handles, [str(contender) for contender in contenders], marks)
 
-    return [draw(spec.id, spec.title, "Over time, first seed.", rows, paint,
+    note = f"Over time, first seed.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint,
                  height_in=0.9 + 1.35 * len(names), width_in=WIDE_IN)]  # fmt: skip
 
 
@@ -152,6 +158,8 @@ def _ecdf_panel(spec: FigureSpec, runs: Runs, name: str) -> Drawn:
     ]
     rows: list[list[Any]] = [["share", *(level for level, _ in curves)]]
     rows += [[share, *(x[i] for _, x in curves)] for i, share in enumerate(shares)]
+    marks = published.marks(spec, name)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = [
@@ -162,10 +170,11 @@ def _ecdf_panel(spec: FigureSpec, runs: Runs, name: str) -> Drawn:
         axes.set_ylabel("share of the samples below" if base == "queue" else "share below")
         axes.set_ylim(0, 1.01)
         axes.set_xlim(left=0)
-        legend(figure, handles, [str(level) for level, _ in curves])
+        published.paint_abscissas(axes, marks, published.color_by(shade))
+        published.key(figure, handles, [str(level) for level, _ in curves], marks)
 
-    return draw(f"{spec.id}-{base}", spec.title, f"{words}, all seeds together.", rows, paint,
-                width_in=WIDE_IN)  # fmt: skip
+    note = f"{words}, all seeds together.{published.note(marks)}"
+    return draw(f"{spec.id}-{base}", spec.title, note, rows, paint, width_in=WIDE_IN)
 
 
 def _density(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -180,6 +189,8 @@ def _density(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     curves = [(level, _shares(values, width)) for level, values in pooled]
     rows: list[list[Any]] = [[unit, *(level for level, _ in curves)]]
     rows += [[at, *(shares[i] for _, shares in curves)] for i, at in enumerate(middles)]
+    marks = published.marks(spec, name)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = []
@@ -191,10 +202,11 @@ def _density(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         axes.set_ylabel(f"% of the time, steps of {width:.3g}")
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
-        legend(figure, handles, [str(level) for level, _ in curves])
+        published.paint_abscissas(axes, marks, published.color_by(shade))
+        published.key(figure, handles, [str(level) for level, _ in curves], marks)
 
-    return [draw(spec.id, spec.title, f"{words}, all seeds together.", rows, paint,
-                 width_in=WIDE_IN)]  # fmt: skip
+    note = f"{words}, all seeds together.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
 
 def _shares(values: Sequence[float], width: float) -> list[float]:
@@ -211,6 +223,7 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
     shade = colors(runs.levels(by, where))
     rows: list[list[Any]] = [["mcs", by, "seeds", "mean", "low", "high"]]
     bars, ticks, place = [], [], 0.0
+    places: dict[tuple[Label, Label], float] = {}
     for middle in _BINS:
         first = place
         for contender in contenders:
@@ -219,9 +232,12 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             around = mean_interval([value for value in values if not math.isnan(value)])
             rows.append([middle, contender, around.count, around.mean, around.low, around.high])
             bars.append((place, shade[contender], around))
+            places[middle, contender] = place
             place += 1
         ticks.append((first + place - 1) / 2)
         place += 0.7
+    marks = published.marks(spec)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         for at, color, around in bars:
@@ -231,12 +247,13 @@ def _bins(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 axes.vlines(at, around.low, around.high, color=INK, linewidth=1.5)
         axes.set_ylim(0, 1.02)
         axes.set_ylabel("achieved / available")
+        published.paint_places(axes, marks, places)
         axes.set_xlabel("mean MCS")
         x_axis(axes, ticks, [str(middle) for middle in _BINS], grouped=True)
-        color_key(figure, contenders, shade)
+        published.key(figure, patches(contenders, shade), contenders, marks)
 
-    return [draw(spec.id, spec.title, "Achieved of the available capacity, by MCS.", rows, paint,
-                 width_in=WIDE_IN)]  # fmt: skip
+    note = f"Achieved of the available capacity, by MCS.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
 
 def _drops(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -265,6 +282,8 @@ def _drops(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             for part, point in zip([c for c in classes if c], points, strict=True)
         ]
         lines.append((contender, points))
+    marks = published.marks(spec)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = [
@@ -276,10 +295,11 @@ def _drops(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         axes.set_ylabel("packets dropped")
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
-        legend(figure, handles, [str(contender) for contender, _ in lines])
+        published.paint_points(axes, marks, spec, shade)
+        published.key(figure, handles, [str(contender) for contender, _ in lines], marks)
 
-    return [draw(spec.id, spec.title, "Packets dropped of a flow by its size.", rows, paint,
-                 width_in=WIDE_IN)]  # fmt: skip
+    note = f"Packets dropped of a flow by its size.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
 
 FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {

@@ -19,24 +19,23 @@ from backlane.report.figures import (
     INK,
     Drawn,
     draw,
-    legend,
     paint_sticks,
     stick_numbers,
     x_axis,
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import curves, flows, metrics, ratios, reordering, slots
+from backlane.studies import curves, flows, metrics, published, ratios, reordering, slots
 from backlane.studies.metrics import CANDLESTICKS, METRICS
 from backlane.studies.runs import by_seed
 from backlane.studies.study import take
 from backlane.studies.style import (
     WIDE_IN,
     chosen,
-    color_key,
     colors,
     contenders_of,
     labels,
+    patches,
     where_of,
 )
 
@@ -83,6 +82,7 @@ def check(spec: FigureSpec, cells: Sequence[Mapping[str, Any]]) -> None:
         name = spec.options.get(key)
         if name is not None and name not in cells[0]:
             raise BacklaneError("R022", f"`{name}` is not swept", place, "name a swept key")
+    published.check(spec, cells)
     if spec.kind == "candlesticks":
         _named(spec, list(CANDLESTICKS))
     elif spec.kind in ("bars", "lines", "ratio"):
@@ -145,7 +145,9 @@ def _candlestick_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         [x or "", by, "seeds", "minimum", "p20", "mean", "p80", "maximum", "low", "high",
          "unfinished"]
     ]  # fmt: skip
+    marks = published.marks(spec, metric)
     sticks, ticks, place = [], [], 0.0
+    places: dict[tuple[Label, Label], float] = {}
     for group in groups:
         first = place
         for name in contenders:
@@ -156,25 +158,27 @@ def _candlestick_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             rows.append([group, name, len(chosen), *numbers, unfinished])
             if not math.isnan(numbers[2]):
                 sticks.append((place, shade[name], numbers))
+            places[group, name] = place
             place += 1
         ticks.append((first + place - 1) / 2)
         place += 0.7
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         paint_sticks(axes, sticks)
+        published.paint_places(axes, marks, places)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(axis)
         if x:
             x_axis(axes, ticks, labels(spec, groups), grouped=True)
-            color_key(figure, contenders, shade)
         else:
             x_axis(axes, range(len(contenders)), [str(n) for n in contenders], grouped=False)
+        named = contenders if x else []
+        published.key(figure, patches(named, shade), named, marks)
 
     where_text = f"{len(groups)} groups" if x else "one network"
-    return draw(
-        f"{spec.id}-{metric}", spec.title, f"{axis}, {where_text}.", rows, paint,
-        width_in=WIDE_IN,
-    )  # fmt: skip
+    note = f"{axis}, {where_text}.{published.note(marks)}"
+    return draw(f"{spec.id}-{metric}", spec.title, note, rows, paint, width_in=WIDE_IN)
 
 
 def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -187,7 +191,9 @@ def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         [x, by, "seeds", "minimum", "p20", "mean", "p80", "maximum", "low", "high",
          "udp_delivery_ratio"]
     ]  # fmt: skip
+    marks = published.marks(spec)
     sticks, ticks, place = [], [], 0.0
+    places: dict[tuple[Label, Label], float] = {}
     delivery: dict[Label, list[tuple[float, float]]] = {name: [] for name in contenders}
     for load in loads:
         first = place
@@ -198,10 +204,12 @@ def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             ratio = mean_interval([value for value in ratios if not math.isnan(value)]).mean
             rows.append([load, name, len(chosen), *numbers, ratio])
             sticks.append((place, shade[name], numbers))
+            places[load, name] = place
             delivery[name].append((place, ratio))
             place += 1
         ticks.append((first + place - 1) / 2)
         place += 0.7
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         paint_sticks(axes, sticks)
@@ -221,10 +229,12 @@ def _load(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         right.set_ylabel("UDP delivered in % (dotted)")
         right.spines["right"].set_visible(True)
         right.grid(visible=False)
-        color_key(figure, contenders, shade)
+        published.paint_places(axes, [one for one in marks if one.metric != "delivery"], places)
+        published.paint_places(right, [one for one in marks if one.metric == "delivery"], places)
+        published.key(figure, patches(contenders, shade), contenders, marks)
 
-    return [draw(spec.id, spec.title, "Finish time and UDP delivery over the load.", rows, paint,
-                 width_in=WIDE_IN)]  # fmt: skip
+    note = f"Finish time and UDP delivery over the load.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
 
 def _bars(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -240,7 +250,9 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
     groups: list[Label] = runs.levels(x, where) if x else [""]
     shade = colors(contenders)
     rows: list[list[Any]] = [[x or "", by, "seeds", metric, "low", "high"]]
+    marks = published.marks(spec, metric)
     bars, ticks, place = [], [], 0.0
+    places: dict[tuple[Label, Label], float] = {}
     for group in groups:
         first = place
         for name in contenders:
@@ -249,15 +261,18 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             around = mean_interval([value * known.scale for value in values])
             rows.append([group, name, around.count, around.mean, around.low, around.high])
             bars.append((place, shade[name], around))
+            places[group, name] = place
             place += 1
         ticks.append((first + place - 1) / 2)
         place += 0.7
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         for at, color, around in bars:
             axes.bar(at, around.mean, 0.72, color=color, alpha=0.55, edgecolor=color)
             if around.known:
                 axes.vlines(at, around.low, around.high, color=INK, linewidth=2.0)
+        published.paint_places(axes, marks, places)
         axes.set_ylabel(fill(f"{known.words}, {known.unit}" if known.unit else known.words, 36))
         if all(not around.mean < 0 for _, _, around in bars):
             axes.set_ylim(bottom=0)
@@ -265,13 +280,14 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             axes.set_ylim(0, 1)
         if x:
             x_axis(axes, ticks, labels(spec, groups), grouped=True)
-            color_key(figure, contenders, shade)
         else:
             x_axis(axes, [at for at, _, _ in bars], [str(n) for n in contenders], grouped=False)
+        named = contenders if x else []
+        published.key(figure, patches(named, shade), named, marks)
 
     suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
-    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}.", rows, paint,
-                width_in=WIDE_IN)  # fmt: skip
+    note = f"{known.words}.{published.note(marks)}"
+    return draw(f"{spec.id}{suffix}", spec.title, note, rows, paint, width_in=WIDE_IN)
 
 
 def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
@@ -292,6 +308,8 @@ def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         times, packets = thin(*map(list, window))
         lines.append((name, times, packets))
         rows += [[name, t, p] for t, p in zip(times, packets, strict=True)]
+    marks = published.marks(spec)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = [
@@ -301,10 +319,11 @@ def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
         axes.set_yscale("log")
         axes.set_xlabel("time in s")
         axes.set_ylabel("congestion window in packets")
-        legend(figure, handles, [str(name) for name, _, _ in lines])
+        published.paint_levels(axes, marks, published.color_by(shade))
+        published.key(figure, handles, [str(name) for name, _, _ in lines], marks)
 
-    return [draw(spec.id, spec.title, f"The window of {flow}, first seed.", rows, paint,
-                 width_in=WIDE_IN)]  # fmt: skip
+    note = f"The window of {flow}, first seed.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
 
 def _maps(spec: FigureSpec, runs: Runs) -> list[Drawn]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import draw, legend
+from backlane.report.figures import INK, draw
 from backlane.stats import mean_interval
-from backlane.studies import metrics, shares
+from backlane.studies import metrics, published, shares
 from backlane.studies.runs import by_seed
 from backlane.studies.style import (
     WIDE_IN,
@@ -66,6 +66,8 @@ def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                  for t, v in zip(ts, vs, strict=True)]  # fmt: skip
     flows = list(dict.fromkeys(flow for lines in panels_of for flow, _, _ in lines))
     shade = colors(flows)
+    marks = published.marks(spec)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
@@ -75,13 +77,16 @@ def rates(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             for flow, times, values in lines:
                 handles[flow] = panel.plot(times, values, color=shade[flow], linewidth=1.2)[0]
             panel.set_title(str(contender), loc="left", fontsize=9)
+            here = [one for one in marks if one.by in (None, contender)]
+            published.paint_levels(panel, here, lambda one: shade.get(str(one.flow), INK))
             panel.set_ylabel("goodput\nin kbit/s")
         # All panels share the axis: setting the bottom fixes its top.
         panels[0].set_ylim(bottom=0)
         panels[-1].set_xlabel("time in s")
-        legend(figure, list(handles.values()), list(handles))
+        published.key(figure, list(handles.values()), list(handles), marks)
 
-    return [draw(spec.id, spec.title, f"Means over {STEP_S:g} s, first seed.", rows, paint,
+    note = f"Means over {STEP_S:g} s, first seed.{published.note(marks)}"
+    return [draw(spec.id, spec.title, note, rows, paint,
                  height_in=0.9 + 1.6 * len(contenders), width_in=WIDE_IN)]  # fmt: skip
 
 
@@ -107,20 +112,23 @@ def _line(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             rows.append([contender, level, around.count, around.mean, around.low, around.high])
             points.append((position_of(spec, level), around))
         curves.append((contender, sorted(points, key=lambda point: point[0])))
+    marks = published.marks(spec, metric)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = paint_curves(axes, curves, shade, marker)
+        published.paint_points(axes, marks, spec, shade)
         axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
         whole_ticks(axes, sorted({at for _, points in curves for at, _ in points}))
         axes.set_ylabel(f"{known.words}, {known.unit}" if known.unit else known.words)
         axes.set_ylim(bottom=0)
         if known.words.startswith("Jain"):
             axes.set_ylim(0, 1.02)
-        legend(figure, handles, [str(contender) for contender, _ in curves])
+        published.key(figure, handles, [str(contender) for contender, _ in curves], marks)
 
     suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
-    return draw(f"{spec.id}{suffix}", spec.title, f"{known.words}; bands are 95 % intervals.",
-                rows, paint, width_in=WIDE_IN)  # fmt: skip
+    note = f"{known.words}; bands are 95 % intervals.{published.note(marks)}"
+    return draw(f"{spec.id}{suffix}", spec.title, note, rows, paint, width_in=WIDE_IN)
 
 
 FORMS: dict[str, Callable[[FigureSpec, Runs], list[Drawn]]] = {"rates": rates, "lines": lines}

@@ -12,9 +12,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import INK, draw, legend
+from backlane.report.figures import INK, draw
 from backlane.stats import LEVEL, RESAMPLES, mean_interval
-from backlane.studies import metrics
+from backlane.studies import metrics, published
 from backlane.studies.runs import by_seed
 from backlane.studies.style import (
     WIDE_IN,
@@ -190,6 +190,8 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             for name, crossing in (("above 1 until", found.until), ("above 1 since", found.since))
         ]
         notes.append(f"{contender}: {found.text(line[0][0], line[-1][0])}")
+    marks = published.marks(spec, metric)
+    rows += [mark.row() for mark in marks]
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = paint_curves(axes, lines, shade, marker)
@@ -198,9 +200,11 @@ def _ratio(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         whole_ticks(axes, sorted({at for _, line in lines for at, _ in line}))
         axes.set_xlabel(str(spec.options.get("labels", [x])[0]))
         axes.set_ylabel(f"{known.words},\n{top} over {bottom}")
-        legend(figure, handles, [str(contender) for contender, _ in lines])
+        published.paint_points(axes, marks, spec, shade)
+        published.key(figure, handles, [str(contender) for contender, _ in lines], marks)
 
     note = f"{top} over {bottom}; bands are 95 % intervals. {'; '.join(notes)}."
+    note += published.note(marks)
     suffix = "" if isinstance(spec.options.get("metric", metric), str) else f"-{metric}"
     return draw(f"{spec.id}{suffix}", spec.title, note, rows, paint, width_in=WIDE_IN)
 

@@ -333,7 +333,7 @@ def _figure(table: Mapping[str, Any], path: Path) -> FigureSpec:
         options,
         {
             "metric", "x", "by", "where", "flow", "labels", "only", "boundary", "over", "of",
-            "span", "times",
+            "span", "times", "published",
         },
         place,
     )  # fmt: skip

@@ -6,14 +6,13 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import PALETTE, legend
+from backlane.report.figures import PALETTE
 from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from backlane.campaign.plan import Label
@@ -103,9 +102,8 @@ def position_of(spec: FigureSpec, level: Label) -> float:
     return leading_number(level) * float(spec.options.get("times", 1))
 
 
-def color_key(figure: Figure, names: Sequence[Label], shade: dict[Label, str]) -> None:
-    """A patch of colour for each contender."""
+def patches(names: Sequence[Label], shade: Mapping[Label, str]) -> list[Any]:
+    """The patches of colour of contenders, for a legend."""
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=shade[n], edgecolor=shade[n], alpha=0.7) for n in names]
-    legend(figure, handles, [str(name) for name in names])
+    return [Patch(facecolor=shade[n], edgecolor=shade[n], alpha=0.7) for n in names]
