@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from validation.ns3.wifi import ours, truth
+from validation.ns3.wifi import lossy, ours, truth
 from validation.ns3.wifi.page import Pair, tables
 from validation.ns3.wifi.truth import Measured
 from validation.ns3.wifi.works import STATIONS, Work, saturated, works
@@ -81,3 +81,21 @@ def test_stations_here_get_what_they_get_in_ns3(work: Work) -> None:
     found = Pair(work, truth.found(work, truth.recorded()), ours.measured(work))
     assert found.holds, f"{found.goodput:+.1%}"
     assert found.ours.unanswered == pytest.approx(found.ns3.unanswered, abs=0.02)
+
+
+def test_aodv_over_two_lossy_hops_delivers_what_it_does_in_ns3() -> None:
+    recorded = lossy.recorded()
+    assert [(one.hops, one.loss) for one in recorded[:: lossy.RUNS]] == lossy.CHAINS
+    assert len(recorded) == lossy.RUNS * len(lossy.CHAINS)
+    for loss in (0.3, 0.5):
+        runs = [lossy._here("ns3", 2, loss, run) for run in range(1, lossy.RUNS + 1)]
+        found = lossy.mean(runs, 2, loss)
+        assert found == pytest.approx(lossy.mean(recorded, 2, loss), abs=0.05)
+    # By the RFC the destination has to answer, and less arrives.
+    runs = [lossy._here("rfc", 2, 0.3, run) for run in range(1, lossy.RUNS + 1)]
+    assert lossy.mean(runs, 2, 0.3) < lossy.mean(recorded, 2, 0.3) - 0.05
+
+
+def test_shares_of_a_chain_are_averaged_over_its_runs() -> None:
+    chains = [lossy.Chain(2, 0.3, 1, 0.5), lossy.Chain(2, 0.3, 2, 0.7), lossy.Chain(3, 0.3, 1, 0.1)]
+    assert lossy.mean(chains, 2, 0.3) == pytest.approx(0.6)

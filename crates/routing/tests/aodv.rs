@@ -209,6 +209,29 @@ fn a_lost_link_is_reported_along_the_route_and_a_new_route_found() {
     }
 }
 
+#[test]
+fn with_the_sequence_numbers_of_ns3_a_neighbour_answers_and_in_the_rfc_the_destination() {
+    for (config, answers) in [(Config::ns3(), 1), (Config::rfc(), 3)] {
+        let config = Config {
+            hello: None,
+            local_repair: backlane_routing::aodv::LocalRepair::Never,
+            ..config
+        };
+        let mut net = Net::new(4, &chain(4), Over::Medium(0.0), config, &[steady(0, 3)], 1);
+        net.run(at_ms(10_000));
+        net.cut(0, 1);
+        net.run(at_ms(10_200));
+        assert_eq!(net.way(0, 3), [0]);
+        net.heard();
+        net.mend(0, 1);
+        net.run(at_ms(11_500));
+        assert_eq!(net.way(0, 3), [0, 1, 2, 3]);
+        // The nodes that have heard a request, up to the one that answered.
+        let asked = requests(&net).iter().map(|(_, by, ..)| *by).max();
+        assert_eq!(asked, Some(answers));
+    }
+}
+
 /// What happens to forty packets whose next hop is lost, with seven attempts of 1 ms for each: those
 /// dropped, and when the last of the others has arrived.
 fn fortys_fate(config: Config) -> (u64, SimTime) {

@@ -170,6 +170,32 @@ fn backlogs_grow_by_what_is_too_much_where_packets_can_walk_back() {
     });
 }
 
+/// Walking back shows in the queues: packets that walk stay longer.
+#[test]
+fn packets_walk_back_where_links_lead_both_ways_and_k_is_above_zero() {
+    let line = both_ways(
+        &[(0, 1), (1, 2), (2, 3)],
+        Interference::CollisionDomain,
+        0.95 / 3.0,
+    );
+    let mean = |k_pkts, one_way: bool| {
+        let mut config = Config {
+            k_pkts,
+            ..line.clone()
+        };
+        if one_way {
+            config.link = config.link.into_iter().step_by(2).collect();
+        }
+        let model = finished(&config, 3);
+        let sum: u128 = model.statistics().iter().map(|f| f.backlog_sum_pkts).sum();
+        sum as f64 / config.slots as f64
+    };
+    for k_pkts in [50, 200] {
+        assert!(mean(k_pkts, false) > f64::from(k_pkts), "K {k_pkts}");
+        assert!(mean(k_pkts, true) < 12.0, "K {k_pkts}, one way");
+    }
+}
+
 /// From U(t + 1)² ≤ U² + f² + A² − 2 U (f − A), summed over both users, with the schedule at
 /// least as good for max{K, U} as one that serves each ε more than it needs, and max{K, U} at
 /// most U + K: the mean of ΣU is at most (1 + Σλ + 2K)/2ε.

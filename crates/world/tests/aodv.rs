@@ -120,6 +120,69 @@ until = "40 s"
 }
 
 #[test]
+fn what_waits_for_a_station_that_died_is_dropped_or_sent_round_or_tried() {
+    // A full queue for n2 when it dies; the other way from n1 to n3 leads over n4.
+    let dies = |waiting: &str| {
+        let text = format!(
+            r#"
+name = "square"
+duration = "12 s"
+[topology]
+kind = "graph"
+node = [
+  {{ id = "n1", x = "0 m", y = "0 m" }},
+  {{ id = "n2", x = "200 m", y = "0 m" }},
+  {{ id = "n3", x = "200 m", y = "200 m" }},
+  {{ id = "n4", x = "0 m", y = "200 m" }},
+]
+link = [
+  {{ a = "n1", b = "n2", medium = "wifi" }},
+  {{ a = "n2", b = "n3", medium = "wifi" }},
+  {{ a = "n3", b = "n4", medium = "wifi" }},
+  {{ a = "n4", b = "n1", medium = "wifi" }},
+]
+[wifi]
+profile = "ns2"
+loss = 0.0
+queue = "100 packets"
+[routing]
+protocol = "aodv"
+{waiting}
+[[flow]]
+kind = "udp"
+rate = "1.5 Mbit/s"
+packet_size = "1000 B"
+from = "n1"
+to = "n3"
+start = "1 s"
+stop = "10 s"
+[[failure]]
+node = "n2"
+at = "10 s"
+[[failure]]
+node = "n4"
+at = "1 s"
+until = "10 s"
+"#
+        );
+        let outcome = run(&text, 1, None);
+        let dropped = outcome.summary.dropped_by_cause.iter();
+        let radio = dropped.filter(|(cause, _)| *cause == "radio");
+        radio.map(|(_, count)| *count).sum::<u64>()
+    };
+    let tried = dies("waiting = \"stay\"");
+    let sent_round = dies("waiting = \"reroute\"");
+    let dropped = dies("waiting = \"drop\"");
+    // The first packet at its limit, and the one in service by then, were lost as messages or are
+    // searched a way for; a hundred waited.
+    assert!(tried < 10, "{tried}");
+    assert!(sent_round < 10, "{sent_round}");
+    assert!((95..=101).contains(&dropped), "{dropped}");
+    let as_ns2 = dies("profile = \"ns2\"");
+    assert!((95..=103).contains(&as_ns2), "{as_ns2}");
+}
+
+#[test]
 fn with_half_of_all_frames_lost_aodv_searches_all_the_time() {
     let flow = "[[flow]]\nkind = \"udp\"\nrate = \"80 kbit/s\"\nfrom = \"enb1\"\nto = \"enb4\"\nstart = \"1 s\"";
     let measure = |loss: f64| {

@@ -58,9 +58,10 @@ class Before:
     changes: list[Change]
 
     def moved_by(self, verdict: Verdict) -> list[Change]:
-        """The changes that moved a verdict; none if it is the one that was published."""
+        """The changes that had a part in moving a verdict; none if it is the published one."""
         name = verdict.claim.id
-        if self.outcomes.get(name) in (None, verdict.former or verdict.outcome):
+        found = {verdict.former or verdict.outcome, verdict.outcome}
+        if name not in self.outcomes or found == {self.outcomes[name]}:
             return []
         return [change for change in self.changes if name in change.claims]
 

@@ -7,7 +7,7 @@ use backlane_units::Duration;
 use crate::etx::Metric;
 
 words! {
-    /// Whose timers and limits.
+    /// Whose timers, limits and habits.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Profile {
         /// Those of RFC 3561 §10.
@@ -15,6 +15,8 @@ words! {
         Rfc = "rfc",
         /// Those of ns-2.35.
         Ns2 = "ns2",
+        /// Those of ns-3.37.
+        Ns3 = "ns3",
     }
 }
 
@@ -52,11 +54,13 @@ params! {
     /// Routes found when they are needed (RFC 3561).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Settings {
-        /// Whose timers and limits: those of RFC 3561 §10, or those of ns-2.35.
+        /// Whose timers, limits and habits: those of RFC 3561 §10, of ns-2.35, or of ns-3.37. In ns-3
+        /// the sequence number of a destination does not grow when a route to it is lost, so that
+        /// neighbours answer from their tables at once, and nobody repairs a route.
         profile: Profile = Profile::Rfc;
         /// Whether nodes send HELLOs, by which they notice lost neighbours. "auto" does where there
         /// are wires: over 802.11 the link layer tells. With metric "etx" they are sent in any
-        /// case.
+        /// case, and with profile "ns3" by default.
         hello: SendHello = SendHello::Auto;
         /// Whether the node before a lost link looks for a way round it: with profile "rfc" if the
         /// destination is at most 10 hops away, with "ns2" if it is nearer than the source.
@@ -105,9 +109,10 @@ impl Settings {
         let mut config = match self.profile {
             Profile::Rfc => Config::rfc(),
             Profile::Ns2 => Config::ns2(),
+            Profile::Ns3 => Config::ns3(),
         };
         let hello = match self.hello {
-            SendHello::Auto => wires,
+            SendHello::Auto => wires || self.profile == Profile::Ns3,
             SendHello::On => true,
             SendHello::Off => false,
         };
@@ -197,6 +202,8 @@ pub struct Config {
     pub delete_period: Duration,
     /// `BLACKLIST_TIMEOUT`: how long requests of a neighbour on the blacklist are ignored.
     pub blacklist_timeout: Duration,
+    /// Whether a destination's sequence number grows when a route to it ends.
+    pub renews_sequence: bool,
     /// HELLO messages, if they are sent to detect lost neighbours. With ETX they are always sent,
     /// as probes.
     pub hello: Option<Hello>,
@@ -243,6 +250,7 @@ impl Config {
             timeout_buffer: 2,
             delete_period: Duration::from_secs(15),
             blacklist_timeout: net_traversal_time * 2,
+            renews_sequence: true,
             hello: Some(Hello::RFC),
             // 0.3 NET_DIAMETER, rounded down.
             local_repair: LocalRepair::Within(10),
@@ -278,6 +286,7 @@ impl Config {
             delete_period: Duration::from_secs(50),
             // ns-2 drops an undelivered reply and does not treat the link as lost.
             blacklist_timeout: Duration::from_ps(0),
+            renews_sequence: true,
             hello: None,
             local_repair: LocalRepair::PastTheMiddle,
             local_add_ttl: 2,
@@ -287,6 +296,19 @@ impl Config {
             buffer_pkts: 64,
             metric: Metric::Hops,
             quality_window: Duration::from_secs(10),
+        }
+    }
+
+    /// Those of ns-3.37 (`src/aodv/model`): the timers of the RFC, but a lifetime of replies of twice
+    /// `PATH_DISCOVERY_TIME`; no local repair; and a lost packet is lost.
+    pub fn ns3() -> Self {
+        let rfc = Self::rfc();
+        Self {
+            my_route_timeout: rfc.path_discovery_time * 2,
+            renews_sequence: false,
+            local_repair: LocalRepair::Never,
+            keeps_undelivered: false,
+            ..rfc
         }
     }
 

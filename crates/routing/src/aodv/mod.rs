@@ -1,7 +1,7 @@
 //! AODV: routes found when they are needed (RFC 3561), with real messages on the links.
 //!
 //! - [`message`]: the bytes of RREQ, RREP, RERR and RREP-ACK.
-//! - `config`: parameters, those of the RFC and those of ns-2, and the waits derived from them.
+//! - `config`: parameters, those of the RFC, of ns-2 and of ns-3, and the waits derived from them.
 //! - `table`: routes, when they are replaced, and their lifetime.
 //! - `buffer`: packets that wait for a route.
 //! - `discovery`: route discovery by requests and replies.
@@ -44,7 +44,7 @@ use message::Message;
 use neighbours::Neighbours;
 use probe::Probe;
 use search::{Discoveries, RateLimit};
-use table::Table;
+use table::{Rules, Table};
 
 use crate::etx::LinkQualities;
 pub use crate::etx::Metric;
@@ -108,7 +108,10 @@ impl Aodv {
             node,
             config,
             jitter,
-            table: Table::new(config.delete_period),
+            table: Table::new(Rules {
+                delete_period: config.delete_period,
+                renews_sequence: config.renews_sequence,
+            }),
             buffer: Buffer::new(config.buffer_pkts),
             sequence: 0,
             request_id: 0,

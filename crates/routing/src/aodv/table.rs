@@ -46,14 +46,17 @@ pub(super) struct Route {
 
 impl Route {
     /// Ends the route at a given time. `reported` is the sequence number of a received error.
-    fn end(&mut self, at: SimTime, delete_period: Duration, reported: Option<u32>) {
+    fn end(&mut self, at: SimTime, rules: Rules, reported: Option<u32>) {
+        self.active = false;
+        self.until = at.saturating_add(rules.delete_period);
+        if !rules.renews_sequence {
+            return;
+        }
         let own = self.sequence.map(|sequence| sequence.wrapping_add(1));
         self.sequence = match (own, reported) {
             (Some(own), Some(reported)) if newer(own, reported) => Some(own),
             (own, reported) => reported.or(own),
         };
-        self.active = false;
-        self.until = at.saturating_add(delete_period);
     }
 
     /// Adds a precursor.
@@ -64,18 +67,27 @@ impl Route {
     }
 }
 
+/// What becomes of a route that ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// How long its sequence number is kept.
+    pub delete_period: Duration,
+    /// Whether this number grows.
+    pub renews_sequence: bool,
+}
+
 /// Routes by destination.
 #[derive(Debug)]
 pub(super) struct Table {
     routes: Vec<Option<Route>>,
-    delete_period: Duration,
+    rules: Rules,
 }
 
 impl Table {
-    pub fn new(delete_period: Duration) -> Self {
+    pub fn new(rules: Rules) -> Self {
         Self {
             routes: Vec::new(),
-            delete_period,
+            rules,
         }
     }
 
@@ -86,7 +98,7 @@ impl Table {
         let route = place.as_mut()?;
         if route.until <= now {
             if route.active {
-                route.end(route.until, self.delete_period, None);
+                route.end(route.until, self.rules, None);
             }
             if route.until <= now {
                 *place = None;
@@ -191,10 +203,10 @@ impl Table {
     /// Ends an active route now; `reported` is the destination's sequence number in a RERR. Returns
     /// the new sequence number, zero if there is none.
     pub fn end(&mut self, now: SimTime, destination: NodeId, reported: Option<u32>) -> u32 {
-        let delete_period = self.delete_period;
+        let rules = self.rules;
         match self.active(now, destination) {
             Some(route) => {
-                route.end(now, delete_period, reported);
+                route.end(now, rules, reported);
                 route.sequence.unwrap_or(0)
             }
             None => 0,
@@ -237,7 +249,10 @@ mod tests {
     }
 
     fn table() -> Table {
-        Table::new(Duration::from_secs(15))
+        Table::new(Rules {
+            delete_period: Duration::from_secs(15),
+            renews_sequence: true,
+        })
     }
 
     fn offer(sequence: u32, interface: usize, hops: u8) -> Offer {
