@@ -16,7 +16,7 @@ from validation.ns3.multipath import page as multipath_page
 from validation.ns3.multipath import truth as multipath_truth
 from validation.ns3.multipath.works import works as multipath_works
 from validation.ns3.wifi import page as wifi_page
-from validation.ns3.wifi import routes
+from validation.ns3.wifi import aodv, routes
 from validation.ns3.wifi import truth as wifi_truth
 from validation.ns3.wifi.figures import draw_saturation
 from validation.ns3.wifi.ours import measured
@@ -68,6 +68,7 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
     if "wifi" in parts:
         wifi_truth.record(programs)
         routes.record(programs)
+        aodv.record(programs)
     if "multipath" in parts:
         multipath_truth.record(programs)
 
@@ -122,6 +123,7 @@ def _wifi(*, only_check: bool) -> list[str]:
         "wifi runs": page.measured_by(truth.HERE),
         **wifi_page.tables(both),
         "wifi routes": routes.table(routes.recorded(), routes.measured()),
+        "wifi aodv": aodv.table(aodv.recorded(), aodv.measured()),
         "wifi timings": page.timings(speed.recorded(speed.WIFI_FILE)),
     }
     print("\n\n".join(parts.values()))
