@@ -36,6 +36,9 @@ pub struct Wifi {
     /// By radio: the faded powers of its frame at the radios in its range.
     pub(crate) faded_mw: Vec<Vec<f64>>,
     pub(crate) links: Vec<Direction>,
+    /// By link direction: every other radio that senses one of its ends senses both, so that none
+    /// begins to send between a frame over it and the response.
+    pub(crate) shared_air: Vec<bool>,
     /// By node: its first radio.
     pub(crate) first_radio: Vec<u32>,
     /// The link direction of each [`LinkId`], counted from the first.
@@ -94,7 +97,10 @@ impl Wifi {
                 self.fail(context, me);
                 self.radios[me].contend_after_timeout(me, now, &self.params, &mut self.deadlines);
             }
-            Phase::Respond => self.send_response(context, me),
+            Phase::Respond => {
+                let now = context.now();
+                self.send_response(context, me, now);
+            }
         }
     }
 
@@ -103,6 +109,7 @@ impl Wifi {
         if self.params.lifetime.is_some() {
             self.drop_expired(context, me);
         }
+        let now = context.now();
         let radio = &mut self.radios[me];
         let Some(mpdu) = &mut radio.mpdu else {
             return;
@@ -118,7 +125,7 @@ impl Wifi {
         };
         if link == NONE {
             radio.counters.broadcasts += 1;
-            return self.put_on_air(context, me, frame, bytes);
+            return self.put_on_air(context, me, frame, bytes, now);
         }
         radio.counters.attempts += 1;
         self.links[link as usize].counters.attempts += 1;
@@ -128,10 +135,10 @@ impl Wifi {
             frame.kind = Kind::Rts;
             frame.mode = control;
             frame.duration = self.params.rts_duration(control, data);
-            self.put_on_air(context, me, frame, MacParams::RTS_BYTES);
+            self.put_on_air(context, me, frame, MacParams::RTS_BYTES, now);
         } else {
             frame.duration = self.params.data_duration(control);
-            self.put_on_air(context, me, frame, bytes);
+            self.put_on_air(context, me, frame, bytes, now);
         }
     }
 
@@ -162,7 +169,12 @@ impl Wifi {
         self.report_backlog(context, me);
     }
 
-    fn send_response(&mut self, context: &mut MediumContext<'_>, me: usize) {
+    pub(crate) fn send_response(
+        &mut self,
+        context: &mut MediumContext<'_>,
+        me: usize,
+        begins: SimTime,
+    ) {
         let Some(response) = self.radios[me].response.take() else {
             return;
         };
@@ -170,7 +182,7 @@ impl Wifi {
             (Kind::Data, Some(mpdu)) => mpdu.bytes,
             _ => MacParams::RESPONSE_BYTES,
         };
-        self.put_on_air(context, me, response, bytes);
+        self.put_on_air(context, me, response, bytes, begins);
     }
 
     pub(crate) fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {
