@@ -2,7 +2,6 @@
 
 use backlane_net::{FlowId, MediumContext, PacketId};
 use backlane_radio::FrameFading;
-use backlane_units::SimTime;
 
 use crate::frame::{Frame, Kind, NONE};
 use crate::medium::{Hearer, Wifi};
@@ -19,16 +18,15 @@ pub(crate) struct Ended {
 }
 
 impl Wifi {
-    /// A frame starts at `begins`: now, or after SIFS if no station can begin before.
     pub(crate) fn put_on_air(
         &mut self,
         context: &mut MediumContext<'_>,
         me: usize,
         what: Response,
         bytes: u32,
-        begins: SimTime,
     ) {
         self.part(me);
+        let begins = context.now();
         let airtime = self.params.airtime(what.mode, bytes);
         // Built in place: copying a struct that was just written field by field stalls
         // store-to-load forwarding.
@@ -120,44 +118,6 @@ impl Wifi {
         let now = context.now();
         let wait = self.params.answer_wait(ended.frame.mode);
         self.radios[me].end(me, now, next, wait, &self.params, &mut self.deadlines);
-        self.respond_at_once(context, &ended.frame);
-    }
-
-    /// The receiver of a frame that ends now responds after SIFS. Where no station can begin before,
-    /// the response is put on the air now, to start then, without an event in between: all that
-    /// sense the one station sense the other, and wait DIFS.
-    fn respond_at_once(&mut self, context: &mut MediumContext<'_>, frame: &Frame) {
-        let (Some(&true), false) = (
-            self.shared_air.get(frame.link as usize),
-            context.is_capturing(),
-        ) else {
-            return;
-        };
-        let (to, begins) = (
-            frame.to as usize,
-            frame.ends.saturating_add(self.params.sifs),
-        );
-        // A sender that has failed leaves a frame for no station.
-        let Some(radio) = self.radios.get(to) else {
-            return;
-        };
-        let responds_to_it = radio.phase == Phase::Respond
-            && radio
-                .response
-                .is_some_and(|response| response.to == frame.from);
-        if responds_to_it && self.deadlines.at(to) == begins && self.is_quiet_around(to) {
-            self.send_response(context, to, begins);
-        }
-    }
-
-    /// Whether no radio in range of this one has a frame on the air.
-    fn is_quiet_around(&self, radio: usize) -> bool {
-        match self.place_of(radio) {
-            Some((domain, _)) => self.domains[domain].on_air == 0,
-            None => self.audible[radio]
-                .iter()
-                .all(|hearer| self.radios[hearer.radio as usize].receiver.is_clear()),
-        }
     }
 
     /// A frame ends at all radios in range. Bystanders of a domain decode it.

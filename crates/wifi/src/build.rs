@@ -91,13 +91,8 @@ impl Wifi {
                 .map(|hearers| vec![0.0; hearers.len()])
                 .collect(),
         };
-        let shared_air = directions
-            .iter()
-            .map(|direction| shares_air(&params, direction, &audible))
-            .collect();
         Ok(Self {
             deadlines: Deadlines::new(radios.len()),
-            shared_air,
             domains,
             memberships,
             params,
@@ -244,26 +239,6 @@ fn audible(
         audible.push(hearers);
     }
     Ok(audible)
-}
-
-/// Whether all other radios that sense one end of a link sense both, and the ends each other. With
-/// fading they may not sense all frames. By ns-3's rule a packet that arrives before the response
-/// is sent is treated in another way.
-fn shares_air(params: &MacParams, direction: &Direction, audible: &[Vec<Hearer>]) -> bool {
-    if params.fading != FrameFading::None || params.arrives_as_in_ns3 {
-        return false;
-    }
-    let sensed_by = |from: u32, but: u32| {
-        let hearers = audible[from as usize].iter();
-        hearers
-            .filter(|hearer| hearer.mean_mw >= params.carrier_sense_mw)
-            .map(|hearer| hearer.radio)
-            .filter(move |&radio| radio != but)
-    };
-    let (a, b) = (direction.from, direction.to);
-    let reach_each_other =
-        sensed_by(a, a).any(|radio| radio == b) && sensed_by(b, b).any(|radio| radio == a);
-    reach_each_other && sensed_by(a, b).eq(sensed_by(b, a))
 }
 
 /// Frames below this power are ignored.

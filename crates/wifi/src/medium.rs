@@ -36,9 +36,6 @@ pub struct Wifi {
     /// By radio: the faded powers of its frame at the radios in its range.
     pub(crate) faded_mw: Vec<Vec<f64>>,
     pub(crate) links: Vec<Direction>,
-    /// By link direction: every other radio that senses one of its ends senses both, so that none
-    /// begins to send between a frame over it and the response.
-    pub(crate) shared_air: Vec<bool>,
     /// By node: its first radio.
     pub(crate) first_radio: Vec<u32>,
     /// The link direction of each [`LinkId`], counted from the first.
@@ -97,10 +94,7 @@ impl Wifi {
                 self.fail(context, me);
                 self.radios[me].contend_after_timeout(me, now, &self.params, &mut self.deadlines);
             }
-            Phase::Respond => {
-                let now = context.now();
-                self.send_response(context, me, now);
-            }
+            Phase::Respond => self.send_response(context, me),
         }
     }
 
@@ -109,7 +103,6 @@ impl Wifi {
         if self.params.lifetime.is_some() {
             self.drop_expired(context, me);
         }
-        let now = context.now();
         let radio = &mut self.radios[me];
         let Some(mpdu) = &mut radio.mpdu else {
             return;
@@ -125,7 +118,7 @@ impl Wifi {
         };
         if link == NONE {
             radio.counters.broadcasts += 1;
-            return self.put_on_air(context, me, frame, bytes, now);
+            return self.put_on_air(context, me, frame, bytes);
         }
         radio.counters.attempts += 1;
         self.links[link as usize].counters.attempts += 1;
@@ -135,10 +128,10 @@ impl Wifi {
             frame.kind = Kind::Rts;
             frame.mode = control;
             frame.duration = self.params.rts_duration(control, data);
-            self.put_on_air(context, me, frame, MacParams::RTS_BYTES, now);
+            self.put_on_air(context, me, frame, MacParams::RTS_BYTES);
         } else {
             frame.duration = self.params.data_duration(control);
-            self.put_on_air(context, me, frame, bytes, now);
+            self.put_on_air(context, me, frame, bytes);
         }
     }
 
@@ -169,12 +162,7 @@ impl Wifi {
         self.report_backlog(context, me);
     }
 
-    pub(crate) fn send_response(
-        &mut self,
-        context: &mut MediumContext<'_>,
-        me: usize,
-        begins: SimTime,
-    ) {
+    fn send_response(&mut self, context: &mut MediumContext<'_>, me: usize) {
         let Some(response) = self.radios[me].response.take() else {
             return;
         };
@@ -182,7 +170,7 @@ impl Wifi {
             (Kind::Data, Some(mpdu)) => mpdu.bytes,
             _ => MacParams::RESPONSE_BYTES,
         };
-        self.put_on_air(context, me, response, bytes, begins);
+        self.put_on_air(context, me, response, bytes);
     }
 
     pub(crate) fn on_data(&mut self, context: &mut MediumContext<'_>, me: usize, frame: &Frame) {

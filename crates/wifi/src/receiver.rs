@@ -180,12 +180,6 @@ impl FrameReceiver {
         self.reception.from = NONE;
     }
 
-    /// Whether no frame is on the air here.
-    #[inline]
-    pub(crate) fn is_clear(&self) -> bool {
-        self.on_air == 0
-    }
-
     /// The end of the frame whose payload is being received, if there is one.
     pub(crate) fn receives_until(&self, now: SimTime, params: &MacParams) -> Option<SimTime> {
         let held = &self.reception;
