@@ -16,7 +16,7 @@ from validation.ns3.multipath import ours as multipath_ours
 from validation.ns3.multipath import page as multipath_page
 from validation.ns3.multipath import truth as multipath_truth
 from validation.ns3.multipath.works import works as multipath_works
-from validation.ns3.wifi import lossy, routes
+from validation.ns3.wifi import aodv, lossy, routes
 from validation.ns3.wifi import page as wifi_page
 from validation.ns3.wifi import truth as wifi_truth
 from validation.ns3.wifi.figures import draw_saturation
@@ -73,6 +73,7 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
         wifi_truth.record(programs)
         routes.record(programs)
         lossy.record(programs)
+        aodv.record(programs)
     if "multipath" in parts:
         multipath_truth.record(programs)
     if "dumbbell" in parts:
@@ -134,6 +135,7 @@ def _wifi(*, only_check: bool) -> list[str]:
         **wifi_page.tables(both),
         "wifi routes": routes.table(routes.recorded(), routes.measured()),
         "wifi lossy": lossy.table(lossy.recorded(), [lossy.measured(p) for p in lossy.PROFILES]),
+        "wifi aodv": aodv.table(aodv.recorded(), aodv.measured()),
         "wifi timings": page.timings(speed.recorded(speed.WIFI_FILE)),
     }
     print("\n\n".join(parts.values()))

@@ -53,7 +53,7 @@ def record(programs: Peer) -> None:
         subprocess.CalledProcessError: when a program fails.
     """
     with FILE.open("w", newline="", encoding="utf-8") as target:
-        table = csv.DictWriter(target, COLUMNS, lineterminator="\n")
+        table = csv.DictWriter(target, COLUMNS, lineterminator="\n", extrasaction="ignore")
         table.writeheader()
         for work in (work for group in works().values() for work in group):
             for run in range(1, work.runs + 1):

@@ -286,7 +286,7 @@ until = "2.5 s"
     )
 }
 
-const RADIOS: [(&str, &str, &str); 14] = [
+const RADIOS: [(&str, &str, &str); 15] = [
     (
         "802.11a, shortest-path",
         "protocol = \"shortest-path\"",
@@ -313,6 +313,11 @@ const RADIOS: [(&str, &str, &str); 14] = [
         "ns2, aodv",
         "protocol = \"aodv\"\nprofile = \"ns2\"",
         "profile = \"ns2\"",
+    ),
+    (
+        "aodv, lifetime",
+        "protocol = \"aodv\"",
+        "rate = \"6 Mbit/s\"\nlifetime = \"20 ms\"\nqueue = \"200 packets\"",
     ),
     (
         "aodv, etx",
