@@ -113,6 +113,8 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
 def _ends(row: dict[str, str], place: str, network: Network, placed: bool) -> tuple[str, str]:
     a, b = row.get("a", ""), row.get("b", "")
     if row.get("pair") and not (a and b):
+        if len(row["pair"]) > 500:
+            raise BacklaneError("R041", "a pair of sites of more than 500 letters", place, "cut it")
         parts = next(
             (p for arrow in _ARROWS if len(p := arrow.split(row["pair"])) == 2 and all(p)), []
         )

@@ -46,6 +46,7 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
     by_name = key is not None and key == found.get("name")
     taken = {site.id for site in network.sites.values()}
     heights_lost: list[str] = []
+    times: dict[str, int] = {}
     before = len(network.sites)
     for number, (line, cells) in enumerate(table.rows, start=1):
         place = table.at(line)
@@ -57,8 +58,8 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
                 "quote fields that hold the delimiter",
             )
         row = {
-            name: cells[column.index] if column.index < len(cells) else ""
-            for name, column in found.items()
+            field: cells[column.index] if column.index < len(cells) else ""
+            for field, column in found.items()
         }
         kind = columns.normal(row.get("type", ""))
         if kind in columns.NO_SITE_WORDS:
@@ -72,7 +73,10 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
             generated += 1
         if by_name and identity in taken:
             repeated += 1
-            identity = _next(identity, taken)
+            name = identity
+            while identity in taken:
+                times[name] = times.get(name, 1) + 1
+                identity = f"{name} ({times[name]})"
         taken.add(identity)
         site = Site(identity, place, name=row.get("name") or None)
         _place(site, row, network)
@@ -147,13 +151,6 @@ def _how(table: Table, found: dict[str, Column]) -> str:
     ]
     above = f"; header in row {table.above + 1}" if table.above else ""
     return (f": {', '.join(names)}" if names else "") + above
-
-
-def _next(name: str, taken: set[str]) -> str:
-    index = 2
-    while f"{name} ({index})" in taken:
-        index += 1
-    return f"{name} ({index})"
 
 
 def _rest(table: Table, cells: list[str], found: dict[str, Column]) -> dict[str, str]:

@@ -238,14 +238,14 @@ def _is_meshviewer(nodes: Any) -> bool:
 def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
     text = file.text
     head = text[: 1 << 16]
-    if head.lstrip().startswith("?SNDlib") or re.search(r"^\s*NODES\s*\(", head, re.MULTILINE):
+    if head.lstrip().startswith("?SNDlib") or re.search(r"^[ \t]*NODES\s*\(", head, re.MULTILINE):
         return "sndlib", lambda network: sndlib.native(file, network)
-    if re.search(r"^\s*Table:", head, re.MULTILINE):
-        name = "batman" if re.search(r"^\s*MAC", head, re.MULTILINE) else "olsr"
+    if re.search(r"^[ \t]*Table:", head, re.MULTILINE):
+        name = "batman" if re.search(r"^[ \t]*MAC", head, re.MULTILINE) else "olsr"
         return name, lambda network: mesh.tables(file, network)
-    if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
+    if re.search(r"^[ \t]*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
-    if re.search(r"^\s*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
+    if re.search(r"^[ \t]*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
         return "olsr", lambda network: mesh.latlon(file, network)
     if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
         return "babel", lambda network: mesh.babel(file, network)

@@ -25,6 +25,8 @@ EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the IUGG, as in the core."""
 MOST_LENGTH_M = 5e7
 """Longer links are an error in the unit: the equator has 40 075 km."""
+_MOST_LETTERS = 60
+"""Of a coordinate."""
 _DMS = re.compile(
     r"""(?P<sign>[-+])?\s*
     (?P<degrees>\d+(?:[.,]\d+)?)\s*[°ºd:\s]?\s*
@@ -41,6 +43,8 @@ def degrees(text: str) -> tuple[float, str] | None:
     None for anything else.
     """
     text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")
+    if len(text) > _MOST_LETTERS:
+        return None
     value = plain(text)
     if value is not None:
         return value, ""
