@@ -268,6 +268,9 @@ def test_projected_coordinates_are_converted_if_the_user_names_their_system() ->
 def test_every_format_is_listed_and_every_code_explained(cli: Cli) -> None:
     listed = cli("import", "--formats").out
     assert all(re.search(rf"^{name} ", listed, re.MULTILINE) for name in FORMATS)
+    columns = cli("import", "--columns").out
+    assert "  latitude: latitude, lat," in columns
+    assert "  rate [mbps]: rate, capacity," in columns
     for code in [f"R0{number}" for number in range(40, 50)]:
         assert code in CODES
         assert explain(code)

@@ -30,6 +30,18 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
         context.exit()
 
 
+def _list_columns(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from backlane.imports.columns import TABLES
+
+        for title, fields in TABLES.items():
+            output.tell(f"{title}:")
+            for name, field in fields.items():
+                unit = f" [{field.unit}]" if field.unit else ""
+                output.tell(f"  {name}{unit}: {', '.join(field.names)}")
+        context.exit()
+
+
 @click.command(
     "import",
     cls=Verb,
@@ -91,6 +103,14 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
     expose_value=False,
     callback=_list_formats,
     help="List the formats.",
+)
+@click.option(
+    "--columns",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_columns,
+    help="List the column names of tables, and the units that are assumed.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the scenario.")
 @json_option

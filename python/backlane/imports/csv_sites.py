@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from backlane.imports.model import Network
     from backlane.imports.tables import Table
 
-SITE = columns.SITE | {
-    "x_m": columns.Field(("x_m", "x_metres", "x_meters", "easting_m", "east_m")),
-    "y_m": columns.Field(("y_m", "y_metres", "y_meters", "northing_m", "north_m")),
-}
-"""The fields of a site in a table."""
 _STRONG_IDS = 5
 """The first names of an id leave no doubt; a column "code" may be something else."""
 _POINT = re.compile(r"(?:SRID=\d+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(([^()]*)\)", re.IGNORECASE)
@@ -127,8 +122,10 @@ def _key(table: Table, found: dict[str, Column]) -> Column | None:
     ranked = []
     for index, title in enumerate(table.header):
         name = columns.normal(title)
-        if name in SITE["id"].names:
-            ranked.append((SITE["id"].names.index(name), columns.Column(index, title, None)))
+        if name in columns.SITE["id"].names:
+            ranked.append(
+                (columns.SITE["id"].names.index(name), columns.Column(index, title, None))
+            )
     ranked.sort(key=lambda one: one[0])
     for rank, column in ranked:
         values = [cells[column.index] for _, cells in table.rows if column.index < len(cells)]

@@ -139,7 +139,7 @@ def _workbook(file: File) -> tuple[str, Callable[[Network], None]]:
         sheet
         for sheet in sheets
         if csv_links.matches(columns.find(sheet.header, csv_links.LINK))
-        or csv_sites.matches(columns.find(sheet.header, csv_sites.SITE))
+        or csv_sites.matches(columns.find(sheet.header, columns.SITE))
     ]
     if not fits:
         raise _unknown_table(file, sheets[0].header)
@@ -289,7 +289,7 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
         fibre = False
     level = columns.find(table.header, columns.LEVEL)
     links = columns.find(table.header, csv_links.LINK)
-    sites = columns.find(table.header, csv_sites.SITE)
+    sites = columns.find(table.header, columns.SITE)
     trace = columns.find(table.header, columns.TRACE)
     if {"link", "time", "rx"} <= level.keys():
         return "table", lambda network: traces.levels(table, level, network)
