@@ -60,7 +60,9 @@ def _list_columns(context: click.Context, _parameter: click.Parameter, value: bo
 @click.option("--licence", metavar="TEXT", help="Licence of the data, kept with the scenario.")
 @click.option("--rate", metavar="RATE", help='Rate of links without one, as "200 Mbit/s".')
 @click.option("--delay", metavar="TIME", help="Delay of links without one and without a length.")
-@click.option("--unit", default="", metavar="UNIT", help="Unit of a trace's rates: Mbit/s, kbps, …")
+@click.option(
+    "--unit", default="", metavar="UNIT", help="Unit of rates that have none: Mbit/s, kbps, …"
+)
 @click.option(
     "--pieces",
     type=click.Choice(["join", "largest", "refuse"]),

@@ -302,7 +302,7 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
 
         def read_links(network: Network) -> None:
             network.medium = "fibre" if fibre else network.medium
-            csv_links.read(table, links, network)
+            csv_links.read(table, links, network, unit)
 
         return "ofds" if fibre else "table", read_links
     if csv_sites.matches(sites):
