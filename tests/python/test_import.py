@@ -43,10 +43,10 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 def test_messages_go_to_stderr_and_files_to_stdout(
     two: tuple[Path, Path], tmp_path: Path, cli: Cli
 ) -> None:
-    out = tmp_path / "net.toml"
+    out = tmp_path / "new" / "net.toml"
     done = cli("import", *two, "--out", out)
     assert done.code == 0, done.err
-    assert done.out.splitlines() == [str(out), str(tmp_path / "net.import.json")]
+    assert done.out.splitlines() == [str(out), str(tmp_path / "new" / "net.import.json")]
     assert "read: 3 sites of sites.csv" in done.err
     assert cli("check", out).code == 0
     again = cli("import", *two, "--out", out)

@@ -10,7 +10,7 @@ import click
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
 from backlane.errors import BacklaneError
-from backlane.files import write_json, write_text
+from backlane.files import make_folder, write_json, write_text
 from backlane.imports.model import KINDS
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ def _refuse(target: Path, force: bool) -> None:
 def _write(found: Imported, target: Path) -> list[str]:
     """Write the scenario, its record and its traces; the scenario last."""
     written = []
+    make_folder(target.parent)
     for name, text in found.written.beside.items():
         path = target.parent / name
         write_text(path, text)
