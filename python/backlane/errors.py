@@ -212,8 +212,8 @@ CODES: dict[str, tuple[str, str]] = {
     "R042": (
         "file to import is too large",
         "An import reads at most 64 MiB, packed and unpacked, 100 000 sites, 500 000 links, "
-        "2 million rows or elements, and 100 levels of nesting. A network beyond that is better "
-        "cut into the part under study.",
+        "2 million rows, 500 000 elements, and 100 levels of nesting. Of a larger network, cut out "
+        "the part under study.",
     ),
     "R043": (
         "file to import leads outside or expands",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -42,10 +43,10 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 def test_messages_go_to_stderr_and_files_to_stdout(
     two: tuple[Path, Path], tmp_path: Path, cli: Cli
 ) -> None:
-    out = tmp_path / "net.toml"
+    out = tmp_path / "new" / "net.toml"
     done = cli("import", *two, "--out", out)
     assert done.code == 0, done.err
-    assert done.out.splitlines() == [str(out), str(tmp_path / "net.import.json")]
+    assert done.out.splitlines() == [str(out), str(tmp_path / "new" / "net.import.json")]
     assert "read: 3 sites of sites.csv" in done.err
     assert cli("check", out).code == 0
     again = cli("import", *two, "--out", out)
@@ -213,12 +214,22 @@ def test_gabriel_links_are_those_of_looking_at_every_third_site(
     assert {tuple(sorted((int(x.a[1:]), int(x.b[1:])), reverse=True)) for x in links} == expected
 
 
-def test_a_mesh_keeps_its_degrees(tmp_path: Path) -> None:
-    degrees = Counter(
-        end for link in by_rule("mesh", scattered(200), tmp_path).links for end in (link.a, link.b)
-    )
+def test_a_mesh_keeps_its_degrees_and_adds_no_link_longer_than_the_tree(tmp_path: Path) -> None:
+    places = scattered(200)
+    distances = chords(places)
+    links = by_rule("mesh", places, tmp_path).links
+    ends = {frozenset((int(link.a[1:]), int(link.b[1:]))) for link in links}
+    degrees = Counter(end for pair in ends for end in pair)
     assert max(degrees.values()) <= 4
-    assert sum(degree == 3 for degree in degrees.values()) > 150
+    # The first links are the tree's; what follows is shorter than its longest.
+    lengths = [distances[int(link.a[1:]), int(link.b[1:])] for link in links]
+    longest = max(lengths[:199])
+    assert len(lengths) > 220
+    assert max(lengths[199:]) <= longest
+    # No two sites with fewer than three links could have had one of that length.
+    free = [site for site in range(200) if degrees[site] < 3]
+    for a, b in itertools.combinations(free, 2):
+        assert distances[a, b] > longest or frozenset((a, b)) in ends
 
 
 def test_text_that_is_not_utf8_is_read_and_said(tmp_path: Path) -> None:
@@ -257,6 +268,9 @@ def test_projected_coordinates_are_converted_if_the_user_names_their_system() ->
 def test_every_format_is_listed_and_every_code_explained(cli: Cli) -> None:
     listed = cli("import", "--formats").out
     assert all(re.search(rf"^{name} ", listed, re.MULTILINE) for name in FORMATS)
+    columns = cli("import", "--columns").out
+    assert "  latitude: latitude, lat," in columns
+    assert "  rate [mbps]: rate, capacity," in columns
     for code in [f"R0{number}" for number in range(40, 50)]:
         assert code in CODES
         assert explain(code)
@@ -298,7 +312,6 @@ def _words(command: str) -> list[str]:
 
 
 def test_the_guide_shows_what_its_commands_print(tmp_path: Path) -> None:
-    pytest.importorskip("geographiclib")
     page = GUIDE.read_text(encoding="utf-8")
     for name, text in re.findall(r"^```csv (\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import random
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -646,3 +647,33 @@ def test_any_damage_of_a_workbook_has_a_code(tmp_path: Path) -> None:
     data = workbook(tmp_path / "net.xlsx").read_bytes()
     for seed in range(150):
         only_coded(damaged(data, random.Random(seed)), tmp_path, "damaged.xlsx")
+
+
+def long_site(index: int) -> str:
+    return f"名{index},44.{index % 9},10.{index % 9}\n"
+
+
+LONG = {
+    "newlines": "\n" * 300_000 + "x",
+    "blanks in kml": XML + KML.format(MARK.format("a", " " * 300_000 + "x")),
+    "digits": "id,latitude,longitude\na," + "1" * 100_000 + "x,10\n",
+    "arrows": "site_pair,rate\n" + " " * 100_000 + "x,10\n",
+    "quotes": '"' * 300_000,
+    "commas": "," * 300_000,
+    "brackets": "[" * 300_000,
+    "parentheses": SND + "NODES " + "(" * 300_000,
+    "calls": "Node('a'" + ")" * 300_000,
+    "names of one slug": "id,latitude,longitude\n" + "".join(map(long_site, range(20_000))),
+    "one name": "name,latitude,longitude\n" + "x,44.1,10.1\n" * 20_000,
+    "one placemark": XML + KML.format(MARK.format("a", "10,44") * 20_000),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_the_work_on_a_file_grows_no_faster_than_its_length(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "long"
+    path.write_text(LONG[kind], encoding="utf-8")
+    start = time.process_time()
+    refused(path)
+    # Each takes less than a second; work in the square of the length takes minutes.
+    assert time.process_time() - start < 15

@@ -349,6 +349,19 @@ def test_a_length_without_a_unit_has_the_one_that_fits_the_positions(tmp_path: P
         assert f"taken as {unit}, since they fit" in notes(found, "assumed")
 
 
+def test_a_rate_without_a_unit_is_in_mbit_or_in_the_users_unit(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("a,b,capacity\nx,y,2\ny,z,3 Gbit/s\n")
+    found = run([path], Options())
+    assert [link.rate_bps for link in found.network.links] == [2e6, 3e9]
+    assert "capacity has no unit: taken as Mbit/s" in notes(found, "assumed")
+    given = run([path], Options(unit="Gbit/s"))
+    assert [link.rate_bps for link in given.network.links] == [2e9, 3e9]
+    with pytest.raises(BacklaneError) as error:
+        run([path], Options(unit="parsecs"))
+    assert error.value.code == "R012"
+
+
 def test_a_row_with_the_positions_of_both_ends_makes_the_sites(tmp_path: Path) -> None:
     path = tmp_path / "cml.csv"
     path.write_text(

@@ -10,7 +10,7 @@ import click
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
 from backlane.errors import BacklaneError
-from backlane.files import write_json, write_text
+from backlane.files import make_folder, write_json, write_text
 from backlane.imports.model import KINDS
 
 if TYPE_CHECKING:
@@ -27,6 +27,18 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
             output.tell(f"{name:{width}}  {text}")
         for name in plugins.names(plugins.IMPORTERS):
             output.tell(f"{name:{width}}  an importer of another package")
+        context.exit()
+
+
+def _list_columns(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from backlane.imports.columns import TABLES
+
+        for title, fields in TABLES.items():
+            output.tell(f"{title}:")
+            for name, field in fields.items():
+                unit = f" [{field.unit}]" if field.unit else ""
+                output.tell(f"  {name}{unit}: {', '.join(field.names)}")
         context.exit()
 
 
@@ -48,7 +60,9 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
 @click.option("--licence", metavar="TEXT", help="Licence of the data, kept with the scenario.")
 @click.option("--rate", metavar="RATE", help='Rate of links without one, as "200 Mbit/s".')
 @click.option("--delay", metavar="TIME", help="Delay of links without one and without a length.")
-@click.option("--unit", default="", metavar="UNIT", help="Unit of a trace's rates: Mbit/s, kbps, …")
+@click.option(
+    "--unit", default="", metavar="UNIT", help="Unit of rates that have none: Mbit/s, kbps, …"
+)
 @click.option(
     "--pieces",
     type=click.Choice(["join", "largest", "refuse"]),
@@ -91,6 +105,14 @@ def _list_formats(context: click.Context, _parameter: click.Parameter, value: bo
     expose_value=False,
     callback=_list_formats,
     help="List the formats.",
+)
+@click.option(
+    "--columns",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_columns,
+    help="List the column names of tables, and the units that are assumed.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the scenario.")
 @json_option
@@ -185,6 +207,7 @@ def _refuse(target: Path, force: bool) -> None:
 def _write(found: Imported, target: Path) -> list[str]:
     """Write the scenario, its record and its traces; the scenario last."""
     written = []
+    make_folder(target.parent)
     for name, text in found.written.beside.items():
         path = target.parent / name
         write_text(path, text)

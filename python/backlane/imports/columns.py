@@ -51,6 +51,8 @@ SITE: dict[str, Field] = {
     )),
     "x": Field(("x", "easting", "east", "x_coord", "xcoord", "pos_x", "point_x")),
     "y": Field(("y", "northing", "north", "y_coord", "ycoord", "pos_y", "point_y")),
+    "x_m": Field(("x_m", "x_metres", "x_meters", "easting_m", "east_m")),
+    "y_m": Field(("y_m", "y_metres", "y_meters", "northing_m", "north_m")),
     "geometry": Field((
         "geometry", "wkt", "the_geom", "geom", "location", "coordinates", "position", "latlon",
         "lat_lon", "latlng", "gps", "nodes_0_location",
@@ -177,6 +179,15 @@ TRACE: dict[str, Field] = {
         "goodput", "dl_rate", "downlink",
     ), "rate", "mbps"),
 }  # fmt: skip
+
+TABLES = {
+    "sites": SITE,
+    "links": LINK,
+    "positions of both ends of a link": ENDS,
+    "levels": LEVEL,
+    "rates over time": TRACE,
+}
+"""All fields, by what a row is."""
 
 GATEWAY_WORDS = frozenset({
     "pop", "gateway", "gw", "epc", "core", "internet", "internet_gateway", "exchange", "fibre_pop",

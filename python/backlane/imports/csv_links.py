@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backlane.errors import BacklaneError
@@ -47,13 +48,17 @@ def matches(found: dict[str, Column]) -> bool:
     return {"a", "b"} <= found.keys() or "pair" in found or columns.ENDS.keys() <= found.keys()
 
 
-def read(table: Table, found: dict[str, Column], network: Network) -> None:
-    """Add the links of a table.
+def read(table: Table, found: dict[str, Column], network: Network, unit: str = "") -> None:
+    """Add the links of a table; `unit` is that of rates without one.
 
     Raises:
         BacklaneError: R041, R044, R045 or R047 with the line.
     """
     start = len(network.links)
+    if unit and (factor := unit_factor("rate", unit)):
+        for key in ("rate", "rate_back"):
+            if key in found and found[key].factor is None:
+                found[key] = replace(found[key], factor=factor)
     units: set[str] = set()
     placed = columns.ENDS.keys() <= found.keys()
     for line, cells in table.rows:
@@ -113,6 +118,8 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
 def _ends(row: dict[str, str], place: str, network: Network, placed: bool) -> tuple[str, str]:
     a, b = row.get("a", ""), row.get("b", "")
     if row.get("pair") and not (a and b):
+        if len(row["pair"]) > 500:
+            raise BacklaneError("R041", "a pair of sites of more than 500 letters", place, "cut it")
         parts = next(
             (p for arrow in _ARROWS if len(p := arrow.split(row["pair"])) == 2 and all(p)), []
         )

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from backlane.imports.model import Network
     from backlane.imports.tables import Table
 
-SITE = columns.SITE | {
-    "x_m": columns.Field(("x_m", "x_metres", "x_meters", "easting_m", "east_m")),
-    "y_m": columns.Field(("y_m", "y_metres", "y_meters", "northing_m", "north_m")),
-}
-"""The fields of a site in a table."""
 _STRONG_IDS = 5
 """The first names of an id leave no doubt; a column "code" may be something else."""
 _POINT = re.compile(r"(?:SRID=\d+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(([^()]*)\)", re.IGNORECASE)
@@ -46,6 +41,7 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
     by_name = key is not None and key == found.get("name")
     taken = {site.id for site in network.sites.values()}
     heights_lost: list[str] = []
+    times: dict[str, int] = {}
     before = len(network.sites)
     for number, (line, cells) in enumerate(table.rows, start=1):
         place = table.at(line)
@@ -57,8 +53,8 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
                 "quote fields that hold the delimiter",
             )
         row = {
-            name: cells[column.index] if column.index < len(cells) else ""
-            for name, column in found.items()
+            field: cells[column.index] if column.index < len(cells) else ""
+            for field, column in found.items()
         }
         kind = columns.normal(row.get("type", ""))
         if kind in columns.NO_SITE_WORDS:
@@ -72,7 +68,10 @@ def read(table: Table, found: dict[str, Column], network: Network) -> None:
             generated += 1
         if by_name and identity in taken:
             repeated += 1
-            identity = _next(identity, taken)
+            name = identity
+            while identity in taken:
+                times[name] = times.get(name, 1) + 1
+                identity = f"{name} ({times[name]})"
         taken.add(identity)
         site = Site(identity, place, name=row.get("name") or None)
         _place(site, row, network)
@@ -123,8 +122,10 @@ def _key(table: Table, found: dict[str, Column]) -> Column | None:
     ranked = []
     for index, title in enumerate(table.header):
         name = columns.normal(title)
-        if name in SITE["id"].names:
-            ranked.append((SITE["id"].names.index(name), columns.Column(index, title, None)))
+        if name in columns.SITE["id"].names:
+            ranked.append(
+                (columns.SITE["id"].names.index(name), columns.Column(index, title, None))
+            )
     ranked.sort(key=lambda one: one[0])
     for rank, column in ranked:
         values = [cells[column.index] for _, cells in table.rows if column.index < len(cells)]
@@ -147,13 +148,6 @@ def _how(table: Table, found: dict[str, Column]) -> str:
     ]
     above = f"; header in row {table.above + 1}" if table.above else ""
     return (f": {', '.join(names)}" if names else "") + above
-
-
-def _next(name: str, taken: set[str]) -> str:
-    index = 2
-    while f"{name} ({index})" in taken:
-        index += 1
-    return f"{name} ({index})"
 
 
 def _rest(table: Table, cells: list[str], found: dict[str, Column]) -> dict[str, str]:

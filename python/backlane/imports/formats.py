@@ -139,7 +139,7 @@ def _workbook(file: File) -> tuple[str, Callable[[Network], None]]:
         sheet
         for sheet in sheets
         if csv_links.matches(columns.find(sheet.header, csv_links.LINK))
-        or csv_sites.matches(columns.find(sheet.header, csv_sites.SITE))
+        or csv_sites.matches(columns.find(sheet.header, columns.SITE))
     ]
     if not fits:
         raise _unknown_table(file, sheets[0].header)
@@ -238,14 +238,14 @@ def _is_meshviewer(nodes: Any) -> bool:
 def _text(file: File, unit: str) -> tuple[str, Callable[[Network], None]]:
     text = file.text
     head = text[: 1 << 16]
-    if head.lstrip().startswith("?SNDlib") or re.search(r"^\s*NODES\s*\(", head, re.MULTILINE):
+    if head.lstrip().startswith("?SNDlib") or re.search(r"^[ \t]*NODES\s*\(", head, re.MULTILINE):
         return "sndlib", lambda network: sndlib.native(file, network)
-    if re.search(r"^\s*Table:", head, re.MULTILINE):
-        name = "batman" if re.search(r"^\s*MAC", head, re.MULTILINE) else "olsr"
+    if re.search(r"^[ \t]*Table:", head, re.MULTILINE):
+        name = "batman" if re.search(r"^[ \t]*MAC", head, re.MULTILINE) else "olsr"
         return name, lambda network: mesh.tables(file, network)
-    if re.search(r"^\s*area\s+[\d.]+", head, re.MULTILINE):
+    if re.search(r"^[ \t]*area\s+[\d.]+", head, re.MULTILINE):
         return "ospf", lambda network: mesh.ospf(file, network)
-    if re.search(r"^\s*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
+    if re.search(r"^[ \t]*(?:Node|Self|P?Link)\s*\(\s*['\"]", head, re.MULTILINE):
         return "olsr", lambda network: mesh.latlon(file, network)
     if re.search(r"^(BABEL 1\.\d|add neighbour )", head, re.MULTILINE):
         return "babel", lambda network: mesh.babel(file, network)
@@ -289,7 +289,7 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
         fibre = False
     level = columns.find(table.header, columns.LEVEL)
     links = columns.find(table.header, csv_links.LINK)
-    sites = columns.find(table.header, csv_sites.SITE)
+    sites = columns.find(table.header, columns.SITE)
     trace = columns.find(table.header, columns.TRACE)
     if {"link", "time", "rx"} <= level.keys():
         return "table", lambda network: traces.levels(table, level, network)
@@ -302,7 +302,7 @@ def _table(table: tables.Table, unit: str) -> tuple[str, Callable[[Network], Non
 
         def read_links(network: Network) -> None:
             network.medium = "fibre" if fibre else network.medium
-            csv_links.read(table, links, network)
+            csv_links.read(table, links, network, unit)
 
         return "ofds" if fibre else "table", read_links
     if csv_sites.matches(sites):

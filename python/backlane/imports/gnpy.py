@@ -114,7 +114,7 @@ def workbook(sheets: list[Table], network: Network) -> None:
         if sheet.sheet.strip().lower() not in main:
             continue
         links = columns.find(sheet.header, csv_links.LINK)
-        sites = columns.find(sheet.header, csv_sites.SITE)
+        sites = columns.find(sheet.header, columns.SITE)
         if csv_links.matches(links):
             csv_links.read(sheet, links, network)
             network.medium = "fibre" if sheet.sheet.lower() == "links" else network.medium

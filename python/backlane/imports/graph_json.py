@@ -9,7 +9,7 @@ from backlane.imports.model import Demand, Link, Site, count, shown
 from backlane.imports.places import plane
 from backlane.imports.quantities import number
 from backlane.imports.sndlib import from_modules, say_modules
-from backlane.imports.values import items, label, locate, rest, text
+from backlane.imports.values import items, label, locate, rest, text, texts
 
 if TYPE_CHECKING:
     from backlane.imports.model import Network
@@ -49,9 +49,8 @@ def netjson(file: File, document: Any, network: Network) -> None:
             locate(file, site, node, place)
             site.more = rest(node, "id", "label", "name")
             network.add_site(site, "keep" if path else "error")
-            for alias in node.get("local_addresses") or []:
-                if isinstance(alias, str):
-                    network.aliases[alias] = identity
+            for alias in texts(node.get("local_addresses")):
+                network.aliases[alias] = identity
         _links(file, links, network, reversible=True)
 
 

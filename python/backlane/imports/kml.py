@@ -58,6 +58,11 @@ def read(file: File, root: Element, network: Network) -> None:
             lines.append(_line(file, mark, name, fields, path))
         else:
             polygons += 1
+    network.listed(
+        "warning",
+        f"{count(taken, 'name')} that several placemarks have: numbered",
+        [shown(name) for name in taken],
+    )
     texts = any(re.search(r"dBi|MHz|GHz", e.text) for e in root.all("description"))
     overlays = sum(1 for _ in root.all(*_OVERLAYS))
     if demands:
@@ -102,7 +107,7 @@ def _fields(mark: Element) -> dict[str, str]:
 def _points(file: File, element: Element) -> list[tuple[float, float]]:
     """Latitude and longitude of each coordinate tuple, which has longitude first."""
     inner = element.child("coordinates")
-    words = re.sub(r"\s*,\s*", ",", inner.text).split() if inner is not None else []
+    words = re.sub(r"(?<!\s)\s*,\s*", ",", inner.text).split() if inner is not None else []
     found = []
     for word in words:
         parts = [plain(part) for part in word.split(",")[:2]]
@@ -134,7 +139,6 @@ def _site(
     if identity in network.sites:
         # Names of placemarks are no keys: two masts may both be called "Tower".
         taken[identity] = taken.get(identity, 1) + 1
-        network.note("warning", f'several placemarks are called "{shown(identity)}": numbered')
         identity = f"{identity} ({taken[identity]})"
     site = Site(identity, file.at(mark.line))
     site.latitude, site.longitude = at

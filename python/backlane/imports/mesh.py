@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.errors import BacklaneError
 from backlane.imports.model import Link, Site, count, shown
 from backlane.imports.quantities import number
-from backlane.imports.values import items, label, locate, rest, text
+from backlane.imports.values import items, label, locate, rest, text, texts
 
 if TYPE_CHECKING:
     from backlane.imports.model import Network
@@ -60,7 +60,8 @@ def olsr_json(file: File, document: Any, network: Network) -> None:
         network.add_link(link)
     network.unknown = "create"
     _quality(network, "link quality (LQ, NLQ, ETX)")
-    _hna(network, [str(h.get("destination")) for h in merged.get("hna", []) if isinstance(h, dict)])
+    announced = items(file, merged.get("hna", []), "hna")
+    _hna(network, [str(row.get("destination")) for _, row in announced])
 
 
 def _hna(network: Network, prefixes: list[str]) -> None:
@@ -124,7 +125,7 @@ def latlon(file: File, network: Network) -> None:
         BacklaneError: R041 or R044 with the line.
     """
     for line, raw in enumerate(file.text.splitlines(), start=1):
-        call = _CALL.fullmatch(raw)
+        call = _CALL.fullmatch(raw) if len(raw) < 2000 else None
         if call is None:
             continue
         given = ["".join(part or "" for part in found) for found in _ARGUMENT.findall(call[2])]
@@ -163,15 +164,14 @@ def batman_vis(file: File, document: Any, network: Network) -> None:
         for place, row in items(file, document["vis"], "vis"):
             primary = text(file, row.get("primary"), f"{place}.primary")
             _site(network, primary, file.at(place))
-            for alias in row.get("secondary") or []:
-                if isinstance(alias, str):
-                    network.aliases[alias] = primary
+            for alias in texts(row.get("secondary")):
+                network.aliases[alias] = primary
             for where, near in items(file, row.get("neighbors", []), f"{place}.neighbors"):
                 a, b = (text(file, near.get(k), f"{where}.{k}") for k in ("router", "neighbor"))
                 link = Link(a, b, file.at(where), directed=True)
                 link.more = rest(near, "router", "neighbor")
                 network.add_link(link)
-            clients += len(row.get("clients") or [])
+            clients += len(texts(row.get("clients")))
     else:
         for place, row in items(file, document, "line"):
             if isinstance(row.get("of"), str) and isinstance(row.get("secondary"), str):
@@ -213,9 +213,8 @@ def meshviewer(file: File, document: dict[str, Any], network: Network) -> None:
         site.gateway = flags.get("is_gateway", flags.get("gateway")) is True
         site.more = rest(row, "node_id", "hostname", "gateway", "gateway_nexthop", "addresses")
         network.add_site(site)
-        for alias in (row.get("mac"), *(row.get("addresses") or [])):
-            if isinstance(alias, str):
-                network.aliases[alias] = identity
+        for alias in texts([row.get("mac")]) + texts(row.get("addresses")):
+            network.aliases[alias] = identity
     graph = document.get("batadv")
     links = document.get("links", graph.get("links", []) if isinstance(graph, dict) else [])
     names = _graph_names(file, graph, network)

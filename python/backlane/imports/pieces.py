@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 RULES = {
     "mst": "a spanning tree: the fewest and shortest links that join all sites",
-    "mesh": "the tree with at most 4 links a site, and short redundant links up to 3 a site",
+    "mesh": "the tree with at most 4 links a site, and redundant links up to 3 a site, none longer "
+    "than the longest of file and tree",
     "gabriel": "two sites without a third in the circle between them",
 }
 """Rules that draw links, as `kind = "sites"` of a scenario has them."""
@@ -115,14 +116,34 @@ def by_rule(network: Network, rule: str, ruler: Ruler) -> None:
                 add(i, j)
         if rule == "mesh":
             few = sum(degrees[name] < 3 for name in names)
+            longest = _longest(network, names, points)
             for i, j in _near(points):
-                if few < 2:
+                if few < 2 or _distance(points, i, j) > longest:
                     break
                 a, b = names[i], names[j]
                 if max(degrees[a], degrees[b]) < 3 and pair_of(Link(a, b, why)) not in present:
                     add(i, j)
                     few -= (degrees[a] == 3) + (degrees[b] == 3)
     _say_added(network, why, ruler)
+
+
+def _distance(points: np.ndarray, i: int, j: int) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(points[i] - points[j]))
+
+
+def _longest(network: Network, names: list[str], points: np.ndarray) -> float:
+    """The longest link so far: radios that reach further are not known."""
+    at = {name: index for index, name in enumerate(names)}
+    return max(
+        (
+            _distance(points, at[link.a], at[link.b])
+            for link in network.links
+            if link.a in at and link.b in at
+        ),
+        default=0.0,
+    )
 
 
 def treat(network: Network, how: str, ruler: Ruler) -> None:

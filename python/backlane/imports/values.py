@@ -48,6 +48,11 @@ def text(file: File, value: Any, path: str) -> str:
     raise file.bad(f"an id is expected, and this is {kind_of(value)}", path)
 
 
+def texts(value: Any) -> list[str]:
+    """The texts of a list; anything else has none."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
 def kind_of(value: Any) -> str:
     """What a value is, in words."""
     if value is None:

@@ -66,6 +66,7 @@ def slugs(sites: list[Site]) -> dict[str, str]:
     """A unique id of letters, digits, ``-``, ``_`` and ``.`` for each site."""
     found: dict[str, str] = {}
     taken: set[str] = set()
+    times: dict[str, int] = {}
     plain = re.compile(r"[A-Za-z0-9._-]{1,64}")
     # Ids that are fit stay as they are, and others make way for them.
     for site in sites:
@@ -78,9 +79,10 @@ def slugs(sites: list[Site]) -> dict[str, str]:
         base = re.sub(r"[^A-Za-z0-9._-]+", "-", _ascii(site.id)).strip("-.")[:58] or "site"
         if RESERVED.fullmatch(base):
             base = f"site-{base}"
-        name, index = base, 2
+        name = base
         while name in taken:
-            name, index = f"{base}-{index}", index + 1
+            times[base] = times.get(base, 1) + 1
+            name = f"{base}-{times[base]}"
         found[site.id] = name
         taken.add(name)
     return found
