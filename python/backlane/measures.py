@@ -32,6 +32,7 @@ class FlowMeasures:
         rtt_s: over the mean RTT of each flow that has samples.
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
             that are active at different times may exceed the rate of a link that they share.
+        least_goodput_bps: the smallest of them.
         delivered_bps: sum over flows of the bytes delivered, over the time of the run: never more
             than the network carries.
         jain: Jain's index of goodput over the finite flows, or over all when none is finite.
@@ -52,6 +53,7 @@ class FlowMeasures:
     ranking_s: float
     rtt_s: Candlestick
     goodput_bps: float
+    least_goodput_bps: float
     delivered_bps: float
     jain: float
     retransmits: int
@@ -85,6 +87,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         ranking_s=_mean(finished + bounds),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
         goodput_bps=_mean([goodput_bps(flow, traffic_s) for flow in flows]),
+        least_goodput_bps=min((goodput_bps(flow, traffic_s) for flow in flows), default=math.nan),
         delivered_bps=_delivered_bps(flows, traffic_s),
         jain=jain([goodput_bps(flow, traffic_s) for flow in fair]),
         retransmits=_total(flows, "retransmits"),

@@ -30,9 +30,9 @@ EPSILON = 3e-6
 
 
 def resolved(file: Path) -> dict[str, Any]:
-    from backlane.bound.bounds import _parsed
+    from backlane.bound.bounds import parsed
 
-    return _parsed(backlane.plan(file).cells[0].resolved)
+    return parsed(backlane.plan(file).cells[0].resolved)
 
 
 def program(file: Path, seed: int = 1) -> Program:
@@ -469,3 +469,52 @@ def test_a_program_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BacklaneError, match=r"took longer than 0 s") as raised:
         LinearProgram(p, 0.0).maximise()
     assert raised.value.code == "R042"
+
+
+# In reports.
+
+
+def test_a_report_shows_each_contender_as_a_share_of_the_bound(tmp_path: Path) -> None:
+    sweep = '\n[sweep]\n"routing.protocol" = ["shortest-path", "bp-mr"]\nseeds = 2\n'
+    file = written(tmp_path, BASE + sweep)
+    folder = tmp_path / "results"
+    backlane.campaign.run(file, folder)
+    summary = backlane.report.write([folder])
+    assert [share.contender for share in summary.shares] == ["shortest-path", "bp-mr"]
+    results = backlane.load(folder)
+    for share in summary.shares:
+        expected = []
+        for run in results.runs.to_dicts():
+            if run["routing.protocol"] != share.contender:
+                continue
+            rows = results.flows.to_dicts()
+            times = [row["finish_time_s"] for row in rows if row["run_id"] == run["run_id"]]
+            finish = of(file, seed=run["seed"])[0].finish
+            assert finish is not None
+            expected.append(finish.mean_s / (sum(times) / len(times)))
+        assert share.share.mean == pytest.approx(sum(expected) / 2)
+        assert share.share.mean < 1 and not share.is_upper
+    page = summary.path.read_text("utf-8")
+    assert "Share of what any routing could reach" in page
+    assert "tight for all flows at the same time are" in page
+
+
+def test_endless_flows_are_compared_by_total_and_least_goodput(tmp_path: Path) -> None:
+    text = BASE.replace('size = "200 kB"', 'size = "endless"').replace("60 s", "3 s")
+    file = written(tmp_path, text)
+    folder = tmp_path / "results"
+    backlane.run(file, out=folder)
+    summary = backlane.report.write([folder])
+    assert [share.measure for share in summary.shares] == ["total goodput", "least goodput"]
+    assert all(0.3 < share.share.mean < 1 for share in summary.shares)
+
+
+def test_a_report_of_a_network_that_is_too_large_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, BASE)
+    backlane.run(file, out=tmp_path / "results")
+    monkeypatch.setattr("backlane.report.bounds.MOST_VARIABLES", 10)
+    summary = backlane.report.write([tmp_path / "results"])
+    assert summary.shares == []
+    assert "too large for a report" in summary.path.read_text("utf-8")

@@ -32,6 +32,8 @@ GAP = 0.01
 """Of an approximation."""
 TIGHT = 1e-6
 """Smallest price, as a share of the largest, of a resource that counts as tight."""
+AIR = ("radio", "air", "cell air")
+"""Kinds of resources whose capacity is time."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,20 @@ class Tight:
     """What one more unit of it adds to the total, in Mbit/s."""
     least_price: float
     """What it adds to the rate of each flow, in Mbit/s."""
+
+    @property
+    def is_air(self) -> bool:
+        """Whether the capacity is time on the air."""
+        return self.kind in AIR
+
+    @property
+    def step(self) -> str:
+        """An amount of it that can be imagined."""
+        return "1 % of air" if self.is_air else "1 Mbit/s"
+
+    def gain(self, price: float) -> str:
+        """What a step adds at a price."""
+        return f"{price * (0.01 if self.is_air else 1):.3g} Mbit/s"
 
 
 @dataclass(frozen=True)
@@ -113,12 +129,12 @@ def of(
     programs: dict[str, Program] = {}
     cells: dict[str, list[dict[str, Any]]] = {}
     for cell in plan.cells:
-        program = program_of(_parsed(cell.resolved), plan.seeds[0], str(file))
-        key = _identity(program)
+        program = program_of(parsed(cell.resolved), plan.seeds[0], str(file))
+        key = identity(program)
         programs.setdefault(key, program)
         cells.setdefault(key, []).append(cell.parameters)
     return [
-        _bound(program, plan.name, method, limit_s, _common(cells[key]), plan.seeds[0])
+        of_program(program, plan.name, plan.seeds[0], method, limit_s, _common(cells[key]))
         for key, program in programs.items()
     ]
 
@@ -135,9 +151,9 @@ def of_resolved(
     Raises:
         BacklaneError: R040, R041 or R042.
     """
-    scenario = _parsed(text)
+    scenario = parsed(text)
     program = program_of(scenario, seed, file)
-    return _bound(program, str(scenario.get("name", "")), method, limit_s, {}, seed)
+    return of_program(program, str(scenario.get("name", "")), seed, method, limit_s)
 
 
 def _common(cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -146,7 +162,12 @@ def _common(cells: list[dict[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in first.items() if all(cell[key] == value for cell in cells)}
 
 
-def _parsed(resolved: str) -> dict[str, Any]:
+def parsed(resolved: str) -> dict[str, Any]:
+    """A resolved scenario as tables.
+
+    Raises:
+        ValueError: when the text is no TOML.
+    """
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -154,7 +175,7 @@ def _parsed(resolved: str) -> dict[str, Any]:
     return tomllib.loads(resolved)
 
 
-def _identity(program: Program) -> str:
+def identity(program: Program) -> str:
     """What a bound depends on."""
     arcs = [(arc.tail, arc.head, arc.delay_s, arc.use) for arc in program.arcs]
     taken = [(sorted(rules), [use.data.tobytes() for use in program.use])
@@ -162,16 +183,21 @@ def _identity(program: Program) -> str:
     return repr((program.nodes, arcs, program.resources, program.classes, program.flows, taken))
 
 
-def _bound(
+def of_program(
     program: Program,
     name: str,
-    method: str,
-    limit_s: float,
-    parameters: dict[str, Any],
     seed: int,
+    method: str = "auto",
+    limit_s: float = LIMIT_S,
+    parameters: dict[str, Any] | None = None,
 ) -> Bound:
+    """The bounds of a program.
+
+    Raises:
+        BacklaneError: R042.
+    """
     clock = _Clock()
-    variables = len(program.arcs) * len(program.commodities) + len(program.demands) + 1
+    variables = program.variables
     is_exact = method == "exact" or (method == "auto" and variables <= MOST_VARIABLES)
     paths = Paths(program)
     solve = _exact if is_exact else _approximate
@@ -180,7 +206,7 @@ def _bound(
     clock.lap("finish")
     return Bound(
         name=name,
-        parameters=parameters,
+        parameters=parameters or {},
         seed=seed,
         nodes=len(program.nodes),
         arcs=len(program.arcs),
