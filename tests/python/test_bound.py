@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import re
 import shutil
@@ -16,12 +17,13 @@ import pytest
 from conftest import BASE, Cli
 
 import backlane
+from backlane.bound import frames, wifi
 from backlane.bound.bounds import Bound, of
 from backlane.bound.finish import shortest_remaining_first
 from backlane.bound.linear import LinearProgram
-from backlane.bound.network import program_of
+from backlane.bound.network import Builder, program_of
 from backlane.bound.paths import Paths
-from backlane.bound.program import Program
+from backlane.bound.program import Class, Program
 from backlane.bound.streams import Streams
 from backlane.campaign.plan import parse_overrides
 from backlane.errors import BacklaneError
@@ -405,6 +407,73 @@ def test_streams_are_those_of_the_engine() -> None:
     assert [stream.next_u64(), stream.next_u64()] == [
         15_356_191_216_236_939_095, 11_076_029_917_091_266_420,
     ]  # fmt: skip
+
+
+# Radios.
+
+ONE_IN_TEN_DB = {
+    6e6: 3.9, 9e6: 6.7, 12e6: 6.9, 18e6: 9.8, 24e6: 13.4, 36e6: 16.5, 48e6: 21.2, 54e6: 22.5,
+}  # fmt: skip
+"""Where one frame in ten of 1000 bytes is lost (`docs/models/wifi/phy.md`)."""
+
+
+@pytest.mark.parametrize("rate_bps", ONE_IN_TEN_DB)
+def test_noise_leaves_nine_frames_in_ten_where_the_model_does(rate_bps: float) -> None:
+    at_db = ONE_IN_TEN_DB[rate_bps]
+    assert 0.89 < frames.decoded(rate_bps, at_db, 8000) < 0.93
+    assert frames.decoded(rate_bps, at_db - 3, 8000) < 0.01
+    assert frames.decoded(rate_bps, at_db + 3, 8000) > 0.999
+
+
+def test_an_exchange_takes_the_airtimes_of_the_standard() -> None:
+    # 20 + 4 · 57 µs for 1500 bytes at 54 Mbit/s, SIFS, 28 µs for the ACK at 24 Mbit/s; and at
+    # 11 Mbit/s 192 + 1118 µs, SIFS, 203 µs, with RTS and CTS at 11 Mbit/s before them.
+    whole = Class(payload_bytes=1448, packet_bytes=1500, tunnel_bytes=0)
+    a = wifi.Radios("802.11a", 54e6, None, 36, math.inf, 16.0, False)
+    assert a.exchange_us(whole, 54e6) == 248 + 16 + 28
+    b = wifi.Radios("802.11b", 11e6, None, 36, 0.0, 10.0, False)
+    assert b.exchange_us(whole, 11e6) == 1310 + 10 + 203 + (192 + 15) + 203 + 20
+
+
+def test_a_chain_that_cannot_send_at_once_carries_a_third(tmp_path: Path) -> None:
+    # Three hops of 40 m: of its first and its third link, the sender of the third is as near to
+    # the receiver of the first as its own sender. The data frames of all three share the air.
+    ids = ", ".join(
+        f'{{ id = "r{n}", kind = "router", x = "{40 * n} m", y = "0 m" }}' for n in range(4)
+    )
+    links = ", ".join(f'{{ a = "r{n}", b = "r{n + 1}", medium = "wifi" }}' for n in range(3))
+    text = (
+        f'duration = "6 s"\n[topology]\nkind = "graph"\nnode = [{ids}]\nlink = [{links}]\n'
+        '[wifi]\nrate = "6 Mbit/s"\n[[flow]]\nkind = "udp"\nfrom = "r0"\nto = "r3"\n'
+        'rate = "9 Mbit/s"\npacket_size = "1472 B"\n'
+    )
+    file = written(tmp_path, text)
+    (bound,) = of(file)
+    data_us = 20 + 4 * 513 - 40
+    assert bound.total_mbps == pytest.approx(8 * 1472 / (3 * data_us), rel=1e-4)
+    require_below(bound, flows_of_run(file, ROUTINGS[0]))
+
+
+def test_lossy_links_are_those_that_the_run_draws(tmp_path: Path) -> None:
+    # 17 links join neighbouring cells; half of them is rounded up, as in
+    # `a_share_of_the_links_is_lossy_and_each_run_draws_which`.
+    scenario = resolved(example("wifi_cells.toml", tmp_path))
+    builder = Builder(scenario, 1, "s.toml")
+    losses = list(wifi._given_losses(builder, scenario["wifi"]).values())
+    assert (losses.count(0.33), losses.count(0.0)) == (9, 8)
+
+
+def test_an_lte_ue_far_away_has_at_most_shannons_capacity(tmp_path: Path) -> None:
+    # 36 + 26 log 3000 dB of loss; 10 dBm in a block against −112.4 dBm of noise.
+    file = example("lte_cell.toml", tmp_path)
+    overrides = parse_overrides(
+        ['access.fading="none"', 'access.ue=[{ near = "enb1", distance = "3 km" }]',
+         'access.enodeb_height="1.5 m"']
+    )  # fmt: skip
+    (bound,) = of(file, overrides)
+    snr = 10 ** ((30 - 20 - 36 - 26 * math.log10(3000) + 112.447) / 10)
+    mbps = math.log2(1 + snr) * 12 * 14 * 100 / 1e3 * 1448 / 1500
+    assert bound.total_mbps == pytest.approx(mbps, rel=1e-3)
 
 
 # The command.

@@ -36,6 +36,16 @@ class Builder:
     leaves: dict[str, int] = field(default_factory=dict)
     """Of a UE: the node where its downlink ends."""
     has_tunnels: bool = False
+    horizon_s: float = 0.0
+    """Length of runs of endless flows; 0 if flows have sizes."""
+    least_bytes: float = 0.0
+    """Size of the smallest flow that has one."""
+
+    def attempts(self, each_s: float, class_: Class) -> float:
+        """Attempts over which the luck of a link evens out, of this length each."""
+        if self.horizon_s > 0:
+            return max(self.horizon_s / each_s, 1.0)
+        return max(self.least_bytes / class_.payload_bytes, 1.0)
 
     def node(self, name: str) -> int:
         """The node with a name; a new one if there is none."""
@@ -213,6 +223,9 @@ def _demands(builder: Builder, flows: list[Flow]) -> Program:
         if flow.rate_bps is not None:
             demand.cap_mbps = flow.rate_bps / 1e6
     horizon_s = horizon(builder.scenario, flows)
+    sizes = [flow.size_bytes for flow in flows if flow.size_bytes is not None]
+    builder.least_bytes = min(sizes, default=0)
+    builder.horizon_s = 0.0 if sizes else horizon_s
     shares = [active_share(flow, builder.scenario, horizon_s) for flow in flows]
     demands = list(groups.values())
     for demand in demands:
