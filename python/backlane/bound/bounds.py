@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backlane.bound import approximate
+from backlane.bound import columns
 from backlane.bound.finish import Finish, finish_of, sized
 from backlane.bound.linear import LinearProgram, Solution, max_min
 from backlane.bound.network import program_of
@@ -28,7 +28,7 @@ MOST_VARIABLES = 20_000
 """Of a linear program that is solved without being asked for; beyond, it is approximated."""
 LIMIT_S = 300.0
 """Time for each linear program."""
-GAP = 0.01
+GAP = 0.002
 """Of an approximation."""
 TIGHT = 1e-6
 """Smallest price, as a share of the largest, of a resource that counts as tight."""
@@ -92,7 +92,7 @@ class Bound:
     tight: list[Tight]
     notes: list[str]
     is_endless: bool
-    """Whether all flows are endless, so that a run's least goodput can be compared."""
+    """Whether all flows go on to the end, so that a run's least goodput can be compared."""
     seconds: dict[str, float]
     """Time of each part of the computation."""
 
@@ -221,7 +221,7 @@ def of_program(
         finish=finish,
         tight=_tight(program, found),
         notes=program.notes,
-        is_endless=all(flow.size_bytes is None for flow in program.flows),
+        is_endless=all(f.size_bytes is None and f.stop_s is None for f in program.flows),
         seconds=clock.laps,
     )
 
@@ -290,14 +290,14 @@ def _proven(value: float) -> float:
 
 
 def _approximate(program: Program, paths: Paths, limit_s: float, clock: _Clock) -> _Found:
-    least = approximate.concurrent(program, GAP, limit_s)
+    least = columns.concurrent(program, GAP, limit_s)
     clock.lap("least")
     total = _merged_total(program, limit_s)
     clock.lap("total")
     prices = [least.prices]
     together = sized(program)
     if together is not None:
-        prices.append(approximate.concurrent(together, GAP, limit_s).prices)
+        prices.append(columns.concurrent(together, GAP, limit_s).prices)
         clock.lap("sizes")
     cap = _least_cap(program)
     return _Found(
