@@ -22,6 +22,8 @@ from backlane.bound.paths import Paths, by_node, far_end
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from backlane.bound.program import Floats, Integers, Program
 
 SMOOTHING = 0.5
@@ -226,7 +228,7 @@ class _Master:
         self._prices = np.zeros(self._resources)
         self._floors = np.zeros(self._demands)
 
-    def add(self, columns: sparse.csc_array, chosen: Floats) -> None:
+    def add(self, columns: sparse.csc_array, chosen: NDArray[np.bool_]) -> None:
         """Add the paths of some demands."""
         at = np.flatnonzero(chosen)
         own = sparse.csc_array(

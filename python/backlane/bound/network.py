@@ -221,7 +221,9 @@ def _demands(builder: Builder, flows: list[Flow]) -> Program:
         demand = groups.setdefault(key, Demand(source, destination, number_of_class))
         demand.flows.append(index)
         if flow.rate_bps is not None:
-            demand.cap_mbps = flow.rate_bps / 1e6
+            most = _most_mbps(flow, builder.scenario)
+            known = demand.cap_mbps if len(demand.flows) > 1 else 0.0
+            demand.cap_mbps = max(most, known)
     horizon_s = horizon(builder.scenario, flows)
     sizes = [flow.size_bytes for flow in flows if flow.size_bytes is not None]
     builder.least_bytes = min(sizes, default=0)
@@ -242,6 +244,19 @@ def _demands(builder: Builder, flows: list[Flow]) -> Program:
     )
     _require_paths(builder, program)
     return program
+
+
+def _most_mbps(flow: Flow, scenario: dict[str, Any]) -> float:
+    """The largest mean rate of a source, whose first packet leaves at once."""
+    assert flow.rate_bps is not None
+    if flow.size_bytes is None:
+        end_s = number(scenario["duration"])
+        end_s = end_s if flow.stop_s is None else min(end_s, flow.stop_s)
+        return (flow.rate_bps + 8 * flow.payload_bytes / (end_s - flow.start_s)) / 1e6
+    after_first = flow.size_bytes - flow.payload_bytes
+    if after_first <= 0:
+        return math.inf
+    return flow.rate_bps / 1e6 * flow.size_bytes / after_first
 
 
 def _require_paths(builder: Builder, program: Program) -> None:
