@@ -1,9 +1,22 @@
-"""Random scenarios for the bounds: routers, cells, a server, and flows of all kinds."""
+"""Random scenarios for the bounds: wires, cells and 802.11, and flows of all kinds."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import random
+
+RATES = {
+    "802.11a": [6, 12, 24, 54],
+    "802.11b": [1, 2, 5.5, 11],
+    "802.11g": [6, 11, 24, 54],
+    "802.11-dsss": [1, 2, 11],
+}
+RECEPTIONS = [
+    '{ model = "threshold", sensitivity = "-82 dBm" }',
+    '{ model = "threshold", sensitivity = "-82 dBm", capture = "10 dB" }',
+    '{ model = "pairwise", sensitivity = "-82 dBm" }',
+]
 
 
 def any_network(seed: int) -> str:
@@ -80,3 +93,57 @@ def _flows(draw: random.Random, nodes: int) -> list[str]:
             rate, packet = draw.choice([1, 3, 30]), draw.choice([100, 1000])
             lines += [f'rate = "{rate} Mbit/s"', f'packet_size = "{packet} B"']
     return lines
+
+
+def any_mesh(seed: int) -> str:
+    """Routers with 802.11 radios at random places, linked by a list or by range."""
+    draw = random.Random(seed)
+    nodes = draw.randrange(2, 9)
+    side_m = draw.choice([30, 80, 150]) * math.sqrt(nodes)
+    has_loss = draw.random() < 0.4
+    is_listed = has_loss or draw.random() < 0.5
+    places = [(draw.uniform(0, side_m), draw.uniform(0, side_m)) for _ in range(nodes)]
+    ids = ", ".join(
+        f'{{ id = "r{node}", kind = "router", x = "{x:.1f} m", y = "{y:.1f} m" }}'
+        for node, (x, y) in enumerate(places)
+    )
+    standard = draw.choice(sorted(RATES))
+    rates = RATES[standard]
+    channels = draw.choice([[1], [1], [1, 6]])
+    pairs = [(draw.randrange(after), after) for after in range(1, nodes)] if is_listed else []
+    links = [
+        f'{{ a = "r{a}", b = "r{b}", medium = "wifi", channel = {draw.choice(channels)}, '
+        f'rate = "{draw.choice(rates)} Mbit/s" }}'
+        for a, b in pairs
+    ]
+    lines = ['duration = "3 s"', "[topology]", 'kind = "graph"', f"node = [{ids}]"]
+    lines += [f"link = [{', '.join(links)}]"] if links else []
+    lines += [
+        "[wifi]",
+        f'standard = "{standard}"',
+        f'rate = "{draw.choice(rates)} Mbit/s"',
+        f"channels = {channels}",
+        f'neighbours = "{"listed" if is_listed else "in-range"}"',
+        f'rts_threshold = "{draw.choice(["off", "0 B"])}"',
+    ]
+    if has_loss:
+        lines += [
+            f"loss = {draw.choice([0.0, 0.2, 0.5])}",
+            f"lossy_share = {draw.choice([1.0, 0.5])}",
+            f'loss_law = "{draw.choice(["same", "uniform"])}"',
+        ]
+    if draw.random() < 0.3:
+        lines.append(f"reception = {draw.choice(RECEPTIONS)}")
+    if draw.random() < 0.2:
+        lines.append('fading = "rayleigh"')
+    has_sizes = draw.random() < 0.4
+    for _ in range(draw.randrange(1, 4)):
+        source, destination = draw.sample(range(nodes), 2)
+        size = draw.choice(["60 kB", "200 kB"]) if has_sizes else "endless"
+        lines += ["[[flow]]", f'from = "r{source}"', f'to = "r{destination}"', f'size = "{size}"']
+        if draw.random() < 0.5:
+            lines.append('kind = "transfer"')
+        else:
+            rate, packet = draw.choice([1, 10, 60]), draw.choice([200, 1472])
+            lines += ['kind = "udp"', f'rate = "{rate} Mbit/s"', f'packet_size = "{packet} B"']
+    return "\n".join(lines)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bound_networks import any_network
+from bound_networks import any_mesh, any_network
 from conftest import BASE, Cli
 
 import backlane
@@ -219,6 +219,24 @@ def test_no_routing_beats_the_bounds_of_any_flows_and_cells(seed: int, tmp_path:
         (run,) = result.runs.to_dicts()
         assert run["delivered_bps"] / 1e6 <= bound.total_mbps
         require_below(bound, result.flows.to_dicts())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_routing_beats_the_bounds_of_a_mesh(seed: int, tmp_path: Path) -> None:
+    file = written(tmp_path, any_mesh(seed))
+    for routing in (ROUTINGS[0], ROUTINGS[2]):
+        result = backlane.run(file, seed=seed, overrides=[("routing", routing)], threads=1)
+        (run,) = result.runs.to_dicts()
+        flows = result.flows.to_dicts()
+        try:
+            (bound,) = of(file, seed=seed)
+        except BacklaneError as error:
+            # Only where a flow is out of range.
+            assert error.code == "R040"
+            assert min(flow["delivered_bytes"] for flow in flows) == 0
+            continue
+        assert run["delivered_bps"] / 1e6 <= bound.total_mbps
+        require_below(bound, flows)
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
