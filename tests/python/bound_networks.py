@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 
-RATES = {
+RATES: dict[str, list[float]] = {
     "802.11a": [6, 12, 24, 54],
     "802.11b": [1, 2, 5.5, 11],
     "802.11g": [6, 11, 24, 54],

@@ -168,7 +168,9 @@ def _rows(bound: Bound) -> list[list[str]]:
 
 def span_of(seconds: float) -> str:
     """A time with three digits."""
-    return f"{seconds:.3g} s" if seconds < 100 else span(seconds)
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return f"{seconds:.0f} s" if seconds < 1000 else span(seconds)
 
 
 def _rate(mbps: float) -> str:
