@@ -19,7 +19,7 @@ from conftest import BASE, Cli
 
 import backlane
 from backlane.bound import frames, wifi
-from backlane.bound.bounds import Bound, of
+from backlane.bound.bounds import Bound, _large_total, of
 from backlane.bound.finish import shortest_remaining_first
 from backlane.bound.linear import LinearProgram
 from backlane.bound.network import Builder, program_of
@@ -347,6 +347,17 @@ def test_the_total_of_an_approximation_is_exact_from_one_source(tmp_path: Path) 
     (exact,) = of(file, method="exact")
     (near,) = of(file, method="approximate")
     assert near.total_mbps == pytest.approx(exact.total_mbps, rel=EPSILON)
+
+
+def test_a_total_that_takes_too_long_is_that_of_the_ends(tmp_path: Path) -> None:
+    p = program(written(tmp_path, grid(5, 8, 1)))
+    total, prices = _large_total(p, 0.0)
+    assert total >= LinearProgram(p, 60).maximise(total=True).value
+    # Two corners with two links each.
+    rates = [r.capacity for r, price in zip(p.resources, prices, strict=True) if price > 0]
+    assert len(rates) == 4
+    assert total == pytest.approx(sum(rates) * 1448 / 1500)
+    assert p.notes == ["the total is what the links at the ends of the flows carry"]
 
 
 def test_no_order_of_jobs_has_a_smaller_sum_than_shortest_remaining_first() -> None:

@@ -17,11 +17,12 @@ from backlane.bound.linear import LinearProgram, Solution, max_min
 from backlane.bound.network import program_of
 from backlane.bound.paths import Paths, by_node
 from backlane.bound.program import Arc, Demand, Resource
+from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backlane.bound.program import Floats, Program, Rule
+    from backlane.bound.program import Floats, Integers, Program, Rule
 
 METHODS = ("auto", "exact", "approximate")
 MOST_VARIABLES = 20_000
@@ -292,7 +293,7 @@ def _proven(value: float) -> float:
 def _approximate(program: Program, paths: Paths, limit_s: float, clock: _Clock) -> _Found:
     least = columns.concurrent(program, GAP, limit_s)
     clock.lap("least")
-    total = _merged_total(program, limit_s)
+    total_mbps, total_prices = _large_total(program, limit_s)
     clock.lap("total")
     prices = [least.prices]
     together = sized(program)
@@ -301,14 +302,42 @@ def _approximate(program: Program, paths: Paths, limit_s: float, clock: _Clock) 
         clock.lap("sizes")
     cap = _least_cap(program)
     return _Found(
-        total_mbps=_proven(total.value),
+        total_mbps=_proven(total_mbps),
         least_mbps=min(least.bound, cap),
         reached_mbps=min(least.reached, cap),
         fair_mbps=None,
-        total_prices=total.prices,
+        total_prices=total_prices,
         least_prices=least.prices if least.bound <= cap else np.zeros(len(program.resources)),
         all_prices=prices,
     )
+
+
+def _large_total(program: Program, limit_s: float) -> tuple[float, Floats]:
+    """A bound of the total of a large network, and its prices."""
+    try:
+        merged = _merged_total(program, limit_s)
+    except BacklaneError as error:
+        if error.code != "R042":
+            raise
+        program.notes.append("the total is what the links at the ends of the flows carry")
+        sides = (
+            (program.tails, {demand.source for demand in program.demands}),
+            (program.heads, {demand.destination for demand in program.demands}),
+        )
+        return min((_total_at(program, *side) for side in sides), key=lambda found: found[0])
+    return merged.value, merged.prices
+
+
+def _total_at(program: Program, nodes: Integers, ends: set[int]) -> tuple[float, Floats]:
+    """What the arcs at some nodes carry, if each flow crosses one of them."""
+    priced = np.zeros(len(program.resources), dtype=bool)
+    taken = np.inf
+    for arc in np.flatnonzero(np.isin(nodes, sorted(ends))):
+        resource, rule = program.arcs[arc].use[0]
+        priced[resource] = True
+        taken = min(taken, *(program.rules[rule](class_) for class_ in program.classes), np.inf)
+    prices = np.where(priced, 1 / taken, 0.0)
+    return float(program.capacities @ prices), prices
 
 
 def _merged_total(program: Program, limit_s: float) -> Solution:

@@ -26,7 +26,7 @@ SAFE = 0.97
 
 
 def decoded(rate_bps: float, snr_db: float, bits: float) -> float:
-    """An upper bound of the share of frames of so many bits that are decoded."""
+    """An upper bound of the share of frames of this size that are decoded."""
     error = min(_bit_error(rate_bps, 10 ** (snr_db / 10)), 0.5)
     return math.exp(bits * SAFE * math.log1p(-error))
 
