@@ -33,6 +33,7 @@ class FlowMeasures:
         rtt_in_order_s: the same of samples at acknowledgments that advance, of data in order.
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
             that are active at different times may exceed the rate of a link that they share.
+        least_goodput_bps: the smallest of them.
         delivered_bps: sum over flows of the bytes delivered, over the time of the run: never more
             than the network carries.
         jain: Jain's index of goodput over the finite flows, or over all when none is finite.
@@ -54,6 +55,7 @@ class FlowMeasures:
     rtt_s: Candlestick
     rtt_in_order_s: Candlestick
     goodput_bps: float
+    least_goodput_bps: float
     delivered_bps: float
     jain: float
     retransmits: int
@@ -88,6 +90,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
         rtt_in_order_s=candlestick(_known(flows, "rtt_in_order_mean_s")),
         goodput_bps=_mean([goodput_bps(flow, traffic_s) for flow in flows]),
+        least_goodput_bps=min((goodput_bps(flow, traffic_s) for flow in flows), default=math.nan),
         delivered_bps=_delivered_bps(flows, traffic_s),
         jain=jain([goodput_bps(flow, traffic_s) for flow in fair]),
         retransmits=_total(flows, "retransmits"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import re
 import shutil
@@ -13,15 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bound_networks import any_mesh, any_network
 from conftest import BASE, Cli
 
 import backlane
-from backlane.bound.bounds import Bound, of
+from backlane.bound import frames, wifi
+from backlane.bound.bounds import Bound, _large_total, of
 from backlane.bound.finish import shortest_remaining_first
 from backlane.bound.linear import LinearProgram
-from backlane.bound.network import program_of
+from backlane.bound.network import Builder, program_of
 from backlane.bound.paths import Paths
-from backlane.bound.program import Program
+from backlane.bound.program import Class, Program
 from backlane.bound.streams import Streams
 from backlane.campaign.plan import parse_overrides
 from backlane.errors import BacklaneError
@@ -30,9 +33,9 @@ EPSILON = 3e-6
 
 
 def resolved(file: Path) -> dict[str, Any]:
-    from backlane.bound.bounds import _parsed
+    from backlane.bound.bounds import parsed
 
-    return _parsed(backlane.plan(file).cells[0].resolved)
+    return parsed(backlane.plan(file).cells[0].resolved)
 
 
 def program(file: Path, seed: int = 1) -> Program:
@@ -179,12 +182,10 @@ def flows_of_run(
 
 def require_below(bound: Bound, flows: list[dict[str, Any]]) -> None:
     """No flow of a run beats the bounds."""
-    rates = [flow["goodput_bps"] / 1e6 for flow in flows]
     if bound.is_endless:
-        assert sum(rates) <= bound.total_mbps
-        assert min(rates) <= bound.least_mbps
+        assert min(flow["goodput_bps"] for flow in flows) / 1e6 <= bound.least_mbps
+    if bound.finish is None:
         return
-    assert bound.finish is not None
     each = {bound.flows[at]: s for at, s in zip(bound.finish.flows, bound.finish.each_s)}  # noqa: B905
     finished = [flow for flow in flows if flow["finish_time_s"] is not None]
     for flow in finished:
@@ -203,7 +204,39 @@ def test_no_routing_beats_the_bounds_of_a_random_network(
     file = written(tmp_path, random_network(seed, sizes))
     (bound,) = of(file)
     for routing in ROUTINGS:
-        require_below(bound, flows_of_run(file, routing))
+        flows = flows_of_run(file, routing)
+        require_below(bound, flows)
+        if bound.is_endless:
+            assert sum(flow["goodput_bps"] for flow in flows) / 1e6 <= bound.total_mbps
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_routing_beats_the_bounds_of_any_flows_and_cells(seed: int, tmp_path: Path) -> None:
+    file = written(tmp_path, any_network(seed))
+    (bound,) = of(file, seed=seed)
+    for routing in ROUTINGS[:5]:
+        result = backlane.run(file, seed=seed, overrides=[("routing", routing)], threads=1)
+        (run,) = result.runs.to_dicts()
+        assert run["delivered_bps"] / 1e6 <= bound.total_mbps
+        require_below(bound, result.flows.to_dicts())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_routing_beats_the_bounds_of_a_mesh(seed: int, tmp_path: Path) -> None:
+    file = written(tmp_path, any_mesh(seed))
+    for routing in (ROUTINGS[0], ROUTINGS[2]):
+        result = backlane.run(file, seed=seed, overrides=[("routing", routing)], threads=1)
+        (run,) = result.runs.to_dicts()
+        flows = result.flows.to_dicts()
+        try:
+            (bound,) = of(file, seed=seed)
+        except BacklaneError as error:
+            # Only where a flow is out of range.
+            assert error.code == "R050"
+            assert min(flow["delivered_bytes"] for flow in flows) == 0
+            continue
+        assert run["delivered_bps"] / 1e6 <= bound.total_mbps
+        require_below(bound, flows)
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -302,7 +335,7 @@ def test_the_approximation_encloses_the_optimum(seed: int, tmp_path: Path) -> No
     (exact,) = of(file, method="exact")
     (near,) = of(file, method="approximate")
     assert near.reached_mbps <= exact.least_mbps <= near.least_mbps * (1 + EPSILON)
-    assert 0 < near.gap <= 0.01
+    assert 0 <= near.gap <= 0.002
     assert near.total_mbps >= exact.total_mbps * (1 - EPSILON)
     assert near.finish is not None and exact.finish is not None
     # Fewer sets of prices prove less.
@@ -314,6 +347,17 @@ def test_the_total_of_an_approximation_is_exact_from_one_source(tmp_path: Path) 
     (exact,) = of(file, method="exact")
     (near,) = of(file, method="approximate")
     assert near.total_mbps == pytest.approx(exact.total_mbps, rel=EPSILON)
+
+
+def test_a_total_that_takes_too_long_is_that_of_the_ends(tmp_path: Path) -> None:
+    p = program(written(tmp_path, grid(5, 8, 1)))
+    total, prices = _large_total(p, 0.0)
+    assert total >= LinearProgram(p, 60).maximise(total=True).value
+    # Two corners with two links each.
+    rates = [r.capacity for r, price in zip(p.resources, prices, strict=True) if price > 0]
+    assert len(rates) == 4
+    assert total == pytest.approx(sum(rates) * 1448 / 1500)
+    assert p.notes == ["the total is what the links at the ends of the flows carry"]
 
 
 def test_no_order_of_jobs_has_a_smaller_sum_than_shortest_remaining_first() -> None:
@@ -367,13 +411,19 @@ def test_max_min_rates_on_a_tree_are_those_of_progressive_filling(tmp_path: Path
 
 
 def test_a_source_is_no_faster_than_its_rate(tmp_path: Path) -> None:
+    # The first of a thousand packets leaves at once: 999 intervals for all of them.
     text = grid(3, 2, 1).replace('kind = "transfer"', 'kind = "udp"\nrate = "3 Mbit/s"')
+    rate = 3 * 1000 / 999
     (bound,) = of(written(tmp_path, text))
-    assert bound.total_mbps == pytest.approx(12, rel=EPSILON)
-    assert bound.least_mbps == pytest.approx(3, rel=EPSILON)
+    assert bound.total_mbps == pytest.approx(4 * rate, rel=EPSILON)
+    assert bound.least_mbps == pytest.approx(rate, rel=EPSILON)
     (near,) = of(written(tmp_path, text), method="approximate")
-    assert near.total_mbps == pytest.approx(12, rel=EPSILON)
-    assert near.least_mbps == pytest.approx(3, rel=EPSILON)
+    assert near.total_mbps == pytest.approx(4 * rate, rel=EPSILON)
+    assert near.least_mbps == pytest.approx(rate, rel=EPSILON)
+    assert bound.finish is not None
+    way_s = min(bound.finish.each_s) - 8 * 999e3 / 3e6
+    assert 0.99e-3 < way_s < 5e-3
+    require_below(bound, flows_of_run(tmp_path / "s.toml", ROUTINGS[0]))
 
 
 DRAWN = [
@@ -407,6 +457,73 @@ def test_streams_are_those_of_the_engine() -> None:
     ]  # fmt: skip
 
 
+# Radios.
+
+ONE_IN_TEN_DB = {
+    6e6: 3.9, 9e6: 6.7, 12e6: 6.9, 18e6: 9.8, 24e6: 13.4, 36e6: 16.5, 48e6: 21.2, 54e6: 22.5,
+}  # fmt: skip
+"""Where one frame in ten of 1000 bytes is lost (`docs/models/wifi/phy.md`)."""
+
+
+@pytest.mark.parametrize("rate_bps", ONE_IN_TEN_DB)
+def test_noise_leaves_nine_frames_in_ten_where_the_model_does(rate_bps: float) -> None:
+    at_db = ONE_IN_TEN_DB[rate_bps]
+    assert 0.89 < frames.decoded(rate_bps, at_db, 8000) < 0.93
+    assert frames.decoded(rate_bps, at_db - 3, 8000) < 0.01
+    assert frames.decoded(rate_bps, at_db + 3, 8000) > 0.999
+
+
+def test_an_exchange_takes_the_airtimes_of_the_standard() -> None:
+    # 20 + 4 · 57 µs for 1500 bytes at 54 Mbit/s, SIFS, 28 µs for the ACK at 24 Mbit/s; and at
+    # 11 Mbit/s 192 + 1118 µs, SIFS, 203 µs, with RTS and CTS at 11 Mbit/s before them.
+    whole = Class(payload_bytes=1448, packet_bytes=1500, tunnel_bytes=0)
+    a = wifi.Radios("802.11a", 54e6, None, 36, math.inf, 16.0, False)
+    assert a.exchange_us(whole, 54e6) == 248 + 16 + 28
+    b = wifi.Radios("802.11b", 11e6, None, 36, 0.0, 10.0, False)
+    assert b.exchange_us(whole, 11e6) == 1310 + 10 + 203 + (192 + 15) + 203 + 20
+
+
+def test_a_chain_that_cannot_send_at_once_carries_a_third(tmp_path: Path) -> None:
+    # Three hops of 40 m: of its first and its third link, the sender of the third is as near to
+    # the receiver of the first as its own sender. The data frames of all three share the air.
+    ids = ", ".join(
+        f'{{ id = "r{n}", kind = "router", x = "{40 * n} m", y = "0 m" }}' for n in range(4)
+    )
+    links = ", ".join(f'{{ a = "r{n}", b = "r{n + 1}", medium = "wifi" }}' for n in range(3))
+    text = (
+        f'duration = "6 s"\n[topology]\nkind = "graph"\nnode = [{ids}]\nlink = [{links}]\n'
+        '[wifi]\nrate = "6 Mbit/s"\n[[flow]]\nkind = "udp"\nfrom = "r0"\nto = "r3"\n'
+        'rate = "9 Mbit/s"\npacket_size = "1472 B"\n'
+    )
+    file = written(tmp_path, text)
+    (bound,) = of(file)
+    data_us = 20 + 4 * 513 - 40
+    assert bound.total_mbps == pytest.approx(8 * 1472 / (3 * data_us), rel=1e-4)
+    require_below(bound, flows_of_run(file, ROUTINGS[0]))
+
+
+def test_lossy_links_are_those_that_the_run_draws(tmp_path: Path) -> None:
+    # 17 links join neighbouring cells; half of them is rounded up, as in
+    # `a_share_of_the_links_is_lossy_and_each_run_draws_which`.
+    scenario = resolved(example("wifi_cells.toml", tmp_path))
+    builder = Builder(scenario, 1, "s.toml")
+    losses = list(wifi._given_losses(builder, scenario["wifi"]).values())
+    assert (losses.count(0.33), losses.count(0.0)) == (9, 8)
+
+
+def test_an_lte_ue_far_away_has_at_most_shannons_capacity(tmp_path: Path) -> None:
+    # 36 + 26 log 3000 dB of loss; 10 dBm in a block against −112.4 dBm of noise.
+    file = example("lte_cell.toml", tmp_path)
+    overrides = parse_overrides(
+        ['access.fading="none"', 'access.ue=[{ near = "enb1", distance = "3 km" }]',
+         'access.enodeb_height="1.5 m"']
+    )  # fmt: skip
+    (bound,) = of(file, overrides)
+    snr = 10 ** ((30 - 20 - 36 - 26 * math.log10(3000) + 112.447) / 10)
+    mbps = math.log2(1 + snr) * 12 * 14 * 100 / 1e3 * 1448 / 1500
+    assert bound.total_mbps == pytest.approx(mbps, rel=1e-3)
+
+
 # The command.
 
 
@@ -418,6 +535,21 @@ def test_the_page_shows_what_the_command_prints(tmp_path: Path, cli: Cli) -> Non
     (tmp_path / "valley.toml").write_text(scenario[1], encoding="utf-8")
     printed = cli("bound", tmp_path / "valley.toml").out
     assert [line.rstrip() for line in printed.splitlines()] == shown[1].splitlines()
+
+
+def test_more_of_a_tight_link_adds_its_price(tmp_path: Path) -> None:
+    page = (EXAMPLES.parent / "docs/concepts/bound.md").read_text("utf-8")
+    found = re.search(r"```toml valley.toml\n(.*?)```", page, re.DOTALL)
+    assert found
+    (before,) = of(written(tmp_path, found[1]))
+    prices = {row.resource: row for row in before.tight}
+    (wider,) = of(written(tmp_path, found[1].replace("150 Mbit/s", "151 Mbit/s")))
+    gain = wider.least_mbps - before.least_mbps
+    assert gain == pytest.approx(prices["north-village"].least_price, rel=1e-3)
+    # Both gateways have one rate: one more Mbit/s on each.
+    (wider,) = of(written(tmp_path, found[1].replace("200 Mbit/s", "201 Mbit/s")))
+    both = prices["epc-north"].total_price + prices["epc-south"].total_price
+    assert wider.total_mbps - before.total_mbps == pytest.approx(both, rel=1e-3)
 
 
 def test_json_has_every_flow_and_price(tmp_path: Path, cli: Cli) -> None:
@@ -469,3 +601,52 @@ def test_a_program_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BacklaneError, match=r"took longer than 0 s") as raised:
         LinearProgram(p, 0.0).maximise()
     assert raised.value.code == "R052"
+
+
+# In reports.
+
+
+def test_a_report_shows_each_contender_as_a_share_of_the_bound(tmp_path: Path) -> None:
+    sweep = '\n[sweep]\n"routing.protocol" = ["shortest-path", "bp-mr"]\nseeds = 2\n'
+    file = written(tmp_path, BASE + sweep)
+    folder = tmp_path / "results"
+    backlane.campaign.run(file, folder)
+    summary = backlane.report.write([folder])
+    assert [share.contender for share in summary.shares] == ["shortest-path", "bp-mr"]
+    results = backlane.load(folder)
+    for share in summary.shares:
+        expected = []
+        for run in results.runs.to_dicts():
+            if run["routing.protocol"] != share.contender:
+                continue
+            rows = results.flows.to_dicts()
+            times = [row["finish_time_s"] for row in rows if row["run_id"] == run["run_id"]]
+            finish = of(file, seed=run["seed"])[0].finish
+            assert finish is not None
+            expected.append(finish.mean_s / (sum(times) / len(times)))
+        assert share.share.mean == pytest.approx(sum(expected) / 2)
+        assert share.share.mean < 1 and not share.is_upper
+    page = summary.path.read_text("utf-8")
+    assert "Share of what any routing could reach" in page
+    assert "tight for all flows at the same time are" in page
+
+
+def test_endless_flows_are_compared_by_total_and_least_goodput(tmp_path: Path) -> None:
+    text = BASE.replace('size = "200 kB"', 'size = "endless"').replace("60 s", "3 s")
+    file = written(tmp_path, text)
+    folder = tmp_path / "results"
+    backlane.run(file, out=folder)
+    summary = backlane.report.write([folder])
+    assert [share.measure for share in summary.shares] == ["total goodput", "least goodput"]
+    assert all(0.3 < share.share.mean < 1 for share in summary.shares)
+
+
+def test_a_report_of_a_network_that_is_too_large_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, BASE)
+    backlane.run(file, out=tmp_path / "results")
+    monkeypatch.setattr("backlane.report.bounds.MOST_VARIABLES", 10)
+    summary = backlane.report.write([tmp_path / "results"])
+    assert summary.shares == []
+    assert "too large for a report" in summary.path.read_text("utf-8")

@@ -2,7 +2,7 @@
 
 `network` reads a resolved scenario, `flows` and `streams` its flows as the run with a seed draws
 them, `wifi`, `lte` and `traces` its radios; together they make a `program`: arcs that take of
-resources, and demands. `linear` solves it with HiGHS, `approximate` approximates what is too large
+resources, and demands. `linear` solves it with HiGHS, `columns` approximates what is too large
 for that, `paths` turns prices into proofs, and `finish` bounds finish times. The equations are in
 ``docs/concepts/bound.md``.
 

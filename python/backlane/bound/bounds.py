@@ -11,27 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backlane.bound import approximate
+from backlane.bound import columns
 from backlane.bound.finish import Finish, finish_of, sized
 from backlane.bound.linear import LinearProgram, Solution, max_min
 from backlane.bound.network import program_of
 from backlane.bound.paths import Paths, by_node
 from backlane.bound.program import Arc, Demand, Resource
+from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backlane.bound.program import Floats, Program, Rule
+    from backlane.bound.program import Floats, Integers, Program, Rule
 
 METHODS = ("auto", "exact", "approximate")
 MOST_VARIABLES = 20_000
 """Of a linear program that is solved without being asked for; beyond, it is approximated."""
 LIMIT_S = 300.0
 """Time for each linear program."""
-GAP = 0.01
+GAP = 0.002
 """Of an approximation."""
 TIGHT = 1e-6
 """Smallest price, as a share of the largest, of a resource that counts as tight."""
+AIR = ("radio", "air", "cell air")
+"""Kinds of resources whose capacity is time."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,20 @@ class Tight:
     """What one more unit of it adds to the total, in Mbit/s."""
     least_price: float
     """What it adds to the rate of each flow, in Mbit/s."""
+
+    @property
+    def is_air(self) -> bool:
+        """Whether the capacity is time on the air."""
+        return self.kind in AIR
+
+    @property
+    def step(self) -> str:
+        """An amount of it that can be imagined."""
+        return "1 % of air" if self.is_air else "1 Mbit/s"
+
+    def gain(self, price: float) -> str:
+        """What a step adds at a price."""
+        return f"{price * (0.01 if self.is_air else 1):.3g} Mbit/s"
 
 
 @dataclass(frozen=True)
@@ -76,7 +93,7 @@ class Bound:
     tight: list[Tight]
     notes: list[str]
     is_endless: bool
-    """Whether all flows are endless, so that a run's least goodput can be compared."""
+    """Whether all flows go on to the end, so that a run's least goodput can be compared."""
     seconds: dict[str, float]
     """Time of each part of the computation."""
 
@@ -113,12 +130,12 @@ def of(
     programs: dict[str, Program] = {}
     cells: dict[str, list[dict[str, Any]]] = {}
     for cell in plan.cells:
-        program = program_of(_parsed(cell.resolved), plan.seeds[0], str(file))
-        key = _identity(program)
+        program = program_of(parsed(cell.resolved), plan.seeds[0], str(file))
+        key = identity(program)
         programs.setdefault(key, program)
         cells.setdefault(key, []).append(cell.parameters)
     return [
-        _bound(program, plan.name, method, limit_s, _common(cells[key]), plan.seeds[0])
+        of_program(program, plan.name, plan.seeds[0], method, limit_s, _common(cells[key]))
         for key, program in programs.items()
     ]
 
@@ -135,9 +152,9 @@ def of_resolved(
     Raises:
         BacklaneError: R050, R051 or R052.
     """
-    scenario = _parsed(text)
+    scenario = parsed(text)
     program = program_of(scenario, seed, file)
-    return _bound(program, str(scenario.get("name", "")), method, limit_s, {}, seed)
+    return of_program(program, str(scenario.get("name", "")), seed, method, limit_s)
 
 
 def _common(cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -146,7 +163,12 @@ def _common(cells: list[dict[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in first.items() if all(cell[key] == value for cell in cells)}
 
 
-def _parsed(resolved: str) -> dict[str, Any]:
+def parsed(resolved: str) -> dict[str, Any]:
+    """A resolved scenario as tables.
+
+    Raises:
+        ValueError: when the text is no TOML.
+    """
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -154,7 +176,7 @@ def _parsed(resolved: str) -> dict[str, Any]:
     return tomllib.loads(resolved)
 
 
-def _identity(program: Program) -> str:
+def identity(program: Program) -> str:
     """What a bound depends on."""
     arcs = [(arc.tail, arc.head, arc.delay_s, arc.use) for arc in program.arcs]
     taken = [(sorted(rules), [use.data.tobytes() for use in program.use])
@@ -162,16 +184,21 @@ def _identity(program: Program) -> str:
     return repr((program.nodes, arcs, program.resources, program.classes, program.flows, taken))
 
 
-def _bound(
+def of_program(
     program: Program,
     name: str,
-    method: str,
-    limit_s: float,
-    parameters: dict[str, Any],
     seed: int,
+    method: str = "auto",
+    limit_s: float = LIMIT_S,
+    parameters: dict[str, Any] | None = None,
 ) -> Bound:
+    """The bounds of a program.
+
+    Raises:
+        BacklaneError: R052.
+    """
     clock = _Clock()
-    variables = len(program.arcs) * len(program.commodities) + len(program.demands) + 1
+    variables = program.variables
     is_exact = method == "exact" or (method == "auto" and variables <= MOST_VARIABLES)
     paths = Paths(program)
     solve = _exact if is_exact else _approximate
@@ -180,7 +207,7 @@ def _bound(
     clock.lap("finish")
     return Bound(
         name=name,
-        parameters=parameters,
+        parameters=parameters or {},
         seed=seed,
         nodes=len(program.nodes),
         arcs=len(program.arcs),
@@ -195,7 +222,7 @@ def _bound(
         finish=finish,
         tight=_tight(program, found),
         notes=program.notes,
-        is_endless=all(flow.size_bytes is None for flow in program.flows),
+        is_endless=all(f.size_bytes is None and f.stop_s is None for f in program.flows),
         seconds=clock.laps,
     )
 
@@ -264,25 +291,53 @@ def _proven(value: float) -> float:
 
 
 def _approximate(program: Program, paths: Paths, limit_s: float, clock: _Clock) -> _Found:
-    least = approximate.concurrent(program, GAP, limit_s)
+    least = columns.concurrent(program, GAP, limit_s)
     clock.lap("least")
-    total = _merged_total(program, limit_s)
+    total_mbps, total_prices = _large_total(program, limit_s)
     clock.lap("total")
     prices = [least.prices]
     together = sized(program)
     if together is not None:
-        prices.append(approximate.concurrent(together, GAP, limit_s).prices)
+        prices.append(columns.concurrent(together, GAP, limit_s).prices)
         clock.lap("sizes")
     cap = _least_cap(program)
     return _Found(
-        total_mbps=_proven(total.value),
+        total_mbps=_proven(total_mbps),
         least_mbps=min(least.bound, cap),
         reached_mbps=min(least.reached, cap),
         fair_mbps=None,
-        total_prices=total.prices,
+        total_prices=total_prices,
         least_prices=least.prices if least.bound <= cap else np.zeros(len(program.resources)),
         all_prices=prices,
     )
+
+
+def _large_total(program: Program, limit_s: float) -> tuple[float, Floats]:
+    """A bound of the total of a large network, and its prices."""
+    try:
+        merged = _merged_total(program, limit_s)
+    except BacklaneError as error:
+        if error.code != "R052":
+            raise
+        program.notes.append("the total is what the links at the ends of the flows carry")
+        sides = (
+            (program.tails, {demand.source for demand in program.demands}),
+            (program.heads, {demand.destination for demand in program.demands}),
+        )
+        return min((_total_at(program, *side) for side in sides), key=lambda found: found[0])
+    return merged.value, merged.prices
+
+
+def _total_at(program: Program, nodes: Integers, ends: set[int]) -> tuple[float, Floats]:
+    """What the arcs at some nodes carry, if each flow crosses one of them."""
+    priced = np.zeros(len(program.resources), dtype=bool)
+    taken = np.inf
+    for arc in np.flatnonzero(np.isin(nodes, sorted(ends))):
+        resource, rule = program.arcs[arc].use[0]
+        priced[resource] = True
+        taken = min(taken, *(program.rules[rule](class_) for class_ in program.classes), np.inf)
+    prices = np.where(priced, 1 / taken, 0.0)
+    return float(program.capacities @ prices), prices
 
 
 def _merged_total(program: Program, limit_s: float) -> Solution:

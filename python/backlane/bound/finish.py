@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 EXACT_SIZE = 100_000
 """Pairs of ends times arcs up to which maximum flows are computed."""
+SAFE = 1 - 1e-6
+"""Rounding, and the tolerance of the solver, on the safe side."""
 PRICED = 1e-9
 """Share of the largest price below which a resource counts as free."""
 
@@ -88,7 +90,7 @@ def finish_of(
         sums[jobs.flows] = jobs.finish_s - starts[jobs.flows]
         mean_s = max(mean_s, float(np.mean(sums[finite_at])))
         last_s = max(last_s, jobs.last_s)
-    return Finish(finite, each[finite_at], mean_s, last_s)
+    return Finish(finite, SAFE * each[finite_at], SAFE * mean_s, SAFE * last_s)
 
 
 def sized(program: Program) -> Program | None:

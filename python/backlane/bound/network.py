@@ -36,6 +36,16 @@ class Builder:
     leaves: dict[str, int] = field(default_factory=dict)
     """Of a UE: the node where its downlink ends."""
     has_tunnels: bool = False
+    horizon_s: float = 0.0
+    """Length of runs of endless flows; 0 if flows have sizes."""
+    least_bytes: float = 0.0
+    """Size of the smallest flow that has one."""
+
+    def attempts(self, each_s: float, class_: Class) -> float:
+        """Attempts over which the luck of a link evens out, of this length each."""
+        if self.horizon_s > 0:
+            return max(self.horizon_s / each_s, 1.0)
+        return max(self.least_bytes / class_.payload_bytes, 1.0)
 
     def node(self, name: str) -> int:
         """The node with a name; a new one if there is none."""
@@ -211,8 +221,13 @@ def _demands(builder: Builder, flows: list[Flow]) -> Program:
         demand = groups.setdefault(key, Demand(source, destination, number_of_class))
         demand.flows.append(index)
         if flow.rate_bps is not None:
-            demand.cap_mbps = flow.rate_bps / 1e6
+            most = _most_mbps(flow, builder.scenario)
+            known = demand.cap_mbps if len(demand.flows) > 1 else 0.0
+            demand.cap_mbps = max(most, known)
     horizon_s = horizon(builder.scenario, flows)
+    sizes = [flow.size_bytes for flow in flows if flow.size_bytes is not None]
+    builder.least_bytes = min(sizes, default=0)
+    builder.horizon_s = 0.0 if sizes else horizon_s
     shares = [active_share(flow, builder.scenario, horizon_s) for flow in flows]
     demands = list(groups.values())
     for demand in demands:
@@ -229,6 +244,19 @@ def _demands(builder: Builder, flows: list[Flow]) -> Program:
     )
     _require_paths(builder, program)
     return program
+
+
+def _most_mbps(flow: Flow, scenario: dict[str, Any]) -> float:
+    """The largest mean rate of a source, whose first packet leaves at once."""
+    assert flow.rate_bps is not None
+    if flow.size_bytes is None:
+        end_s = number(scenario["duration"])
+        end_s = end_s if flow.stop_s is None else min(end_s, flow.stop_s)
+        return (flow.rate_bps + 8 * flow.payload_bytes / (end_s - flow.start_s)) / 1e6
+    after_first = flow.size_bytes - flow.payload_bytes
+    if after_first <= 0:
+        return math.inf
+    return flow.rate_bps / 1e6 * flow.size_bytes / after_first
 
 
 def _require_paths(builder: Builder, program: Program) -> None:

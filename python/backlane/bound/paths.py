@@ -40,6 +40,11 @@ class Paths:
         graph = self._forward if commodity.from_source else self._backward
         return graph.tree(commodity.end, lengths)
 
+    def trees(self, ends: Integers, lengths: Floats, from_source: bool) -> tuple[Floats, Integers]:
+        """As `of` for several common ends: a row for each."""
+        graph = self._forward if from_source else self._backward
+        return graph.trees(ends, lengths)
+
     def between(self, lengths: Floats, pairs: set[tuple[int, int]]) -> dict[tuple[int, int], float]:
         """Distances between pairs of nodes, with one tree for the end that most of them share."""
         found: dict[tuple[int, int], float] = {}
@@ -128,11 +133,14 @@ class _Graph:
         return np.asarray(found, dtype=np.float64)
 
     def tree(self, source: int, lengths: Floats) -> tuple[Floats, Integers]:
+        distance, leads = self.trees(np.array([source]), lengths)
+        return distance[0], leads[0]
+
+    def trees(self, sources: Integers, lengths: Floats) -> tuple[Floats, Integers]:
         matrix, arcs = self._matrix(lengths)
-        rows, trees = csgraph.dijkstra(matrix, indices=[source], return_predecessors=True)
-        distance, before = rows[0], trees[0]
-        leads = np.full(self._nodes, -1, dtype=np.int64)
-        reached = np.flatnonzero(before >= 0)
-        keys = before[reached].astype(np.int64) * self._nodes + reached
-        leads[reached] = arcs[np.searchsorted(self._keys, keys)]
+        distance, before = csgraph.dijkstra(matrix, indices=sources, return_predecessors=True)
+        leads = np.full(before.shape, -1, dtype=np.int64)
+        rows, reached = np.nonzero(before >= 0)
+        keys = before[rows, reached].astype(np.int64) * self._nodes + reached
+        leads[rows, reached] = arcs[np.searchsorted(self._keys, keys)]
         return distance, leads

@@ -149,6 +149,11 @@ class Program:
             found.append(sparse.csr_array((values, (rows, columns)), shape=shape))
         return found
 
+    @property
+    def variables(self) -> int:
+        """Variables of its linear program."""
+        return len(self.arcs) * len(self.commodities) + len(self.demands) + 1
+
     @cached_property
     def commodities(self) -> list[Commodity]:
         """Demands in groups with a common end, so that each group needs one set of arc flows."""

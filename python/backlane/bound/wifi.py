@@ -2,21 +2,24 @@
 
 A radio sends or receives one frame at a time: the exchanges of all its links take at most a second
 of each second (half duplex). An exchange is the data frame and its acknowledgment, with RTS and
-CTS where the scenario has them; interframe spaces beyond SIFS, back-off, collisions, losses and
-other stations' frames are left out, so that no medium access control has less. Links of a channel
+CTS where the scenario has them, and repeats of frames that noise or a given loss destroys;
+interframe spaces beyond SIFS, back-off, collisions and other stations' frames are left out, so that
+no medium access control has less. Links of a channel
 of which one's sender drowns the other's receiver cannot send at the same time: data frames of a set
 of links that do so pairwise (a clique) take at most a second of each second together.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.bound import losses
+from backlane.bound import frames, losses
 from backlane.bound.program import Arc
 from backlane.bound.quantities import number
+from backlane.bound.streams import Streams
 from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ OVERLAP_US = 40.0
 """Of a frame that is drowned this long at its end, a receiver may still decode all: ten symbols."""
 PREAMBLE_DB = 4.0
 """A weaker preamble is not found."""
+DEVIATIONS = 5.0
+"""By how many standard deviations chance may favour a run beyond its mean."""
 MOST_CLIQUE_LINKS = 1500
 """Directions of links up to which cliques are looked for."""
 
@@ -39,13 +44,8 @@ SIFS_US = {"802.11a": 16.0, "802.11b": 10.0, "802.11g": 10.0, "802.11-dsss": 10.
 BANDWIDTH_HZ = {"802.11a": 20e6, "802.11b": 22e6, "802.11g": 20e6, "802.11-dsss": 22e6}
 FREQUENCY_HZ = {"802.11a": 5.18e9, "802.11b": 2.437e9, "802.11g": 2.437e9, "802.11-dsss": 2.437e9}
 DSSS_BPS = (1e6, 2e6, 5.5e6, 11e6)
-NEEDS_DB = {
-    1e6: -3.2, 2e6: 1.4, 5.5e6: 4.0, 11e6: 7.0, 6e6: 3.9, 9e6: 6.7, 12e6: 6.9, 18e6: 9.8,
-    24e6: 13.4, 36e6: 16.5, 48e6: 21.2, 54e6: 22.5,
-}  # fmt: skip
-"""SINR at which one frame in ten of 1000 bytes is lost (``docs/models/wifi/phy.md``)."""
-MARGIN_DB = 3.0
-"""This much below, none in a million comes through."""
+DROWNED_DB = {1e6: -11.2, 2e6: -6.6, 5.5e6: -4.0, 11e6: -1.0}
+"""With DSSS, the SINR at which no 40 bits come through; with OFDM it is above 0 dB at any rate."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,14 @@ class Radios:
         """The data frame of a packet."""
         return self.airtime_us(class_.packet_bytes + self.overhead_bytes, rate_bps)
 
+    def success(self, class_: Class, link: Link) -> float:
+        """At most this share of the data frames over a link is decoded."""
+        share = 1 - link.loss
+        if link.snr_db is not None:
+            size_bits = 8 * (class_.packet_bytes + self.overhead_bytes)
+            share *= frames.decoded(link.rate_bps, link.snr_db, size_bits)
+        return share
+
     def exchange_us(self, class_: Class, rate_bps: float) -> float:
         """A packet from the first bit of its exchange to the last."""
         answer = self.answer_bps(rate_bps)
@@ -101,6 +109,10 @@ class Link:
     head: str
     channel: int
     rate_bps: float
+    loss: float = 0.0
+    """Given share of attempts that are lost."""
+    snr_db: float | None = None
+    """Signal over noise, where that decides."""
 
 
 def add_radios(builder: Builder) -> None:
@@ -121,29 +133,49 @@ def add_radios(builder: Builder) -> None:
                 shares[node, link.channel] = builder.resource(name, "radio", 1.0)
     cliques = _cliques(builder, links, air) if len(links) <= MOST_CLIQUE_LINKS else {}
     for at, link in enumerate(links):
-        exchange, data = _rules(builder, radios, link.rate_bps)
-        ends = [(shares[node, link.channel], exchange) for node in (link.tail, link.head)]
-        around = [(clique, data) for clique in cliques.get(at, ())]
+        sent, received, alone = _rules(builder, radios, link)
+        use = [
+            (shares[link.tail, link.channel], sent),
+            (shares[link.head, link.channel], received),
+            *((clique, alone) for clique in cliques.get(at, ())),
+        ]
         tail, head = builder.index[link.tail], builder.index[link.head]
-        builder.arcs.append(Arc(tail, head, 0.0, (*ends, *around)))
-    builder.notes.append(
-        "802.11: back-off, collisions, losses and acknowledgments of TCP are left out"
-    )
+        builder.arcs.append(Arc(tail, head, 0.0, tuple(use)))
+    builder.notes.append("802.11: back-off, collisions and acknowledgments of TCP are left out")
 
 
-def _rules(builder: Builder, radios: Radios, rate_bps: float) -> tuple[str, str]:
-    """Seconds for an Mbit of payload: of exchanges, and of data frames less what may overlap."""
+def _rules(builder: Builder, radios: Radios, link: Link) -> tuple[str, str, str]:
+    """Seconds for an Mbit of payload: at the sender, at the receiver, and without drowning others.
 
-    def exchange(class_: Class) -> float:
-        return radios.exchange_us(class_, rate_bps) / (8 * class_.payload_bytes)
+    The sender repeats frames that are lost. A receiver may meanwhile receive others, and what is
+    lost may overlap with what is not.
+    """
 
-    def data(class_: Class) -> float:
-        least_us = max(radios.data_us(class_, rate_bps) - OVERLAP_US, 0.0)
+    def share(class_: Class) -> float:
+        # Of n attempts with a probability s, chance decodes no more than this.
+        success = radios.success(class_, link)
+        attempts = builder.attempts(radios.exchange_us(class_, link.rate_bps) * 1e-6, class_)
+        lucky = DEVIATIONS * math.sqrt(success / attempts) + DEVIATIONS**2 / (2 * attempts)
+        return min(1.0, success + lucky)
+
+    def sent(class_: Class) -> float:
+        data_us = radios.data_us(class_, link.rate_bps)
+        whole_us = radios.exchange_us(class_, link.rate_bps)
+        return (whole_us + data_us * (1 / share(class_) - 1)) / (8 * class_.payload_bytes)
+
+    def received(class_: Class) -> float:
+        return radios.exchange_us(class_, link.rate_bps) / (8 * class_.payload_bytes)
+
+    def alone(class_: Class) -> float:
+        least_us = max(radios.data_us(class_, link.rate_bps) - OVERLAP_US, 0.0)
         return least_us / (8 * class_.payload_bytes)
 
+    rate = f"{link.rate_bps:g} bit/s"
+    lost = f"{rate}, loss {link.loss:.6f}, SNR {link.snr_db}"
     return (
-        builder.rule(f"exchange at {rate_bps:g} bit/s", exchange),
-        builder.rule(f"data frame at {rate_bps:g} bit/s", data),
+        builder.rule(f"sent at {lost}", sent),
+        builder.rule(f"received at {rate}", received),
+        builder.rule(f"alone at {rate}", alone),
     )
 
 
@@ -173,7 +205,16 @@ def _links(builder: Builder, wifi: dict[str, Any], radios: Radios, air: _Air) ->
     """Both directions of the listed links that may carry something, and of all pairs in range."""
     channels = _channels(builder, wifi)
     known: set[tuple[str, str, int]] = set()
-    for link in builder.scenario["topology"].get("link", ()):
+    losses_of = _given_losses(builder, wifi)
+
+    def both_ways(a: str, b: str, channel: int, rate: float, loss: float | None) -> Iterator[Link]:
+        for tail, head in ((a, b), (b, a)):
+            if loss is not None:
+                yield Link(tail, head, channel, rate, loss)
+            elif air.reaches(tail, head):
+                yield Link(tail, head, channel, rate, 0.0, air.snr_db(tail, head))
+
+    for at, link in enumerate(builder.scenario["topology"].get("link", ())):
         if link.get("medium", "wire") != "wifi" or link.get("channel") == "none":
             continue
         a, b = link["a"], link["b"]
@@ -184,19 +225,42 @@ def _links(builder: Builder, wifi: dict[str, Any], radios: Radios, air: _Air) ->
                 "R051", f"{a} and {b} have no common channel", builder.file, "give them one"
             )
         rate = number(link["rate"]) if "rate" in link else radios.rate_bps
-        is_given = "loss" in link or "loss" in wifi
         known |= {(a, b, channel), (b, a, channel)}
-        if is_given or air.reaches(a, b, rate):
-            yield Link(a, b, channel, rate)
-            yield Link(b, a, channel, rate)
+        loss = float(link["loss"]) if "loss" in link else losses_of.get(at)
+        yield from both_ways(a, b, channel, rate, loss)
     if wifi["neighbours"] != "in-range":
         return
-    for a in channels:
-        for b in channels:
-            for channel in channels[a]:
-                is_new = a != b and channel in channels[b] and (a, b, channel) not in known
-                if is_new and air.reaches(a, b, radios.rate_bps):
-                    yield Link(a, b, channel, radios.rate_bps)
+    for a, b in itertools.combinations(channels, 2):
+        for channel in channels[a]:
+            if channel in channels[b] and (a, b, channel) not in known:
+                yield from both_ways(a, b, channel, radios.rate_bps, None)
+
+
+def _given_losses(builder: Builder, wifi: dict[str, Any]) -> dict[int, float]:
+    """The loss of each listed link where the radios have a given loss, as the run draws it."""
+    if "loss" not in wifi:
+        return {}
+    laid = {
+        at: link
+        for at, link in enumerate(builder.scenario["topology"].get("link", ()))
+        if link.get("medium", "wire") == "wifi" and link.get("channel") != "none"
+    }
+    names = {at: f"{link['a']}-{link['b']}" for at, link in laid.items()}
+    lossy = wifi["lossy_links"]
+    named = [lossy] if isinstance(lossy, str) else list(lossy)
+    ways = {name: at for at, name in reversed(names.items())}
+    ways = {f"{laid[at]['b']}-{laid[at]['a']}": at for at in reversed(names)} | ways
+    candidates = list(names) if named == ["all"] else [ways[name] for name in named]
+    streams = Streams(builder.seed)
+    drawn = sorted((streams.stream(names[at], "lossy").uniform(), at) for at in candidates)
+    count = math.floor(float(wifi["lossy_share"]) * len(drawn) + 0.5)
+    found = dict.fromkeys(names, 0.0)
+    for _, at in drawn[:count]:
+        loss = float(wifi["loss"])
+        if wifi["loss_law"] == "uniform":
+            loss *= streams.stream(names[at], "loss").uniform()
+        found[at] = loss
+    return found
 
 
 class _Air:
@@ -236,15 +300,19 @@ class _Air:
         (ax, ay), (bx, by) = (self._places.get(node, (0.0, 0.0)) for node in (a, b))
         return self._sent_dbm - self._law(math.hypot(ax - bx, ay - by))
 
-    def reaches(self, a: str, b: str, rate_bps: float) -> bool:
-        """Whether a frame can be decoded at all; True where chance decides."""
+    def snr_db(self, a: str, b: str) -> float | None:
+        """Signal over noise; None where chance decides, or where power alone does."""
+        if not (self._is_steady and self._is_rated):
+            return None
+        return self.power_dbm(a, b) - self._noise_dbm
+
+    def reaches(self, a: str, b: str) -> bool:
+        """Whether a frame can be found at all; True where chance decides."""
         if not self._is_steady:
             return True
-        power = self.power_dbm(a, b)
-        if power < self._sensitivity_dbm:
-            return False
-        needs = max(PREAMBLE_DB, NEEDS_DB[rate_bps] - MARGIN_DB)
-        return not self._is_rated or power - self._noise_dbm >= needs
+        snr_db = self.snr_db(a, b)
+        is_found = snr_db is None or snr_db >= PREAMBLE_DB
+        return is_found and self.power_dbm(a, b) >= self._sensitivity_dbm
 
     def drowns(self, other: Link, link: Link) -> bool:
         """Whether what another link's sender sends drowns the frames of a link."""
@@ -253,7 +321,8 @@ class _Air:
         signal = self.power_dbm(link.tail, link.head)
         if self._is_given:
             signal = max(signal, self._sensitivity_dbm)
-        return self.power_dbm(other.tail, link.head) >= signal
+        above_db = -DROWNED_DB.get(link.rate_bps, 0.0) if self._is_rated else 0.0
+        return self.power_dbm(other.tail, link.head) >= signal + above_db
 
 
 def _cliques(builder: Builder, links: list[Link], air: _Air) -> dict[int, list[int]]:

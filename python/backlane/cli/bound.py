@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_TIGHT = 12
 """Rows of the table of tight resources; --json has all."""
-MORE = {False: "1 Mbit/s", True: "1 % of air"}
 WHY = (
     "A bound, not a promise: a fluid over all paths at once, without queues, losses, slow start "
     "and acknowledgments. No routing exceeds it; whether one comes near is for runs to show."
@@ -121,7 +120,7 @@ def show(bound: Bound) -> None:
             [
                 [
                     row.resource,
-                    f"{MORE[_is_air(row)]}",
+                    row.step,
                     _price(row, row.total_price),
                     _price(row, row.least_price),
                 ]
@@ -169,19 +168,14 @@ def _rows(bound: Bound) -> list[list[str]]:
 
 def span_of(seconds: float) -> str:
     """A time with three digits."""
-    return f"{seconds:.3g} s" if seconds < 100 else span(seconds)
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return f"{seconds:.0f} s" if seconds < 1000 else span(seconds)
 
 
 def _rate(mbps: float) -> str:
     return f"{mbps:.4g}" if mbps < 1e4 else f"{mbps:.0f}"
 
 
-def _is_air(row: Tight) -> bool:
-    """Whether the capacity is time on the air."""
-    return row.kind in ("radio", "air", "cell air")
-
-
 def _price(row: Tight, price: float) -> str:
-    if price <= 0:
-        return "–"
-    return f"{price * (0.01 if _is_air(row) else 1):.3g} Mbit/s"
+    return "–" if price <= 0 else row.gain(price)

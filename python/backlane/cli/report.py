@@ -58,3 +58,12 @@ def show(summary: Summary) -> None:
         return
     title = f"{best_title(summary.networks)}, mean over seeds with 95 % interval"
     output.print_table(title, BEST_HEADER, best_rows(summary.verdicts), text_columns=3)
+    if summary.shares:
+        from backlane.report.bounds import HEADER as SHARES_HEADER
+
+        output.print_table(
+            "Share of what any routing could reach (`backlane bound`)",
+            SHARES_HEADER,
+            [share.row() for share in summary.shares],
+            text_columns=4,
+        )

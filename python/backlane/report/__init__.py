@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backlane.campaign.pool import Progress
+    from backlane.report.bounds import Share
     from backlane.report.data import Network
     from backlane.report.figures import Drawn
     from backlane.report.judge import Verdict
@@ -31,6 +32,7 @@ class Summary:
         verdicts: a ranking per network and condition.
         sentences: the answer, one per network.
         slotted: the table of slotted models.
+        shares: each contender as a share of what any routing could reach.
         remarks: about the results, such as that an older model version made them.
     """
 
@@ -40,6 +42,7 @@ class Summary:
     sentences: list[str]
     slotted: list[list[str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -47,6 +50,7 @@ class Summary:
             "answer": self.sentences,
             "remarks": self.remarks,
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "shares": [share.as_dict() for share in self.shares],
         }
 
 
@@ -66,7 +70,7 @@ def write(
     Raises:
         BacklaneError: when results are missing or damaged, or the page cannot be written.
     """
-    from backlane.report import data, judge, slots
+    from backlane.report import bounds, data, judge, slots
     from backlane.report.page import build
     from backlane.results import Results
 
@@ -81,10 +85,12 @@ def write(
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
     every = [verdict for network in networks for verdict in verdicts[network.name]]
     make_folder(path.parent)
-    page, drawn = build(networks, every, sentences, progress)
+    shares = {network.name: bounds.shares_of(network) for network in networks}
+    page, drawn = build(networks, every, sentences, shares, progress)
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
-    return Summary(path, networks, every, sentences, remarks=remarks)
+    listed = [share for found in shares.values() for share in found.shares]
+    return Summary(path, networks, every, sentences, remarks=remarks, shares=listed)
 
 
 def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) -> Summary:

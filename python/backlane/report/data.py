@@ -38,6 +38,7 @@ class CellData:
         condition: name, such as ``100 UEs``; empty when no other key was swept.
         by_seed: the measures of each run.
         run_ids: the run of each seed.
+        index: of the cell in the plan.
         results: where the tables are.
     """
 
@@ -46,6 +47,7 @@ class CellData:
     results: Results
     by_seed: dict[int, FlowMeasures] = field(default_factory=dict)
     run_ids: dict[int, str] = field(default_factory=dict)
+    index: int = 0
 
     @property
     def unfinished(self) -> list[str]:
@@ -137,8 +139,8 @@ def _network(results: Results, name: str) -> Network:
     givens = [key for key in results.parameters if key not in choices]
     cells = [
         CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
-                 results)
-        for parameters in results.cells
+                 results, index=index)
+        for index, parameters in enumerate(results.cells)
     ]  # fmt: skip
     runs = results.runs.select("run_id", "cell", "seed", "traffic_s").rows()
     flows = _flows_by_run(results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from backlane.report import figures
+from backlane.report import bounds, figures
 from backlane.report.html import Page, Table
 from backlane.report.judge import seconds_interval
 from backlane.report.map import maps
@@ -15,10 +15,11 @@ from backlane.stats import ENOUGH_SEEDS, RESAMPLES, mean_candlestick, mean_inter
 from backlane.text import number, rate, seconds, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from backlane.campaign.pool import Progress
     from backlane.measures import FlowMeasures
+    from backlane.report.bounds import Shares
     from backlane.report.data import CellData, Network
     from backlane.report.figures import Drawn
     from backlane.report.judge import Verdict
@@ -71,6 +72,7 @@ def build(
     networks: Sequence[Network],
     verdicts: Sequence[Verdict],
     sentences: Sequence[str],
+    shares: Mapping[str, Shares],
     progress: Progress | None = None,
 ) -> tuple[str, list[Drawn]]:
     """The page and its figures."""
@@ -94,12 +96,27 @@ def build(
             "width zero says no more than that.",
             mute=True,
         )
+    _bounds(page, shares)
     drawn: list[Drawn] = []
     for network in networks:
         mine = [v for v in verdicts if v.network == network.name]
         drawn += _network(page, network, mine, Steps(progress, len(drawn)))
     _how(page, networks)
     return page.html(), drawn
+
+
+def _bounds(page: Page, shares: Mapping[str, Shares]) -> None:
+    """The contenders as shares of what any routing could reach, and what limits that."""
+    page.heading("Share of what any routing could reach")
+    page.text(bounds.WHY, mute=True)
+    rows = [share.row() for found in shares.values() for share in found.shares]
+    if rows:
+        page.table(Table(bounds.HEADER, rows, text_columns=4))
+    for name, found in shares.items():
+        if found.missing is not None:
+            page.text(f"{name} has no bound here: {found.missing}.", mute=True)
+        for sentence in found.tight:
+            page.text(f"{name}: {sentence[0].lower()}{sentence[1:]}", mute=True)
 
 
 def _network(
