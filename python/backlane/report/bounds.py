@@ -145,7 +145,7 @@ class _Bounds:
         """The bound of a run; None beyond `MOST_PROGRAMS`.
 
         Raises:
-            BacklaneError: R040 to R042.
+            BacklaneError: R050 to R052.
         """
         from backlane.bound.bounds import identity, of_program
         from backlane.bound.network import program_of
@@ -171,7 +171,7 @@ class _Bounds:
                 self._texts[cell] = parsed(path.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise BacklaneError(
-                    "R041", f"{path.name} cannot be read", path, "run the scenario again"
+                    "R051", f"{path.name} cannot be read", path, "run the scenario again"
                 ) from error
         return self._texts[cell]
 
@@ -179,7 +179,7 @@ class _Bounds:
 def _require_small(program: Program) -> None:
     if program.variables > MOST_VARIABLES:
         raise BacklaneError(
-            "R042",
+            "R052",
             "the network is too large for a report; `backlane bound` answers",
             None,
             None,
