@@ -257,6 +257,13 @@ fn cases() -> Vec<(&'static str, String)> {
         ("S095", traces("entities.csv", "lte.up", "repeat")),
         ("S096", traces("lte.up", "lte.up", "hold")),
         (
+            "S097",
+            chain(
+                "[access]\nkind = \"lte\"\n\
+                 ues = 1\nfading_trace = { file = \"files/two_blocks.fad\" }\n",
+            ),
+        ),
+        (
             "S082",
             graph(ab, &link("a", "b")) + "[routing]\nprotocol = \"bs\"\ndistance = \"euclidean\"\n",
         ),
