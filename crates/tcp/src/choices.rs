@@ -69,7 +69,8 @@ words! {
         Overdue = "overdue",
         /// All that is not SACKed, as in ns-3.
         Unsacked = "unsacked",
-        /// All: SACKs are forgotten (RFC 2018 §8), and everything is sent again in order.
+        /// All: SACKs are forgotten (RFC 2018 §8), and everything is sent again in order; SACKs of
+        /// what was not yet sent again are ignored.
         All = "all",
     }
 }
