@@ -15,8 +15,8 @@ from validation.ns3.multipath import ours as multipath_ours
 from validation.ns3.multipath import page as multipath_page
 from validation.ns3.multipath import truth as multipath_truth
 from validation.ns3.multipath.works import works as multipath_works
-from validation.ns3.wifi import page as wifi_page
 from validation.ns3.wifi import aodv, routes
+from validation.ns3.wifi import page as wifi_page
 from validation.ns3.wifi import truth as wifi_truth
 from validation.ns3.wifi.figures import draw_saturation
 from validation.ns3.wifi.ours import measured
