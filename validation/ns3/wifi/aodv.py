@@ -169,9 +169,7 @@ def _mean(found: Sequence[Found]) -> Found:
     )
 
 
-def table(
-    ns3: dict[tuple[int, str], Found], ours: dict[tuple[int, str], Found]
-) -> str:
+def table(ns3: dict[tuple[int, str], Found], ours: dict[tuple[int, str], Found]) -> str:
     """Both in Markdown."""
     lines = [
         "| hops | routes | goodput (Mbit/s) | difference | expired | packets of AODV |",
