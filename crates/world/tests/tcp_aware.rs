@@ -154,10 +154,9 @@ fn over_radios_a_flow_that_comes_late_gets_its_part_unless_k_is_zero() {
         [0, 1].map(|flow| runs.iter().map(|goodputs| goodputs[flow]).sum::<f64>() / 3.0)
     };
     let [aware, classical] = ["", "k = 0"].map(|k| mean(&format!("{k}\nreports_on = \"all\"")));
-    assert!(aware[1] / aware[0] > 0.4, "{aware:?}");
+    // Two hops take twice the air, and the late flow gets at least as much air as the other.
+    assert!(2.0 * aware[1] > aware[0], "{aware:?}");
     assert!(classical[1] / classical[0] < 0.25, "{classical:?}");
-    // Two hops take twice the air, so that fairness costs.
-    assert!(aware[1] > 280_000.0, "{aware:?}");
 }
 
 /// B sends nothing but acknowledgments, some 50 a second. If these carry no reports, it broadcasts
