@@ -56,7 +56,7 @@ params! {
     pub struct Settings {
         /// Whose timers, limits and habits: those of RFC 3561 §10, of ns-2.35, or of ns-3.37. In ns-3
         /// the sequence number of a destination does not grow when a route to it is lost, so that
-        /// neighbours answer from their tables at once, and nobody repairs a route.
+        /// neighbours answer from their tables, and no node repairs a route.
         profile: Profile = Profile::Rfc;
         /// Whether nodes send HELLOs, by which they notice lost neighbours. "auto" does where there
         /// are wires: over 802.11 the link layer tells. With metric "etx" they are sent in any
