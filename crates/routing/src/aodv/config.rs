@@ -35,7 +35,7 @@ words! {
 }
 
 words! {
-    /// What becomes of the packets that wait in the device for a lost neighbour.
+    /// What happens to the packets that wait in the device for a lost neighbour.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Waiting {
         /// What the profile does.
@@ -56,7 +56,7 @@ params! {
     pub struct Settings {
         /// Whose timers, limits and habits: those of RFC 3561 §10, of ns-2.35, or of ns-3.37. In ns-3
         /// the sequence number of a destination does not grow when a route to it is lost, so that
-        /// neighbours answer from their tables at once, and nobody repairs a route.
+        /// neighbours answer from their tables, and no node repairs a route.
         profile: Profile = Profile::Rfc;
         /// Whether nodes send HELLOs, by which they notice lost neighbours. "auto" does where there
         /// are wires: over 802.11 the link layer tells. With metric "etx" they are sent in any
@@ -68,7 +68,7 @@ params! {
         /// Packets that wait for routes in one node (ns-2: 64); the oldest makes room for a new
         /// one.
         buffer_pkts: u32 = 64, in 1..=1_000_000;
-        /// What becomes of the packets that wait in the device for a neighbour that is lost: they stay
+        /// What happens to the packets that wait in the device for a neighbour that is lost: they stay
         /// there and each is tried, they are taken back for the next route, or they are dropped. "auto"
         /// leaves them with profile "rfc", since RFC 3561 says nothing of them, and drops them with
         /// "ns2", as ns-2.35 does at the first failure and when an error says that the neighbour has
@@ -214,7 +214,7 @@ pub struct Config {
     /// Whether a source buffers a packet that could not be delivered to its first hop and sends it
     /// on the next route; otherwise the packet is lost.
     pub keeps_undelivered: bool,
-    /// What becomes of the packets that wait in the device for a lost neighbour; `Auto` leaves them.
+    /// What happens to the packets that wait in the device for a lost neighbour; `Auto` leaves them.
     pub waiting: Waiting,
     /// The maximum random delay of a forwarded broadcast, which keeps neighbours from sending at
     /// the same instant.

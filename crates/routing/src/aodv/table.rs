@@ -67,7 +67,7 @@ impl Route {
     }
 }
 
-/// What becomes of a route that ends.
+/// What happens to a route that ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// How long its sequence number is kept.
