@@ -106,6 +106,13 @@ def program_of(scenario: dict[str, Any], seed: int, file: str) -> Program:
             file,
             "its stability region is what [slotted.region] maps",
         )
+    if "node" not in scenario["topology"]:
+        raise BacklaneError(
+            "R051",
+            "each run draws a network of its own",
+            file,
+            "give [topology] a number as placement_seed",
+        )
     if not scenario.get("flow"):
         raise BacklaneError("R051", "there are no flows", file, "add a [[flow]]")
     builder = Builder(scenario, seed, file)
