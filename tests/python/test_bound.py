@@ -584,9 +584,9 @@ REFUSED = {
         "a slotted model has no rates",
     ),
     "R051 drawn": (
-        '[topology]\nkind = "cells"\nrows = 2\ncolumns = 2\nnodes = 5\n'
-        'placement_seed = "run"\nlink = { medium = "wifi" }\n[wifi]\n[[flow]]\nkind = "transfer"\nfrom = "n1"\nto = "n2"\n'
-        'size = "1 MB"\n',
+        'duration = "1 s"\n[topology]\nkind = "cells"\nrows = 2\ncolumns = 2\nnodes = 5\n'
+        'placement_seed = "run"\nlink = { medium = "wifi" }\n[wifi]\n'
+        '[[flow]]\nkind = "transfer"\nfrom = "n1"\nto = "n2"\nsize = "1 MB"\n',
         "each run draws a network of its own",
     ),
 }
