@@ -376,7 +376,7 @@ impl Config {
             Stack::Linux26 => Self::linux_2_6(),
             Stack::Ns3 => Self::ns3_core(),
             Stack::Ns3Of2016 => Self {
-                // SACKs are forgotten at a timeout, and data is retried without limit.
+                // SACKs are forgotten at a timeout; there is no limit of retries, for which Linux's stands.
                 timeout_marks: TimeoutMarks::All,
                 retries: Self::linux().retries,
                 initial_window_pkts: 2,
