@@ -32,6 +32,56 @@ words! {
 }
 
 words! {
+    /// How the window falls in a recovery that reduces it in proportion.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RateReduction {
+        /// By RFC 9937, as in Linux.
+        #[default]
+        Rfc9937 = "rfc9937",
+        /// By RFC 6937 in products of bytes that wrap at 32 bits, as in ns-3 3.37.
+        Ns3 = "ns3",
+    }
+}
+
+words! {
+    /// What begins a recovery after one that ended with losses left.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NextRecovery {
+        /// The losses, at once.
+        #[default]
+        Losses = "losses",
+        /// `duplicate_threshold` duplicates, as in ns-3; until then the window is the threshold, and
+        /// what is lost may leave.
+        Duplicates = "duplicates",
+    }
+}
+
+words! {
+    /// What leaves in a recovery with nothing lost and no new data left.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum WithoutNewData {
+        /// Nothing.
+        #[default]
+        Nothing = "nothing",
+        /// What is not SACKed, once more (rule 3 of NextSeg, RFC 6675 §4), above the highest SACKed
+        /// segment, too, as in ns-3.
+        Unsacked = "unsacked",
+    }
+}
+
+words! {
+    /// Whether a retransmission that is SACKed has left the network.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SackedRetransmissions {
+        /// It has.
+        #[default]
+        Arrived = "arrived",
+        /// It counts as in flight until it is acknowledged, or a timeout, as in ns-3.
+        InFlight = "in-flight",
+    }
+}
+
+words! {
     /// Which acknowledgments give an RTT sample.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum RttSamples {

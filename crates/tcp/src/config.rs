@@ -8,7 +8,8 @@ use backlane_units::{Bytes, Duration};
 use std::ops::RangeInclusive;
 
 use crate::choices::{
-    BurstLimit, ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks,
+    BurstLimit, ControlRtt, Growth, NextRecovery, OldAcks, RateReduction, RttSamples,
+    SackedRetransmissions, ThresholdFrom, TimeoutMarks, WithoutNewData,
 };
 use crate::congestion::CongestionControlConfig;
 use crate::stack::Stack;
@@ -207,6 +208,20 @@ params! {
         window_validation: bool = true;
         /// What the threshold after a loss is a share of: the window, or what is in flight.
         threshold_from: ThresholdFrom = ThresholdFrom::Window;
+        /// How the window falls in a recovery: by RFC 9937, or as in ns-3 3.37, where products of
+        /// bytes wrap at 32 bits.
+        ///
+        /// Linux's of 2008 to 2011 halves the rate instead.
+        rate_reduction: RateReduction = RateReduction::Rfc9937;
+        /// What begins a recovery after one that ended with losses left: the losses, or
+        /// duplicate_threshold duplicates, as in ns-3. Only with reordering = "fixed".
+        next_recovery: NextRecovery = NextRecovery::Losses;
+        /// What leaves in a recovery with nothing lost and no new data left: nothing, or what is
+        /// not SACKed once more (RFC 6675 §4), as in ns-3.
+        without_new_data: WithoutNewData = WithoutNewData::Nothing;
+        /// Whether a retransmission that is SACKed has arrived, or counts as in flight until it is
+        /// acknowledged, as in ns-3.
+        sacked_retransmissions: SackedRetransmissions = SackedRetransmissions::Arrived;
         /// What a retransmission timeout marks lost: what was not SACKed and is older than an RTT,
         /// all that was not SACKed, or all.
         timeout_marks: TimeoutMarks = TimeoutMarks::Overdue;
@@ -374,7 +389,13 @@ impl Config {
             Stack::Linux => Self::linux(),
             Stack::Linux44 => Self::linux_4_4(),
             Stack::Linux26 => Self::linux_2_6(),
-            Stack::Ns3 => Self::ns3_core(),
+            Stack::Ns3 => Self {
+                rate_reduction: RateReduction::Ns3,
+                next_recovery: NextRecovery::Duplicates,
+                sacked_retransmissions: SackedRetransmissions::InFlight,
+                without_new_data: WithoutNewData::Unsacked,
+                ..Self::ns3_core()
+            },
             Stack::Ns3Of2016 => Self {
                 // SACKs are forgotten at a timeout; there is no limit of retries, for which Linux's stands.
                 timeout_marks: TimeoutMarks::All,

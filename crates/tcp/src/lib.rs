@@ -68,7 +68,8 @@ mod window;
 
 pub use backlane_param::{OrInfinite, OrOff, OrUnlimited};
 pub use choices::{
-    BurstLimit, ControlRtt, Growth, OldAcks, RttSamples, ThresholdFrom, TimeoutMarks,
+    BurstLimit, ControlRtt, Growth, NextRecovery, OldAcks, RateReduction, RttSamples,
+    SackedRetransmissions, ThresholdFrom, TimeoutMarks, WithoutNewData,
 };
 pub use config::{Config, Ecn, PrConfig, Reordering, RrConfig, RtoLaw, Seed};
 pub use congestion::CongestionControlConfig;

@@ -3,10 +3,10 @@
 mod script;
 
 use backlane_tcp::{
-    BurstLimit, Config, CongestionState, Growth, OldAcks, Reordering, RttSamples, ThresholdFrom,
-    TimeoutMarks,
+    BurstLimit, Config, CongestionState, Growth, NextRecovery, OldAcks, OrUnlimited, Reordering,
+    RttSamples, SackedRetransmissions, ThresholdFrom, TimeoutMarks, WithoutNewData,
 };
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Bytes, Duration, SimTime};
 use script::{client, config, server, ten_out};
 
 /// A fixed threshold, neither probes nor F-RTO.
@@ -56,6 +56,84 @@ fn the_threshold_is_half_the_window_or_half_the_flight() {
     };
     assert_eq!(threshold(ThresholdFrom::Window), 5);
     assert_eq!(threshold(ThresholdFrom::Flight), 3);
+}
+
+/// Ten are all that the send buffer holds. Eight are SACKed and the first is lost, so that two may
+/// leave and only the tenth is neither.
+#[test]
+fn without_new_data_what_is_not_sacked_leaves_again_or_nothing_does() {
+    let after = |without_new_data, rest: &str| {
+        let config = Config {
+            without_new_data,
+            send_buffer: OrUnlimited::Value(Bytes::new(10_000)),
+            ..fixed()
+        };
+        let script = "80  < ack 1 sack 1001-9001
+                      80  > 1:1001 ack 1";
+        client(&config, &ten_out(&format!("{script}{rest}")));
+    };
+    after(WithoutNewData::Nothing, "");
+    after(WithoutNewData::Unsacked, "\n80 > 9001:10001 ack 1");
+}
+
+/// The first and the third are lost and sent again, and the third is SACKed: of ten, the first is in
+/// flight, and the two above the SACKs. ns-3 counts the retransmission of the third, too.
+#[test]
+fn a_retransmission_that_is_sacked_has_arrived_or_is_in_flight() {
+    let in_flight_pkts = |sacked_retransmissions| {
+        let config = Config {
+            sacked_retransmissions,
+            send_buffer: OrUnlimited::Value(Bytes::new(10_000)),
+            ..fixed()
+        };
+        let script = "80  < ack 1 sack 3001-8001 1001-2001
+                      80  > 1:1001 ack 1
+                      80  > 2001:3001 ack 1
+                      120 < ack 1 sack 1001-8001";
+        client(&config, &ten_out(script)).readings().in_flight_pkts
+    };
+    assert_eq!(in_flight_pkts(SackedRetransmissions::Arrived), 3);
+    assert_eq!(in_flight_pkts(SackedRetransmissions::InFlight), 4);
+}
+
+/// Of what left in the first recovery, one is lost, and three above it are SACKed when the recovery
+/// ends.
+#[test]
+fn the_next_recovery_begins_at_once_or_with_three_duplicates() {
+    let state = |next_recovery, rest: &str| {
+        let config = Config {
+            next_recovery,
+            ..fixed()
+        };
+        let script = "80  < ack 1 sack 1001-9001
+                      80  > 1:1001 ack 1
+                      80  > 10001:11001 ack 1
+                      80  > 11001:12001 ack 1
+                      80  > 12001:13001 ack 1
+                      120 < ack 1 sack 11001-13001 1001-9001
+                      120 > 13001:14001 ack 1
+                      120 > 14001:15001 ack 1
+                      160 < ack 1 sack 11001-15001 1001-9001
+                      160 > 9001:10001 ack 1
+                      160 > 10001:11001 ack 1
+                      160 > 15001:16001 ack 1
+                      160 > 16001:17001 ack 1
+                      200 < ack 10001 sack 11001-15001
+                      200 > 17001:18001 ack 1";
+        client(&config, &ten_out(&format!("{script}{rest}")))
+            .readings()
+            .state
+    };
+    assert_eq!(state(NextRecovery::Losses, ""), CongestionState::Recovery);
+    // In Open the window grows by a packet.
+    let after = |count| {
+        let duplicates = "\n210 < ack 10001 sack 11001-15001".repeat(count);
+        let rest = format!("\n200 > 18001:19001 ack 1{duplicates}");
+        state(NextRecovery::Duplicates, &rest)
+    };
+    assert_eq!(after(0), CongestionState::Disorder);
+    assert_eq!(after(2), CongestionState::Disorder);
+    assert_eq!(after(3), CongestionState::Recovery);
 }
 
 /// 4 and 5 were SACKed. With their SACKs forgotten they are sent again in their turn.

@@ -52,6 +52,9 @@ params! {
         ///
         /// ns-3 has it since 3.41 or so; 3.37 does not.
         reno_friendly: bool = true;
+        /// Whether a loss reduces the window, and not what is in flight, whatever threshold_from of
+        /// [tcp] says: as in ns-3 3.37.
+        reduces_window: bool = false;
         /// What growth counts: in slow start what growth of [tcp] says and packets above, packets,
         /// or acknowledgements.
         counts: Counts = Counts::Tcp;
@@ -67,6 +70,7 @@ impl Config {
         Self {
             hystart: HyStart::Ns3,
             reno_friendly: false,
+            reduces_window: true,
             counts: Counts::Packets,
             quiet_time: Duration::from_millis(10),
             ..Self::default()
@@ -78,6 +82,7 @@ impl Config {
         Self {
             beta: 0.8,
             hystart: HyStart::Off,
+            reduces_window: false,
             counts: Counts::Acknowledgments,
             ..Self::ns3()
         }
@@ -323,6 +328,10 @@ impl CongestionControl for Cubic {
     ) -> u32 {
         self.ssthresh(now, window, in_flight_pkts);
         ((u64::from(flight_pkts) * self.beta_1024 / 1024) as u32).max(2)
+    }
+
+    fn reduces_window(&self) -> bool {
+        self.config.reduces_window
     }
 
     fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {

@@ -224,7 +224,8 @@ fn halve_after_spurious_timeout(r: &mut Recovery, now: SimTime) {
     r.timers.timeouts_in_a_row = 0;
     let limit_pkts = r.scoreboard.in_flight() + 1;
     r.window.cwnd_pkts = r.undo.prior_cwnd_pkts().clamp(1, limit_pkts);
-    r.reduction.start(r.window.cwnd_pkts);
+    r.reduction
+        .start(r.window.cwnd_pkts, r.scoreboard.packets_out());
     r.set_state(now, CongestionState::Cwr);
 }
 

@@ -171,7 +171,7 @@ impl LossPolicy for Rack {
         if found && r.state != CongestionState::Recovery {
             enter_recovery(self, r, now, None);
             if !r.owns_window {
-                r.reduce(1, false);
+                r.reduce(1, false, 0);
             }
         }
         if r.timers.armed == Timer::Off {

@@ -23,7 +23,7 @@ pub(crate) mod undo;
 
 use backlane_units::SimTime;
 
-use crate::choices::{ThresholdFrom, TimeoutMarks};
+use crate::choices::{RateReduction, ThresholdFrom, TimeoutMarks};
 use crate::config::Config;
 use crate::congestion::{CongestionControl, INFINITE_SSTHRESH_PKTS, LostPacket, Window};
 use crate::loss::Profile;
@@ -31,7 +31,7 @@ use crate::readings::Statistics;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::scoreboard::rate::RateMeter;
-use crate::window::Reduction;
+use crate::window::{Reduction, ReductionLaw};
 use frto::Frto;
 use probe::TailLossProbe;
 use space::SendSpace;
@@ -77,6 +77,10 @@ pub(crate) struct Recovery {
 impl Recovery {
     pub(crate) fn new(config: &Config, profile: Profile) -> Self {
         let control = config.congestion_control.build(config.random_seed.0);
+        let law = match (profile.reduction, config.rate_reduction) {
+            (ReductionLaw::Proportional, RateReduction::Ns3) => ReductionLaw::ProportionalOfNs3,
+            (law, _) => law,
+        };
         let ssthresh_pkts = config
             .initial_ssthresh_pkts
             .value()
@@ -86,7 +90,8 @@ impl Recovery {
             scoreboard: Scoreboard::new(
                 config.mss_bytes(),
                 RateMeter::new(control.needs_rate_samples()),
-            ),
+            )
+            .counting(config.sacked_retransmissions),
             rtt: RttEstimator::new(
                 config.rto,
                 config.initial_rto,
@@ -100,7 +105,7 @@ impl Recovery {
             initial_ssthresh_pkts: ssthresh_pkts,
             state: CongestionState::Open,
             high_seq: 0,
-            reduction: Reduction::new(profile.reduction),
+            reduction: Reduction::new(law, config.mss_bytes()),
             threshold_from: config.threshold_from,
             timeout_marks: config.timeout_marks,
             timeout_cuts_again: config.timeout_cuts_again,

@@ -10,7 +10,9 @@ use crate::congestion::INFINITE_SSTHRESH_PKTS;
 impl Recovery {
     /// Begins a reduction of the window to the control's threshold.
     pub(crate) fn start_reduction(&mut self, now: SimTime) {
-        self.reduction.start(self.window.cwnd_pkts);
+        let outstanding_pkts = self.scoreboard.packets_out();
+        self.reduction
+            .start(self.window.cwnd_pkts, outstanding_pkts);
         let in_flight_pkts = self.scoreboard.in_flight();
         self.set_threshold(now, in_flight_pkts, in_flight_pkts);
         self.window.drop_credit();
@@ -30,14 +32,15 @@ impl Recovery {
         };
     }
 
-    /// Reduces the window for an acknowledgment that delivered `delivered_pkts`. `is_safe_ack`
-    /// (RFC 9937): it advanced SND.UNA and revealed no further loss.
-    pub(crate) fn reduce(&mut self, delivered_pkts: u32, is_safe_ack: bool) {
+    /// Reduces the window for an acknowledgment that delivered `delivered_pkts`, `advanced` SND.UNA
+    /// and revealed `newly_lost_pkts`.
+    pub(crate) fn reduce(&mut self, delivered_pkts: u32, advanced: bool, newly_lost_pkts: u32) {
         self.window.cwnd_pkts = self.reduction.cwnd_pkts(
             &self.window,
             self.scoreboard.in_flight(),
             delivered_pkts,
-            is_safe_ack,
+            advanced,
+            newly_lost_pkts,
         );
     }
 

@@ -17,6 +17,7 @@ mod without_sack;
 
 use std::collections::VecDeque;
 
+use crate::choices::SackedRetransmissions;
 use rate::RateMeter;
 
 const SACKED: u8 = 1;
@@ -107,6 +108,10 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<(u64, u64, u64)>,
     /// No segment before this index waits for retransmission.
     retransmit_hint: u64,
+    /// What a lost segment no longer is once it is SACKed.
+    gone_when_sacked: u8,
+    /// No segment before this index is neither SACKed nor sent again.
+    unsacked_hint: u64,
     /// After a timeout that forgot the SACKs: the segments from the first number to the second have
     /// not been sent again, and count as not sent at all.
     unsent: (u64, u64),
@@ -137,12 +142,22 @@ impl Scoreboard {
             original_cursor: 0,
             retransmissions: VecDeque::new(),
             retransmit_hint: 0,
+            gone_when_sacked: LOST | RETRANSMITTED,
+            unsacked_hint: 0,
             unsent: (0, 0),
             newest_delivered: (0, 0),
             rtt_us: 0,
             advanced: false,
             rate,
         }
+    }
+
+    /// The same with retransmissions as `sacked` says.
+    pub(crate) fn counting(mut self, sacked: SackedRetransmissions) -> Self {
+        if sacked == SackedRetransmissions::InFlight {
+            self.gone_when_sacked = LOST;
+        }
+        self
     }
 
     #[inline]
@@ -337,7 +352,7 @@ impl Scoreboard {
             self.on_delivered(index, record, now_us, min_rtt_us, None);
             // A retransmission of a segment that no longer counts as lost is still in flight.
             let gone = if record.has(LOST) {
-                LOST | RETRANSMITTED
+                self.gone_when_sacked
             } else {
                 0
             };
@@ -513,6 +528,9 @@ impl Scoreboard {
             }
             let record = *self.record(index);
             if record.has(SACKED) {
+                if self.gone_when_sacked & RETRANSMITTED == 0 {
+                    self.set_flags(index, record.flags & !RETRANSMITTED);
+                }
                 continue;
             }
             if !reneged && index != self.first && now_us - record.sent_us < spared_us {
@@ -538,6 +556,23 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn has_retransmissions(&self) -> bool {
         self.waiting > 0
+    }
+
+    /// In place of new data: the first segment above those that were searched for losses that was
+    /// neither SACKed nor sent again, recorded as sent again now. It stays in flight twice.
+    pub(crate) fn retransmit_unsacked(&mut self, now_us: u64) -> Option<Outgoing> {
+        let mut index = self.unsacked_hint.max(self.original_cursor).max(self.first);
+        while index < self.next {
+            let record = *self.record(index);
+            index += 1;
+            if !record.has(SACKED | LOST | RETRANSMITTED) {
+                self.resend(index - 1, now_us);
+                self.unsacked_hint = index;
+                return Some(outgoing(&record));
+            }
+        }
+        self.unsacked_hint = index;
+        None
     }
 
     /// The next lost segment to retransmit, recorded as sent now, and whether it is the first

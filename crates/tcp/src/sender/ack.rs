@@ -326,7 +326,7 @@ impl Sender {
         }
         let advanced = incoming.advanced();
         let r = &mut self.recovery;
-        r.reduce(delivered_pkts, advanced && newly_lost_pkts == 0);
+        r.reduce(delivered_pkts, advanced, newly_lost_pkts);
         if !self.selective && advanced && r.scoreboard.has_retransmissions() {
             // RFC 6582 §3.2 step 3: the next hole is retransmitted in any case.
             let least_pkts = r.scoreboard.in_flight() + 1;

@@ -13,7 +13,7 @@ mod transmit;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples};
+use crate::choices::{ControlRtt, Growth, OldAcks, RttSamples, WithoutNewData};
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::loss::LossDetection;
@@ -42,6 +42,7 @@ pub(crate) struct Sender {
     old_acks: OldAcks,
     /// Only the first partial acknowledgment of a recovery restarts the timer.
     impatient: bool,
+    without_new_data: WithoutNewData,
     lost_syns_reduce_window: bool,
     /// The last RTT sample that the application has not taken.
     last_rtt: Option<Duration>,
@@ -68,6 +69,7 @@ impl Sender {
             growth: config.growth,
             old_acks: config.old_acks,
             impatient: config.impatient,
+            without_new_data: config.without_new_data,
             lost_syns_reduce_window: config.lost_syns_reduce_window,
             last_rtt: None,
             last_sent: SimTime::ZERO,

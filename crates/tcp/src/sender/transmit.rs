@@ -3,6 +3,7 @@
 use backlane_units::SimTime;
 
 use super::Sender;
+use crate::choices::WithoutNewData;
 use crate::recovery::CongestionState;
 use crate::recovery::probe::DueProbe;
 use crate::recovery::space::NewSegment;
@@ -57,6 +58,9 @@ impl Sender {
             }
             self.wait_for_window(now);
         }
+        if let Some(outgoing) = self.unsacked_data(now) {
+            return Some(outgoing);
+        }
         self.pacing.rest();
         let r = &mut self.recovery;
         self.validation.on_burst_end(r, now);
@@ -82,6 +86,26 @@ impl Sender {
         if is_head && !self.impatient && !matches!(r.timers.armed, Timer::Reordering(_)) {
             self.loss.arm_timer(r, now);
         }
+        Some(outgoing)
+    }
+
+    /// In a recovery with nothing lost and no new data left, what is not SACKed.
+    #[inline]
+    fn unsacked_data(&mut self, now: SimTime) -> Option<Outgoing> {
+        let r = &mut self.recovery;
+        let is_due = self.without_new_data == WithoutNewData::Unsacked
+            && r.state == CongestionState::Recovery
+            && !r.scoreboard.has_retransmissions()
+            && r.scoreboard.in_flight() < r.window.cwnd_pkts;
+        if !is_due {
+            return None;
+        }
+        let outgoing = r.scoreboard.retransmit_unsacked(now.as_micros())?;
+        r.statistics.retransmits += 1;
+        r.undo.on_retransmit(now.as_micros());
+        self.on_sent(now);
+        self.pace(now, outgoing.payload_bytes);
+        self.loss.on_sent(&mut self.recovery, now, outgoing);
         Some(outgoing)
     }
 
