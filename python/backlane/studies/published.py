@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 LABEL = "published"
 PLACES = frozenset({"candlesticks", "load", "bars", "bins"})
 """Forms with a place for each group and contender."""
-FORMS = PLACES | {"lines", "ratio", "drops", "traces", "panels", "rates", "ecdf", "density"}
+FORMS = PLACES | {
+    "lines", "ratio", "drops", "traces", "panels", "rates", "ecdf", "density", "displacements",
+}  # fmt: skip
 """Forms that draw published values."""
 _KEYS = {"value", "low", "high", "x", "by", "metric", "flow", "share", "source"}
 _DASHES: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 5}

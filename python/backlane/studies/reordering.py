@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.report.figures import INK, draw, legend
 from backlane.report.series import thin
 from backlane.stats import mean_interval
+from backlane.studies import published
 from backlane.studies.runs import by_seed
 from backlane.studies.style import WIDE_IN, colors, contenders_of, labels, where_of
 from backlane.studies.timed import at, counted, mean
@@ -141,6 +142,9 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
             for name, i in zip(names, bars[contender], strict=True)
         ]
 
+    marks = published.marks(spec)
+    rows += [one.row() for one in marks]
+
     def paint(figure: Figure, axes: Axes) -> None:
         axes.remove()
         panels = figure.subplots(1, len(contenders), sharey=True, squeeze=False)[0]
@@ -155,6 +159,8 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
                 if around.known:
                     ends = around.low * 100, around.high * 100
                     panel.vlines(k, *ends, color=INK, linewidth=thin_line)
+            here = [one for one in marks if one.by in (None, contender)]
+            published.paint_points(panel, here, spec, {})
             in_place = bars[contender][end + 1].mean
             panel.set_title(f"{name}: {in_place:.0%} in place", loc="left", fontsize=9.5)
             panel.set_xticks([places[tick] for tick in ticks], [names[tick] for tick in ticks])
@@ -165,7 +171,7 @@ def displacements(spec: FigureSpec, runs: Runs) -> list[Drawn]:
 
     note = (
         "Reorder density (RFC 5236), all flows by packets; late packets are right of 0. Lines are "
-        "95 % intervals."
+        f"95 % intervals.{published.note(marks)}"
     )
     return [draw(spec.id, spec.title, note, rows, paint, width_in=WIDE_IN)]
 
