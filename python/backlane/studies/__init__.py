@@ -2,7 +2,7 @@
 
 `catalogue` finds a study, `study` and `claims` read its folder, `execution` runs an experiment,
 `runs` and `view` hold its runs. `metrics` with `timed`, `shares`, `slots`, `reordering` and `mesh`
-measure a run; `terms` and `rules` test a claim. `figures` with `curves`, `flows` and `ratios`
+measure a run; `terms` and `rules` test a claim. `figures` with `curves`, `displacements`, `flows` and `ratios`
 draws in the paper's form, in the `style` of the project; `sensitivity` tabulates a result over
 assumptions; `page` writes the verdict, and `reproduction` is the whole of it.
 

@@ -25,7 +25,16 @@ from backlane.report.figures import (
 )
 from backlane.report.series import thin
 from backlane.stats import mean_interval
-from backlane.studies import curves, flows, metrics, published, ratios, reordering, slots
+from backlane.studies import (
+    curves,
+    displacements,
+    flows,
+    metrics,
+    published,
+    ratios,
+    reordering,
+    slots,
+)
 from backlane.studies.metrics import CANDLESTICKS, METRICS
 from backlane.studies.runs import by_seed
 from backlane.studies.study import take
@@ -373,6 +382,7 @@ FORMS: dict[str, Form] = {
     **curves.FORMS,
     **flows.FORMS,
     **ratios.FORMS,
+    **displacements.FORMS,
     **reordering.FORMS,
     **slots.FORMS,
 }
