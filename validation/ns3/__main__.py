@@ -22,6 +22,7 @@ from validation.ns3.wifi import truth as wifi_truth
 from validation.ns3.wifi.figures import draw_saturation
 from validation.ns3.wifi.ours import measured
 from validation.ns3.wifi.works import works
+from validation.ns3.wired_grid import grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ DETAILS = truth.HERE / "details.csv"
 WIFI_DETAILS = truth.HERE / "wifi" / "details.csv"
 MULTIPATH_DETAILS = truth.HERE / "multipath" / "details.csv"
 
-PARTS = ("lte", "wifi", "multipath", "dumbbell")
+PARTS = ("lte", "wifi", "multipath", "dumbbell", "wired_grid")
 
 
 def main() -> int:
@@ -56,7 +57,7 @@ def main() -> int:
         if arguments.speed:
             _measure(programs, parts)
     # cargo test compares the dumbbell: crates/tcp/tests/ns3.rs.
-    compare = {"lte": _lte, "wifi": _wifi, "multipath": _multipath}
+    compare = {"lte": _lte, "wifi": _wifi, "multipath": _multipath, "wired_grid": _wired_grid}
     compared = [compare[part] for part in parts if part in compare]
     lost = [name for comparison in compared for name in comparison(only_check=arguments.check)]
     for name in lost:
@@ -78,6 +79,8 @@ def _record(programs: peer.Peer, parts: Sequence[str]) -> None:
         multipath_truth.record(programs)
     if "dumbbell" in parts:
         dumbbell_truth.record(programs)
+    if "wired_grid" in parts:
+        grid.record(programs)
 
 
 def _measure(programs: peer.Peer, parts: Sequence[str]) -> None:
@@ -174,6 +177,16 @@ def _multipath(*, only_check: bool) -> list[str]:
         multipath_figures.draw(both["udp"], both["tcp"], folder / "spread.png")
     every = [pair for compared in both.values() for pair in compared]
     return [pair.work.name for pair in every if pair.work.name in before and not pair.holds]
+
+
+def _wired_grid(*, only_check: bool) -> list[str]:
+    """Downloads over wires; the numbers of downloads that ns-3 finishes sooner or later."""
+    both = (grid.recorded(), grid.measured())
+    parts = {"wired grid": grid.table(*both), "keys": grid.keys_table()}
+    print("\n\n".join(parts.values()))
+    if not only_check:
+        page.replace(truth.HERE / "wired_grid" / "README.md", parts)
+    return [f"{flows} downloads" for flows in grid.PHASES if not grid.holds(*both, flows)]
 
 
 def _of(scheduler: str, streams: Sequence[truth.Stream]) -> list[truth.Stream]:

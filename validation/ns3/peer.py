@@ -98,7 +98,16 @@ def build(folder: Path) -> Peer:
     if known.returncode:
         raise Missing(f"ns3/lte-module.h is missing. What this needs is {NEEDED}")
     folder.mkdir(parents=True, exist_ok=True)
-    for program in ("cell", "grid", "blocks", "wifi", "aodv", "multipath", "dumbbell"):
+    for program in (
+        "cell",
+        "grid",
+        "blocks",
+        "wifi",
+        "aodv",
+        "multipath",
+        "dumbbell",
+        "wired_grid",
+    ):
         source, output = PROGRAMS / f"{program}.cc", folder / program
         newest = max(file.stat().st_mtime for file in PROGRAMS.iterdir())
         if not output.exists() or output.stat().st_mtime < newest:
