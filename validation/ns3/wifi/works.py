@@ -163,7 +163,7 @@ def chain(hops: int, transport: str, offered_bps: float = 6e6, seconds: float = 
         carrier_sense_dbm=-86.0,
         offered_bps=offered_bps,
         seconds=seconds,
-        runs=3,
+        runs=10,
     )
 
 

@@ -1,0 +1,1 @@
+"""Downloads over a grid of wires, by the phase of their starts."""
