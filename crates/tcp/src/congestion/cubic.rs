@@ -52,8 +52,8 @@ params! {
         ///
         /// ns-3 has it since 3.41 or so; 3.37 does not.
         reno_friendly: bool = true;
-        /// Whether a loss reduces the window, and not what is in flight, whatever threshold_from of
-        /// [tcp] says: as in ns-3 3.37.
+        /// Whether a loss reduces the window, and not what is in flight, as in ns-3 3.37; it takes
+        /// precedence over threshold_from of [tcp].
         reduces_window: bool = false;
         /// What growth counts: in slow start what growth of [tcp] says and packets above, packets,
         /// or acknowledgements.
