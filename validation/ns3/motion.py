@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FILE = TRUTH / "motion.csv"
 TOLERANCE = 0.05
 WARM_UP_S = 1.0
-#: Of ours under fading; ns-3's runs of one hardly differ by the number of the run.
-SEEDS = 5
+#: Runs of a transfer under fading in ns-3, and of all runs under fading here.
+RUNS = 5
 #: 60 km/h, as both write it.
 SPEED_M_PER_S = 16.6666667
 
@@ -96,8 +96,10 @@ def record(programs: Peer) -> None:
         rows: list[dict[str, str | float]] = []
         for work in works():
             fades = PLACES[work.place][2]
-            found = programs.run("cell", *options(work, trace))
-            rows.append({"work": work.name, "fading_sha256": checksum if fades else "", **found})
+            for run in range(1, 1 + (RUNS if fades and work.load in CONTROLS else 1)):
+                found = programs.run("cell", *options(work, trace), f"--RngRun={run}")
+                known = checksum if fades else ""
+                rows.append({"work": work.name, "run": run, "fading_sha256": known, **found})
     write(rows)
 
 
@@ -124,7 +126,7 @@ def options(work: Work, trace: Path) -> list[str]:
 
 
 def recorded() -> dict[str, Result]:
-    """The results of ns-3, by the names of the runs.
+    """The means of ns-3, by the names of the runs.
 
     Raises:
         OSError: when the record is missing.
@@ -136,7 +138,11 @@ def recorded() -> dict[str, Result]:
     ours = hashlib.sha256(text.encode("ascii")).hexdigest()
     if any(row["fading_sha256"] not in ("", ours) for row in rows):
         raise ValueError(f"{FILE} was recorded with another fading trace")
-    return {row["work"]: Result(float(row["goodput_bps"]), float(row["mcs_mean"])) for row in rows}
+    found: dict[str, list[Result]] = {}
+    for row in rows:
+        one = Result(float(row["goodput_bps"]), float(row["mcs_mean"]))
+        found.setdefault(row["work"], []).append(one)
+    return {name: _of(results) for name, results in found.items()}
 
 
 def measured() -> dict[str, Result]:
@@ -148,9 +154,13 @@ def measured() -> dict[str, Result]:
 
 
 def _mean(work: Work, trace: Path) -> Result:
-    """The mean over `SEEDS`, where fading has an offset to draw."""
-    seeds = range(1, 1 + (SEEDS if PLACES[work.place][2] else 1))
-    found = [_run(work, trace, seed) for seed in seeds]
+    """The mean over `RUNS`, where fading has an offset to draw."""
+    seeds = range(1, 1 + (RUNS if PLACES[work.place][2] else 1))
+    return _of([_run(work, trace, seed) for seed in seeds])
+
+
+def _of(found: Sequence[Result]) -> Result:
+    """The mean of several runs."""
     return Result(
         float(np.mean([one.goodput_bps for one in found])),
         float(np.mean([one.mcs_mean for one in found])),
