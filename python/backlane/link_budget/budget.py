@@ -271,6 +271,10 @@ def _notes(link: RadioLink, climate: Climate, rungs: Ladder) -> list[str]:
     notes = []
     if rungs.radio == GENERIC:
         notes.append(f"a generic radio: {rungs.source}")
+    elif rungs.band_ghz is not None and not 0.9 < link.frequencies_ghz[0] / rungs.band_ghz < 1.1:
+        notes.append(
+            f"{rungs.radio}: the levels of {rungs.band_ghz:g} GHz, of its bands the nearest"
+        )
     if rungs.half_duplex:
         notes.append(f"{rungs.radio}: half of the PHY rate each way, without MAC overhead")
     beyond = (

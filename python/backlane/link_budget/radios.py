@@ -127,6 +127,14 @@ def known(name: str) -> str | None:
     return next((radio for radio in names() if _plain(radio) == wanted), None)
 
 
+def ladders() -> list[Ladder]:
+    """Every ladder of the table."""
+    keys = dict.fromkeys((row["radio"], row["band_ghz"], row["channel_mhz"]) for row in _rows())
+    return [
+        ladder(radio, float(band_ghz), float(channel_mhz)) for radio, band_ghz, channel_mhz in keys
+    ]
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
