@@ -117,6 +117,21 @@ def test_diameters_and_eirp_stand_for_gains_and_powers(tmp_path: Path, cli: Cli)
             "R060",
             'rain rate "-4"',
         ),
+        (
+            "from,to,frequency_ghz,bandwidth_mhz,diameter,power\na,b,1e308,28,0.3,9\n",
+            "R060",
+            "cannot be used",
+        ),
+        (
+            "from,to,frequency_ghz,bandwidth_mhz,diameter,power\na,b,-18,28,0.3,9\n",
+            "R060",
+            "the frequency of a–b is -18 GHz",
+        ),
+        (
+            "from,to,frequency_ghz,bandwidth_mhz,diameter,power\na,b,18,28,-0.3,9\n",
+            "R060",
+            "an antenna of -0.3 m",
+        ),
         ("from,to,frequency_ghz\na,b,18\n", "R060", "no bandwidth, no antenna gain or diameter"),
     ],
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import backlane
 from backlane.errors import CODES, BacklaneError
 from backlane.link_budget import (
     Climate,
@@ -25,6 +27,13 @@ from backlane.link_budget import (
     rain_path,
     rate_from_levels,
     rate_from_rain,
+)
+from backlane.link_budget.budget import (
+    BANDWIDTHS_MHZ,
+    FREQUENCIES_GHZ,
+    GAINS_DBI,
+    LENGTHS_KM,
+    POWERS_DBM,
 )
 from backlane.link_budget.rain_cell import mean_radius_km
 from backlane.link_budget.series import DOWN
@@ -333,6 +342,51 @@ def test_a_passing_cell_takes_the_rate_down_and_gives_it_back() -> None:
     # The way back is later than the way down by the hysteresis.
     half = found.rate_bps[0]
     assert (found.rate_bps[:lowest] < half).sum() <= (found.rate_bps[lowest:] < half).sum()
+
+
+def test_rates_become_a_trace_that_a_scenario_replays(tmp_path: Path) -> None:
+    cell = RainCell(80, -1500, 0, 10, 90)
+    times = np.arange(100, 400, 5)
+    budget = compute(replace(MILAN, frequencies_ghz=(38.0, 38.0), radio="CFIP"))
+    series = rate_from_rain(times, cell.along(times - 100, (0, -2500), (0, 2500)), budget)
+    text = series.trace()
+    lines = text.splitlines()
+    assert lines[0] == "time_s,rate_bps"
+    assert lines[1] == f"0.000000,{series.rate_bps[0]:.0f}"
+    assert lines[-1] == f"295.000000,{series.rate_bps[-1]:.0f}"
+    (tmp_path / "rain.csv").write_text(text)
+    scenario = tmp_path / "rain.toml"
+    scenario.write_text(
+        'name = "rain"\nduration = "20 s"\n[topology]\nkind = "chain"\nnodes = 2\n'
+        'link = { rate = "1 Gbit/s", delay = "2 ms" }\n[[server]]\nattach = "enb1"\n'
+        'link = { rate = "10 Gbit/s", delay = "5 ms" }\n[access]\nkind = "trace"\n'
+        'downlink = "rain.csv"\nuplink = "rain.csv"\nat_end = "stop"\nues = 1\n'
+        '[routing]\nprotocol = "shortest-path"\n[[flow]]\nkind = "download"\nsize = "1 MB"\n'
+    )
+    assert backlane.check(scenario) == []
+    gap = rate_from_levels([0, 1], [-50, math.nan], budget.ladder)
+    with pytest.raises(BacklaneError, match="1 of 2 rates are not known"):
+        gap.trace()
+
+
+@settings(deadline=None)
+@given(
+    st.floats(*LENGTHS_KM), st.floats(*FREQUENCIES_GHZ), st.floats(*BANDWIDTHS_MHZ),
+    st.floats(*GAINS_DBI), st.floats(*POWERS_DBM), st.floats(0, 300), st.floats(-2000, 500),
+    st.floats(-90, 90),
+)  # fmt: skip
+def test_every_link_within_the_limits_has_shares_of_a_year(
+    length: float, frequency: float, bandwidth: float, gain: float, power: float, rate: float,
+    gradient: float, latitude: float,
+) -> None:  # fmt: skip
+    link = RadioLink(
+        "a", "b", length, (frequency, frequency), bandwidth, (gain, gain), (power, power),
+        latitude_deg=latitude,
+    )  # fmt: skip
+    found = compute(link, Climate(rate, gradient)).directions[0]
+    assert math.isfinite(found.level_dbm)
+    shares = [step.availability_percent for step in found.steps]
+    assert all(share is not None and 0 <= share <= 100 for share in shares)
 
 
 def test_the_mean_radius_is_excells_and_small_peaks_have_none() -> None:

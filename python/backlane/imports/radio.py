@@ -14,7 +14,14 @@ from backlane.errors import BacklaneError
 from backlane.imports.model import count, shown
 from backlane.imports.quantities import plain, quantity
 from backlane.link_budget import antenna, radios
-from backlane.link_budget.budget import RAIN_RATES_MM_H, Budget, Climate, RadioLink, compute
+from backlane.link_budget.budget import (
+    FREQUENCIES_GHZ,
+    RAIN_RATES_MM_H,
+    Budget,
+    Climate,
+    RadioLink,
+    compute,
+)
 
 if TYPE_CHECKING:
     from backlane.imports.model import Link, Network
@@ -168,9 +175,11 @@ def _gains(row: _Row, frequencies_ghz: tuple[float, float]) -> tuple[float, floa
         if gain is None and dish is not None:
             if not 0 < dish < 100:
                 raise row.error(f"an antenna of {dish:g} m", "write its diameter")
-            if frequencies_ghz[0] > 0:
-                gain = antenna.gain_dbi(dish, frequencies_ghz[0])
-                row.assumed.append(f"gains of antennas with an efficiency of {antenna.EFFICIENCY}")
+            least, most = FREQUENCIES_GHZ
+            # Of another carrier the check of the link names the fault.
+            carrier = min(max(frequencies_ghz[0], least), most)
+            gain = antenna.gain_dbi(dish, carrier)
+            row.assumed.append(f"gains of antennas with an efficiency of {antenna.EFFICIENCY}")
         found.append(gain)
     return row.pair(found[0], found[1], "antenna gain or diameter")
 

@@ -57,13 +57,16 @@ def worst_month_percent(fade_db: float, occurrence: float) -> float:
     if fade_db >= deep or deep <= 0:
         return min(100.0, occurrence * 10 ** (-fade_db / 10))
     at_deep = occurrence * 10 ** (-deep / 10)
-    q_deep = -20 * math.log10(-math.log((100 - at_deep) / 100)) / deep
+    if at_deep >= 100:
+        # Paths of hundreds of kilometres, for which the method is not made.
+        return 100.0
+    q_deep = -20 * math.log10(-math.log1p(-at_deep / 100)) / deep
     q_t = (q_deep - 2) / ((1 + 0.3 * 10 ** (-deep / 20)) * 10 ** (-0.016 * deep))
     q_t -= 4.3 * (10 ** (-deep / 20) + deep / 800)
     q = 2 + (1 + 0.3 * 10 ** (-fade_db / 20)) * 10 ** (-0.016 * fade_db) * (
         q_t + 4.3 * (10 ** (-fade_db / 20) + fade_db / 800)
     )
-    return 100 * (1 - math.exp(-(10 ** (-q * fade_db / 20))))
+    return -100 * math.expm1(-(10 ** (-q * fade_db / 20)))
 
 
 def conversion_db(

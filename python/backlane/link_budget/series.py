@@ -54,6 +54,20 @@ class RateSeries:
         total = float(spans[there].sum())
         return float((spans[there] * rates[there]).sum() / total) if total else float("nan")
 
+    def trace(self) -> str:
+        """The rates as a trace of capacity that `[access] kind = "trace"` reads, from time 0.
+
+        Raises:
+            BacklaneError: R047 when the series has gaps.
+        """
+        import numpy as np
+
+        if np.isnan(self.rate_bps).any():
+            gaps = int(np.isnan(self.rate_bps).sum())
+            raise _unusable(f"{gaps} of {self.rate_bps.size} rates are not known")
+        rows = zip(self.time_s - self.time_s[0], self.rate_bps, strict=True)
+        return "time_s,rate_bps\n" + "".join(f"{time:.6f},{rate:.0f}\n" for time, rate in rows)
+
 
 def rate_from_levels(
     time_s: ArrayLike, level_dbm: ArrayLike, rungs: Ladder, power_dbm: float | None = None
