@@ -158,6 +158,35 @@ def test_links_of_no_length_and_files_without_links_are_refused(tmp_path: Path, 
     assert "R0" in nowhere.err
 
 
+def test_recorded_levels_give_the_rates_that_a_link_had(tmp_path: Path, cli: Cli) -> None:
+    links = files(tmp_path, "link," + HEADER + "l1," + LINK + "l2,b,c,18,56,32,32,10,10,V,RAy17\n")
+    levels = tmp_path / "levels.csv"
+    # Of the RAy17 in 56 MHz, 256QAM is left below -61.4 dBm and entered from -60.1; 128QAM is left
+    # below -64.4. Out of order, with a row twice, a missing level and a gap.
+    levels.write_text(
+        "link,time_unix_s,rx_dbm\nl1,60,-62\nl1,0,-50\nl1,120,-61\nl1,180,\nl1,240,-60\n"
+        "l1,300,-95\nl1,300,-88\nl1,1200,-50\nl1,1260,-50\nl3,0,-50\n"
+    )
+    done = cli("budget", *links, levels, "--json")
+    assert done.code == 0, done.err
+    first, second = (one["recorded"] for one in done.json["links"])
+    assert second == []
+    (one,) = first
+    assert one["median_dbm"] == -60
+    # 60 s at 256QAM, 120 at 128QAM, 60 unknown, 60 at 256QAM, 300 down, 600 unknown, 60 at 256QAM.
+    assert one["known_share"] == pytest.approx(600 / 1260)
+    assert one["shares"] == pytest.approx({"256QAM": 0.3, "128QAM": 0.2, "down": 0.5})
+    assert list(one["shares"]) == ["256QAM", "128QAM", "down"]
+    assert one["mean_bps"] == pytest.approx(0.3 * 337.7e6 + 0.2 * 303.7e6)
+    text = cli("budget", *links, levels).out
+    assert (
+        "recorded: a–b: median -60.0 dBm, mean 162.1 Mbit/s over 21 min, known 47.6% of them: "
+        "256QAM 30.00%, 128QAM 20.00%, down 50.00%"
+    ) in text
+    levels.write_text("link,time_unix_s,rx_dbm\nl1,60,-62\nl2,0,\n")
+    assert "recorded: a–b: no two levels" in cli("budget", *links, levels).out
+
+
 def test_the_radios_are_listed(cli: Cli) -> None:
     listed = cli("budget", "--radios").out
     for name in link_budget.names():

@@ -11,9 +11,12 @@ from backlane.cli import output
 from backlane.cli.app import Verb, json_option
 from backlane.errors import BacklaneError
 from backlane.imports.model import KINDS, shown
+from backlane.link_budget.series import DOWN
+from backlane.text import span
 
 if TYPE_CHECKING:
     from backlane.imports import Network
+    from backlane.imports.radio import Recorded
     from backlane.link_budget import Budget, Direction
     from backlane.link_budget.budget import StepBudget
 
@@ -40,7 +43,8 @@ def _list_radios(context: click.Context, _parameter: click.Parameter, value: boo
     ),
     help="Compute the link budgets of a table of radio links: level, step and rate, fade margin, "
     "rain attenuation and availability. FILES are read as by `backlane import`: sites with "
-    "latitude and longitude, links with frequency, bandwidth, antenna gain or diameter, and power.",
+    "latitude and longitude, links with frequency, bandwidth, antenna gain or diameter, and power; "
+    "recorded levels give the rates that a link had.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -90,7 +94,7 @@ def command(
     """Compute and print."""
     from backlane import imports
     from backlane.imports.places import Ruler
-    from backlane.imports.radio import Defaults, budget_of
+    from backlane.imports.radio import Defaults, budget_of, recorded
 
     network = imports.Network()
     try:
@@ -105,11 +109,19 @@ def command(
     defaults = Defaults(radio, losses, noise_figure, rain_rate, gradient)
     ruler = Ruler()
     found = [budget_of(link, network, defaults, ruler) for link in network.links]
+    records = [recorded(link, network, one) for link, one in zip(network.links, found, strict=True)]
     if as_json:
+        links = [
+            as_dict(one) | {"recorded": [_recorded(each, one) for each in record]}
+            for one, record in zip(found, records, strict=True)
+        ]
         notes = [{"kind": note.kind, "text": note.text} for note in network.notes]
-        output.emit({"ok": True, "links": [*map(as_dict, found)], "notes": notes})
+        output.emit({"ok": True, "links": links, "notes": notes})
         return
     show(found)
+    for one, record in zip(found, records, strict=True):
+        for each in record:
+            output.tell(_record_line(each, one))
 
 
 def _say(network: Network) -> None:
@@ -164,6 +176,37 @@ def availability_text(one: StepBudget) -> str:
     least, most = SHARES_PERCENT
     sign = {least: "≥ ", most: "≤ "}.get(one.rain_percent or 0.0, "")
     return f"{sign}{share:.4f}".rstrip("0").rstrip(".")
+
+
+def _modes(each: Recorded, budget: Budget) -> dict[str, float]:
+    """The share of the known time in each step, the fastest first."""
+    return {
+        "down" if step == DOWN else budget.ladder.steps[step].mode: share
+        for step, share in sorted(each.series.shares.items(), reverse=True)
+    }
+
+
+def _record_line(each: Recorded, budget: Budget) -> str:
+    link, series = budget.link, each.series
+    name = f"{shown(link.a)}–{shown(link.b)}{f' {shown(each.direction)}' if each.direction else ''}"
+    if not series.known_share:
+        return f"recorded: {name}: no two levels that follow each other"
+    shares = ", ".join(f"{mode} {share:.2%}" for mode, share in _modes(each, budget).items())
+    return (
+        f"recorded: {name}: median {each.median_dbm:.1f} dBm, mean {series.mean_bps / 1e6:.4g} "
+        f"Mbit/s over {span(float(series.time_s[-1] - series.time_s[0]))}, known "
+        f"{series.known_share:.1%} of them: {shares}"
+    )
+
+
+def _recorded(each: Recorded, budget: Budget) -> dict[str, Any]:
+    return {
+        "direction": each.direction,
+        "median_dbm": each.median_dbm,
+        "mean_bps": each.series.mean_bps,
+        "known_share": each.series.known_share,
+        "shares": _modes(each, budget) if each.series.known_share else {},
+    }
 
 
 def as_dict(budget: Budget) -> dict[str, Any]:

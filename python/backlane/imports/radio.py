@@ -6,8 +6,10 @@ links without a rate the one of their budget; `backlane budget` prints all of it
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from backlane.errors import BacklaneError
@@ -22,6 +24,7 @@ from backlane.link_budget.budget import (
     RadioLink,
     compute,
 )
+from backlane.link_budget.series import RateSeries, rate_from_levels
 
 if TYPE_CHECKING:
     from backlane.imports.model import Link, Network
@@ -34,6 +37,8 @@ _POLARIZATIONS = {
     "h": "H", "horizontal": "H", "hor": "H", "horiz": "H",
     "c": "C", "circular": "C", "rhcp": "C", "lhcp": "C",
 }  # fmt: skip
+MOST_GAP_S = 300.0
+"""A recorded level holds no longer: `traces` counts longer ones as gaps."""
 _BOTH = re.compile(r"dual|both|x|xpol|xpic|co-?channel dual|[hv] ?[/+&,] ?[hv]|hv|vh")
 _KINDS = {
     "frequency": "frequency", "bandwidth": "frequency", "gain": "gain", "diameter": "length",
@@ -245,6 +250,46 @@ def budget_of(link: Link, network: Network, defaults: Defaults, ruler: Ruler) ->
                 f"write mm/h from {least:g} to {most:g}",
             )
     return compute(link_of(link, network, defaults, ruler), Climate(rain, defaults.gradient_n_km))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Recorded levels of one direction of a link.
+
+    Attributes:
+        direction: as the file calls it; empty if it has one alone.
+        median_dbm: of the levels.
+        series: the rates that the radio of the budget has with them.
+    """
+
+    direction: str
+    median_dbm: float
+    series: RateSeries
+
+
+def recorded(link: Link, network: Network, budget: Budget) -> list[Recorded]:
+    """The rates of a link with its recorded levels, for each direction that has any.
+
+    A level holds until the next one, but at most for `MOST_GAP_S`; then its rate is not known.
+    """
+    found = []
+    for (name, direction), samples in network.level_series.items():
+        if name != link.more.get("link"):
+            continue
+        # Of one time, the last row counts.
+        points = sorted(dict(samples).items())
+        levels = [level for _, level in points if not math.isnan(level)]
+        if not levels:
+            continue
+        held: list[tuple[float, float]] = []
+        for time, level in points:
+            if held and time - held[-1][0] > MOST_GAP_S:
+                held.append((held[-1][0] + MOST_GAP_S, math.nan))
+            held.append((time, level))
+        times, values = zip(*held, strict=True)
+        series = rate_from_levels(times, values, budget.ladder, budget.link.powers_dbm[0])
+        found.append(Recorded(direction, median(levels), series))
+    return found
 
 
 def _rounded(rate_bps: float) -> float:

@@ -54,6 +54,28 @@ class RateSeries:
         total = float(spans[there].sum())
         return float((spans[there] * rates[there]).sum() / total) if total else float("nan")
 
+    @property
+    def shares(self) -> dict[int, float]:
+        """The share of the known time in each step, `DOWN` among them, as `mean_bps` counts it."""
+        import numpy as np
+
+        spans, steps = np.diff(self.time_s), self.step[:-1]
+        there = ~np.isnan(self.rate_bps[:-1])
+        total = float(spans[there].sum())
+        return {
+            int(step): float(spans[there & (steps == step)].sum()) / total
+            for step in np.unique(steps[there])
+        }
+
+    @property
+    def known_share(self) -> float:
+        """The share of the time in which the rate is known; 0 for a single value."""
+        import numpy as np
+
+        spans = np.diff(self.time_s)
+        there = ~np.isnan(self.rate_bps[:-1])
+        return float(spans[there].sum() / spans.sum()) if spans.size else 0.0
+
     def trace(self) -> str:
         """The rates as a trace of capacity that `[access] kind = "trace"` reads, from time 0.
 
