@@ -187,6 +187,16 @@ def test_recorded_levels_give_the_rates_that_a_link_had(tmp_path: Path, cli: Cli
     assert "recorded: a–b: no two levels" in cli("budget", *links, levels).out
 
 
+def test_links_that_are_no_radio_links_are_left_out_and_counted(tmp_path: Path, cli: Cli) -> None:
+    done = cli("budget", *files(tmp_path, HEADER + LINK + "b,c,,,,,,,,\n"), "--json")
+    assert [(one["a"], one["b"]) for one in done.json["links"]] == [("a", "b")]
+    assert {
+        "kind": "dropped", "text": "1 link without a frequency, an antenna and a power",
+    } in done.json["notes"]  # fmt: skip
+    none = cli("budget", *files(tmp_path, "from,to,rate_mbps\na,b,100\n"))
+    assert (none.code, "error[R060]: none of 1 link has a frequency" in none.err) == (2, True)
+
+
 def test_the_radios_are_listed(cli: Cli) -> None:
     listed = cli("budget", "--radios").out
     for name in link_budget.names():

@@ -181,7 +181,7 @@ def test_a_step_with_less_power_needs_a_higher_level() -> None:
     assert rungs.at(-90.9) == 0
 
 
-def test_multipath_takes_its_share_and_a_short_link_has_none_to_speak_of() -> None:
+def test_multipath_takes_its_share_of_a_long_link_alone() -> None:
     long = replace(
         MILAN, length_km=30.0, frequencies_ghz=(7.0, 7.0), radio="generic", latitude_deg=45.0,
         gains_dbi=(38.0, 38.0), powers_dbm=(28.0, 28.0),

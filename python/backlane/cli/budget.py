@@ -94,7 +94,7 @@ def command(
     """Compute and print."""
     from backlane import imports
     from backlane.imports.places import Ruler
-    from backlane.imports.radio import Defaults, budget_of, recorded
+    from backlane.imports.radio import Defaults, budget_of, radio_links, recorded
 
     network = imports.Network()
     try:
@@ -104,19 +104,20 @@ def command(
         raise
     if not network.links:
         raise BacklaneError("R046", "the files list no link", files[0], "give a table of links")
+    links = radio_links(network)
     if not as_json:
         _say(network)
     defaults = Defaults(radio, losses, noise_figure, rain_rate, gradient)
     ruler = Ruler()
-    found = [budget_of(link, network, defaults, ruler) for link in network.links]
-    records = [recorded(link, network, one) for link, one in zip(network.links, found, strict=True)]
+    found = [budget_of(link, network, defaults, ruler) for link in links]
+    records = [recorded(link, network, one) for link, one in zip(links, found, strict=True)]
     if as_json:
-        links = [
+        rows = [
             as_dict(one) | {"recorded": [_recorded(each, one) for each in record]}
             for one, record in zip(found, records, strict=True)
         ]
         notes = [{"kind": note.kind, "text": note.text} for note in network.notes]
-        output.emit({"ok": True, "links": links, "notes": notes})
+        output.emit({"ok": True, "links": rows, "notes": notes})
         return
     show(found)
     for one, record in zip(found, records, strict=True):

@@ -79,6 +79,27 @@ def wants_budget(link: Link) -> bool:
     return "frequency" in link.more and any(part in link.more for part in _PARTS)
 
 
+def radio_links(network: Network) -> list[Link]:
+    """The links that are radio links by their columns; a note names how many others there are.
+
+    Raises:
+        BacklaneError: R060 when none is.
+    """
+    found = [link for link in network.links if any(k in link.more for k in ("frequency", *_PARTS))]
+    others = len(network.links) - len(found)
+    if not found:
+        raise BacklaneError(
+            "R060",
+            f"none of {count(network.links, 'link')} has a frequency, an antenna or a power",
+            network.sources[-1].path,
+            "`backlane import --columns` lists the names of columns",
+        )
+    if others:
+        text = f"{count(others, 'link')} without a frequency, an antenna and a power"
+        network.note("dropped", text)
+    return found
+
+
 class _Row:
     """The values of a link, and what was assumed in their place."""
 
