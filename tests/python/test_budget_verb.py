@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+import tempfile
 from pathlib import Path
 
 import pytest
 from conftest import Cli
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from backlane import link_budget
 from backlane.errors import BacklaneError
-from backlane.imports import Options, run
+from backlane.imports import Network, Options, read, run
+from backlane.imports.places import Ruler
+from backlane.imports.radio import Defaults, budget_of, radio_links
 
 SITES = "id,latitude,longitude\na,44.0,10.0\nb,44.02,10.0\nc,44.02,10.05\n"
 HEADER = "from,to,frequency_ghz,bandwidth_mhz,gain_a,gain_b,power_a,power_b,polarization,radio\n"
@@ -195,6 +201,44 @@ def test_links_that_are_no_radio_links_are_left_out_and_counted(tmp_path: Path, 
     } in done.json["notes"]  # fmt: skip
     none = cli("budget", *files(tmp_path, "from,to,rate_mbps\na,b,100\n"))
     assert (none.code, "error[R060]: none of 1 link has a frequency" in none.err) == (2, True)
+
+
+ODD = st.sampled_from(
+    ["", "nan", "inf", "-1", "0", "1e-300", "1e308", "1e400", "18", "18 GHz", "5800 MHz", "x", "V",
+     "dual", "RAy17", "0.3", "60 dBm", "1,5", "\u221220", "999999999999999999999"]
+)  # fmt: skip
+FINE = ["18", "28", "32", "0.3", "10", "", "V", "RAy17", "1", "", "35", "19"]
+"""A link that has a budget; a test changes up to three of its values."""
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 11), ODD), max_size=3).map(
+            lambda changes: [dict(changes).get(at, value) for at, value in enumerate(FINE)]
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_no_value_of_a_table_breaks_a_budget_or_an_import(rows: list[list[str]]) -> None:
+    header = (
+        "from,to,frequency_ghz,bandwidth_mhz,gain_a,diameter_b,power_a,eirp,polarization,radio,"
+        "losses,noise_figure,rain_rate,frequency_b\n"
+    )
+    lines = "".join("a,b," + ",".join(f'"{value}"' for value in row) + "\n" for row in rows)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = files(Path(folder), header + lines)
+        network = Network()
+        try:
+            read(paths, Options(), network)
+            ruler = Ruler()
+            for link in radio_links(network):
+                found = budget_of(link, network, Defaults(), ruler)
+                assert math.isfinite(found.worse.level_dbm)
+        except BacklaneError as error:
+            assert error.code in ("R060", "R061")
+        assert "[[flow]]" in run(paths, Options()).written.scenario
 
 
 def test_the_radios_are_listed(cli: Cli) -> None:
