@@ -276,6 +276,19 @@ CODES: dict[str, tuple[str, str]] = {
         "--method approximate bounds the rate of the least flow to a proven gap, for networks of "
         "10 000 nodes and more.",
     ),
+    "R060": (
+        "no link budget",
+        "A link lacks what its budget needs, or has a value that no link has. A budget needs the "
+        "frequency, the bandwidth, a transmit power or EIRP, an antenna gain or diameter, and "
+        "positions of both sites or a length; `backlane import --columns` lists the names of "
+        "columns. The message names the link and the value.",
+    ),
+    "R061": (
+        "radio does not fit",
+        "A link names a radio that is not known, or its frequency or bandwidth is none of that "
+        "radio. `backlane budget --radios` lists radios with their bands and channels; --radio "
+        "generic takes a radio of any frequency and channel.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

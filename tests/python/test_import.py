@@ -302,6 +302,15 @@ def shown(command: str, folder: Path) -> str:
         env={**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
         check=False,
     )
+    # Tables are padded with spaces, which have no place in a page.
+    return re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
+
+
+def printed_by(code: str, folder: Path) -> str:
+    """What a program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
@@ -323,7 +332,7 @@ def test_the_guide_shows_what_its_commands_print(tmp_path: Path) -> None:
         return f"{found[1]}{shown(found[2], tmp_path)}```\n"
 
     block = re.compile(
-        r"(^```sh\n(backlane (?:import|check)[^\n]*)\n```\n\n```text\n).*?^```\n",
+        r"(^```sh\n(backlane (?:import|check|budget)[^\n]*)\n```\n\n```text\n).*?^```\n",
         re.DOTALL | re.MULTILINE,
     )
     fresh = block.sub(printed, page)
@@ -336,7 +345,14 @@ def test_the_guide_shows_what_its_commands_print(tmp_path: Path) -> None:
         fresh,
         flags=re.DOTALL | re.MULTILINE,
     )
-    assert commands == 6
+    assert commands == 7
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    fresh = re.sub(
+        r"(^```text printed\n).*?(^```$)",
+        lambda found: found[1] + printed_by(code, tmp_path) + found[2],
+        fresh,
+        flags=re.DOTALL | re.MULTILINE,
+    )
     if os.environ.get("UPDATE_GOLDEN") and fresh != page:
         GUIDE.write_text(fresh, encoding="utf-8")
     else:

@@ -22,6 +22,7 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 VERBS = {
     "init": "Write a commented scenario file to begin with.",
     "import": "Make a scenario of a network that other programs describe.",
+    "budget": "Compute the link budgets of a table of radio links.",
     "check": "Check a scenario file without running it.",
     "bound": "Compute what no routing could beat, without a packet.",
     "run": "Run one scenario and write its results folder.",

@@ -4,7 +4,8 @@
 of formats and recognises them by content; each has a module of its own, and tables share one
 declaration of column names (`columns`). `reading` bounds what is read, `places` checks positions
 and measures lengths, `merge` joins directions and parallel links, `pieces` adds links by a rule or
-between pieces, `write` is the only writer. What is understood, left out, added or assumed is a
+between pieces, `radio` makes link budgets of links that have antennas and powers, `write` is the
+only writer. What is understood, left out, added or assumed is a
 note, which the command prints and the scenario keeps.
 """
 

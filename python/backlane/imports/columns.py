@@ -128,8 +128,17 @@ LINK: dict[str, Field] = {
         "antenna_diameter_b", "diameter_b", "antenna_b", "dish_b", "antenna_size_b",
     ), "length", "m"),
     "power": Field((
-        "power", "tx_power", "transmit_power", "txpower", "power_a", "tx_power_a", "eirp",
+        "power", "tx_power", "transmit_power", "txpower", "power_a", "tx_power_a",
     ), "power", "dbm"),
+    "eirp": Field(("eirp", "erp_isotropic", "tx_eirp", "eirp_a"), "power", "dbm"),
+    "losses": Field((
+        "losses", "other_losses", "feeder_loss", "feeder_losses", "cable_loss", "misc_loss",
+        "misc_losses", "system_loss",
+    ), "gain", "db"),
+    "noise_figure": Field(("noise_figure", "nf", "rx_noise_figure"), "gain", "db"),
+    "rain_rate": Field((
+        "rain_rate", "rain_rate_mm_h", "rain_mm_h", "r001", "r0_01", "r001_mm_h", "rain_001",
+    )),
     "power_b": Field(("power_b", "tx_power_b"), "power", "dbm"),
     "polarization": Field(("polarization", "polarisation", "pol")),
     "radio": Field(("radio", "model", "device", "equipment", "sku")),

@@ -27,7 +27,8 @@ _ARROWS = (
 _DIRECTED = frozenset({"tx_site", "rx_site", "tx", "rx", "src", "dst", "pair", "site_pair"})
 _BUDGET = (
     "frequency", "frequency_back", "bandwidth", "gain_a", "gain_b", "diameter_a", "diameter_b",
-    "power", "power_b", "polarization", "radio", "modulation",
+    "power", "power_b", "eirp", "losses", "noise_figure", "rain_rate", "polarization", "radio",
+    "modulation",
 )  # fmt: skip
 _UNIT_OF = {
     "frequency": ("GHz", 1e-9),
@@ -39,6 +40,9 @@ _UNIT_OF = {
     "diameter_b": ("m", 1.0),
     "power": ("dBm", 1.0),
     "power_b": ("dBm", 1.0),
+    "eirp": ("dBm", 1.0),
+    "losses": ("dB", 1.0),
+    "noise_figure": ("dB", 1.0),
 }
 _LINE = re.compile(r"LINESTRING\s*Z?\s*\(([^()]*)\)", re.IGNORECASE)
 

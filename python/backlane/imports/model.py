@@ -162,6 +162,7 @@ class Network:
         wants_links: why there are no links, if the file has a reason.
         unknown: what follows when a link names a site that is not listed.
         levels: a sentence about the recorded levels of each link.
+        level_series: times and levels in dBm of each link and direction; NaN where one is missing.
         spare: sites that links describe in place, for when no file lists them.
         unitless: links whose length has no unit, by the title of the column.
         leave_out: sites that the file lists and a scenario does not take, with the reason.
@@ -180,6 +181,7 @@ class Network:
     wants_links: str | None = None
     unknown: Unknown = "error"
     levels: dict[str, str] = field(default_factory=dict)
+    level_series: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     spare: dict[str, Site] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
     unitless: dict[str, list[Link]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from backlane.errors import BacklaneError
-from backlane.imports import formats, hub, merge, pieces, places, reading, write
+from backlane.imports import formats, hub, merge, pieces, places, radio, reading, write
 from backlane.imports.model import Network, Source, Unknown, count, shown
 from backlane.imports.quantities import quantity, unit_factor
 from backlane.imports.trace_scenario import trace_scenario
@@ -307,6 +307,8 @@ def _complete(network: Network, options: Options) -> None:
     for link in network.links:
         if link.length_m is None:
             link.length_m = ruler.between(network.sites[link.a], network.sites[link.b])
+    if options.rate is None:
+        radio.derive_rates(network, ruler)
     if options.rule:
         pieces.by_rule(network, options.rule, ruler)
     pieces.treat(network, options.pieces, ruler)

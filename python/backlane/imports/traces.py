@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from datetime import datetime, timezone
 from statistics import median
@@ -245,6 +246,7 @@ def levels(table: Table, found: dict[str, Column], network: Network) -> None:
             )
         if not text or text.lower() in ("nan", "na", "null"):
             missing += 1
+            network.level_series.setdefault(key, []).append((stamp, math.nan))
             continue
         value = plain(text)
         if value is None or not -200 < value < 100:
@@ -255,6 +257,7 @@ def levels(table: Table, found: dict[str, Column], network: Network) -> None:
             gaps[key] = gaps.get(key, 0) + 1
         last[key] = stamp
         seen.setdefault(key, []).append((stamp, value))
+        network.level_series.setdefault(key, []).append((stamp, value))
     for (link, direction), samples in seen.items():
         values = [value for _, value in samples]
         text = f"{direction}: " if direction else ""

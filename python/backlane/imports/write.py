@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import __version__
 from backlane.imports.model import count, shown
 from backlane.imports.places import flat
+from backlane.imports.radio import DERIVED
 
 if TYPE_CHECKING:
     from backlane.imports.model import Link, Network, Site
@@ -190,6 +191,8 @@ def _link_line(
         notes.append(f"rate: {link.rate_note}")
         if link.rate_note.startswith("assumed"):
             filled.append("the rate")
+        elif link.rate_note.startswith(DERIVED):
+            filled.append("rate (derived)")
     delay, unsure = delay_of(link, network, assumed)
     if unsure:
         filled.append(unsure)
@@ -433,6 +436,7 @@ def _record(
                 "b": ids[link.b],
                 "rate_bps": link.rate_bps,
                 "rate_back_bps": link.rate_back_bps,
+                "rate_note": link.rate_note,
                 "delay_s": link.delay_s,
                 "length_m": link.length_m,
                 "parallel": link.count,
