@@ -3,7 +3,8 @@
 * A block that starts with a file name (```` ```toml grid.toml ````) has that name as its caption.
 * A link to a folder leads to the list of its files on `folders.md`.
 * The directive `gallery` shows every figure of a folder of pages, each linking to its section.
-* The page of the Python package lists what `backlane.__all__` exports where it is exported.
+* The pages of the Python package have the modules of its interface only.
+* A page that would load anything from the network fails the build.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -41,6 +43,13 @@ def name_blocks(_app: Sphinx, _docname: str, content: list[str]) -> None:
         return f"```{{code-block}} {language}\n:caption: {found[2]}\n"
 
     content[0] = _BLOCK.sub(block, content[0])
+
+
+def set_dashes(_app: Sphinx, document: nodes.document) -> None:
+    """Set the dash between a parameter and its text, which Sphinx leaves to smart quotes."""
+    for text in list(document.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
 
 
 def slug(title: str) -> str:
@@ -160,10 +169,33 @@ def skip(
     return skipped
 
 
+_FETCHED = re.compile(
+    r"<(?:script|img|iframe|source|audio|video)\b[^>]*\bsrc=[\"']?(?:https?:)?//[^\s>]*"
+    r"|<link\b[^>]*\bhref=[\"']?(?:https?:)?//[^\s>]*"
+    r"|(?:@import\s+|url\()[\"']?(?:https?:)?//[^\s)]*"
+)
+
+
+def fetched(text: str) -> list[str]:
+    """What a browser would load from elsewhere for a page or a style sheet."""
+    return _FETCHED.findall(text)
+
+
+def refuse_hosts(app: Sphinx, failure: Exception | None) -> None:
+    """Fail if a page of the site needs the network."""
+    if failure:
+        return
+    for path in sorted(Path(app.outdir).rglob("*")):
+        if path.suffix in (".html", ".css") and (found := fetched(path.read_text("utf-8"))):
+            raise ExtensionError(f"{path} loads {found[0]}")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("gallery", Gallery)
     app.add_directive("folder", Folder)
     app.connect("source-read", name_blocks)
     app.add_post_transform(FolderLinks)
+    app.connect("doctree-read", set_dashes)
+    app.connect("build-finished", refuse_hosts)
     app.connect("autoapi-skip-member", skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
