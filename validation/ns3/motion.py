@@ -17,6 +17,7 @@ import numpy as np
 
 import backlane
 from validation.ns3 import fading
+from validation.ns3.ours import KEYS
 from validation.ns3.truth import BUFFER_BYTES, HERE, TRUTH
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 FILE = TRUTH / "motion.csv"
 TOLERANCE = 0.05
 WARM_UP_S = 1.0
+#: Runs of a transfer under fading in ns-3, and of all runs under fading here.
+RUNS = 5
 #: 60 km/h, as both write it.
 SPEED_M_PER_S = 16.6666667
 
@@ -93,8 +96,10 @@ def record(programs: Peer) -> None:
         rows: list[dict[str, str | float]] = []
         for work in works():
             fades = PLACES[work.place][2]
-            found = programs.run("cell", *options(work, trace))
-            rows.append({"work": work.name, "fading_sha256": checksum if fades else "", **found})
+            for run in range(1, 1 + (RUNS if fades and work.load in CONTROLS else 1)):
+                found = programs.run("cell", *options(work, trace), f"--RngRun={run}")
+                known = checksum if fades else ""
+                rows.append({"work": work.name, "run": run, "fading_sha256": known, **found})
     write(rows)
 
 
@@ -121,7 +126,7 @@ def options(work: Work, trace: Path) -> list[str]:
 
 
 def recorded() -> dict[str, Result]:
-    """The results of ns-3, by the names of the runs.
+    """The means of ns-3, by the names of the runs.
 
     Raises:
         OSError: when the record is missing.
@@ -133,7 +138,11 @@ def recorded() -> dict[str, Result]:
     ours = hashlib.sha256(text.encode("ascii")).hexdigest()
     if any(row["fading_sha256"] not in ("", ours) for row in rows):
         raise ValueError(f"{FILE} was recorded with another fading trace")
-    return {row["work"]: Result(float(row["goodput_bps"]), float(row["mcs_mean"])) for row in rows}
+    found: dict[str, list[Result]] = {}
+    for row in rows:
+        one = Result(float(row["goodput_bps"]), float(row["mcs_mean"]))
+        found.setdefault(row["work"], []).append(one)
+    return {name: _of(results) for name, results in found.items()}
 
 
 def measured() -> dict[str, Result]:
@@ -141,10 +150,24 @@ def measured() -> dict[str, Result]:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "eva60.fad"
         fading.write(trace)
-        return {work.name: _run(work, trace) for work in works()}
+        return {work.name: _mean(work, trace) for work in works()}
 
 
-def _run(work: Work, trace: Path) -> Result:
+def _mean(work: Work, trace: Path) -> Result:
+    """The mean over `RUNS`, where fading has an offset to draw."""
+    seeds = range(1, 1 + (RUNS if PLACES[work.place][2] else 1))
+    return _of([_run(work, trace, seed) for seed in seeds])
+
+
+def _of(found: Sequence[Result]) -> Result:
+    """The mean of several runs."""
+    return Result(
+        float(np.mean([one.goodput_bps for one in found])),
+        float(np.mean([one.mcs_mean for one in found])),
+    )
+
+
+def _run(work: Work, trace: Path, seed: int) -> Result:
     distance_m, speed, fades, end_s = PLACES[work.place]
     motion = f', speed = "{speed} m/s", heading = "outward"' if speed else ""
     chosen = [("access.ue", f'[{{ near = "enb1", distance = "{distance_m} m"{motion} }}]')]
@@ -155,10 +178,10 @@ def _run(work: Work, trace: Path) -> Result:
         chosen.append(("access.scheduler.rule", RULES[work.load]))
     else:
         file = HERE / "transfer.toml"
-        chosen.append(("tcp.congestion_control", CONTROLS[work.load]))
+        chosen += [("tcp.congestion_control", CONTROLS[work.load]), *KEYS[work.load]]
     # A run is the beginning of a longer one, so that a difference is the count of the interval.
     long, short = (
-        backlane.run(file, overrides=[*chosen, ("duration", f"{seconds:g} s")])
+        backlane.run(file, overrides=[*chosen, ("duration", f"{seconds:g} s")], seed=seed)
         for seconds in (end_s, WARM_UP_S)
     )
     bytes_ = [float(run.table("flows")["delivered_bytes"].sum()) for run in (long, short)]

@@ -30,8 +30,16 @@ if TYPE_CHECKING:
 START_S, SAMPLED_S = 0.5, 0.1
 RULES = {"pf": "proportional-fair", "rr": "round-robin"}
 CONTROLS = {"cubic": "cubic", "newreno": "reno", "linuxreno": "reno"}
-#: What a control of ns-3 has beside the profile.
-GROWTH = {"cubic": "ns3", "newreno": "ns3", "linuxreno": "packets"}
+#: What a control of ns-3 has beside the profile: `TcpLinuxReno` is Linux's law.
+KEYS: dict[str, tuple[tuple[str, str], ...]] = {
+    "cubic": (),
+    "newreno": (),
+    "linuxreno": (
+        ("tcp.growth", "packets"),
+        ("tcp.threshold_from", "window"),
+        ("tcp.window_validation", "true"),
+    ),
+}
 
 
 def streams() -> list[Stream]:
@@ -93,7 +101,7 @@ def transfer(control: str) -> dict[str, Floats]:
     """The samples of a transfer, by the record's columns."""
     overrides = (
         ("tcp.congestion_control", CONTROLS[control]),
-        ("tcp.growth", GROWTH[control]),
+        *KEYS[control],
         ("duration", f"{TRANSFER_S[0]:g} s"),
     )
     run = backlane.run(HERE / "transfer.toml", overrides=overrides)

@@ -156,6 +156,8 @@ int main(int argc, char* argv[]) {
         }
     }
 
+    // Before the stack, which reads the congestion control as it is installed.
+    lena::ConfigureTcp("cubic", size - 52, 10, 4 << 20);
     InternetStackHelper internet;
     AodvHelper aodv;
     aodv.Set("EnableHello", BooleanValue(hello));
@@ -181,7 +183,6 @@ int main(int argc, char* argv[]) {
     }
     const bool isTcp = transport == "tcp";
     const std::string factory = isTcp ? "ns3::TcpSocketFactory" : "ns3::UdpSocketFactory";
-    lena::ConfigureTcp("linuxreno", size - 52, 10, 4 << 20);
     PacketSinkHelper sinks(factory, InetSocketAddress(Ipv4Address::GetAny(), 5001));
     auto sink = sinks.Install(nodes.Get(hops)).Get(0)->GetObject<PacketSink>();
     const InetSocketAddress to(interfaces.GetAddress(hops), 5001);

@@ -224,6 +224,8 @@ int main(int argc, char* argv[]) {
 
     Ptr<PacketSink> chainSink;
     if (isChain) {
+        // Before the stack, which reads the congestion control as it is installed.
+        lena::ConfigureTcp("cubic", size - 52, 10, 4 << 20);
         InternetStackHelper internet;
         // RFC 3561's values are ns-3's defaults. Over 802.11 the link layer tells of lost links.
         AodvHelper aodv;
@@ -257,7 +259,6 @@ int main(int argc, char* argv[]) {
         }
         const uint16_t port = 5001;
         const std::string factory = isTcp ? "ns3::TcpSocketFactory" : "ns3::UdpSocketFactory";
-        lena::ConfigureTcp("linuxreno", size - 52, 10, 4 << 20);
         PacketSinkHelper sinks(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
         chainSink = sinks.Install(nodes.Get(last)).Get(0)->GetObject<PacketSink>();
         chainSink->TraceConnectWithoutContext("Rx", MakeCallback(&Meter::OnReceived, &meter));
