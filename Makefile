@@ -9,7 +9,7 @@ FLOORS := $(VENV)-floors
 # Programs outside the workspace that bring models of their own.
 PROGRAMS := $(wildcard examples/*/Cargo.toml)
 
-.PHONY: demo test test-floors wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+.PHONY: demo test test-floors site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: two networks, three routings, one answer with a picture.
@@ -23,8 +23,8 @@ test: $(VENV)/.installed-dev
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	$(BIN)/ruff format --check python tests validation
-	$(BIN)/ruff check python tests validation
+	$(BIN)/ruff format --check python tests validation docs/site
+	$(BIN)/ruff check python tests validation docs/site
 	$(BIN)/mypy
 	cargo test --workspace --quiet
 	for program in $(PROGRAMS); do \
@@ -37,6 +37,14 @@ test: $(VENV)/.installed-dev
 # numpy has wheels for Python 3.10 to 3.12.
 test-floors: $(FLOORS)/.installed
 	$(FLOORS)/bin/pytest tests/python
+
+# The documentation as a site, target/site/index.html; the first warning or dead link fails the build.
+# It needs Python 3.11 or newer and fetches nothing. See docs/site/conf.py.
+site: $(VENV)/.installed-docs
+	rm -rf target/site docs/site/api
+	$(BIN)/python -m sphinx -b html -c docs/site -d target/site-doctrees --fresh-env --jobs auto \
+		--fail-on-warning --keep-going --quiet . target/site
+	@echo "target/site/index.html"
 
 # A wheel in target/wheels that is compiled with a profile of scenes, with the results of a build from
 # source: three builds and two minutes of runs. See CONTRIBUTING.md.
@@ -108,8 +116,8 @@ audit:
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests validation
-	$(BIN)/ruff check --fix python tests validation
+	$(BIN)/ruff format python tests validation docs/site
+	$(BIN)/ruff check --fix python tests validation docs/site
 
 clean:
 	rm -rf target $(VENV) $(FLOORS) results
@@ -128,6 +136,11 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
 	$(BIN)/maturin develop --release --quiet --extras dev
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(BIN)/python $(SOURCES)
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make site needs Python 3.11 or newer: set PYTHON=python3.x and remove $(VENV)"; exit 1; }
+	$(BIN)/maturin develop --release --quiet --extras docs
 	@touch $@ $(VENV)/.installed
 
 $(FLOORS)/.installed: $(BIN)/python $(SOURCES)
