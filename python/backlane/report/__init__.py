@@ -12,7 +12,7 @@ from backlane.files import make_folder, write_bytes, write_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backlane.campaign.pool import Progress
+    from backlane.progress import Progress
     from backlane.report.bounds import Share
     from backlane.report.data import Network
     from backlane.report.figures import Drawn
