@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from backlane.report.figures import Drawn
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """The tables of one run or campaign; read from disk when first used.
 
@@ -179,6 +179,14 @@ class Results:
         from backlane import frames
 
         return frames.figure(self, metric, part)
+
+    def __repr__(self) -> str:
+        made = self.manifest
+        where = "in memory" if self.folder is None else repr(str(self.folder))
+        return (
+            f"<Results of {self.name!r}: {made['runs_finished']} of {made['runs_planned']} runs, "
+            f"{len(self.cells)} cells, {where}>"
+        )
 
     def _repr_html_(self) -> str:
         from backlane import frames

@@ -131,6 +131,13 @@ def test_the_table_of_a_notebook_has_the_means_of_each_cell(done: Path) -> None:
     assert rows[0][3].endswith("ms]")
 
 
+def test_results_and_figures_have_a_short_description(done: Path) -> None:
+    results = backlane.load(done)
+    assert repr(results) == f"<Results of 'small': 16 of 16 runs, 4 cells, {str(done)!r}>"
+    assert "in memory" in repr(results.in_memory())
+    assert len(repr(results.figure("rtt"))) < 300
+
+
 def test_names_in_html_are_text() -> None:
     evil = "<script>alert(1)</script>"
     over = {"routing": [{"label": evil, "protocol": "olsr"}]}

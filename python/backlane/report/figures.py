@@ -11,7 +11,7 @@ import csv
 import io
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.stats import mean_candlestick, mean_interval, paired_difference
@@ -61,9 +61,9 @@ class Drawn:
     key: str
     title: str
     reading: str
-    svg: str
-    png: bytes
-    csv: str
+    svg: str = field(repr=False)
+    png: bytes = field(repr=False)
+    csv: str = field(repr=False)
 
     def _repr_png_(self) -> bytes:
         """The picture in a notebook."""
