@@ -29,7 +29,7 @@ Example:
     ...     seed=3,
     ... )
     >>> result.flows["finish_time_s"].round(2).to_list()
-    [0.88]
+    [0.85]
 """
 
 from __future__ import annotations
