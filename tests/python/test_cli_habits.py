@@ -115,7 +115,7 @@ def test_progress_is_shown_at_once_if_verbose_and_never_if_quiet(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_s = 0.0
-    monkeypatch.setattr(output.time, "monotonic", lambda: at_s)
+    monkeypatch.setattr("backlane.cli.output.time.monotonic", lambda: at_s)
     shown = {}
     for name in ("quiet", "verbose", "debug"):
         output.prepare([])
