@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import linecache
+import re
 import sys
 import traceback
 import warnings
@@ -28,7 +29,7 @@ from backlane.errors import BacklaneError
 from backlane.text import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from types import CodeType
 
 STANDS_ALONE = "the file stands alone: it may import installed packages, but no file beside it"
@@ -184,7 +185,31 @@ def prepare(
     return make
 
 
-def admit(classes: Sequence[Named], scenario: str | Path, allow: bool = False) -> list[str]:
+def variant(base: Base, found: type, parameters: Mapping[str, Any]) -> type:
+    """A class with other values of its parameters, as `with_parameters` returns it.
+
+    The values are part of its name, so that results tell the variants apart.
+
+    Raises:
+        BacklaneError: R020 for a parameter that the class does not have, or a value of another
+            type.
+    """
+    named = "".join(f"_{key}_{value}" for key, value in parameters.items())
+    name = found.__name__ + re.sub(r"\W", "_", named.replace("-", "minus_"))
+    made = type(
+        found.__name__, (found,), {"__module__": found.__module__, "__doc__": found.__doc__}
+    )
+    _set_parameters(made, base, parameters, f"<{found.__name__}>")
+    made.__name__ = made.__qualname__ = name
+    return made
+
+
+def admit(
+    classes: Sequence[Named],
+    scenario: str | Path,
+    allow: bool = False,
+    own: Collection[str] = (),
+) -> list[str]:
     """Decide whether the Python of a scenario may be executed.
 
     A file in the folder of the scenario, or below, is trusted. Text in the scenario itself and a
@@ -194,6 +219,7 @@ def admit(classes: Sequence[Named], scenario: str | Path, allow: bool = False) -
         classes: those that the scenario names.
         scenario: the file that names them.
         allow: execute it wherever it is from.
+        own: texts of classes that the caller passed as objects.
 
     Returns:
         A line for each file that will be executed, to be shown before.
@@ -205,6 +231,8 @@ def admit(classes: Sequence[Named], scenario: str | Path, allow: bool = False) -
     words: dict[str, str] = {}
     for one in classes:
         file = one.file
+        if one.source in own:
+            continue
         if one.path is None:
             why, words[file] = "stands in the scenario itself", f"{file}, as {scenario} brings it,"
         else:
@@ -233,6 +261,7 @@ def authorize(
     scenario: str | Path,
     allow: bool = False,
     say: Callable[[str], None] | None = None,
+    own: Collection[str] = (),
 ) -> None:
     """Do what comes before the first run: `admit`, say what will be executed, `rehearse`.
 
@@ -241,11 +270,12 @@ def authorize(
         scenario: the file that names them.
         allow: execute Python wherever it is from.
         say: shows a line for each file that is about to be executed.
+        own: as for `admit`.
 
     Raises:
         BacklaneError: R025 when one may not be executed, R020 when one cannot be used.
     """
-    for line in admit(classes, scenario, allow):
+    for line in admit(classes, scenario, allow, own):
         if say is not None:
             say(line)
     rehearse(classes, scenario)

@@ -51,6 +51,21 @@ class CongestionControl(ABC):
         self.random = random.Random(seed)
         """Random numbers of this connection alone."""
 
+    @classmethod
+    def with_parameters(cls, **values: bool | int | float | str) -> type[CongestionControl]:
+        """The class with other values of its parameters.
+
+        A class attribute that is a number, a text or a boolean is a parameter.
+
+        Args:
+            values: by the name of the attribute, of the same type.
+
+        Raises:
+            BacklaneError: R020 for a parameter that the class does not have, or a value of another
+                type.
+        """
+        return classes.variant(BASE, cls, values)
+
     def on_established(self, now_s: float, srtt_us: int, mss_bytes: int, window: Window) -> None:
         """The handshake is done and the window is the initial one.
 

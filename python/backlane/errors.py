@@ -197,6 +197,19 @@ CODES: dict[str, tuple[str, str]] = {
         "Upgrade or uninstall the package. If it raises an error in the middle of a study, the "
         "finished runs are kept and used by the next start.",
     ),
+    "R029": (
+        "value has no form in a scenario",
+        "A scenario in a dict, or an override, holds a value that a file cannot hold, such "
+        "as None, a date or an object, or a key that is no text. Texts, numbers, booleans, lists, "
+        "tuples, dicts, paths and NumPy values can be written, and classes of congestion controls "
+        "and routers. A key that shall have no value is left out.",
+    ),
+    "R030": (
+        "there is no such figure",
+        "`Results.figure` draws finish-time, rtt, goodput and fairness. Figures of many contenders "
+        "are divided, and `part` says which one to draw. `backlane report` draws all figures, also "
+        "those of slotted models.",
+    ),
     "R040": (
         "format is not known",
         "`backlane import` recognises files by their content and not by their name; `backlane "
@@ -253,9 +266,11 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R049": (
         "package is missing",
-        "Some imports need a package that Backlane does not bring: xlrd for workbooks of "
+        "Some functions need a package that Backlane does not bring: pandas for "
+        "`Results.to_pandas`, and for imports xlrd for workbooks of "
         "old Excel (.xls), pyproj for projected coordinates, topohub for its collection. "
-        "`pip install 'backlane[import]'` installs them.",
+        "`pip install 'backlane[import]'` installs those of imports, "
+        "`pip install 'backlane[pandas]'` pandas.",
     ),
     "R050": (
         "no path serves a flow",

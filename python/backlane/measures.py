@@ -34,6 +34,7 @@ class FlowMeasures:
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
             that are active at different times may exceed the rate of a link that they share.
         least_goodput_bps: the smallest of them.
+        each_goodput_bps: over the flows.
         delivered_bps: sum over flows of the bytes delivered, over the time of the run: never more
             than the network carries.
         jain: Jain's index of goodput over the finite flows, or over all when none is finite.
@@ -56,6 +57,7 @@ class FlowMeasures:
     rtt_in_order_s: Candlestick
     goodput_bps: float
     least_goodput_bps: float
+    each_goodput_bps: Candlestick
     delivered_bps: float
     jain: float
     retransmits: int
@@ -81,6 +83,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
     unfinished = [flow for flow in finite if flow.get("finish_time_s") is None]
     bounds = [max(traffic_s - float(flow.get("start_s") or 0.0), 0.0) for flow in unfinished]
     fair = finite or flows
+    goodputs = [goodput_bps(flow, traffic_s) for flow in flows]
     return FlowMeasures(
         flows=len(flows),
         finite=len(finite),
@@ -89,8 +92,9 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         ranking_s=_mean(finished + bounds),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
         rtt_in_order_s=candlestick(_known(flows, "rtt_in_order_mean_s")),
-        goodput_bps=_mean([goodput_bps(flow, traffic_s) for flow in flows]),
-        least_goodput_bps=min((goodput_bps(flow, traffic_s) for flow in flows), default=math.nan),
+        goodput_bps=_mean(goodputs),
+        least_goodput_bps=min(goodputs, default=math.nan),
+        each_goodput_bps=candlestick(goodputs),
         delivered_bps=_delivered_bps(flows, traffic_s),
         jain=jain([goodput_bps(flow, traffic_s) for flow in fair]),
         retransmits=_total(flows, "retransmits"),

@@ -17,12 +17,14 @@ from backlane.folder import CAMPAIGN, MANIFEST, require_format
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas
     import polars as pl
 
     from backlane.campaign.plan import Label
+    from backlane.report.figures import Drawn
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """The tables of one run or campaign; read from disk when first used.
 
@@ -33,7 +35,7 @@ class Results:
 
     manifest: dict[str, Any]
     folder: Path | None = None
-    tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
     _captures: dict[str, bytes] = field(default_factory=dict, repr=False)
     _compared: set[str] = field(default_factory=set, repr=False)
 
@@ -103,11 +105,11 @@ class Results:
         Raises:
             BacklaneError: R008 when it is missing, R010 when it is damaged.
         """
-        if name not in self.tables:
+        if name not in self._tables:
             if self.folder is None:
                 raise BacklaneError("R008", f"{name} was not recorded", None, None)
-            self.tables[name] = tables.read(self._require_unchanged(f"{name}.parquet"))
-        return self.tables[name]
+            self._tables[name] = tables.read(self._require_unchanged(f"{name}.parquet"))
+        return self._tables[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table of which only a part is read; for series, which can be large.
@@ -115,11 +117,81 @@ class Results:
         Raises:
             BacklaneError: R008 when it is missing, R010 when it is damaged.
         """
-        if name in self.tables or self.folder is None:
+        if name in self._tables or self.folder is None:
             return self.table(name).lazy()
         import polars as pl
 
         return pl.scan_parquet(self._require_unchanged(f"{name}.parquet"))
+
+    def tables(self) -> list[str]:
+        """The names of all tables, for `table` and `joined`; series begin with ``series/``."""
+        from backlane.tables import names
+
+        plain = [name for name in names() if self.has(name)]
+        return plain + [f"series/{probe}" for probe in self.series]
+
+    def joined(self, name: str = "flows") -> pl.DataFrame:
+        """A table with the cell, the seed and the swept values of each row's run in front.
+
+        Cells that share a run each have its rows.
+
+        Args:
+            name: of the table, as `tables` lists them.
+
+        Raises:
+            BacklaneError: R008 when it is missing, R010 when it is damaged.
+        """
+        from backlane import frames
+
+        return frames.joined(self, name)
+
+    def to_pandas(self, name: str = "flows") -> pandas.DataFrame:
+        """The same for pandas.
+
+        Raises:
+            BacklaneError: R049 when pandas is not installed; as for `joined`.
+        """
+        from backlane import frames
+
+        return frames.to_pandas(self.joined(name))
+
+    def in_memory(self) -> Results:
+        """The same results without their folder."""
+        if self.folder is None:
+            return self
+        every = {name: self.table(name) for name in self.tables()}
+        return Results(self.manifest, _tables=every, _captures=self.captures)
+
+    def figure(self, metric: str = "finish-time", part: int = 1) -> Drawn:
+        """A figure of the report: PNG and SVG, and the numbers in it as CSV.
+
+        A notebook shows it; ``.png`` are the bytes of the picture.
+
+        Args:
+            metric: "finish-time", "rtt", "goodput" (candlesticks over flows, and the 95 % interval
+                of the mean over seeds) or "fairness".
+            part: a figure with many candlesticks is divided; which part.
+
+        Raises:
+            BacklaneError: R030 for another metric or part, or a slotted model, R019 when no run
+                has finished.
+        """
+        from backlane import frames
+
+        return frames.figure(self, metric, part)
+
+    def __repr__(self) -> str:
+        made = self.manifest
+        where = "in memory" if self.folder is None else repr(str(self.folder))
+        return (
+            f"<Results of {self.name!r}: {made['runs_finished']} of {made['runs_planned']} runs, "
+            f"{len(self.cells)} cells, {where}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from backlane import frames
+
+        return frames.html(self)
 
     @property
     def name(self) -> str:
@@ -159,7 +231,7 @@ class Results:
     def has(self, name: str) -> bool:
         """Whether there is a table of this name."""
         in_folder = self.folder is not None and (self.folder / f"{name}.parquet").is_file()
-        return in_folder or name in self.tables
+        return in_folder or name in self._tables
 
     @property
     def radio(self) -> pl.DataFrame:
@@ -206,7 +278,7 @@ class Results:
         if self.folder is not None and (self.folder / "series").is_dir():
             return sorted(path.stem for path in (self.folder / "series").glob("*.parquet"))
         return sorted(
-            name.removeprefix("series/") for name in self.tables if name.startswith("series/")
+            name.removeprefix("series/") for name in self._tables if name.startswith("series/")
         )
 
 

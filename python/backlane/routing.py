@@ -46,6 +46,21 @@ class Router(ABC):
         self.random = random.Random(seed)
         """Random numbers of this node alone."""
 
+    @classmethod
+    def with_parameters(cls, **values: bool | int | float | str) -> type[Router]:
+        """The class with other values of its parameters.
+
+        A class attribute that is a number, a text or a boolean is a parameter.
+
+        Args:
+            values: by the name of the attribute, of the same type.
+
+        Raises:
+            BacklaneError: R020 for a parameter that the class does not have, or a value of another
+                type.
+        """
+        return classes.variant(BASE, cls, values)
+
     def start(self, context: RouterContext) -> None:
         """The run begins, at time zero. Set timers and send first messages here.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from backlane._native import RunResult
     from backlane.campaign.plan import Cell, Plan, Run
+    from backlane.progress import Progress as Bar
 
     Progress = Callable[[float, float, int], None]
 
@@ -46,7 +47,7 @@ def only_run(plan: Plan, file: str | Path) -> Work:
             "R006",
             f"this file is a campaign of {len(plan.runs)} runs",
             file,
-            f"use `backlane campaign run {file}`",
+            f"use `backlane campaign run {file}`; in Python, backlane.sweep",
         )
     return Work(plan, plan.cells[plan.runs[0].cell], plan.runs[0])
 
@@ -76,6 +77,16 @@ def threads_of(resolved: str, threads: int | None) -> dict[str, Any]:
     return {"threads": cost.threads(resolved, core_count()), "at_most": True}
 
 
+def percent(bar: Bar) -> Progress:
+    """The progress of a run as a share of its duration."""
+
+    def update(at_s: float, end_s: float, _events: int) -> None:
+        share = min(at_s / end_s, 1.0) if end_s else 0.0
+        bar.update(100 * share, f"{at_s:.1f} of {end_s:.0f} simulated s")
+
+    return update
+
+
 def simulate(work: Work, progress: Progress | None = None, threads: int | None = None) -> Results:
     """Execute the run and keep everything in memory.
 
@@ -95,7 +106,7 @@ def simulate(work: Work, progress: Progress | None = None, threads: int | None =
     for name, table in (result.tables | series).items():
         found[name] = tables.with_run_id(tables.frame(table), work.run.run_id)
     manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
-    return Results(manifest, tables=found, _captures=result.captures)
+    return Results(manifest, _tables=found, _captures=result.captures)
 
 
 def carry_out(

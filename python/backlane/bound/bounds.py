@@ -6,7 +6,6 @@ import dataclasses
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from backlane.bound.program import Arc, Demand, Resource
 from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from backlane.bound.program import Floats, Integers, Program, Rule
+    from backlane.scenario import Overrides, Scenario, Source
 
 METHODS = ("auto", "exact", "approximate")
 MOST_VARIABLES = 20_000
@@ -104,8 +102,8 @@ class Bound:
 
 
 def of(
-    file: str | Path,
-    overrides: Sequence[tuple[str, str]] = (),
+    file: Scenario | Source,
+    overrides: Overrides = (),
     seed: int | None = None,
     method: str = "auto",
     limit_s: float = LIMIT_S,
@@ -113,9 +111,9 @@ def of(
     """The bounds of a scenario file: one for each cell whose network or flows differ.
 
     Args:
-        file: the scenario; of a campaign, cells that differ only in what no bound depends on, such
-            as the routing, have one bound together.
-        overrides: (key, value) pairs put in place before.
+        file: the scenario: a path, a text or a dict; of a campaign, cells that differ only in what
+            no bound depends on, such as the routing, have one bound together.
+        overrides: values put in place before: a dict, or pairs of key and TOML.
         seed: of the run whose draws count; default: the first of the file.
         method: "exact" for linear programs, "approximate", or "auto" by the size.
         limit_s: time for each linear program, or for the approximation.
@@ -125,12 +123,14 @@ def of(
         BacklaneError: R050, R051, R052, or when the file cannot be read.
     """
     from backlane.campaign.plan import make_plan
+    from backlane.scenario import read
 
-    plan = make_plan(Path(file), overrides, seed)
+    source = read(file, overrides)
+    plan = make_plan(source, seed=seed)
     programs: dict[str, Program] = {}
     cells: dict[str, list[dict[str, Any]]] = {}
     for cell in plan.cells:
-        program = program_of(parsed(cell.resolved), plan.seeds[0], str(file))
+        program = program_of(parsed(cell.resolved), plan.seeds[0], source.name)
         key = identity(program)
         programs.setdefault(key, program)
         cells.setdefault(key, []).append(cell.parameters)

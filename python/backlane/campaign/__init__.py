@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 from backlane import classes, cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
-from backlane.campaign.pool import Outcome, Progress, core_count, run_all
+from backlane.campaign.pool import Outcome, core_count, run_all
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
 from backlane.folder import CAMPAIGN, MANIFEST, require_format, unpublish
+from backlane.progress import Progress, shown
+from backlane.scenario import Overrides, Scenario, Source, read
 from backlane.text import slug
 
 if TYPE_CHECKING:
@@ -41,25 +43,26 @@ class CampaignResult:
 
 
 def run(
-    file: str | Path,
+    file: Scenario | Source,
     out: str | Path | None = None,
     *,
     workers: int | None = None,
     shard: tuple[int, int] | None = None,
-    overrides: Sequence[tuple[str, str]] = (),
-    progress: Progress | None = None,
+    overrides: Overrides = (),
+    progress: Progress | bool | None = None,
     allow_python: bool = False,
     ignore_memory: bool = False,
 ) -> CampaignResult:
-    """Execute all runs of a scenario file that are not finished yet, then write the tables.
+    """Execute all runs of a scenario that are not finished yet, then write the tables.
 
     Args:
-        file: the scenario.
+        file: the scenario: a path, a text in TOML, or a dict with the content of a file.
         out: the campaign folder; default ``results/<name>``.
         workers: threads; default all cores this process may use.
         shard: (i, n): only every n-th run, beginning with the i-th.
-        overrides: (key, value) pairs put in place before the sweep.
-        progress: receives the progress.
+        overrides: values put in place before the sweep: a dict, such as ``{"access.ues": 50}``, or
+            pairs of key and TOML.
+        progress: receives the progress; True shows a bar, None shows one in notebooks.
         allow_python: execute Python that is in the scenario itself or outside of its folder.
         ignore_memory: run even if the estimate exceeds the free memory or disk space.
 
@@ -68,14 +71,16 @@ def run(
             from elsewhere was not allowed, R026 when the memory does not suffice.
         ScenarioError: when the scenario is wrong.
     """
-    plan = make_plan(Path(file), overrides)
-    classes.authorize(plan.classes(), file, allow_python)
+    source = read(file, overrides)
+    plan = make_plan(source)
+    classes.authorize(plan.classes(), source.name, allow_python, own=source.own)
     folder = Path(out) if out is not None else default_folder(plan)
     if not ignore_memory:
         store = Store(folder)
         missing = [one for one in plan.shard(shard) if one.run_id not in store]
-        cost.refuse(plan, workers or core_count(), missing, folder, file)
-    return run_plan(plan, folder, workers, shard, overrides, progress)
+        cost.refuse(plan, workers or core_count(), missing, folder, source.name)
+    with shown(progress, plan.name, len(plan.shard(shard)), "runs") as bar:
+        return run_plan(plan, folder, workers, shard, source.overrides, bar)
 
 
 def default_folder(plan: Plan) -> Path:

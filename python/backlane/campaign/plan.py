@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import native
 from backlane.errors import BacklaneError
-from backlane.files import read_scenario
 from backlane.folder import FORMAT
+from backlane.scenario import Overrides, Scenario, Source, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from backlane.classes import Named
 
@@ -213,18 +212,21 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
 
 
 def make_plan(
-    file: Path, overrides: Sequence[tuple[str, str]] = (), seed: int | None = None
+    scenario: Scenario | Source, overrides: Overrides = (), seed: int | None = None
 ) -> Plan:
-    """Read and check a scenario file and list its runs.
+    """Read and check a scenario and list its runs.
 
     Raises:
-        BacklaneError: when the file cannot be read, or names a Python class that cannot be used.
+        BacklaneError: when the scenario cannot be read, or names a Python class that cannot be
+            used.
         ScenarioError: when the scenario is wrong.
     """
-    text = read_scenario(file)
-    plan = Plan.from_dict(json.loads(native.module().plan(text, str(file), list(overrides), seed)))
+    source = read(scenario, overrides)
+    with source.located():
+        found = native.module().plan(source.text, source.name, source.overrides, seed)
+    plan = Plan.from_dict(json.loads(found))
     if plan.custom_controls or plan.python_routers:
         from backlane import outline
 
-        outline.verify(plan.classes(), file)
+        outline.verify(plan.classes(), source.name)
     return plan

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from backlane import cost, native
 from backlane.campaign.record import DamagedError
@@ -22,20 +22,11 @@ if TYPE_CHECKING:
 
     from backlane.campaign.plan import Plan, Run
     from backlane.campaign.store import Store
+    from backlane.progress import Progress
 
 
 PATIENCE_S = 5.0
 """After this time, workers whose Python cannot be interrupted are abandoned."""
-
-
-class Progress(Protocol):
-    """A receiver of progress."""
-
-    def update(self, done: float, message: str) -> None:
-        """`done` runs are finished; runs in flight count with the simulated fraction."""
-
-    def say(self, text: str) -> None:
-        """A message that the user must see before the work continues."""
 
 
 class Stopped(Exception):

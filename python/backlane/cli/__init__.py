@@ -69,7 +69,7 @@ def execute(words: list[str]) -> int:
     except click.ClickException as error:
         return _usage(error)
     except (KeyboardInterrupt, click.exceptions.Abort):
-        output.say("interrupted")
+        output.error("interrupted")
         return EXIT_INTERRUPTED
     except BacklaneError as error:
         return _known(error)

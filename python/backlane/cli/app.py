@@ -32,6 +32,8 @@ VERBS = {
     "schema": "Print the JSON Schema of the scenario file.",
     "explain": "Explain an error code.",
     "doctor": "Check this installation.",
+    "completions": "Print a script that teaches a shell to complete verbs and options.",
+    "help": "Show the help of a verb.",
 }
 """Every verb with its line of help; the module of a verb is imported when it is used."""
 
@@ -45,6 +47,14 @@ def _set_debug(_context: click.Context, _parameter: click.Parameter, value: bool
     output.state.debug = output.state.debug or value
 
 
+def _set_quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    output.state.quiet = output.state.quiet or value
+
+
+def _set_verbose(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    output.state.verbose = output.state.verbose or value
+
+
 def common_options() -> list[click.Parameter]:
     """Options that every verb takes."""
     return [
@@ -53,7 +63,21 @@ def common_options() -> list[click.Parameter]:
             type=click.Choice(["auto", "always", "never"]),
             expose_value=False,
             callback=_set_color,
-            help="When to colour; auto: on a terminal, and NO_COLOR is respected.",
+            help="When to colour; auto: on a terminal; NO_COLOR and FORCE_COLOR are respected.",
+        ),
+        click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_quiet,
+            help="Show errors and warnings, but no progress and no notes.",
+        ),
+        click.Option(
+            ["-v", "--verbose"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_verbose,
+            help="Show progress from the start, and every second where there is no terminal.",
         ),
         click.Option(
             ["--debug"],
@@ -101,6 +125,13 @@ class Verbs(click.Group, _ExampleFirst):
         self.example = example
         self.params.extend(common_options())
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Print the help if there is nothing to parse."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(self.get_help(ctx))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example, then what click writes."""
         self.write_example(formatter)
@@ -147,7 +178,7 @@ app = _Backlane(
     invoke_without_command=False,
     params=[
         click.Option(
-            ["--version"],
+            ["-V", "--version"],
             is_flag=True,
             is_eager=True,
             expose_value=False,
@@ -210,6 +241,7 @@ def afford(
 def set_option(function: Function) -> Function:
     """Add the option ``--set``."""
     return click.option(
+        "-s",
         "--set",
         "settings",
         multiple=True,

@@ -42,9 +42,9 @@ command = Verbs(
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Campaign folder; default results/<name>."
+    "-o", "--out", type=click.Path(path_type=Path), help="Campaign folder; default results/<name>."
 )
-@click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
+@click.option("-j", "--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
 @click.option("--shard", metavar="i/n", help="Only every n-th run, beginning with the i-th.")
 @set_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run.")
@@ -79,7 +79,7 @@ def run(
         afford(plan, file, folder, True, threads, missing)
         return EXIT_OK
     if left:
-        classes.authorize(plan.classes(), file, allow_python, output.say)
+        classes.authorize(plan.classes(), file, allow_python, output.error)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
         f"on {threads} threads -> {folder}"
@@ -159,7 +159,7 @@ def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
     )
     _say_failures(manifest["failed"])
     if outcome.interrupted:
-        output.say("interrupted; start the same command again to go on")
+        output.error("interrupted; start the same command again to go on")
     if as_json:
         output.emit(
             {

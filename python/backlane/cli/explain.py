@@ -33,7 +33,7 @@ def command(word: str | None, as_json: bool) -> None:
     if word is None:
         _list(as_json)
     elif CODE.fullmatch(word):
-        _code(word.upper(), as_json)
+        _code(f"{word[0].upper()}{word[1:].zfill(3)}", as_json)
     else:
         _key(word, as_json)
 

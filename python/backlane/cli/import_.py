@@ -55,7 +55,9 @@ def _list_columns(context: click.Context, _parameter: click.Parameter, value: bo
     "together: sites, links, levels. What was understood, dropped, added and assumed is printed.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The scenario; default NAME.toml.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="The scenario; default NAME.toml."
+)
 @click.option("--name", help="Name of the scenario; default: the file's.")
 @click.option("--licence", metavar="TEXT", help="Licence of the data, kept with the scenario.")
 @click.option("--rate", metavar="RATE", help='Rate of links without one, as "200 Mbit/s".')

@@ -29,6 +29,8 @@ class _State:
     color: str = "auto"
     json: bool = False
     debug: bool = False
+    quiet: bool = False
+    verbose: bool = False
 
 
 state = _State()
@@ -45,13 +47,16 @@ def prepare(words: Sequence[str]) -> None:
     state.color = "auto"
     state.json = "--json" in words
     state.debug = "--debug" in words
+    state.quiet = state.verbose = False
 
 
 def colored(stream: Any) -> bool:
     """Whether output on `stream` is coloured."""
     if state.color != "auto":
         return state.color == "always"
-    return not os.environ.get("NO_COLOR") and bool(stream.isatty())
+    if os.environ.get("NO_COLOR"):
+        return False
+    return os.environ.get("FORCE_COLOR", "") not in ("", "0") or bool(stream.isatty())
 
 
 # Control characters but tab and newline, those that turn the direction of writing around, other
@@ -84,8 +89,9 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def say(text: str) -> None:
-    """A message on stderr."""
-    _write(clean(text))
+    """A message on stderr, unless the user wants quiet."""
+    if not state.quiet:
+        _write(clean(text))
 
 
 def tell(text: str) -> None:
@@ -149,7 +155,8 @@ def print_table(
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
-        force_terminal=colored(sys.stdout) or None,
+        # Without this, rich itself would follow FORCE_COLOR.
+        force_terminal=colored(sys.stdout) or terminal,
         no_color=not colored(sys.stdout),
         width=None if terminal else 200,
         highlight=False,
@@ -179,11 +186,12 @@ class Bar:
         now_s = time.monotonic()
         if self._first is None:
             self._first = done
-        if now_s - self._started_s < PATIENCE_S:
+        patience_s, every_s = (0.0, 1.0) if state.verbose else (PATIENCE_S, LINE_EVERY_S)
+        if state.quiet or now_s - self._started_s < patience_s:
             return
         if sys.stderr.isatty():
             self._show(done, message)
-        elif now_s - self._line_s >= LINE_EVERY_S:
+        elif now_s - self._line_s >= every_s:
             self._line_s = now_s
             say(self._line(done, message, now_s))
 
@@ -195,7 +203,8 @@ class Bar:
         gained = done - (self._first or 0.0)
         text = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}"
         if gained > 0:
-            left_s = (now_s - self._started_s) / gained * (self._total - done)
+            # The total may be an estimate that is exceeded.
+            left_s = (now_s - self._started_s) / gained * max(self._total - done, 0.0)
             text += f", about {span(left_s)} left"
         return f"{text}, {message}" if message else text
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     "folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="DIR..."
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="The page; default report.html in the first DIR."
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The page; default report.html in the first DIR.",
 )
 @json_option
 def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:

@@ -23,7 +23,7 @@ from backlane.errors import EXIT_INTERRUPTED, EXIT_OK
 @click.option(
     "--store", type=click.Path(path_type=Path), help="Where runs are kept; default results/studies."
 )
-@click.option("--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
+@click.option("-j", "--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
 @json_option
 def command(
     what: str | None, quick: bool, store: Path | None, workers: int | None, as_json: bool
@@ -44,7 +44,7 @@ def command(
         log=output.say,
     )
     if found.interrupted:
-        output.say("interrupted; start the same command again to go on")
+        output.error("interrupted; start the same command again to go on")
         return EXIT_INTERRUPTED
     if as_json:
         output.emit({"ok": True, **found.as_dict()})

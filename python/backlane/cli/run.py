@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
+    "-o",
     "--out",
     type=click.Path(path_type=Path),
     help="Results folder; default results/<name>-<run id>.",
 )
 @set_option
 @click.option(
+    "-j",
     "--threads",
     type=click.IntRange(1, 1024),
     help="Threads of the run; default up to all cores. The results are the same with any number.",
@@ -61,7 +63,7 @@ def command(
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
-    classes.authorize(plan.classes(), file, allow_python, output.say)
+    classes.authorize(plan.classes(), file, allow_python, output.error)
     for remark in single.remarks(work, file):
         output.error(remark["rendered"])
     folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"

@@ -12,7 +12,7 @@ from backlane.files import make_folder, write_bytes, write_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backlane.campaign.pool import Progress
+    from backlane.progress import Progress
     from backlane.report.bounds import Share
     from backlane.report.data import Network
     from backlane.report.figures import Drawn
@@ -112,16 +112,19 @@ def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) ->
 
 def figure_count(folders: Sequence[str | Path]) -> int:
     """About how many figures a report over these folders has, for a progress bar."""
+    from backlane.report.data import CHOICES
     from backlane.results import Results
 
     count = 0
     for folder in folders:
         results = Results.open(Path(folder))
         contenders = {
-            tuple(value for key, value in cell.items() if key.split(".")[0] in ("routing", "tcp"))
+            tuple(value for key, value in cell.items() if key.split(".")[0] in CHOICES)
             for cell in results.cells
         }
-        count += 3 + len(contenders) * (1 + len(results.series))
+        # A map, and one of the channels of a mesh.
+        maps = 1 + results.has("wifi")
+        count += 3 + len(contenders) * (maps + len(results.series))
     return count
 
 

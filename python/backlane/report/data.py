@@ -7,6 +7,7 @@ the same condition, conditions are not compared.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,9 @@ def value_text(key: str, value: Label) -> str:
     word = _WORDS.get(key)
     if word == "UEs":
         return f"{value} UEs"
+    if isinstance(value, str):
+        # A class that was passed as an object.
+        value = re.sub(r"^python:<(.+)>:\w+$", r"\1", value)
     if key.split(".", 1)[0] in CHOICES and isinstance(value, str):
         return value
     return f"{word or key} = {value}"
@@ -122,7 +126,7 @@ def load(folders: Sequence[Path]) -> list[Network]:
     opened = [Results.open(folder) for folder in folders]
     names = [results.name for results in opened]
     return [
-        _network(
+        network_of(
             results,
             results.name if names.count(results.name) == 1 else f"{results.name} ({folder.name})",
         )
@@ -130,7 +134,12 @@ def load(folders: Sequence[Path]) -> list[Network]:
     ]
 
 
-def _network(results: Results, name: str) -> Network:
+def network_of(results: Results, name: str) -> Network:
+    """The cells of results, with the measures of each run.
+
+    Raises:
+        BacklaneError: R019 when no run has finished.
+    """
     if not results.manifest.get("runs_finished"):
         raise BacklaneError(
             "R019", "no run has finished here", results.folder, "see `backlane campaign status`"

@@ -11,7 +11,7 @@ import csv
 import io
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.stats import mean_candlestick, mean_interval, paired_difference
@@ -61,9 +61,13 @@ class Drawn:
     key: str
     title: str
     reading: str
-    svg: str
-    png: bytes
-    csv: str
+    svg: str = field(repr=False)
+    png: bytes = field(repr=False)
+    csv: str = field(repr=False)
+
+    def _repr_png_(self) -> bytes:
+        """The picture in a notebook."""
+        return self.png
 
 
 def _settings() -> dict[str, Any]:
@@ -248,6 +252,9 @@ FINISH_TIME = Metric(
     "finish-time", "Finish time", "finish time in s", 1.0, "s", lambda m: m.finish_time_s
 )
 RTT = Metric("rtt", "Round-trip time", "mean RTT of a flow in ms", 1e3, "ms", lambda m: m.rtt_s)
+GOODPUT = Metric(
+    "goodput", "Goodput", "goodput of a flow in Mbit/s", 1e-6, "mbps", lambda m: m.each_goodput_bps
+)
 
 
 def positions(network: Network) -> list[tuple[str, list[str]]]:
@@ -394,13 +401,13 @@ def _candlestick_reading(rows: Sequence[Sequence[Any]], metric: Metric) -> str:
     last = [row for row in known if row[0] == known[-1][0]]
     low, high = min(last, key=lambda row: row[5]), max(last, key=lambda row: row[5])
     where = f"At {last[0][0]} the" if last[0][0] else "The"
-    name = metric.title.lower()
+    name, unit = metric.title.lower(), metric.unit.replace("mbps", "Mbit/s")
     if low is high:
-        text = f"{where} mean {name} is {number(low[5])} {metric.unit}."
+        text = f"{where} mean {name} is {number(low[5])} {unit}."
     else:
         text = (
-            f"{where} mean {name} lies between {number(low[5])} {metric.unit} ({low[1]}) and "
-            f"{number(high[5])} {metric.unit} ({high[1]})."
+            f"{where} mean {name} lies between {number(low[5])} {unit} ({low[1]}) and "
+            f"{number(high[5])} {unit} ({high[1]})."
         )
     unfinished = sum(row[-1] for row in known) if metric is FINISH_TIME else 0
     if unfinished:

@@ -17,8 +17,8 @@ from backlane.text import number, rate, seconds, span
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from backlane.campaign.pool import Progress
     from backlane.measures import FlowMeasures
+    from backlane.progress import Progress
     from backlane.report.bounds import Shares
     from backlane.report.data import CellData, Network
     from backlane.report.figures import Drawn

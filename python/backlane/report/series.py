@@ -60,6 +60,8 @@ def _figures(
             else (times, [value * scale for value in values])
             for name, (times, values) in _read(cell, seed, probe, column, shared).items()
         }
+        # A rate needs two samples, which a short run may not have.
+        lines = {name: line for name, line in lines.items() if line[0]}
         if not lines:
             continue
         where = f", {cell.condition}" if cell.condition else ""

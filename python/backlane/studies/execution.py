@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane.campaign.plan import Plan
-    from backlane.campaign.pool import Progress
+    from backlane.progress import Progress
     from backlane.studies.study import Alternative, Experiment, Settings
 
 
