@@ -71,9 +71,9 @@ validate-ns3: $(VENV)/.installed
 validate-cost: $(VENV)/.installed
 	$(BIN)/python -m validation.cost
 
-# Every study in full; writes studies/**/README.md. The last full runs took three hours of CPU time,
-# in CPU-seconds: bp_mr_mesh/paper 2590, extensions 1018; tcp_aware_bp/paper 200,
-# extensions 175; tcp_over_lte/paper 120; mesh_reordering/paper 5333, extensions 1082.
+# Every study in full; writes studies/**/README.md. The last full runs took in CPU-seconds, the runs
+# under other assumptions apart: bp_mr_mesh/paper 3310, extensions 1018; tcp_aware_bp/paper 275,
+# extensions 175; tcp_over_lte/paper 533; mesh_reordering/paper 1223, extensions 1082.
 STUDIES := $(patsubst studies/%/study.toml,%,$(wildcard studies/*/*/study.toml))
 reproduce: $(VENV)/.installed
 	for study in $(STUDIES); do $(BIN)/backlane reproduce $$study || exit 1; done
