@@ -15,7 +15,7 @@ from backlane.measures import measure
 from backlane.report.map import Place
 from backlane.report.mesh import Load, paint_mesh
 from backlane.results import Results
-from backlane.studies import figures, flows, metrics, ratios, reordering
+from backlane.studies import displacements, figures, flows, metrics, ratios, reordering
 from backlane.studies.ratios import above
 from backlane.studies.runs import Runs
 from backlane.studies.study import FigureSpec
@@ -221,13 +221,23 @@ def test_displacements_are_drawn_with_what_is_beyond_in_one_bar() -> None:
     found = [replace(run_view(seed=seed), displacements=near) for seed in (1, 2)]
     runs = runs_of([{"tcp": "Linux"}], *found)
     spec = FigureSpec("f", "RD", "displacements", "one", {"by": "tcp"})
-    (drawn,) = reordering.FORMS["displacements"](spec, runs)
+    (drawn,) = displacements.FORMS["displacements"](spec, runs)
     lines = drawn.csv.splitlines()
     assert lines[0] == "tcp,displacement_pkts,seeds,share,low,high"
     # Six on each side, and one bar for what is beyond.
     assert len(lines) == 1 + 15
     assert lines[-1] == "Linux,>6,2,0.005,0.005,0.005"
     assert "Linux,0,2,0.5,0.5,0.5" in lines
+
+
+def test_a_published_share_is_drawn_at_its_displacement() -> None:
+    found = [replace(run_view(seed=1), displacements={0: 0.5, 1: 0.25, -1: 0.25})]
+    runs = runs_of([{"tcp": "Linux"}], *found)
+    published = [{"by": "Linux", "x": 0, "value": 15, "source": "§IV"}]
+    spec = FigureSpec("f", "RD", "displacements", "one", {"by": "tcp", "published": published})
+    (drawn,) = displacements.FORMS["displacements"](spec, runs)
+    assert drawn.csv.splitlines()[-1] == "published,0,Linux,15.0,15.0,§IV"
+    assert "published (§IV)" in drawn.reading
 
 
 def test_cells_that_a_figure_does_not_tell_apart_are_averaged_seed_by_seed() -> None:
@@ -238,7 +248,7 @@ def test_cells_that_a_figure_does_not_tell_apart_are_averaged_seed_by_seed() -> 
     ]
     runs = runs_of([{"tcp": "Linux", "n": 1}, {"tcp": "Linux", "n": 2}], *found)
     spec = FigureSpec("f", "RD", "displacements", "one", {"by": "tcp"})
-    (drawn,) = reordering.FORMS["displacements"](spec, runs)
+    (drawn,) = displacements.FORMS["displacements"](spec, runs)
     # 0.3 and 0.5; Student's t with one degree of freedom is 12.706.
     half = 12.7062 * 0.1
     (row,) = (line.split(",") for line in drawn.csv.splitlines() if line.startswith("Linux,0,"))
