@@ -63,11 +63,7 @@ impl PrrOfNs3 {
             i64::from((limit_bytes as i32).min(room_bytes as i32))
         };
         // The fast retransmit itself is always sent.
-        let least_bytes = if self.out > 0 {
-            0
-        } else {
-            self.mss
-        };
+        let least_bytes = if self.out > 0 { 0 } else { self.mss };
         let allowed_bytes = allowed_bytes.max(i64::from(least_bytes));
         in_flight_pkts + (allowed_bytes / i64::from(self.mss)) as u32
     }
