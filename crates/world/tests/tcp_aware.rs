@@ -122,6 +122,11 @@ rate = "2 Mbit/s"
 [coding]
 [tcp]
 profile = "ns3"
+# Recovery by the RFCs; ns-3's costs the late flow a part of its air.
+rate_reduction = "rfc9937"
+sacked_retransmissions = "arrived"
+next_recovery = "losses"
+without_new_data = "nothing"
 congestion_control = "reno"
 mss = "1000 B"
 receive_buffer = "1 MB"
