@@ -1,7 +1,7 @@
 //! What shrinks or limits the congestion window beside the congestion control.
 //!
-//! [`prr`], [`prr_of_ns3`] and [`rate_halving`] shrink it during a reduction; [`validation`] keeps it from growing
-//! or persisting unused; [`pacing`] spreads the segments that it allows.
+//! [`prr`], [`prr_of_ns3`] and [`rate_halving`] shrink it during a reduction;
+//! [`validation`] keeps it from growing or persisting unused; [`pacing`] spreads the segments that it allows.
 
 pub(crate) mod pacing;
 mod prr;
