@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 import backlane.cli
+
+# The suite draws the same examples on every machine. `HYPOTHESIS_PROFILE=explore pytest tests/python`
+# draws others, and more of them.
+hypothesis.settings.register_profile("suite", derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 BASE = """\
 name = "small"
