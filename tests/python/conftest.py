@@ -16,8 +16,8 @@ import pytest
 
 import backlane.cli
 
-# The suite draws the same examples on every machine. `HYPOTHESIS_PROFILE=explore pytest tests/python`
-# draws others, and more of them.
+# The suite draws the same examples on every machine.
+# `HYPOTHESIS_PROFILE=explore pytest tests/python` draws others, and more of them.
 hypothesis.settings.register_profile("suite", derandomize=True, database=None, deadline=None)
 hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))

@@ -95,8 +95,8 @@ def test_the_share_of_the_year_is_the_inverse_of_the_attenuation(
     )
 
 
-# Below 4 GHz, and in light rain beyond 36 km, equation 32 lets the effective length fall faster than
-# k R^α grows.
+# Below 4 GHz, and in light rain beyond 36 km, equation 32 lets the effective length fall
+# faster than k R^α grows.
 @settings(deadline=None)
 @given(st.floats(4, 100), st.floats(0.01, 35), RAIN, TILT)
 def test_more_rain_and_longer_paths_attenuate_more_and_margins_fail_less(
