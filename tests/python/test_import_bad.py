@@ -571,6 +571,19 @@ def test_damaged_files_are_imported_or_refused_with_a_code(
     only_coded(damaged(SAMPLES[name], draw), tmp_path, name, draw.choice([None, "mst", "gabriel"]))
 
 
+def test_a_rate_beyond_any_link_is_refused_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "net.txt"
+    file.write_text(
+        "?SNDlib native format; type: network; version: 1.0\n"
+        "NODES (\n  a ( 10.0 50.0 )\n  b ( 11.0 50.0 )\n)\n"
+        "LINKS (\n  l1 ( a b ) 1e30 0.00 0.00 0.00 ( )\n)\n"
+    )
+    with pytest.raises(BacklaneError, match="cannot be used") as caught:
+        run([file], Options())
+    assert caught.value.code == "R047"
+    assert "net.txt" in (caught.value.place or "")
+
+
 @SETTINGS
 @given(st.sampled_from([n for n in sorted(SAMPLES) if "json" in n]), st.integers(0, 2**32))
 def test_json_of_other_shapes_is_imported_or_refused_with_a_code(

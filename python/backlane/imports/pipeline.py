@@ -17,6 +17,9 @@ from backlane.text import slug
 if TYPE_CHECKING:
     from pathlib import Path
 
+# No link is faster than 100 Tbit/s, a fibre of all bands; a larger number is a damaged file.
+MAX_RATE_BPS = 1e14
+
 
 @dataclass(frozen=True)
 class Options:
@@ -113,6 +116,7 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
     network.resolve()
     if options.keep:
         _keep_links(network, options.keep)
+    _check_rates(network)
     merge.without_loops(network)
     merge.directions(network)
     if network.positions == "none" and any(s.position for s in network.sites.values()):
@@ -124,6 +128,16 @@ def read(paths: list[Path], options: Options, network: Network | None = None) ->
         places.check_lengths(network)
     _doubtful(network)
     return network
+
+
+def _check_rates(network: Network) -> None:
+    for link in network.links:
+        for rate in (link.rate_bps, link.rate_back_bps):
+            if rate is not None and rate > MAX_RATE_BPS:
+                raise BacklaneError(
+                    "R047", f"a rate of {rate:.3g} bit/s cannot be used", link.place,
+                    "correct the rate or its unit",
+                )  # fmt: skip
 
 
 def _apply_unit(network: Network, unit: str) -> None:
