@@ -41,6 +41,7 @@ struct Page {
     entries: [Entry; PAGE],
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Page>() == 64);
 
 pub(crate) struct Calendar {

@@ -85,6 +85,7 @@ pub(crate) struct ForwardingTable {
     all: Option<Box<ByExit<LinkId>>>,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<ForwardingTable>() == 128);
 
 impl Default for ForwardingTable {

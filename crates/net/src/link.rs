@@ -85,9 +85,12 @@ pub struct Link {
     queued: QueueCounters,
 }
 
-const _: () = assert!(size_of::<Link>() == 192);
-const _: () = assert!(std::mem::offset_of!(Link, free_at) == 64);
-const _: () = assert!(std::mem::offset_of!(Link, from) == 128);
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<Link>() == 192);
+    assert!(std::mem::offset_of!(Link, free_at) == 64);
+    assert!(std::mem::offset_of!(Link, from) == 128);
+};
 
 /// A packet at the far end of a wire.
 pub(crate) struct Arrival {

@@ -78,6 +78,7 @@ pub(crate) struct Node {
     router: bool,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// The nodes and links of a simulation, and the packets on them.

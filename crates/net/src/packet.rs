@@ -151,6 +151,7 @@ impl Packet {
     }
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Packet>() == 64);
 
 /// All packets of a run.

@@ -129,6 +129,7 @@ fn watched<T: Send>(
         let options = Options {
             overrides,
             seed,
+            texts: None,
             read_table: Some(table(Rc::clone(&raised))),
             watch: Some(signals(Rc::clone(&raised))),
         };

@@ -32,11 +32,22 @@ pub type TableReader = Box<dyn Fn(&Path) -> Result<String, TableError>>;
 /// A text and its index among the sources.
 pub(crate) type SourceText = (usize, Rc<str>);
 
+/// Where the files are that a scenario names.
+#[derive(Default)]
+enum Place {
+    /// No file may be read.
+    #[default]
+    Nowhere,
+    /// The folder of the scenario.
+    Folder(PathBuf),
+    /// Texts that the caller has, by the name that the scenario gives them.
+    Texts(BTreeMap<String, String>),
+}
+
 /// Reads the files that a scenario names, each once.
 #[derive(Default)]
 pub(crate) struct Files {
-    /// The folder of the scenario; `None` where no file may be read.
-    folder: Option<PathBuf>,
+    place: Place,
     /// The reader of Parquet files.
     read_table: Option<TableReader>,
     read: BTreeMap<String, Option<SourceText>>,
@@ -49,9 +60,17 @@ impl Files {
             .parent()
             .map_or_else(PathBuf::new, Path::to_path_buf);
         Self {
-            folder: Some(folder),
+            place: Place::Folder(folder),
             read_table,
             read: BTreeMap::new(),
+        }
+    }
+
+    /// These texts by name, and no folder.
+    pub(crate) fn given(texts: BTreeMap<String, String>) -> Self {
+        Self {
+            place: Place::Texts(texts),
+            ..Self::default()
         }
     }
 
@@ -75,21 +94,24 @@ impl Files {
         text
     }
 
-    /// The path of a file that a scenario names; `None` where no file may be read.
+    /// The path of a file that a scenario names; `None` where no folder is read.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
-        Some(self.folder.as_ref()?.join(name))
+        match &self.place {
+            Place::Folder(folder) => Some(folder.join(name)),
+            Place::Nowhere | Place::Texts(_) => None,
+        }
     }
 
     fn load(&self, name: &str, span: Span, problems: &mut Problems) -> Option<SourceText> {
-        let Some(path) = self.path(name) else {
-            let message = "a resolved scenario cannot name files";
-            problems.error(
-                Code::Unreadable,
-                span,
-                message,
-                "resolve the scenario first",
-            );
-            return None;
+        let path = match &self.place {
+            Place::Folder(folder) => folder.join(name),
+            Place::Texts(texts) => return given(texts, name, span, problems),
+            Place::Nowhere => {
+                let message = "a resolved scenario cannot name files";
+                let label = "resolve the scenario first";
+                problems.error(Code::Unreadable, span, message, label);
+                return None;
+            }
         };
         let name = shown::short(name);
         let is_table = path
@@ -153,6 +175,22 @@ impl Files {
             }
         }
     }
+}
+
+/// The text of this name among those that the caller has.
+fn given(
+    texts: &BTreeMap<String, String>,
+    name: &str,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<SourceText> {
+    let Some(text) = texts.get(name) else {
+        let message = format!("\"{}\" is not among the attached files", shown::short(name));
+        problems.error(Code::Unreadable, span, message, "attach the file");
+        return None;
+    };
+    let source = problems.add_source(&shown::short(name), text);
+    Some((source, text.as_str().into()))
 }
 
 /// Why a file is not taken.

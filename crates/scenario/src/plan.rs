@@ -107,6 +107,9 @@ pub struct Options<'a> {
     pub overrides: &'a [(String, String)],
     /// Replaces the file's seed.
     pub seed: Option<u64>,
+    /// The texts of the files that the scenario names, by the names that it gives them. With them
+    /// nothing is read from a disk.
+    pub texts: Option<BTreeMap<String, String>>,
     /// Reads the tables that are no text.
     pub read_table: Option<TableReader>,
     /// May interrupt the check.
@@ -374,9 +377,13 @@ impl Planning {
         {
             normal::share(&mut tree, TOPOLOGY, &mut problems);
         }
+        let files = match options.texts {
+            Some(texts) => Files::given(texts),
+            None => Files::beside(path, options.read_table),
+        };
         let planning = Self {
             tree,
-            files: Files::beside(path, options.read_table),
+            files,
             networks: Networks::of_cells(sweep.as_ref().map_or(1, Sweep::cells)),
             graphs: Graphs::default(),
             problems,

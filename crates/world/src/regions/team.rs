@@ -9,12 +9,19 @@ use backlane_engine::Interrupt;
 use backlane_net::{NodeId, Simulation};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
-use cpu_time::ThreadTime;
 
 use super::divide::Division;
 use super::gate::BreakOnExit;
 use super::windows::{Span, Windows};
 use crate::failures::Failures;
+
+/// The CPU time of the calling thread; zero where the target has no such clock.
+fn thread_cpu() -> Duration {
+    #[cfg(any(unix, windows))]
+    return cpu_time::ThreadTime::now().as_duration();
+    #[cfg(not(any(unix, windows)))]
+    Duration::ZERO
+}
 
 /// A region that another thread runs.
 pub(crate) struct Member {
@@ -197,7 +204,7 @@ impl Others {
                     let _break = BreakOnExit(&windows.gate);
                     // The gate breaks when the run ends.
                     let _: Result<(), Interrupt> = self.help(thread, windows, order);
-                    let cpu_ns = ThreadTime::now().as_duration().as_nanos() as u64;
+                    let cpu_ns = thread_cpu().as_nanos() as u64;
                     self.helpers_cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
                 })
             });
