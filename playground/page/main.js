@@ -1,0 +1,375 @@
+// The page: a scenario is edited and checked, run on all cores, and its results are shown.
+import { charts } from './charts.js';
+import { $, make, save, short } from './dom.js';
+import { Editor } from './editor.js';
+import { map } from './map.js';
+import { measured, spread } from './measures.js';
+import { Crew, Desk } from './pool.js';
+import { MOST_CHARACTERS, packed, unpacked } from './share.js';
+
+/** The name of the scenario in diagnostics and commands. */
+const FILE = 'scenario.toml';
+/** Milliseconds after the last key until the text is checked. */
+const PAUSE = 300;
+/** Events of a run from which the page says that it takes long. */
+const MANY_EVENTS = 50e6;
+
+const state = { files: new Map(), examples: [], answers: [], plan: null, crew: null, shown: false };
+let module;
+let desk;
+let about;
+
+const editor = new Editor($('editor'), () => changed());
+
+start();
+
+async function start() {
+  if (typeof WebAssembly !== 'object') return tell('This browser has no WebAssembly: update it, or install Backlane.');
+  if (typeof CompressionStream !== 'function') tell('This browser cannot make or open links to experiments: update it.');
+  try {
+    const [bytes, examples] = await Promise.all([fetch('engine.wasm'), fetch('examples.json')]);
+    if (!bytes.ok || !examples.ok) throw new Error(`HTTP status ${bytes.status} and ${examples.status}`);
+    module = await WebAssembly.compile(await bytes.arrayBuffer());
+    state.examples = await examples.json();
+  } catch (error) {
+    $('state').textContent = '';
+    return tell(`The simulator could not be loaded: ${error.message}. A page opened from a file cannot load it: serve the folder, for instance with "python -m http.server".`);
+  }
+  desk = new Desk(module);
+  about = (await desk.ask({ do: 'about' })).ok;
+  editor.schema = (await desk.ask({ do: 'schema' })).ok;
+  $('versions').textContent = `Backlane ${about.version}, model version ${about.model_version}; ${navigator.hardwareConcurrency || 2} runs at once`;
+  for (const { name, title } of state.examples) $('example').append(make('option', { value: name }, title));
+  $('example').append(make('option', { value: '' }, 'my own'));
+  await open(location.hash);
+  $('run').disabled = false;
+  $('state').textContent = '';
+}
+
+/** Shows the experiment of a link, or the first example. Nothing runs before a click. */
+async function open(fragment) {
+  try {
+    const linked = await unpacked(fragment);
+    if (!linked) return choose(state.examples[0].name);
+    if (linked.example) return choose(linked.example);
+    show(linked.text, Object.entries(linked.files));
+    $('example').value = '';
+    if (linked.version !== about.model_version) {
+      tell(`This link was made with model version ${linked.version}; this page has ${about.model_version}. A run here may give other results.`);
+    }
+  } catch (error) {
+    tell(`The link cannot be opened: ${error.message}. Ask its sender for the scenario file.`);
+    choose(state.examples[0].name);
+  }
+}
+
+function choose(name) {
+  const example = state.examples.find((one) => one.name === name);
+  if (!example) {
+    tell(`There is no example "${name}".`);
+    return choose(state.examples[0].name);
+  }
+  $('example').value = name;
+  show(example.text, Object.entries(example.files));
+  $('about-example').textContent = example.about;
+}
+
+function show(text, files) {
+  state.files = new Map(files);
+  $('about-example').textContent = '';
+  editor.text = text;
+  listFiles();
+}
+
+$('example').addEventListener('change', () => {
+  if ($('example').value) choose($('example').value);
+});
+
+// Checks ---------------------------------------------------------------------------------------
+
+let pause;
+let asked = 0;
+
+function changed() {
+  clearTimeout(pause);
+  pause = setTimeout(check, PAUSE);
+}
+
+function request(verb) {
+  return { do: verb, text: editor.text, name: FILE, files: Object.fromEntries(state.files) };
+}
+
+async function check() {
+  if (!desk) return;
+  const mine = ++asked;
+  const answer = await desk.ask(request('check'));
+  if (mine === asked) problems(answer.ok ? answer.ok.warnings : answer.diagnostics, answer.error);
+}
+
+function problems(diagnostics, error) {
+  editor.mark(diagnostics, FILE);
+  const rows = diagnostics.map((one) => {
+    const place = one.line ? ` line ${one.line}` : '';
+    const line = make('button', { type: 'button', onclick: () => one.line && editor.go(one.line, one.column) }, `${one.code}${place}`);
+    const help = [one.label, one.help].filter(Boolean).join('. ');
+    const why = make('a', { href: `../docs/errors.html#${one.code.toLowerCase()}` }, 'explanation');
+    return make('li', { class: one.severity }, line, `: ${one.message} `, why, make('pre', {}, help));
+  });
+  if (!rows.length && error) rows.push(make('li', {}, `${error.code}: ${error.message}`, make('pre', {}, error.help ?? '')));
+  $('problems').replaceChildren(...rows);
+}
+
+// Files ----------------------------------------------------------------------------------------
+
+async function attach(list) {
+  for (const file of list) {
+    if (file.size > about.most_files_bytes) {
+      tell(`"${file.name}" has ${(file.size / 2 ** 20).toFixed(0)} MiB; ${about.most_files_bytes / 2 ** 20} MiB are possible here.`);
+      continue;
+    }
+    const text = await file.text();
+    if (file.name.endsWith('.toml')) {
+      editor.text = text;
+      $('example').value = '';
+    } else {
+      state.files.set(file.name, text);
+    }
+  }
+  listFiles();
+  changed();
+}
+
+function listFiles() {
+  const rows = [...state.files].map(([name, text]) => {
+    const remove = () => {
+      state.files.delete(name);
+      listFiles();
+      changed();
+    };
+    const button = make('button', { type: 'button', onclick: remove, 'aria-label': `Remove ${name}` }, 'remove');
+    return make('li', {}, `${name}, ${short(text.length / 1024)} kB `, button);
+  });
+  $('attached').replaceChildren(...rows);
+}
+
+$('attach').addEventListener('change', (event) => attach(event.target.files));
+document.addEventListener('dragover', (event) => {
+  event.preventDefault();
+  document.body.classList.add('drop');
+});
+document.addEventListener('dragleave', () => document.body.classList.remove('drop'));
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  document.body.classList.remove('drop');
+  attach(event.dataTransfer.files);
+});
+
+// Runs -----------------------------------------------------------------------------------------
+
+$('run').addEventListener('click', run);
+$('stop').addEventListener('click', () => {
+  state.crew?.stop();
+  ended('Stopped');
+});
+
+async function run() {
+  tell('');
+  $('run').disabled = true;
+  $('state').textContent = 'Planning';
+  $('cells').replaceChildren();
+  $('detail').replaceChildren();
+  const answer = await desk.ask(request('plan'));
+  if (!answer.ok) {
+    problems(answer.diagnostics, answer.error);
+    $('state').textContent = `${answer.error.code}: ${answer.error.message}`;
+    $('run').disabled = false;
+    return;
+  }
+  const plan = answer.ok;
+  problems(plan.warnings);
+  state.plan = plan;
+  state.shown = false;
+  state.text = editor.text;
+  state.kept = new Map(state.files);
+  state.answers = plan.runs.map(() => null);
+  const costs = plan.runs.map((one) => plan.cells[one.cell].estimate.cpu_s);
+  const long = plan.cells.some((cell) => Number(cell.estimate.events) > MANY_EVENTS);
+  const shares = plan.runs.map(() => 0);
+  const begun = performance.now();
+  const requests = plan.runs.map((one) => ({ do: 'run', resolved: plan.cells[one.cell].resolved, seed: one.seed }));
+  const advance = () => {
+    const all = costs.reduce((sum, cost) => sum + cost, 0);
+    const done = costs.reduce((sum, cost, index) => sum + cost * shares[index], 0) / (all || 1);
+    const passed = (performance.now() - begun) / 1000;
+    const left = done > 0.02 ? `, about ${Math.max(1, Math.ceil((passed * (1 - done)) / done))} s left` : '';
+    const ready = state.answers.filter(Boolean).length;
+    $('progress').value = done;
+    $('state').textContent = `${ready} of ${plan.runs.length} runs${left}${long ? '; a run has more than 50 million events and takes long in a browser' : ''}`;
+  };
+  const crew = new Crew(
+    module,
+    requests,
+    (index, result) => {
+      state.answers[index] = result;
+      shares[index] = 1;
+      advance();
+      table();
+      if (result.ok && !state.shown) {
+        state.shown = true;
+        look(index);
+      }
+    },
+    (index, { now, duration }) => {
+      shares[index] = duration > 0 ? Math.min(now / duration, 0.99) : 0;
+      advance();
+    },
+  );
+  state.crew = crew;
+  $('stop').disabled = false;
+  advance();
+  await crew.finished;
+  if (crew.stopped) return;
+  const took = ((performance.now() - begun) / 1000).toFixed(1);
+  ended(`${plan.runs.length} ${plan.runs.length === 1 ? 'run' : 'runs'} in ${took} s`);
+}
+
+function ended(text) {
+  $('run').disabled = false;
+  $('stop').disabled = true;
+  $('progress').value = 0;
+  const failed = state.answers.filter((answer) => answer?.error);
+  $('state').textContent = failed.length ? `${text}; ${failed.length} failed: ${failed[0].error.code}: ${failed[0].error.message}. ${failed[0].error.help ?? ''}` : text;
+}
+
+// Results --------------------------------------------------------------------------------------
+
+/** The runs of a cell, by their index in the plan. */
+function runsOf(cell) {
+  return state.plan.runs.map((one, index) => ({ ...one, index })).filter((one) => one.cell === cell);
+}
+
+function label(cell) {
+  const words = Object.values(cell.parameters).map(String);
+  return words.length ? words.join(', ') : state.plan.name;
+}
+
+let sorted = { measure: null, up: true };
+
+function table() {
+  const finished = state.answers.filter((answer) => answer?.ok).map((answer) => answer.ok);
+  const measures = measured(finished);
+  let rows = state.plan.cells.filter((cell) => runsOf(cell.index).length).map((cell) => {
+    const runs = runsOf(cell.index).map(({ index }) => state.answers[index]?.ok).filter(Boolean);
+    return { cell, runs, values: measures.map((measure) => ({ ...spread(runs.map(measure.of)), each: runs.map(measure.of) })) };
+  });
+  const column = measures.findIndex((measure) => measure.name === sorted.measure);
+  if (column >= 0) {
+    const key = ({ values }) => values[column].mean ?? Infinity;
+    rows = rows.sort((a, b) => (sorted.up ? key(a) - key(b) : key(b) - key(a)));
+  }
+  const head = make('tr', {}, make('th', { scope: 'col' }, Object.keys(state.plan.cells[0].parameters).join(', ') || 'scenario'), make('th', { scope: 'col' }, 'runs'));
+  measures.forEach((measure) => {
+    const flip = () => {
+      sorted = { measure: measure.name, up: sorted.measure === measure.name ? !sorted.up : measure.better < 0 };
+      table();
+    };
+    const unit = measure.unit ? `, ${measure.unit}` : '';
+    const order = sorted.measure === measure.name ? (sorted.up ? 'ascending' : 'descending') : 'none';
+    head.append(make('th', { scope: 'col', 'aria-sort': order }, make('button', { type: 'button', onclick: flip }, `${measure.name}${unit}`)));
+  });
+  const body = rows.map(({ cell, runs, values }) => {
+    const open = runsOf(cell.index).find(({ index }) => state.answers[index]?.ok);
+    const button = make('button', { type: 'button', disabled: !open, onclick: () => look(open.index) }, label(cell));
+    const row = make('tr', {}, make('td', {}, button), make('td', {}, `${runs.length} of ${runsOf(cell.index).length}`));
+    for (const value of values) {
+      const range = value.n > 1 ? ` [${short(value.low)}, ${short(value.high)}]` : '';
+      row.append(make('td', {}, value.n ? `${short(value.mean)}${range}` : '–'));
+    }
+    return row;
+  });
+  const note = 'Mean over the runs, with the least and the largest run in brackets. A name opens its first run.';
+  const grid = make('table', { 'aria-label': 'Results' }, make('thead', {}, head), make('tbody', {}, ...body));
+  $('cells').replaceChildren(make('p', { class: 'mute' }, note), make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Results' }, grid));
+}
+
+/** Shows one run: its digest, the map and the series; the run is carried out again to record them. */
+async function look(index) {
+  const { cell, seed, run_id: runId } = state.plan.runs[index];
+  const known = state.answers[index].ok;
+  const detail = $('detail');
+  detail.replaceChildren(make('h2', {}, `${label(state.plan.cells[cell])}, seed ${seed}`), make('p', { class: 'mute' }, 'Recording'));
+  const recorded = await record(index);
+  if (state.answers[index]?.ok !== known) return;
+  const run = recorded ?? { ...known, series: {} };
+  const network = (await desk.ask({ do: 'network', resolved: state.plan.cells[cell].resolved })).ok;
+  const drawn = network ? map(network, run) : null;
+  const { element, ready } = charts(run.series);
+  const { digest, events, simulated_s: simulated, ended: end } = known.summary;
+  const facts = make('p', {}, 'Digest ', make('code', { id: 'digest' }, digest), `, run ${runId.slice(0, 12)}, ${Number(events).toLocaleString('en')} events, ${short(simulated)} s simulated (${end}). The same natively, with the scenario saved as ${FILE}:`);
+  const command = make('pre', { class: 'command' }, `backlane run ${FILE}`);
+  const tables = make('div', { class: 'bar' }, 'Tables as CSV:');
+  for (const [name, from] of [...Object.entries(run.tables), ...Object.entries(run.series)]) {
+    tables.append(make('button', { type: 'button', onclick: () => save(`${name}.csv`, 'text/csv', csv(from)) }, name));
+  }
+  const others = make('select', { 'aria-label': 'Other run', onchange: (event) => look(Number(event.target.value)) });
+  state.plan.runs.forEach((one, at) => {
+    if (state.answers[at]?.ok) others.append(make('option', { value: at, selected: at === index }, `${label(state.plan.cells[one.cell])}, seed ${one.seed}`));
+  });
+  detail.replaceChildren(make('h2', {}, 'One run'), make('div', { class: 'bar' }, others), facts, command, tables);
+  if (drawn) detail.append(make('h3', {}, 'Network'), drawn);
+  if (recorded && recorded.summary.digest !== digest) detail.append(make('p', { class: 'notice' }, 'The recorded run has another digest: please report this.'));
+  detail.append(element);
+  ready();
+}
+
+/** The run again with all series, some 200 samples each; null where the scenario has none. */
+async function record(index) {
+  const { cell, seed } = state.plan.runs[index];
+  const simulated = state.answers[index].ok.summary.traffic_s ?? 0;
+  const step = Math.max(1, Math.round((simulated / 200) * 1000));
+  const overrides = [
+    ['record.series', '["cwnd", "queue", "goodput"]'],
+    ['record.interval', `"${step} ms"`],
+    ['record.flows', '[]'],
+    ['record.links', '[]'],
+  ];
+  const ask = { do: 'plan', text: state.text, name: FILE, files: Object.fromEntries(state.kept), overrides };
+  const answer = await desk.ask(ask);
+  if (!answer.ok) return null;
+  const ran = await desk.ask({ do: 'run', resolved: answer.ok.cells[cell].resolved, seed, series: true });
+  return ran.ok ?? null;
+}
+
+function csv(from) {
+  const names = Object.keys(from.columns);
+  const cell = (value) => {
+    const text = value === null ? '' : String(value);
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [names.map(cell).join(',')];
+  for (let row = 0; row < from.rows; row++) lines.push(names.map((name) => cell(from.columns[name].values[row])).join(','));
+  return `${lines.join('\n')}\n`;
+}
+
+// Links ----------------------------------------------------------------------------------------
+
+$('save').addEventListener('click', () => save(FILE, 'application/toml', editor.text));
+$('link').addEventListener('click', async () => {
+  const fragment = await packed({ text: editor.text, files: Object.fromEntries(state.files) }, about.model_version);
+  if (fragment.length > MOST_CHARACTERS) {
+    return tell('The attached files are too large for a link: send the scenario and the files, and attach them on the page.');
+  }
+  history.replaceState(null, '', fragment);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    tell('The link is in the clipboard and in the address bar.');
+  } catch {
+    tell('The link is in the address bar.');
+  }
+});
+addEventListener('hashchange', () => open(location.hash));
+
+function tell(text) {
+  $('notice').textContent = text;
+  $('notice').hidden = !text;
+}

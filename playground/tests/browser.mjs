@@ -1,0 +1,225 @@
+// Uses the page in headless Chromium: node browser.mjs FOLDER [PICTURES]
+// FOLDER is the built playground; with PICTURES, screenshots go there. A failed check ends with 1.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { extname, join, normalize } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.json': 'application/json' };
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const folder = process.argv[2];
+const pictures = process.argv[3];
+
+const server = createServer((request, response) => {
+  const path = normalize(new URL(request.url, 'http://localhost').pathname).replace(/^\/+/, '') || 'index.html';
+  try {
+    const bytes = readFileSync(join(folder, path));
+    response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' }).end(bytes);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = `http://127.0.0.1:${server.address().port}/index.html`;
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS });
+
+const SMALL = `duration = "20 s"
+topology = { kind = "chain", nodes = 3, link = { rate = "10 Mbit/s", delay = "5 ms" } }
+flow = [{ kind = "transfer", from = "enb1", to = "enb3", size = "2 MB" }]
+`;
+const SWEPT = `${SMALL}
+[sweep]
+"tcp.congestion_control" = ["cubic", "reno"]
+seeds = 3
+`;
+
+/** A new page in which every message of the console is a failure. */
+async function opened(fragment = '', options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  page.messages = [];
+  page.on('console', (message) => page.messages.push(message.text()));
+  page.on('pageerror', (error) => page.messages.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith('http://127.0.0.1') && !/^(data|blob):/.test(request.url())) page.messages.push(`loaded ${request.url()}`);
+  });
+  await page.goto(address + fragment);
+  await page.waitForSelector('#run:not([disabled])');
+  return page;
+}
+
+async function write(page, text) {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+}
+
+async function closed(page) {
+  assert.deepEqual(page.messages, [], 'the console is empty and nothing is loaded from elsewhere');
+  await page.context().close();
+}
+
+const checks = {
+  async 'a run shows its digest, charts and map'() {
+    const page = await opened();
+    await write(page, SMALL);
+    await page.click('#run');
+    await page.waitForSelector('.uplot');
+    assert.match(await page.textContent('#digest'), /^[0-9a-f]{16}$/);
+    assert.equal(await page.locator('svg.map circle').count(), 3);
+    await closed(page);
+  },
+
+  async 'the first chart of the demo comes within 4 s of the click'() {
+    const page = await opened();
+    const text = await page.evaluate(() => fetch('examples.json').then((answer) => answer.json()).then((list) => list[0].text));
+    await write(page, text.replace('seeds = 5', 'seeds = 1'));
+    const begun = Date.now();
+    await page.click('#run');
+    await page.waitForSelector('.uplot');
+    console.log(`  from click to first chart: ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+    await closed(page);
+  },
+
+  async 'a sweep fills its table'() {
+    const page = await opened();
+    await write(page, SWEPT);
+    await page.click('#run');
+    await page.waitForFunction(() => /^6 runs in/.test(document.getElementById('state').textContent));
+    assert.equal(await page.locator('#cells tbody tr').count(), 2);
+    assert.match(await page.textContent('#cells tbody tr'), /3 of 3/);
+    await page.locator('#cells thead button').first().click();
+    assert.equal(await page.locator('[aria-sort=ascending]').count(), 1);
+    await closed(page);
+  },
+
+  async 'a stop ends the runs and the page goes on'() {
+    const page = await opened();
+    await write(page, SMALL.replace('"20 s"', '"3600 s"').replace('2 MB', '2 GB'));
+    await page.click('#run');
+    await page.waitForFunction(() => document.getElementById('progress').value > 0);
+    await page.click('#stop');
+    assert.match(await page.textContent('#state'), /^Stopped/);
+    await write(page, SMALL);
+    await page.click('#run');
+    await page.waitForSelector('.uplot');
+    await closed(page);
+  },
+
+  async 'an error is marked at its place'() {
+    const page = await opened();
+    await write(page, SMALL.replace('duration', 'duraton'));
+    await page.waitForSelector('#problems li.error');
+    assert.match(await page.textContent('#problems'), /S010 line 1/);
+    await page.waitForSelector('.cm-lintRange-error');
+    await page.click('#run');
+    await page.waitForFunction(() => /S01/.test(document.getElementById('state').textContent));
+    await closed(page);
+  },
+
+  async 'a link opens the same experiment, and runs nothing by itself'() {
+    const page = await opened();
+    await write(page, SMALL);
+    await page.click('#link');
+    await page.waitForFunction(() => location.hash.startsWith('#v='));
+    const { hash } = new URL(page.url());
+    await closed(page);
+    const again = await opened(hash);
+    assert.match(await again.textContent('.cm-content'), /2 MB/);
+    assert.equal(await again.textContent('#cells'), '');
+    await closed(again);
+    const older = await opened(hash.replace(/v=[^&]*/, 'v=1'));
+    assert.match(await older.textContent('#notice'), /model version 1/);
+    await closed(older);
+  },
+
+  async 'a broken or hostile link says so and does nothing'() {
+    for (const hash of ['#v=7&s=AAAA', '#s=%3Cscript%3E', '#example=%3Cimg%20src=x%20onerror=alert(1)%3E']) {
+      const page = await opened(hash);
+      await page.waitForSelector('#notice:not([hidden])');
+      assert.equal(await page.locator('img, script:not([src])').count(), 0);
+      await closed(page);
+    }
+  },
+
+  async 'a name with markup stays text'() {
+    const page = await opened();
+    await write(page, `name = "<img src=x onerror=alert(1)>"\n${SMALL}`);
+    await page.click('#run');
+    await page.waitForSelector('.uplot, #problems li');
+    assert.equal(await page.locator('img').count(), 0);
+    await closed(page);
+  },
+
+  async 'a dropped CSV is a file of the scenario'() {
+    const page = await opened();
+    await write(page, SMALL.replace(/topology = .*/, 'topology = { kind = "sites", sites = "mine.csv", connect = "nearest 1", link = { rate = "10 Mbit/s" } }'));
+    const drop = await page.evaluateHandle(() => {
+      const list = new DataTransfer();
+      list.items.add(new File(['id,x,y\nenb1,0,0\nenb2,100,0\nenb3,200,0\n'], 'mine.csv', { type: 'text/csv' }));
+      return list;
+    });
+    await page.dispatchEvent('main', 'drop', { dataTransfer: drop });
+    await page.waitForFunction(() => /mine.csv/.test(document.getElementById('attached').textContent));
+    await closed(page);
+  },
+
+  async 'what is too large for a tab is refused before it runs'() {
+    const page = await opened();
+    await write(page, SMALL.replace('nodes = 3', 'nodes = 900000').replace('to = "enb3"', 'to = "enb900000"'));
+    await page.click('#run');
+    await page.waitForFunction(() => /W003|S0/.test(document.getElementById('state').textContent), null, { timeout: 120000 });
+    await closed(page);
+  },
+
+  async 'the keyboard suffices, and nothing serious is found by axe'() {
+    const page = await opened();
+    await page.focus('#run');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.uplot');
+    await page.focus('#stop');
+    await page.keyboard.press('Enter');
+    for (const scheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      // The text in CodeMirror's scroller takes the focus; axe does not see that it is editable.
+      const serious = violations.filter((one) => ['serious', 'critical'].includes(one.impact))
+        .filter((one) => !one.nodes.every((node) => node.html.includes('cm-scroller')));
+      const told = serious.map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+      assert.deepEqual(told, [], scheme);
+    }
+    await page.context().close();
+  },
+};
+
+async function photographs() {
+  for (const [name, width, colorScheme] of [['desktop', 1280, 'light'], ['dark', 1280, 'dark'], ['phone', 390, 'light']]) {
+    const page = await opened('', { viewport: { width, height: 844 }, colorScheme });
+    await page.click('#run');
+    await page.waitForSelector('.uplot');
+    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(overflow, 0, `${name}: nothing is wider than the page`);
+    await page.context().close();
+  }
+}
+
+let failed = 0;
+for (const [name, check] of Object.entries(checks)) {
+  try {
+    await check();
+    console.log(`ok: ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED: ${name}\n${error.stack}`);
+  }
+}
+if (pictures) await photographs();
+await browser.close();
+server.close();
+process.exit(failed ? 1 : 0);
