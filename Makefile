@@ -9,7 +9,10 @@ FLOORS := $(VENV)-floors
 # Programs outside the workspace that bring models of their own.
 PROGRAMS := $(wildcard examples/*/Cargo.toml)
 
-.PHONY: demo test test-floors site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+# The simulator as WebAssembly, for a page.
+WASM := wasm32-unknown-unknown
+
+.PHONY: demo test test-floors playground test-playground site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: two networks, three routings, one answer with a picture.
@@ -37,6 +40,22 @@ test: $(VENV)/.installed-dev
 # numpy has wheels for Python 3.10 to 3.12.
 test-floors: $(FLOORS)/.installed
 	$(FLOORS)/bin/pytest tests/python
+
+# The playground, target/playground/index.html, to be served by any web server.
+playground: $(VENV)/.installed
+	@[ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)" ] || rustup target add $(WASM) || { echo "make playground needs the Rust target $(WASM): rustup target add $(WASM)"; exit 1; }
+	$(BIN)/python playground/build.py target/playground
+	@echo "target/playground/index.html"
+
+# The playground against the native simulator in Node, and its page in Chromium. Node, npm and
+# Chromium have to be there; CHROMIUM names the browser.
+test-playground: playground $(VENV)/.installed-dev
+	cargo fmt --manifest-path playground/engine/Cargo.toml --check
+	cargo clippy --manifest-path playground/engine/Cargo.toml --quiet --locked --target $(WASM) \
+		--target-dir $${CARGO_TARGET_DIR:-target}/playground -- -D warnings
+	$(BIN)/pytest tests/python/test_playground.py
+	npm install --prefix playground/tests --no-package-lock --no-audit --no-fund --silent
+	node playground/tests/browser.mjs target/playground
 
 # The documentation as a site, target/site/index.html; the first warning or dead link fails the build.
 # It needs Python 3.11 or newer and fetches nothing. See docs/site/conf.py.

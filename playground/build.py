@@ -43,7 +43,9 @@ def built_engine() -> Path:
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "playground"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "--target", TARGET]
     # Settings for native builds do not fit: the profile of the engine holds.
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CARGO_PROFILE")}
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith("CARGO_PROFILE")
+    }
     environment = {**clean, "CARGO_TARGET_DIR": str(target)}
     subprocess.run(command, cwd=HERE / "engine", check=True, env=environment)
     return target / TARGET / "release" / "backlane_playground_engine.wasm"
@@ -88,7 +90,9 @@ def examples() -> list[dict[str, object]]:
         # The line that names the schema is for editors on a disk.
         text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#:"))
         files = files_of(path)
-        listed.append({"name": name, "title": title, "about": about(text), "text": text, "files": files})
+        listed.append(
+            {"name": name, "title": title, "about": about(text), "text": text, "files": files}
+        )
     return listed
 
 

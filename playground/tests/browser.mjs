@@ -13,7 +13,7 @@ const folder = process.argv[2];
 const pictures = process.argv[3];
 
 const server = createServer((request, response) => {
-  const path = normalize(new URL(request.url, 'http://localhost').pathname).replace(/^\/+/, '') || 'index.html';
+  const path = normalize(request.url.replace(/[?#].*/, '')).replace(/^\/+/, '') || 'index.html';
   try {
     const bytes = readFileSync(join(folder, path));
     response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' }).end(bytes);
@@ -21,8 +21,10 @@ const server = createServer((request, response) => {
     response.writeHead(404).end();
   }
 });
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-const address = `http://127.0.0.1:${server.address().port}/index.html`;
+const HOST = '127.0.0.1';
+await new Promise((resolve) => server.listen(0, HOST, resolve));
+const origin = `http://${HOST}:${server.address().port}/`;
+const address = `${origin}index.html`;
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS });
 
@@ -45,7 +47,7 @@ async function opened(fragment = '', options = {}) {
   page.on('console', (message) => page.messages.push(message.text()));
   page.on('pageerror', (error) => page.messages.push(error.message));
   page.on('request', (request) => {
-    if (!request.url().startsWith('http://127.0.0.1') && !/^(data|blob):/.test(request.url())) page.messages.push(`loaded ${request.url()}`);
+    if (!request.url().startsWith(origin) && !/^(data|blob):/.test(request.url())) page.messages.push(`loaded ${request.url()}`);
   });
   await page.goto(address + fragment);
   await page.waitForSelector('#run:not([disabled])');

@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenario": {"units", "param", "assignment"},
     "world": MODELS | {"record", "scenario"},
     "python": {"units", "record", "scenario", "world"},
+    "web": {"record", "scenario", "world"},
     "testkit": MODELS,
     "bench": MODELS | {"record", "scenario", "world", "testkit"},
     "fuzzing": MODELS | {"record", "scenario", "world"},
