@@ -63,6 +63,8 @@ site: $(VENV)/.installed-docs
 	rm -rf target/site docs/site/api
 	$(BIN)/python -m sphinx -b html -c docs/site -d target/site-doctrees --fresh-env --jobs auto \
 		--fail-on-warning --keep-going --quiet . target/site
+	$(MAKE) --no-print-directory playground
+	cp -r target/playground target/site/playground
 	@echo "target/site/index.html"
 
 # A wheel in target/wheels that is compiled with a profile of scenes, with the results of a build from

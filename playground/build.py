@@ -25,7 +25,8 @@ TARGET = "wasm32-unknown-unknown"
 #: The examples of the page: file, title.
 EXAMPLES = (
     ("examples/demo/grid.toml", "Small cells: which routing, with 25 and 100 users?"),
-    ("examples/granularity.toml", "Per packet or per flow, with today's TCP?"),
+    ("examples/reordering.toml", "Per packet, with and without today's TCP"),
+    ("examples/granularity.toml", "How often to decide: per packet, burst or flow?"),
     ("examples/lte_cell.toml", "An LTE cell: which scheduler?"),
     ("examples/wifi_cells.toml", "802.11 stations"),
     ("examples/wifi_mesh/scenario.toml", "A wireless mesh: which routing?"),

@@ -2,6 +2,8 @@
 
 * A block that starts with a file name (```` ```toml grid.toml ````) has that name as its caption.
 * A link to a folder leads to the list of its files on `folders.md`.
+* Below a block that is a complete scenario, and in the list of the directive `questions`, is a
+  link that opens it in the playground.
 * The directive `gallery` shows every figure of a folder of pages, each linking to its section.
 * The pages of the Python package have the modules of its interface only.
 * A page that would load anything from the network fails the build.
@@ -9,11 +11,13 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from pathlib import Path
 from typing import Any
 
+import links
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -25,6 +29,7 @@ PAGES = "README.md"
 FOLDERS = "docs/site/folders"
 
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?$", re.MULTILINE)
+_SCENARIO = re.compile(r"^```toml (\S+\.toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PLAIN = {"csv"}
 """Languages that Pygments does not know."""
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -43,6 +48,24 @@ def name_blocks(_app: Sphinx, _docname: str, content: list[str]) -> None:
         return f"```{{code-block}} {language}\n:caption: {found[2]}\n"
 
     content[0] = _BLOCK.sub(block, content[0])
+
+
+def link_scenarios(_app: Sphinx, docname: str, content: list[str]) -> None:
+    """Add a link to the playground below every block that is a complete scenario."""
+    up = "../" * docname.count("/")
+
+    def block(found: re.Match[str]) -> str:
+        if not links.is_complete(found[2]):
+            return found[0]
+        address = html.escape(f"{up}{links.PLAYGROUND}{links.fragment(found[2])}")
+        return f"{found[0]}\n\n{raw_link(address, f'Run {found[1]} in your browser')}"
+
+    content[0] = _SCENARIO.sub(block, content[0])
+
+
+def raw_link(address: str, text: str) -> str:
+    """A link to what the build adds to the site later, which Sphinx cannot look up."""
+    return f'```{{raw}} html\n<p class="run"><a href="{address}">{html.escape(text)}</a></p>\n```\n'
 
 
 def set_dashes(_app: Sphinx, document: nodes.document) -> None:
@@ -99,6 +122,19 @@ class Gallery(SphinxDirective):
         if not sections:
             raise self.error(f"no page in {self.arguments[0]} has a figure")
         return sections
+
+
+class Questions(SphinxDirective):
+    """The examples of the playground, each with its file and a link that opens it there."""
+
+    def run(self) -> list[nodes.Node]:
+        up = "../" * self.env.docname.count("/")
+        rows = []
+        for path, title in links.examples():
+            address = html.escape(f"{up}{links.PLAYGROUND}#example={path}")
+            run = f'<a href="{address}">{html.escape(title)}</a>'
+            rows.append(f"<li>{run} <code>{html.escape(path)}</code></li>")
+        return [nodes.raw("", f"<ul>{''.join(rows)}</ul>", format="html")]
 
 
 class Folder(SphinxDirective):
@@ -193,6 +229,8 @@ def refuse_hosts(app: Sphinx, failure: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("gallery", Gallery)
     app.add_directive("folder", Folder)
+    app.add_directive("questions", Questions)
+    app.connect("source-read", link_scenarios)
     app.connect("source-read", name_blocks)
     app.add_post_transform(FolderLinks)
     app.connect("doctree-read", set_dashes)

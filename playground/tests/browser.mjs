@@ -24,7 +24,6 @@ const server = createServer((request, response) => {
 const HOST = '127.0.0.1';
 await new Promise((resolve) => server.listen(0, HOST, resolve));
 const origin = `http://${HOST}:${server.address().port}/`;
-const address = `${origin}index.html`;
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS });
 
@@ -39,7 +38,7 @@ seeds = 3
 `;
 
 /** A new page in which every message of the console is a failure. */
-async function opened(fragment = '', options = {}) {
+async function opened(fragment = '', options = {}, name = 'index.html') {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await context.newPage();
@@ -49,8 +48,8 @@ async function opened(fragment = '', options = {}) {
   page.on('request', (request) => {
     if (!request.url().startsWith(origin) && !/^(data|blob):/.test(request.url())) page.messages.push(`loaded ${request.url()}`);
   });
-  await page.goto(address + fragment);
-  await page.waitForSelector('#run:not([disabled])');
+  await page.goto(origin + name + fragment);
+  if (name === 'index.html') await page.waitForSelector('#run:not([disabled])');
   return page;
 }
 
@@ -198,6 +197,88 @@ const checks = {
     await page.context().close();
   },
 };
+
+/** The readings of an explanation at positions of its sliders. */
+async function readings(page, positions) {
+  for (const [name, value] of Object.entries(positions)) {
+    await page.$eval(`#${name}`, (slider, at) => {
+      slider.value = at;
+      slider.dispatchEvent(new Event('input'));
+    }, value);
+  }
+  await page.waitForTimeout(400);
+  await page.waitForFunction(() => / in .* s, model/.test(document.getElementById('state').textContent), null, { timeout: 120000 });
+  const rows = await page.$$eval('.readings tr', (list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  return Object.fromEntries(rows);
+}
+
+const numbers = (text) => [...text.replaceAll(',', '').matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number));
+
+// What the explanations say of the ends of their sliders.
+const explanations = {
+  async buffer(page) {
+    const at = async (rtt, buffer, control) => {
+      const read = await readings(page, { rtt, buffer, control });
+      return { busy: numbers(read['The link is busy'])[0], rtt: numbers(read['Mean RTT'])[0], drops: numbers(read['Packets dropped'])[0] };
+    };
+    const few = [await at(4, 0, 0), await at(4, 0, 1), await at(4, 0, 2)];
+    for (const one of few) assert.ok(one.busy < 20, 'less than a fifth');
+    const bbr = await at(4, 0, 3);
+    assert.ok(bbr.busy > 80 && bbr.drops > 10 * few[1].drops, 'BBR keeps the link busy and drops many more');
+    assert.ok((await at(2, 4, 0)).busy > 97, 'busy nearly all the time');
+    for (const control of [0, 1]) assert.ok((await at(0, 7, control)).rtt > 100, 'ten times the empty path');
+    for (const control of [2, 3]) assert.ok((await at(0, 7, control)).rtt < 20, 'within twice the empty path');
+  },
+  async reordering(page) {
+    const at = async (ues, rate, routing) => {
+      const read = await readings(page, { ues, rate, routing });
+      return Object.fromEntries(Object.entries(read).map(([name, text]) => [name, numbers(text)]));
+    };
+    const usual = await at(2, 2, 0);
+    for (const name of ['Packets sent again, a flow', 'of these in vain', 'Mean finish time']) assert.ok(usual[name][0] > usual[name][1], name);
+    for (const name of ['Mean window', 'Packets that arrive reordered']) assert.ok(usual[name][0] < usual[name][1], name);
+    const alone = await at(0, 2, 0);
+    assert.deepEqual(alone['Packets that arrive reordered'], [0, 0]);
+    assert.equal(alone['Mean finish time'][0], alone['Mean finish time'][1]);
+    const many = await at(4, 0, 0);
+    assert.ok(many['of these in vain'][1] > many['Packets sent again, a flow'][1] / 2, 'most in vain even with RACK');
+    const gain = 1 - many['Mean finish time'][1] / many['Mean finish time'][0];
+    assert.ok(gain > 0.05 && gain < 0.15, 'about a tenth');
+    for (const [ues, rate] of [[2, 2], [4, 0], [4, 3]]) {
+      const flow = await at(ues, rate, 1);
+      assert.deepEqual(flow['Packets that arrive reordered'], [0, 0]);
+      assert.ok(flow['Mean finish time'][0] / flow['Mean finish time'][1] < 1.06, 'hardly matters');
+    }
+  },
+  async grid(page) {
+    const at = async (ues, queue, control) => {
+      const read = await readings(page, { ues, queue, control });
+      const of = (name) => numbers(read[name]);
+      const told = (name) => ({ finish: of(name)[0], reordered: of(name).at(-1) });
+      return [told('BP-MR per packet'), told('BP-MR per flow'), told('OLSR')];
+    };
+    const all = await at(4, 3, 0);
+    for (const ues of [0, 1, 2, 3]) {
+      const [packet, flow, olsr] = await at(ues, 3, 0);
+      assert.ok(packet.finish < flow.finish && flow.finish < olsr.finish, 'the order');
+      assert.ok(packet.reordered > 25 && packet.reordered < 50, 'a quarter to a half');
+    }
+    const small = await at(4, 0, 0);
+    small.forEach((one, routing) => assert.ok(one.finish > 1.5 * all[routing].finish, 'half as long again'));
+    const large = await at(4, 4, 0);
+    assert.ok(large[2].finish < all[2].finish && large[1].finish < all[1].finish && large[0].finish > 0.98 * all[0].finish, 'large buffers');
+    const bbr = await at(4, 3, 3);
+    assert.ok(bbr[2].finish < 2 * bbr[0].finish && all[2].finish > 2 * all[0].finish, 'BBR narrows the gap');
+  },
+};
+for (const [topic, check] of Object.entries(explanations)) {
+  checks[`the text of the explanation "${topic}" is true at the ends`] = async () => {
+    const page = await opened('', {}, `${topic}.html`);
+    await check(page);
+    if (pictures) await page.screenshot({ path: join(pictures, `${topic}.png`), fullPage: true });
+    await closed(page);
+  };
+}
 
 async function photographs() {
   for (const [name, width, colorScheme] of [['desktop', 1280, 'light'], ['dark', 1280, 'dark'], ['phone', 390, 'light']]) {
