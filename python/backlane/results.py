@@ -204,6 +204,16 @@ class Results:
         return list(self.manifest["parameters"])
 
     @property
+    def compared(self) -> dict[str, Any]:
+        """The section `[compare]` of the scenario; empty where there is none."""
+        return dict(self.manifest.get("compare") or {})
+
+    @property
+    def compared_keys(self) -> list[str]:
+        """The swept keys that the scenario compares; empty where it names none."""
+        return list(self.compared.get("keys", ()))
+
+    @property
     def cells(self) -> list[dict[str, Label]]:
         """The swept values of each cell, by cell index."""
         return [dict(cell["parameters"]) for cell in self.manifest["cells"]]

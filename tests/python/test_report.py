@@ -17,6 +17,7 @@ from conftest import BASE, Cli
 import backlane
 from backlane import report
 from backlane.files import checksum
+from backlane.report.contenders import choices
 from backlane.report.html import Page, Table
 from backlane.report.judge import judge, seconds_interval, sentence
 from backlane.report.series import thin
@@ -186,14 +187,37 @@ def test_judging_needs_no_files(summary: report.Summary) -> None:
     assert sentence(network, judge(network)) == summary.sentences[0]
 
 
-def test_a_sweep_without_a_choice_compares_nothing(tmp_path: Path) -> None:
+def test_a_sweep_without_a_choice_compares_all_that_is_swept(tmp_path: Path) -> None:
     file = tmp_path / "loads.toml"
     file.write_text(BASE + '[sweep]\n"access.ues" = [2, 6]\nseeds = 2\n')
     folder = backlane.campaign.run(file, tmp_path / "r").folder
     found = report.write([folder])
-    assert [verdict.outcome for verdict in found.verdicts] == ["nothing to compare"] * 2
-    assert [verdict.condition for verdict in found.verdicts] == ["2 UEs", "6 UEs"]
-    assert "the mean finish time goes from" in found.sentences[0]
+    (verdict,) = found.verdicts
+    assert verdict.condition == ""
+    assert [standing.name for standing in verdict.standings] == ["2 UEs", "6 UEs"]
+    assert "nothing to compare" not in found.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("swept", "named", "found"),
+    [
+        (["access.ues", "routing"], [], ["routing"]),
+        (["access.ues", "access.mobility.speed"], [], ["access.ues", "access.mobility.speed"]),
+        (["topology.link.rate", "topology.link.loss"], [], ["topology.link.rate"]),
+        (["topology.link.3.queue", "flow.size"], [], ["topology.link.3.queue"]),
+        (["access.rlc_buffer", "flow.start"], [], ["access.rlc_buffer"]),
+        (["flow.0.congestion_control", "tcp.cubic.beta", "duration"], [],
+         ["flow.0.congestion_control", "tcp.cubic.beta"]),
+        (["topology.nodes", "assignment.radios"], [], ["assignment.radios"]),
+        (["routing", "topology.nodes"], ["topology.nodes"], ["topology.nodes"]),
+        (["topology.\"link\".rate", "routing"], ["topology.link.rate"],
+         ["topology.\"link\".rate"]),
+    ],
+)  # fmt: skip
+def test_contenders_are_the_choices_of_a_designer(
+    swept: list[str], named: list[str], found: list[str]
+) -> None:
+    assert choices(swept, named) == found
 
 
 def test_ends_of_an_interval_have_the_decimals_of_its_mean() -> None:

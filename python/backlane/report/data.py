@@ -1,8 +1,6 @@
 """Results folders arranged for judging: networks, conditions, contenders.
 
-The swept parameters are of two kinds. Choices (the sections `routing`, `tcp` and `assignment`) make
-a *contender*; the rest (load, topology, traffic) makes a *condition*. Contenders are compared under
-the same condition, conditions are not compared.
+`contenders` describes which swept keys make a contender and which make a condition.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
 from backlane.measures import FlowMeasures, measure
+from backlane.report import contenders
 from backlane.results import Results
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane.campaign.plan import Label
-
-CHOICES = ("routing", "tcp", "assignment")
-"""Sections of the scenario file that are choices of the network's designer."""
 
 _WORDS = {
     "access.ues": "UEs",
@@ -111,7 +107,7 @@ def value_text(key: str, value: Label) -> str:
     if isinstance(value, str):
         # A class that was passed as an object.
         value = re.sub(r"^python:<(.+)>:\w+$", r"\1", value)
-    if key.split(".", 1)[0] in CHOICES and isinstance(value, str):
+    if contenders.words(key)[0] in contenders.SECTIONS and isinstance(value, str):
         return value
     return f"{word or key} = {value}"
 
@@ -144,7 +140,7 @@ def network_of(results: Results, name: str) -> Network:
         raise BacklaneError(
             "R019", "no run has finished here", results.folder, "see `backlane campaign status`"
         )
-    choices = [key for key in results.parameters if key.split(".", 1)[0] in CHOICES]
+    choices = contenders.choices(results.parameters, results.compared_keys)
     givens = [key for key in results.parameters if key not in choices]
     cells = [
         CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
