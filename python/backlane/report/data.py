@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
-from backlane.measures import FlowMeasures, measure
+from backlane.measures import FlowMeasures, by_control, measure
 from backlane.report import contenders
 from backlane.results import Results
 
@@ -36,6 +36,8 @@ class CellData:
         by_seed: the measures of each run.
         run_ids: the run of each seed.
         index: of the cell in the plan.
+        by_control: the measures of the flows of each congestion control, by its name and seed;
+            empty unless the runs have several.
         results: where the tables are.
     """
 
@@ -45,6 +47,7 @@ class CellData:
     by_seed: dict[int, FlowMeasures] = field(default_factory=dict)
     run_ids: dict[int, str] = field(default_factory=dict)
     index: int = 0
+    by_control: dict[str, dict[int, FlowMeasures]] = field(default_factory=dict)
 
     @property
     def unfinished(self) -> list[str]:
@@ -147,10 +150,14 @@ def network_of(results: Results, name: str) -> Network:
                  results, index=index)
         for index, parameters in enumerate(results.cells)
     ]  # fmt: skip
-    runs = results.runs.select("run_id", "cell", "seed", "traffic_s").rows()
     flows = _flows_by_run(results)
-    for run_id, cell, seed, traffic_s in runs:
-        cells[cell].by_seed[seed] = measure(flows.get(run_id, []), float(traffic_s))
+    runs = results.runs.select("run_id", "cell", "seed", "traffic_s")
+    for run_id, cell, seed, traffic_s in runs.rows():
+        rows = flows.get(run_id, [])
+        cells[cell].by_seed[seed] = measure(rows, float(traffic_s))
+        for control, of_control in by_control(rows).items():
+            measures = measure(of_control, float(traffic_s))
+            cells[cell].by_control.setdefault(control, {})[seed] = measures
         cells[cell].run_ids[seed] = run_id
     finished = [cell for cell in cells if cell.by_seed]
     return Network(name, choices, givens, finished, results)
