@@ -346,7 +346,7 @@ def _require_compare(
 
     if not isinstance(compared, dict) or not isinstance(compared.get("keys", []), list):
         raise damaged("compare is no table")
-    if any(key not in swept for key in compared.get("keys", [])):
+    if any(not isinstance(key, str) or key not in swept for key in compared.get("keys", [])):
         raise damaged("compare names a key that was not swept")
     if compared.get("measure") not in (None, *OBJECTIVES):
         raise damaged("compare names no measure")
