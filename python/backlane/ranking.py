@@ -138,21 +138,33 @@ def rank(
     best, *others = order
     margin = equal_within * abs(intervals[best].mean)
     found = [_differences(contenders[name], contenders[best]) for name in others]
-    pairs = len(order) * (len(order) - 1) // 2
+    standings = [Standing(best, intervals[best], None, BEST)]
+    for name, (verdict, p_value, needed) in zip(others, decide(found, margin), strict=True):
+        behind = paired_difference(contenders[name], contenders[best])
+        standings.append(Standing(name, intervals[name], behind, verdict, p_value, needed))
+    return standings
+
+
+def decide(found: Sequence[Paired], margin: float) -> list[tuple[str, float, int]]:
+    """The outcome of each comparison with the best, its p-value, and the seeds that would decide.
+
+    Args:
+        found: the differences of each other contender from the best.
+        margin: of equality, in their unit.
+    """
+    pairs = len(found) * (len(found) + 1) // 2
     worse = holm([one.differs for one in found], pairs)
     equal = holm([one.within(margin) for one in found])
-    standings = [Standing(best, intervals[best], None, BEST)]
-    for name, one, is_worse, is_equal in zip(others, found, worse, equal, strict=True):
-        verdict, needed = UNDECIDED, 0
+    outcomes = []
+    for one, is_worse, is_equal in zip(found, worse, equal, strict=True):
         if is_equal <= 1 - LEVEL:
-            verdict = EQUAL
-        elif is_worse <= 1 - LEVEL:
-            verdict = WORSE
+            outcomes.append((EQUAL, is_worse, 0))
+        elif is_worse <= 1 - LEVEL and one.mean > 0:
+            outcomes.append((WORSE, is_worse, 0))
         else:
             needed = seeds_needed(one, margin, (1 - LEVEL) / pairs)
-        behind = paired_difference(contenders[name], contenders[best])
-        standings.append(Standing(name, intervals[name], behind, verdict, is_worse, needed))
-    return standings
+            outcomes.append((UNDECIDED, is_worse, needed))
+    return outcomes
 
 
 def _differences(mine: Mapping[int, float], other: Mapping[int, float]) -> Paired:

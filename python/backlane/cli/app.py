@@ -27,6 +27,7 @@ VERBS = {
     "bound": "Compute what no routing could beat, without a packet.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
+    "recommend": "Add seeds to a sweep until the best contender is settled.",
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",
     "report": "Draw and judge results: a table and a report.html.",
     "schema": "Print the JSON Schema of the scenario file.",

@@ -146,7 +146,7 @@ def network_of(results: Results, name: str) -> Network:
     choices = contenders.choices(results.parameters, results.compared_keys)
     givens = [key for key in results.parameters if key not in choices]
     cells = [
-        CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
+        CellData(label(choices, parameters) or "as configured", label(givens, parameters),
                  results, index=index)
         for index, parameters in enumerate(results.cells)
     ]  # fmt: skip
@@ -163,7 +163,8 @@ def network_of(results: Results, name: str) -> Network:
     return Network(name, choices, givens, finished, results)
 
 
-def _label(keys: Sequence[str], parameters: Mapping[str, Label]) -> str:
+def label(keys: Sequence[str], parameters: Mapping[str, Label]) -> str:
+    """The values of some swept keys as a name; empty for no keys."""
     return ", ".join(value_text(key, parameters[key]) for key in keys)
 
 
