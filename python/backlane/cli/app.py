@@ -25,6 +25,7 @@ VERBS = {
     "budget": "Compute the link budgets of a table of radio links.",
     "check": "Check a scenario file without running it.",
     "bound": "Compute what no routing could beat, without a packet.",
+    "plan": "Say what the runs of a scenario cost, before running them.",
     "run": "Run one scenario and write its results folder.",
     "campaign": "Run a sweep over parameters and seeds.",
     "recommend": "Add seeds to a sweep until the best contender is settled.",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from backlane import classes
+from backlane import classes, cost
 from backlane.campaign.plan import make_plan, parse_overrides
+from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, memory_option, python_option, set_option
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
@@ -87,6 +88,9 @@ def command(
     allowed = room.Budget.parse(budget)
     plan = make_plan(file, overrides)
     classes.authorize(plan.classes(), file, allow_python, output.error)
+    first_runs = make_plan(file, [*overrides, ("sweep.seeds", str(first))])
+    for line in cost.remark(first_runs, workers or core_count()):
+        output.say(f"the first {first} seeds: {line}")
     found = room.recommend(
         file,
         out,
@@ -122,4 +126,5 @@ def show(found: object) -> None:
     output.print_table(found.name, header, found.table(), text_columns=1)
     for sentence in found.sentences():
         output.tell(sentence)
+    output.say(f"the runs took {cost.time(found.cpu_s)} of CPU time")
     output.tell(str(found.folder))

@@ -163,9 +163,7 @@ class Recommendation:
         return [*lines, *self.reasons, self._spent()]
 
     def _spent(self) -> str:
-        return (
-            f"Used: {self.runs} runs, {cost.time(self.cpu_s)} of CPU time (limit: {self.budget})."
-        )
+        return f"Used: {self.runs} runs (limit: {self.budget})."
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from backlane.recommend.samples import Samples
 
 
+STEP = 10
+"""A tenth of the seeds so far is added at a time."""
+
+
 class OpenProgress(Protocol):
     """Opens a progress display."""
 
@@ -91,6 +95,17 @@ class Contest:
     cpu_s: float = 0.0
     interrupted: bool = False
 
+    def drop_beyond(self) -> None:
+        """Leave out values beyond the seeds at which contenders were eliminated."""
+        if self.race.seeds == 0:
+            return
+        for name, values in self.values.items():
+            out = self.race.eliminated.get(name)
+            if out is not None:
+                del values[out.seeds :]
+            elif name in self.race.alive:
+                del values[self.race.seeds :]
+
 
 @dataclass
 class Contestants:
@@ -139,9 +154,11 @@ class Contestants:
             alive = found.race.alive
             if found.race.is_settled or not alive or reached < wanted:
                 break
-            per_seed = sum(len(self.samples.cells[name]) for name in alive)
-            wanted = found.race.seeds + max(1, math.ceil(2 * self.workers / per_seed))
-            wanted = min(wanted, max(found.race.most, found.race.seeds + 1))
+            # The same steps with any number of workers, so that a budget of runs ends at the same
+            # place on every machine.
+            more = max(1, found.race.seeds // STEP)
+            wanted = min(found.race.seeds + more, max(found.race.most, found.race.seeds + 1))
+        found.drop_beyond()
         return found
 
     def _screen(self, found: Contest) -> None:

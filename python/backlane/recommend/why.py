@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from backlane.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from backlane.measures import FlowMeasures
     from backlane.recommend.samples import Samples
@@ -21,10 +21,10 @@ def reasons(samples: Samples, winner: str, other: str, seeds: int) -> list[str]:
     """Sentences about two contenders, over the seeds that both have."""
     mine, theirs = (_runs(samples, name, seeds) for name in (winner, other))
     parts = []
-    for noun, of in _COUNTS.items():
+    for noun, unit, of in _COUNTS:
         one, two = _mean(mine, of), _mean(theirs, of)
         if not (math.isnan(one) or math.isnan(two)) and (one or two):
-            parts.append(f"{noun} {number(one)} against {number(two)}")
+            parts.append(f"{noun} {number(one)}{unit} against {number(two)}{unit}")
     found = []
     if parts:
         found.append(f"{winner} against {other}: {', '.join(parts)}.")
@@ -36,18 +36,23 @@ def reasons(samples: Samples, winner: str, other: str, seeds: int) -> list[str]:
     return found
 
 
-_COUNTS: Mapping[str, Callable[[FlowMeasures], float]] = {
-    "reordered packets in %": lambda m: 100 * m.reordered_ratio,
-    "timeouts a run": lambda m: float(m.rtos),
-    "retransmitted segments in %": lambda m: (
-        100 * m.retransmits / m.segments_sent if m.segments_sent else math.nan
-    ),
-    "needless retransmissions a run": lambda m: float(m.spurious_retransmits),
-    "unfinished flows a run": lambda m: float(len(m.unfinished)),
-    "RTT in ms": lambda m: 1e3 * m.rtt_s.mean,
-    "hops": lambda m: m.hops_mean,
-}
-"""What is compared, a mean over runs."""
+def _retransmitted(measures: FlowMeasures) -> float:
+    """The share of segments that were sent again, in percent."""
+    if not measures.segments_sent:
+        return math.nan
+    return 100 * measures.retransmits / measures.segments_sent
+
+
+_COUNTS: Sequence[tuple[str, str, Callable[[FlowMeasures], float]]] = (
+    ("reordered packets", " %", lambda m: 100 * m.reordered_ratio),
+    ("timeouts a run", "", lambda m: float(m.rtos)),
+    ("retransmitted segments", " %", _retransmitted),
+    ("needless retransmissions a run", "", lambda m: float(m.spurious_retransmits)),
+    ("unfinished flows a run", "", lambda m: float(len(m.unfinished))),
+    ("RTT", " ms", lambda m: 1e3 * m.rtt_s.mean),
+    ("hops", "", lambda m: m.hops_mean),
+)
+"""What is compared, a mean over runs: its noun, its unit, its value in a run."""
 
 
 def _runs(samples: Samples, name: str, seeds: int) -> list[FlowMeasures]:
