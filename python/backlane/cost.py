@@ -159,6 +159,20 @@ def total(plan: Plan, workers: int = 1, runs: Sequence[Run] | None = None) -> To
     )
 
 
+def joined(totals: Sequence[Total]) -> Total:
+    """The cost of campaigns that are carried out one after the other."""
+    nothing = Estimate(0.0, 0, 0, 0, 0.0, False, ())
+    return Total(
+        runs=sum(one.runs for one in totals),
+        cpu_s=sum(one.cpu_s for one in totals),
+        disk_bytes=sum(one.disk_bytes for one in totals),
+        wall_s=sum(one.wall_s for one in totals),
+        largest=max((one.largest for one in totals), key=lambda e: e.memory_bytes, default=nothing),
+        workers=max((one.workers for one in totals), default=1),
+        is_sampled=any(one.is_sampled for one in totals),
+    )
+
+
 def size(count: float) -> str:
     """A number of bytes as text."""
     for scale, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
@@ -297,14 +311,26 @@ def remark(
         folder: where the results go, to be compared with what is free there.
     """
     all_runs = total(plan, workers, runs)
-    if all_runs.runs == 0:
-        return []
-    is_little = (
+    return [] if is_little(all_runs) else statement(all_runs, folder)
+
+
+def is_little(all_runs: Total) -> bool:
+    """Whether work starts without a message."""
+    return (
         all_runs.cpu_s <= SAID_CPU_S
         and all_runs.workers * all_runs.largest.memory_bytes <= SAID_BYTES
         and all_runs.disk_bytes <= SAID_BYTES
     )
-    if is_little:
+
+
+def statement(all_runs: Total, folder: str | Path | None = None) -> list[str]:
+    """The cost of work in one or two lines; none without runs.
+
+    Args:
+        all_runs: the work.
+        folder: where the results go, to be compared with what is free there.
+    """
+    if all_runs.runs == 0:
         return []
     what = "this run" if all_runs.runs == 1 else f"these {all_runs.runs} runs"
     parts = [f"about {time(all_runs.cpu_s)} of CPU time"]

@@ -210,6 +210,33 @@ CODES: dict[str, tuple[str, str]] = {
         "are divided, and `part` says which one to draw. `backlane report` draws all figures, also "
         "those of slotted models.",
     ),
+    "R031": (
+        "budget is none",
+        "`backlane recommend --budget` takes a number of runs or a CPU time above zero, such as "
+        '"200 runs", "90 s", "30 min" or "2 h". Stored runs count with the time that they took, so '
+        "that the same command ends at the same place when it is started again.",
+    ),
+    "R032": (
+        "budget is too small",
+        "A recommendation needs two seeds of each contender under each condition at least; ten are "
+        "run before a contender is eliminated. `backlane plan FILE` estimates what they cost.",
+    ),
+    "R033": (
+        "a run of the recommendation failed",
+        "Contenders are compared by the same seeds, so that a run that fails ends the "
+        "recommendation. Finished runs are kept. The message has the cause; "
+        "`backlane campaign status DIR` shows it with the swept values.",
+    ),
+    "R034": (
+        "there is nothing to choose from",
+        "A recommendation compares two contenders or more: swept keys that a designer chooses, or "
+        "those that `[compare] keys` names. It judges flows; slotted models have none.",
+    ),
+    "R035": (
+        "value of an option cannot be read",
+        'A time has a unit, such as "80 ms"; a share is a percentage above 0 % and below 100 %, '
+        'such as "5 %".',
+    ),
     "R040": (
         "format is not known",
         "`backlane import` recognises files by their content and not by their name; `backlane "

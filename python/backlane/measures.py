@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.stats import Candlestick, candlestick, jain
+from backlane.stats import Candlestick, candlestick, jain, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +29,7 @@ class FlowMeasures:
         unfinished: names of finite flows that did not.
         finish_time_s: over the finished flows.
         ranking_s: mean finish time with bounds for unfinished flows; NaN without finite flows.
+        ranking_p95_s: the 95th percentile of the same times.
         rtt_s: over the mean RTT of each flow that has samples.
         rtt_in_order_s: the same of samples at acknowledgments that advance, of data in order.
         goodput_bps: mean over flows, each over its own active time. The sum of these over flows
@@ -53,6 +54,7 @@ class FlowMeasures:
     unfinished: list[str]
     finish_time_s: Candlestick
     ranking_s: float
+    ranking_p95_s: float
     rtt_s: Candlestick
     rtt_in_order_s: Candlestick
     goodput_bps: float
@@ -90,6 +92,7 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         unfinished=[str(flow.get("flow")) for flow in unfinished],
         finish_time_s=candlestick(finished),
         ranking_s=_mean(finished + bounds),
+        ranking_p95_s=percentile(finished + bounds, 95),
         rtt_s=candlestick(_known(flows, "rtt_mean_s")),
         rtt_in_order_s=candlestick(_known(flows, "rtt_in_order_mean_s")),
         goodput_bps=_mean(goodputs),
@@ -106,6 +109,15 @@ def measure(rows: Iterable[Mapping[str, Any]], traffic_s: float) -> FlowMeasures
         hops_mean=_mean(_known(flows, "hops_mean")),
         path_changes=_total(flows, "path_changes"),
     )
+
+
+def by_control(flows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The flows over TCP by their congestion control; empty unless there are several."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for flow in flows:
+        if flow.get("congestion_control") is not None:
+            groups.setdefault(str(flow["congestion_control"]), []).append(flow)
+    return groups if len(groups) > 1 else {}
 
 
 def goodput_bps(flow: Mapping[str, Any], traffic_s: float) -> float:

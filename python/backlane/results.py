@@ -15,6 +15,7 @@ from backlane.files import checksum, read_json
 from backlane.folder import CAMPAIGN, MANIFEST, require_format
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import pandas
@@ -204,6 +205,16 @@ class Results:
         return list(self.manifest["parameters"])
 
     @property
+    def compared(self) -> dict[str, Any]:
+        """The section `[compare]` of the scenario; empty where there is none."""
+        return dict(self.manifest.get("compare") or {})
+
+    @property
+    def compared_keys(self) -> list[str]:
+        """The swept keys that the scenario compares; empty where it names none."""
+        return list(self.compared.get("keys", ()))
+
+    @property
     def cells(self) -> list[dict[str, Label]]:
         """The swept values of each cell, by cell index."""
         return [dict(cell["parameters"]) for cell in self.manifest["cells"]]
@@ -319,9 +330,25 @@ def _require_sound(manifest: dict[str, Any], path: Path) -> None:
     ):
         raise damaged("files has no checksums")
     failed = manifest.get("failed", [])
+    _require_compare(manifest.get("compare", {}), set(keys), damaged)
     if not isinstance(failed, list):
         raise damaged("failed is no list")
     for failure in failed:
         wanted = {"run_id", "seed", "code", "message", "parameters"}
         if not isinstance(failure, dict) or not failure.keys() >= wanted:
             raise damaged("a failure is not complete")
+
+
+def _require_compare(
+    compared: Any, swept: set[str], damaged: Callable[[str], BacklaneError]
+) -> None:
+    from backlane.objectives import OBJECTIVES
+
+    if not isinstance(compared, dict) or not isinstance(compared.get("keys", []), list):
+        raise damaged("compare is no table")
+    if any(not isinstance(key, str) or key not in swept for key in compared.get("keys", [])):
+        raise damaged("compare names a key that was not swept")
+    if compared.get("measure") not in (None, *OBJECTIVES):
+        raise damaged("compare names no measure")
+    if not isinstance(compared.get("equal_within"), float | None):
+        raise damaged("equal_within is no number")

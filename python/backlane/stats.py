@@ -4,8 +4,8 @@ A number of a cell is computed in two steps: within each run the statistic over 
 mean, a percentile, Jain's index), then the mean of these over the seeds with a 95 % interval.
 Flows of one run share the network and are not independent; runs with different seeds are.
 
-Cells are compared *paired by seed*: the interval is that of the per-seed differences. When it
-contains zero the two are a tie.
+Cells are compared *paired by seed*: the interval is that of the per-seed differences. `ranking`
+orders contenders and says what the seeds decide.
 """
 
 from __future__ import annotations
@@ -56,8 +56,14 @@ class Interval:
         return not self.known or self.low <= 0.0 <= self.high
 
 
-def mean_interval(values: Sequence[float]) -> Interval:
-    """The mean with its 95 % interval.
+UNIT = (0.0, 1.0)
+"""The limits of shares and of Jain's index."""
+
+
+def mean_interval(
+    values: Sequence[float], limits: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval:
+    """The mean with its 95 % interval, cut at the limits of what the values can be.
 
     Two to nine values: Student's t with n − 1 degrees of freedom. Ten and more: bias-corrected
     accelerated bootstrap of the mean (Efron, 1987) with a fixed random stream; the percentile
@@ -77,9 +83,10 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
         deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (count - 1))
         half = float(stdtrit(count - 1, 0.5 + LEVEL / 2)) * deviation / math.sqrt(count)
-        return Interval(mean, mean - half, mean + half, count, method)
-    low, high = _bootstrap(tuple(values))
-    return Interval(mean, low, high, count, method)
+        low, high = mean - half, mean + half
+    else:
+        low, high = _bootstrap(tuple(values))
+    return Interval(mean, max(low, limits[0]), min(high, limits[1]), count, method)
 
 
 @lru_cache(maxsize=4096)
@@ -173,45 +180,3 @@ def mean_candlestick(runs: Sequence[Candlestick]) -> Candlestick:
         math.fsum(r.p80 for r in known) / count,
         math.fsum(r.maximum for r in known) / count,
     )
-
-
-@dataclass(frozen=True)
-class Standing:
-    """One contender in a ranking.
-
-    Attributes:
-        name: the contender.
-        value: its mean over seeds with interval.
-        behind: mean − best, paired by seed; None for the best itself.
-        tie: whether its difference from the best is not significant.
-    """
-
-    name: str
-    value: Interval
-    behind: Interval | None
-    tie: bool
-
-
-def rank(contenders: Mapping[str, Mapping[int, float]]) -> list[Standing]:
-    """Order contenders by their mean over seeds, lowest first, and find the ties.
-
-    Args:
-        contenders: for each name the statistic of each seed.
-
-    A contender ties with the best when the paired 95 % interval of its difference contains
-    zero, or when they share fewer than two seeds.
-    """
-    intervals = {
-        name: mean_interval([by_seed[seed] for seed in sorted(by_seed)])
-        for name, by_seed in contenders.items()
-        if by_seed
-    }
-    order = sorted(intervals, key=lambda name: intervals[name].mean)
-    standings = []
-    for name in order:
-        if name == order[0]:
-            standings.append(Standing(name, intervals[name], None, False))
-            continue
-        behind = paired_difference(contenders[name], contenders[order[0]])
-        standings.append(Standing(name, intervals[name], behind, behind.has_zero))
-    return standings

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Cli
 
 from backlane import cost, native
 from backlane.campaign.plan import Cell, Plan, Run
@@ -262,3 +263,34 @@ def test_the_disk_of_a_folder_that_is_not_there_yet_is_its_parents(tmp_path: Pat
 )
 def test_sizes_are_read_easily(count: float, text: str) -> None:
     assert cost.size(count) == text
+
+
+def test_the_cost_of_several_campaigns_is_their_sum_and_their_largest_run(
+    costs: Callable[..., list[str]],
+) -> None:
+    costs(lambda cell: estimate(cpu_s=cell + 1.0, memory_mb=100 * (cell + 1)))
+    one, two = cost.total(campaign(1, seeds=4), 2), cost.total(campaign(2, seeds=1), 1)
+    both = cost.joined([one, two])
+    assert (both.runs, both.cpu_s, both.workers) == (6, 4.0 + 3.0, 2)
+    assert both.largest.memory_bytes == 200 * MB
+    assert cost.joined([]).runs == 0
+
+
+def test_the_verb_plan_says_what_is_left_and_runs_nothing(
+    sweep: Path, tmp_path: Path, cli: Cli
+) -> None:
+    found = cli("plan", sweep, "--out", tmp_path / "r", "--workers", 2, "--json").json
+    plan = plan_of(sweep.read_text())
+    assert (found["cells"], found["runs"], found["to_do"]) == (4, 16, 16)
+    assert found["cpu_s"] == pytest.approx(cost.total(plan).cpu_s)
+    assert found["memory_bytes"] == cost.total(plan, 2).memory_bytes
+    assert not (tmp_path / "r").exists()
+    text = cli("plan", sweep, "--out", tmp_path / "r", "--workers", 2).out
+    assert "4 cells, 16 runs, 0 of them stored" in text
+    assert "these 16 runs will take about" in text
+    dry = cli("campaign", "run", sweep, "--out", tmp_path / "r", "-j", 2, "--dry-run")
+    assert dry.err.strip() == text.strip().splitlines()[-1].strip()
+    words = ["--set", "sweep.seeds=1", "--out", tmp_path / "r"]
+    assert cli("campaign", "run", sweep, *words, "--no-report").code == 0
+    assert cli("plan", sweep, "--out", tmp_path / "r", "--json").json["to_do"] == 12
+    assert "there is nothing to do" in cli("plan", sweep, *words).out

@@ -216,7 +216,9 @@ WRONG_TYPES = [
     ("name", 7), ("parameters", "routing"), ("parameters", [1]), ("cells", {}), ("cells", [3]),
     ("cells", [{"parameters": []}]), ("seeds", None), ("runs_finished", "4"), ("digest", []),
     ("failed", [{"run_id": 3}]), ("failed", 5), ("files", []), ("files", {"flows.parquet": 1}),
-    ("format", "two"),
+    ("format", "two"), ("compare", 5), ("compare", {"keys": [[1]]}),
+    ("compare", {"measure": "beauty"}), ("compare", {"measure": []}),
+    ("compare", {"equal_within": "5 %"}),
 ]  # fmt: skip
 
 
@@ -237,6 +239,8 @@ WRONG_PLANS = [
     ("name", 7), ("cells", 3), ("cells", [3]), ("cells", [{"index": "../x"}]), ("cells", None),
     ("seeds", ["1"]), ("seeds", [7]), ("runs", [{"run_id": "../../x", "cell": 0, "seed": 1}]),
     ("runs", [{"run_id": "0" * 16, "cell": 9, "seed": 1}]), ("runs", [[]]), ("runs", []),
+    ("compare", 5), ("compare", {"keys": ["beauty"], "measure": None, "equal_within": None}),
+    ("compare", {"keys": []}),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The report: is self-contained, marks ties and few seeds, shows unfinished flows."""
+"""The report: is self-contained, says what the seeds decide, shows unfinished flows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from conftest import BASE, Cli
+from conftest import BASE, SWEEP, Cli
 
 import backlane
 from backlane import report
 from backlane.files import checksum
+from backlane.objectives import OBJECTIVES, seconds_interval
+from backlane.report.contenders import choices
 from backlane.report.html import Page, Table
-from backlane.report.judge import judge, seconds_interval, sentence
+from backlane.report.judge import judge, sentence
 from backlane.report.series import thin
 from backlane.stats import Interval
 
@@ -103,15 +105,15 @@ def routings(done: Path) -> list[str]:
     return [str(value) for value in values]
 
 
-def test_a_routing_that_is_clearly_slower_does_not_tie(done: Path, tmp_path: Path) -> None:
+def test_a_routing_that_is_clearly_slower_is_worse(done: Path, tmp_path: Path) -> None:
     fast, slow = routings(done)
     folder = changed(done, tmp_path / "r", slow, pl.col("finish_time_s") * 0 + 50.0)
     found = report.write([folder])
-    assert [(v.best.name, v.ties) for v in found.verdicts] == [(fast, []), (fast, [])]
+    assert [v.not_worse for v in found.verdicts] == [[fast], [fast]]
     assert all("best" in verdict.outcome for verdict in found.verdicts)
 
 
-def test_routings_with_the_same_times_tie_and_the_answer_says_so(
+def test_routings_with_the_same_times_are_equal_and_the_answer_says_so(
     done: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(done, tmp_path / "r")
@@ -119,9 +121,9 @@ def test_routings_with_the_same_times_tie_and_the_answer_says_so(
     replace_flows(tmp_path / "r", flows.with_columns(finish_time_s=pl.lit(2.0)))
     found = report.write([tmp_path / "r"])
     for verdict in found.verdicts:
-        assert sorted(verdict.ties) == sorted(routings(done))
-        assert verdict.outcome.startswith("tie")
-    assert "tie for the lowest mean finish time" in found.sentences[0]
+        assert sorted([verdict.best.name, *verdict.equal]) == sorted(routings(done))
+        assert verdict.outcome.startswith("equal within 5 %: ")
+    assert "are equal within 5 % in mean finish time" in found.sentences[0]
 
 
 def test_unfinished_flows_are_counted_and_named(done: Path, tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_a_single_run_has_a_report_that_claims_nothing(
     assert cli("run", single, "--out", tmp_path / "r").code == 0
     result = cli("report", tmp_path / "r", "--json")
     assert result.code == 0, result.err
-    assert result.json["verdicts"][0]["ties"] == []
+    assert result.json["verdicts"][0]["equal"] == []
     assert "lowest" not in result.json["answer"][0]
 
 
@@ -186,14 +188,72 @@ def test_judging_needs_no_files(summary: report.Summary) -> None:
     assert sentence(network, judge(network)) == summary.sentences[0]
 
 
-def test_a_sweep_without_a_choice_compares_nothing(tmp_path: Path) -> None:
+def test_a_sweep_without_a_choice_compares_all_that_is_swept(tmp_path: Path) -> None:
     file = tmp_path / "loads.toml"
     file.write_text(BASE + '[sweep]\n"access.ues" = [2, 6]\nseeds = 2\n')
     folder = backlane.campaign.run(file, tmp_path / "r").folder
     found = report.write([folder])
-    assert [verdict.outcome for verdict in found.verdicts] == ["nothing to compare"] * 2
-    assert [verdict.condition for verdict in found.verdicts] == ["2 UEs", "6 UEs"]
-    assert "the mean finish time goes from" in found.sentences[0]
+    (verdict,) = found.verdicts
+    assert verdict.condition == ""
+    assert [standing.name for standing in verdict.standings] == ["2 UEs", "6 UEs"]
+    assert "nothing to compare" not in found.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("swept", "named", "found"),
+    [
+        (["access.ues", "routing"], [], ["routing"]),
+        (["access.ues", "access.mobility.speed"], [], ["access.ues", "access.mobility.speed"]),
+        (["topology.link.rate", "topology.link.loss"], [], ["topology.link.rate"]),
+        (["topology.link.3.queue", "flow.size"], [], ["topology.link.3.queue"]),
+        (["access.rlc_buffer", "flow.start"], [], ["access.rlc_buffer"]),
+        (["flow.0.congestion_control", "tcp.cubic.beta", "duration"], [],
+         ["flow.0.congestion_control", "tcp.cubic.beta"]),
+        (["topology.nodes", "assignment.radios"], [], ["assignment.radios"]),
+        (["routing", "topology.nodes"], ["topology.nodes"], ["topology.nodes"]),
+        (["topology.\"link\".rate", "routing"], ["topology.link.rate"],
+         ["topology.\"link\".rate"]),
+    ],
+)  # fmt: skip
+def test_contenders_are_the_choices_of_a_designer(
+    swept: list[str], named: list[str], found: list[str]
+) -> None:
+    assert choices(swept, named) == found
+
+
+def test_the_scenario_names_keys_measure_and_margin(tmp_path: Path) -> None:
+    file = tmp_path / "named.toml"
+    compare = '[compare]\nkeys = ["access.ues"]\nmeasure = "fairness"\nequal_within = "2 %"\n'
+    file.write_text(BASE + SWEEP.replace("seeds = 4", "seeds = 2"))
+    plain = backlane.campaign.run(file, tmp_path / "r")
+    file.write_text(BASE + SWEEP.replace("seeds = 4", "seeds = 2") + compare)
+    compared = backlane.campaign.run(file, tmp_path / "r")
+    assert compared.outcome.reused == 8
+    assert compared.outcome.finished == []
+    assert compared.manifest["digest"] == plain.manifest["digest"]
+    found = report.write([tmp_path / "r"])
+    assert [v.condition for v in found.verdicts] == ["shortest-path", "bp-mr/flow"]
+    for verdict in found.verdicts:
+        assert {standing.name for standing in verdict.standings} == {"3 UEs", "5 UEs"}
+        assert verdict.objective is OBJECTIVES["fairness"]
+        assert verdict.equal_within == 0.02
+    assert "Jain's index of goodput" in found.sentences[0]
+
+
+def test_flows_of_different_controls_in_one_run_are_compared(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "mixed.toml"
+    second = BASE[BASE.index("[[flow]]") :] + 'congestion_control = "reno"\n'
+    file.write_text(BASE + second)
+    assert cli("run", file, "--out", tmp_path / "r").code == 0
+    table = cli("run", file, "--out", tmp_path / "r").out
+    assert "download, cubic" in table
+    assert "download, reno" in table
+    file.write_text(BASE + second + "[sweep]\nseeds = 3\n")
+    folder = backlane.campaign.run(file, tmp_path / "c").folder
+    found = report.write([folder])
+    (verdict,) = found.verdicts
+    assert {standing.name for standing in verdict.standings} == {"cubic", "reno"}
+    assert "as configured: flows of reno" in found.path.read_text()
 
 
 def test_ends_of_an_interval_have_the_decimals_of_its_mean() -> None:

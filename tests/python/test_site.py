@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import command_line
+import pytest
 
 import backlane
 
@@ -25,6 +26,7 @@ else:
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
+RECOMMEND = ROOT / "docs" / "guides" / "recommend.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command_line.md"
 
 
@@ -105,8 +107,11 @@ def printed(command: str, folder: Path) -> str:
     return "\n".join(lines).strip("\n") + "\n"
 
 
-def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
-    page = TUTORIAL.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("path", "count"), [(TUTORIAL, 6), (RECOMMEND, 3)], ids=lambda one: getattr(one, "stem", "")
+)
+def test_pages_show_what_their_commands_print(path: Path, count: int, tmp_path: Path) -> None:
+    page = path.read_text(encoding="utf-8")
     for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(text, encoding="utf-8")
     commands = []
@@ -122,9 +127,9 @@ def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
 
     block = r"^```sh\n(?P<command>[^\n]*)\n```\n\n```text\n(?P<shown>.*?)^```$"
     fresh = re.sub(block, renewed, page, flags=re.DOTALL | re.MULTILINE)
-    assert len(commands) == page.count("```text\n") == 6
+    assert len(commands) == page.count("```text\n") == count
     if os.environ.get("UPDATE_GOLDEN"):
-        TUTORIAL.write_text(fresh, encoding="utf-8")
+        path.write_text(fresh, encoding="utf-8")
     else:
         assert fresh == page, "UPDATE_GOLDEN=1 writes the page"
 

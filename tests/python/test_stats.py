@@ -12,13 +12,13 @@ from scipy import stats as reference
 
 from backlane.measures import measure
 from backlane.stats import (
+    UNIT,
     candlestick,
     jain,
     mean_candlestick,
     mean_interval,
     paired_difference,
     percentile,
-    rank,
 )
 
 
@@ -107,24 +107,13 @@ def test_only_seeds_that_both_have_are_compared() -> None:
     assert paired_difference({1: 3.0, 2: 9.0}, {1: 1.0, 3: 0.0}).count == 1
 
 
-def test_contenders_that_cannot_be_told_apart_tie() -> None:
-    seeds = range(1, 11)
-    wobble = [0.3, -0.4, 0.1, -0.2, 0.25, -0.1, 0.05, -0.3, 0.2, 0.1]
-    found = rank(
-        {
-            "slow": {s: 8.0 + 0.1 * s for s in seeds},
-            "a": {s: 5.0 + 0.1 * s for s in seeds},
-            "b": {s: 5.01 + 0.1 * s + wobble[s - 1] for s in seeds},
-        }
-    )
-    assert [standing.name for standing in found] == ["a", "b", "slow"]
-    assert [standing.tie for standing in found] == [False, True, False]
-    assert found[2].behind is not None
-    assert found[2].behind.mean == pytest.approx(3.0)
-
-
-def test_one_seed_is_never_enough_to_tell_apart() -> None:
-    assert [s.tie for s in rank({"a": {1: 1.0}, "b": {1: 100.0}})] == [False, True]
+def test_an_interval_of_a_share_stays_within_its_limits() -> None:
+    values = [0.99, 1.0, 0.95]
+    assert mean_interval(values).high > 1.0
+    found = mean_interval(values, UNIT)
+    assert found.high == 1.0
+    assert found.low == mean_interval(values).low
+    assert mean_interval([0.0, 0.02], UNIT).low == 0.0
 
 
 def flow(finish: float | None, **more: object) -> dict[str, object]:

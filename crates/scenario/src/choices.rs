@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use crate::catalogue::Catalogue;
 use crate::spec::{Key, Kind, Section};
 
-/// Every choice that a file can make, in order: the path of the key, with dots and without the
-/// places in lists, and the value as text. Keys of all kinds of a section are together.
+/// Every choice of a run that a file can make, in order: the path of the key, with dots and without
+/// the places in lists, and the value as text. Keys of all kinds of a section are together;
+/// `[compare]` changes no run.
 pub fn choices(catalogue: Catalogue) -> BTreeSet<(String, String)> {
     let mut all = BTreeSet::new();
     section("", catalogue.file(), &mut all);
+    all.retain(|(path, _)| !path.starts_with("compare."));
     all
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::MODEL_VERSION;
 use crate::catalogue::Catalogue;
 use crate::codes::Code;
+use crate::compare::{self, Compare};
 use crate::diagnostic::{Diagnostic, Report, Span};
 use crate::files::{Files, TableReader};
 use crate::graph::Graphs;
@@ -71,6 +72,9 @@ pub struct Plan {
     pub custom_controls: Vec<CustomControl>,
     /// The Python classes of routers of all cells, by text and parameters.
     pub python_routers: Vec<PythonRouter>,
+    /// What is compared, where the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// The warnings about the cells.
     pub warnings: Vec<Diagnostic>,
 }
@@ -338,6 +342,7 @@ fn plan_within(
         runs,
         custom_controls: custom_controls.into_values().collect(),
         python_routers: python_routers.into_values().collect(),
+        compare: planning.compare.take(),
         warnings: planning.finish()?,
     })
 }
@@ -345,6 +350,7 @@ fn plan_within(
 /// A scenario file while its cells are built.
 struct Planning {
     tree: Table,
+    compare: Option<Compare>,
     files: Files,
     networks: Networks,
     graphs: Graphs,
@@ -377,12 +383,16 @@ impl Planning {
         {
             normal::share(&mut tree, TOPOLOGY, &mut problems);
         }
+        let compare = sweep
+            .as_ref()
+            .and_then(|sweep| compare::read(&tree, sweep, &mut problems));
         let files = match options.texts {
             Some(texts) => Files::given(texts),
             None => Files::beside(path, options.read_table),
         };
         let planning = Self {
             tree,
+            compare,
             files,
             networks: Networks::of_cells(sweep.as_ref().map_or(1, Sweep::cells)),
             graphs: Graphs::default(),

@@ -62,6 +62,7 @@ pub(crate) fn resolve(
     let raw = with_profiles.as_ref().unwrap_or(raw);
     let mut tree = normal::section(problems.catalogue.file(), raw, Span::default(), problems);
     tree.remove("sweep");
+    tree.remove("compare");
     let customs = custom::customs(&mut tree, files, problems);
     let mut traces = Traces::take(&mut tree, problems);
     complete_controls(&mut tree, problems);

@@ -209,6 +209,10 @@ fn may_be_swept(path: &str, entry: &Entry, sweep: &Sweep, problems: &mut Problem
             "take it out; what each value is called is its `label`",
         ),
         ["sweep", ..] => ("a sweep cannot be swept", "name another key"),
+        ["compare", ..] => (
+            "what is compared cannot be swept: it describes no run",
+            "name another key",
+        ),
         _ if sweep
             .axes
             .iter()
@@ -223,7 +227,7 @@ fn may_be_swept(path: &str, entry: &Entry, sweep: &Sweep, problems: &mut Problem
 }
 
 /// The words of a path.
-fn words(path: &str) -> Vec<&str> {
+pub(crate) fn words(path: &str) -> Vec<&str> {
     path.split('.')
         .map(|word| word.trim().trim_matches(['"', '\'']))
         .collect()

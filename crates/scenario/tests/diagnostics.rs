@@ -378,6 +378,16 @@ fn cases() -> Vec<(&'static str, String)> {
         ),
         ("S154", assigned("channel = 1", "channels = \"fcra\"")),
         ("S155", assigned("", "flow_rates = \"given\"")),
+        (
+            "S156",
+            chain(
+                "[sweep]\n\"tcp.mss\" = [\"1000 B\", \"1448 B\"]\n[compare]\nkeys = [\"tcp.ms\"]\n",
+            ),
+        ),
+        (
+            "S157",
+            chain("[sweep]\nseeds = 2\n[compare]\nequal_within = \"5\"\n"),
+        ),
     ]
 }
 

@@ -2,8 +2,8 @@
 
 mod catalogue;
 
-use backlane_scenario::Plan;
 use backlane_scenario::model::Law;
+use backlane_scenario::{Compare, Plan};
 use catalogue::plan;
 
 const CHAIN: &str = "duration = \"10 s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
@@ -41,6 +41,30 @@ fn the_last_parameter_varies_fastest_and_seeds_count_from_the_scenarios() {
     assert_eq!(plan.seeds, [1, 2]);
     let ids: std::collections::BTreeSet<_> = plan.runs.iter().map(|run| &run.run_id).collect();
     assert_eq!(ids.len(), 8);
+}
+
+#[test]
+fn what_is_compared_is_in_the_plan_and_in_no_run() {
+    let sweep = "topology.link.rate = [\"5 Mbit/s\", \"8 Mbit/s\"]\nseeds = 2\n";
+    let plain = swept(sweep);
+    assert_eq!(plain.compare, None);
+    let compare = "[compare]\nkeys = [\"topology.link.rate\"]\nmeasure = \"rtt\"\n";
+    let mut compared = swept(&format!("{sweep}{compare}equal_within = \"2.5 %\"\n"));
+    let expected = Compare {
+        keys: vec!["topology.link.rate".to_owned()],
+        measure: Some("rtt".to_owned()),
+        equal_within: Some(0.025),
+    };
+    assert_eq!(compared.compare.take(), Some(expected));
+    assert_eq!(compared, plain);
+    let default = swept(&format!("{sweep}[compare]\n")).compare.unwrap();
+    assert_eq!(
+        default,
+        Compare {
+            equal_within: Some(0.05),
+            ..Compare::default()
+        }
+    );
 }
 
 #[test]

@@ -327,6 +327,8 @@ fn ten_thousand_mutated_overrides_are_applied_or_refused() {
         "access.per_enodeb.enb1",
         "sweep.seeds",
         "sweep",
+        "compare.keys",
+        "compare.equal_within",
         "tcp.mss",
         "",
         "a..b",

@@ -102,6 +102,7 @@ def manifest_of(
         "digest": digest_of([str(row["digest"]) for row in rows]),
         "command": command(),
         "host": host(),
+        **({} if plan.compare is None else {"compare": plan.compare}),
     } | more  # fmt: skip
 
 

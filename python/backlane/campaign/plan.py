@@ -64,6 +64,8 @@ class Plan:
     cells: list[Cell]
     seeds: list[int]
     runs: list[Run]
+    compare: dict[str, Any] | None = None
+    """The section `[compare]`: ``keys``, ``measure``, ``equal_within``; None if there is none."""
     custom_controls: list[dict[str, Any]] = field(default_factory=list, repr=False)
     """The congestion controls that the scenario brings; only of a plan that was just made."""
     python_routers: list[dict[str, Any]] = field(default_factory=list, repr=False)
@@ -98,6 +100,7 @@ class Plan:
             cells=cells,
             seeds=[_of(seed, int) for seed in value["seeds"]],
             runs=runs,
+            compare=_compare(value.get("compare"), value["parameters"]),
             custom_controls=list(value.get("custom_controls", ())),
             python_routers=list(value.get("python_routers", ())),
         )
@@ -148,6 +151,7 @@ class Plan:
             ],
             "seeds": self.seeds,
             "runs": [{"run_id": r.run_id, "cell": r.cell, "seed": r.seed} for r in self.runs],
+            **({} if self.compare is None else {"compare": self.compare}),
         }
 
 
@@ -160,6 +164,23 @@ def _of(value: Any, kind: type[Any]) -> Any:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{value!r:.40} is no {kind.__name__}")
     return value
+
+
+def _compare(value: Any, swept: Sequence[str]) -> dict[str, Any] | None:
+    """What is compared, if it has its form.
+
+    Raises:
+        KeyError, TypeError, ValueError: otherwise.
+    """
+    if value is None:
+        return None
+    if not set(_of(value["keys"], list)) <= set(swept):
+        raise ValueError("a compared key is not swept")
+    if value["measure"] is not None:
+        _of(value["measure"], str)
+    if value["equal_within"] is not None:
+        _of(value["equal_within"], float)
+    return dict(value)
 
 
 def _run_id(value: Any) -> str:

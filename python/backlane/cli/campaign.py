@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import campaign, classes
+from backlane import campaign, classes, cost
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
@@ -76,7 +76,8 @@ def run(
     threads = min(workers or core_count(), max(left, 1))
     if dry_run:
         _print_plan(plan, runs, left, folder, as_json)
-        afford(plan, file, folder, True, threads, missing)
+        for line in cost.statement(cost.total(plan, threads, missing), folder):
+            output.say(line)
         return EXIT_OK
     if left:
         classes.authorize(plan.classes(), file, allow_python, output.error)

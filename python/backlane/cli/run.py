@@ -19,7 +19,7 @@ from backlane.cli.app import (
     python_option,
     set_option,
 )  # fmt: skip
-from backlane.measures import FlowMeasures, measure
+from backlane.measures import FlowMeasures, by_control, measure
 from backlane.text import number, rate, seconds, slug
 
 if TYPE_CHECKING:
@@ -95,12 +95,20 @@ def _show(bar: output.Bar, at_s: float, end_s: float) -> None:
 
 
 def measures_by_kind(results: Results) -> dict[str, FlowMeasures]:
-    """Statistics over the flows of each kind, in order of appearance."""
+    """Statistics over the flows of each kind, in order of appearance.
+
+    Where the flows of a kind have several congestion controls, each of these has its own.
+    """
     traffic_s = float(results.runs["traffic_s"][0])
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in results.flows.iter_rows(named=True):
         groups.setdefault(str(row["kind"]), []).append(row)
-    return {kind: measure(rows, traffic_s) for kind, rows in groups.items()}
+    found = {}
+    for kind, rows in groups.items():
+        found[kind] = measure(rows, traffic_s)
+        for control, of_control in by_control(rows).items():
+            found[f"{kind}, {control}"] = measure(of_control, traffic_s)
+    return found
 
 
 def _summary(results: Results, by_kind: dict[str, FlowMeasures], folder: Path) -> dict[str, Any]:

@@ -112,16 +112,14 @@ def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) ->
 
 def figure_count(folders: Sequence[str | Path]) -> int:
     """About how many figures a report over these folders has, for a progress bar."""
-    from backlane.report.data import CHOICES
+    from backlane.report.contenders import choices
     from backlane.results import Results
 
     count = 0
     for folder in folders:
         results = Results.open(Path(folder))
-        contenders = {
-            tuple(value for key, value in cell.items() if key.split(".")[0] in CHOICES)
-            for cell in results.cells
-        }
+        keys = choices(results.parameters, results.compared_keys)
+        contenders = {tuple(cell[key] for key in keys) for cell in results.cells}
         # A map, and one of the channels of a mesh.
         maps = 1 + results.has("wifi")
         count += 3 + len(contenders) * (maps + len(results.series))

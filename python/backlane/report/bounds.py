@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backlane.campaign.assemble import cell_path
 from backlane.errors import BacklaneError
 from backlane.folder import RESOLVED
-from backlane.stats import Interval, mean_interval
+from backlane.stats import UNIT, Interval, mean_interval
 from backlane.text import number, rate, seconds
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _shares(
                 contender=cell.contender,
                 measure=measure,
                 bound=math.fsum(bounds) / len(bounds),
-                share=mean_interval([share for _, share in known]),
+                share=mean_interval([share for _, share in known], UNIT),
                 is_upper=measure == "mean finish time" and bool(cell.unfinished),
             )
         )

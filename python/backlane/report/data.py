@@ -1,8 +1,6 @@
 """Results folders arranged for judging: networks, conditions, contenders.
 
-The swept parameters are of two kinds. Choices (the sections `routing`, `tcp` and `assignment`) make
-a *contender*; the rest (load, topology, traffic) makes a *condition*. Contenders are compared under
-the same condition, conditions are not compared.
+`contenders` describes which swept keys make a contender and which make a condition.
 """
 
 from __future__ import annotations
@@ -12,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backlane.errors import BacklaneError
-from backlane.measures import FlowMeasures, measure
+from backlane.measures import FlowMeasures, by_control, measure
+from backlane.report import contenders
 from backlane.results import Results
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backlane.campaign.plan import Label
-
-CHOICES = ("routing", "tcp", "assignment")
-"""Sections of the scenario file that are choices of the network's designer."""
 
 _WORDS = {
     "access.ues": "UEs",
@@ -40,6 +36,8 @@ class CellData:
         by_seed: the measures of each run.
         run_ids: the run of each seed.
         index: of the cell in the plan.
+        by_control: the measures of the flows of each congestion control, by its name and seed;
+            empty unless the runs have several.
         results: where the tables are.
     """
 
@@ -49,6 +47,7 @@ class CellData:
     by_seed: dict[int, FlowMeasures] = field(default_factory=dict)
     run_ids: dict[int, str] = field(default_factory=dict)
     index: int = 0
+    by_control: dict[str, dict[int, FlowMeasures]] = field(default_factory=dict)
 
     @property
     def unfinished(self) -> list[str]:
@@ -111,7 +110,7 @@ def value_text(key: str, value: Label) -> str:
     if isinstance(value, str):
         # A class that was passed as an object.
         value = re.sub(r"^python:<(.+)>:\w+$", r"\1", value)
-    if key.split(".", 1)[0] in CHOICES and isinstance(value, str):
+    if contenders.words(key)[0] in contenders.SECTIONS and isinstance(value, str):
         return value
     return f"{word or key} = {value}"
 
@@ -144,23 +143,28 @@ def network_of(results: Results, name: str) -> Network:
         raise BacklaneError(
             "R019", "no run has finished here", results.folder, "see `backlane campaign status`"
         )
-    choices = [key for key in results.parameters if key.split(".", 1)[0] in CHOICES]
+    choices = contenders.choices(results.parameters, results.compared_keys)
     givens = [key for key in results.parameters if key not in choices]
     cells = [
-        CellData(_label(choices, parameters) or "as configured", _label(givens, parameters),
+        CellData(label(choices, parameters) or "as configured", label(givens, parameters),
                  results, index=index)
         for index, parameters in enumerate(results.cells)
     ]  # fmt: skip
-    runs = results.runs.select("run_id", "cell", "seed", "traffic_s").rows()
     flows = _flows_by_run(results)
-    for run_id, cell, seed, traffic_s in runs:
-        cells[cell].by_seed[seed] = measure(flows.get(run_id, []), float(traffic_s))
+    runs = results.runs.select("run_id", "cell", "seed", "traffic_s")
+    for run_id, cell, seed, traffic_s in runs.rows():
+        rows = flows.get(run_id, [])
+        cells[cell].by_seed[seed] = measure(rows, float(traffic_s))
+        for control, of_control in by_control(rows).items():
+            measures = measure(of_control, float(traffic_s))
+            cells[cell].by_control.setdefault(control, {})[seed] = measures
         cells[cell].run_ids[seed] = run_id
     finished = [cell for cell in cells if cell.by_seed]
     return Network(name, choices, givens, finished, results)
 
 
-def _label(keys: Sequence[str], parameters: Mapping[str, Label]) -> str:
+def label(keys: Sequence[str], parameters: Mapping[str, Label]) -> str:
+    """The values of some swept keys as a name; empty for no keys."""
     return ", ".join(value_text(key, parameters[key]) for key in keys)
 
 

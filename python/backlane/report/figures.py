@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backlane.stats import mean_candlestick, mean_interval, paired_difference
+from backlane.stats import UNIT, mean_candlestick, mean_interval, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -437,7 +437,7 @@ def _fairness_part(
             values = [] if cell is None else [
                 m.jain for m in cell.by_seed.values() if not math.isnan(m.jain)
             ]  # fmt: skip
-            around = mean_interval(values)
+            around = mean_interval(values, UNIT)
             rows.append([condition, name, len(values), around.mean, around.low, around.high])
 
     # A line between points implies values between them.

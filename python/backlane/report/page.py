@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from backlane.objectives import seconds_interval
 from backlane.report import bounds, figures
 from backlane.report.html import Page, Table
-from backlane.report.judge import seconds_interval
 from backlane.report.map import maps
 from backlane.report.mesh import graphs
 from backlane.report.series import goodputs, queues, windows
-from backlane.stats import ENOUGH_SEEDS, RESAMPLES, mean_candlestick, mean_interval
+from backlane.stats import ENOUGH_SEEDS, RESAMPLES, UNIT, mean_candlestick, mean_interval
 from backlane.text import number, rate, seconds, span
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from backlane.report.data import CellData, Network
     from backlane.report.figures import Drawn
     from backlane.report.judge import Verdict
+    from backlane.stats import Interval
 
-BEST_HEADER = ("network", "condition", "best", "mean", "next that does not tie", "verdict")
+BEST_HEADER = ("network", "condition", "best", "mean", "next that is worse", "verdict")
 """Columns of the table of the best."""
 
 _BOX_NOTE = (
@@ -79,14 +80,8 @@ def build(
     page = Page(f"Backlane report: {', '.join(network.name for network in networks)}")
     page.answer(sentences)
     page.heading(best_title(networks))
-    metric = verdicts[0].metric if verdicts else "finish time"
-    lowest = "lowest mean finish time" if metric == "finish time" else "highest mean goodput"
-    page.text(
-        f"Best is the {lowest}: per run the mean over flows, then the mean over seeds, with its "
-        "95 % interval in brackets. Contenders are compared seed by seed; where the interval of "
-        "the difference contains zero they tie.",
-        mute=True,
-    )
+    if verdicts:
+        page.text(_how_judged(verdicts[0]), mute=True)
     page.table(Table(BEST_HEADER, best_rows(verdicts), text_columns=3, wide_columns=(5,)))
     frozen = sum(_frozen(cell) for network in networks for cell in network.cells)
     if frozen:
@@ -103,6 +98,18 @@ def build(
         drawn += _network(page, network, mine, Steps(progress, len(drawn)))
     _how(page, networks)
     return page.html(), drawn
+
+
+def _how_judged(verdict: Verdict) -> str:
+    """What the table of the best compares, and how."""
+    objective = verdict.objective
+    per_run = " (per run the mean over flows)" if objective.title.startswith("mean ") else ""
+    return (
+        f"Best is the {objective.best} {objective.title}{per_run}, averaged over the seeds, with "
+        "its 95 % interval in brackets. Contenders are compared seed by seed. Worse: a paired t "
+        "test after Holm's correction. Equal: two one-sided tests put the difference within "
+        f"{verdict.margin} of the best. Undecided: more seeds are needed."
+    )
 
 
 def _bounds(page: Page, shares: Mapping[str, Shares]) -> None:
@@ -192,29 +199,17 @@ def _over_seeds(cell: CellData, value: Callable[[FlowMeasures], float]) -> list[
 def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
     rows: list[list[str]] = []
     marked: list[int] = []
-    best = {(v.condition, name) for v in verdicts for name in (v.ties or [v.best.name])}
+    best = {(v.condition, name) for v in verdicts for name in v.not_worse}
     for condition in network.conditions:
         for cell in network.at(condition):
             if (condition, cell.contender) in best and len(network.contenders) > 1:
                 marked.append(len(rows))
-            finish_mean = mean_interval(_over_seeds(cell, lambda m: m.finish_time_s.mean))
-            finish = mean_candlestick([m.finish_time_s for m in cell.by_seed.values()])
-            jain = mean_interval(_over_seeds(cell, lambda m: m.jain))
-            rows.append(
-                [
-                    condition or "–",
-                    cell.contender,
-                    seconds_interval(finish_mean),
-                    f"{seconds(finish.p20)} – {seconds(finish.p80)}",
-                    seconds(finish.maximum),
-                    seconds_interval(mean_interval(_over_seeds(cell, lambda m: m.rtt_s.mean))),
-                    rate(mean_interval(_over_seeds(cell, lambda m: m.goodput_bps)).mean),
-                    f"{jain.mean:.3f} [{jain.low:.3f}, {jain.high:.3f}]"
-                    if jain.known else number(jain.mean),
-                    f"{len(cell.unfinished)} of {cell.finite_flows}" if cell.finite_flows else "–",
-                    str(len(cell.by_seed)),
-                ]
-            )  # fmt: skip
+            rows.append([condition or "–", cell.contender, *_cell_row(list(cell.by_seed.values()))])
+            for control, by_seed in cell.by_control.items():
+                name = f"{cell.contender}: flows of {control}"
+                if (condition, control) in best:
+                    marked.append(len(rows))
+                rows.append([condition or "–", name, *_cell_row(list(by_seed.values()))])
     return Table(
         ["condition", "choice", "finish time", "P20 – P80", "max", "RTT", "goodput of a flow",
          "Jain", "unfinished", "seeds"],
@@ -222,6 +217,27 @@ def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
         text_columns=2,
         marked=marked,
     )  # fmt: skip
+
+
+def _cell_row(runs: Sequence[FlowMeasures]) -> list[str]:
+    """The measures of flows over seeds."""
+
+    def around(value: Callable[[FlowMeasures], float]) -> Interval:
+        return mean_interval([one for one in map(value, runs) if not math.isnan(one)])
+
+    finish = mean_candlestick([m.finish_time_s for m in runs])
+    jain = mean_interval([m.jain for m in runs if not math.isnan(m.jain)], UNIT)
+    unfinished, finite = sum(len(m.unfinished) for m in runs), sum(m.finite for m in runs)
+    return [
+        seconds_interval(around(lambda m: m.finish_time_s.mean)),
+        f"{seconds(finish.p20)} – {seconds(finish.p80)}",
+        seconds(finish.maximum),
+        seconds_interval(around(lambda m: m.rtt_s.mean)),
+        rate(around(lambda m: m.goodput_bps).mean),
+        f"{jain.mean:.3f} [{jain.low:.3f}, {jain.high:.3f}]" if jain.known else number(jain.mean),
+        f"{unfinished} of {finite}" if finite else "–",
+        str(len(runs)),
+    ]
 
 
 def _unfinished(page: Page, network: Network) -> None:

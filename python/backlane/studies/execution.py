@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from backlane import campaign, classes
 from backlane.campaign.plan import make_plan
+from backlane.campaign.pool import core_count
+from backlane.campaign.store import Store
 from backlane.errors import BacklaneError
 from backlane.results import Results
 from backlane.studies.runs import Runs
@@ -14,7 +16,7 @@ from backlane.studies.view import views
 from backlane.text import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -75,6 +77,19 @@ class Execution:
         return self._carry_out(
             experiment.file, settings, folder, f"{experiment.name}, {alternative.name}"
         )
+
+    def cost(self, experiments: Iterable[Experiment]) -> list[str]:
+        """What the runs that are missing of experiments cost; nothing if that is little."""
+        from backlane import cost
+
+        workers = self.workers or core_count()
+        totals = []
+        for one in experiments:
+            plan, store = self.plan(one), Store(self.root / one.name)
+            missing = [run for run in plan.runs if run.run_id not in store]
+            totals.append(cost.total(plan, workers, missing))
+        work = cost.joined(totals)
+        return [] if cost.is_little(work) else cost.statement(work, self.root)
 
     def _settings(self, experiment: Experiment) -> Settings:
         return [*experiment.settings, *(experiment.quick if self.quick else [])]

@@ -103,6 +103,8 @@ def reproduce(
     execution = Execution(root, quick, workers, progress, log)
     plans = {one: execution.plan(study.experiments[one]) for one in wanted}
     _check(study, specs, tested, plans, quick=quick)
+    for line in execution.cost(study.experiments[one] for one in wanted):
+        log(line)
     # Only the whole study, in full, may replace its record.
     whole = figure is None and not quick
     data = Data()

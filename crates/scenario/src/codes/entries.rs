@@ -742,4 +742,20 @@ pub(crate) const ENTRIES: &[Entry] = &[
          must be among them or find a way over their links.",
         Some("[assignment]\nflow_rates = \"given\"   # and a link without flow_rate"),
     ),
+    entry(
+        Code::NotSwept,
+        "S156",
+        "A compared key is not swept",
+        "`[compare] keys` names keys of `[sweep]`, each once and as written there: their values are \
+         the contenders.",
+        Some("[compare]\nkeys = [\"routing.protocol\"]   # and no such key in [sweep]"),
+    ),
+    entry(
+        Code::BadMargin,
+        "S157",
+        "A margin of equality is no percentage",
+        "`[compare] equal_within` is a percentage above 0 % and below 100 %: differences within \
+         this share of the best count as none.",
+        Some("[compare]\nequal_within = \"5\""),
+    ),
 ];

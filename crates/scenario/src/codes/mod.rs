@@ -101,6 +101,8 @@ pub(crate) enum Code {
     BadDemand,
     BadAssignment,
     FlowRate,
+    NotSwept,
+    BadMargin,
 }
 
 /// What is known of a code.

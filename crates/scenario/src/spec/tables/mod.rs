@@ -51,6 +51,63 @@ const SWEEP: Key = key(
              or a list. Its presence makes the file a campaign.",
 );
 
+const COMPARE_KEY: Key = key(
+    "compare",
+    Kind::Table(&COMPARE),
+    Optional,
+    "What the campaign compares. It changes no run and no run id.",
+);
+
+/// What a campaign compares.
+pub(crate) static COMPARE: Section = Section {
+    rules: None,
+    noun: "compare",
+    doc: "What a campaign compares, and how. The section describes no run: stored runs stay valid \
+          when it changes.",
+    tag: None,
+    keys: &[
+        key(
+            "keys",
+            Kind::List(&Kind::Text),
+            Optional,
+            "The swept keys whose values are the contenders; the other swept keys are conditions. \
+             Without it, the contenders are the swept keys of `routing`, `tcp`, `assignment`, of \
+             congestion controls, queues and buffers, and of `topology.link` but for its loss; if \
+             none of these is swept, all swept keys.",
+        ),
+        key(
+            "measure",
+            Kind::Words {
+                words: MEASURES,
+                aliases: &[],
+            },
+            Optional,
+            "By what they are compared: the mean or the 95th percentile of the finish times of a \
+             run's flows, the mean or the smallest goodput of a flow, what all flows deliver \
+             together, the mean RTT, or Jain's index of goodput. Without it, `finish` where flows \
+             have a size, else `goodput`.",
+        ),
+        key(
+            "equal_within",
+            Kind::Text,
+            Default("\"5 %\""),
+            "Contenders are equal when the interval of their difference lies within this share of \
+             the best.",
+        ),
+    ],
+};
+
+/// The measures by which contenders are compared.
+const MEASURES: &[&str] = &[
+    "finish",
+    "p95_finish",
+    "goodput",
+    "least_goodput",
+    "delivered",
+    "rtt",
+    "fairness",
+];
+
 static ASSIGNMENT: Section = Section::slot("assignment");
 static CODING: Section = Section::slot("coding");
 static SLOTTED: Section = Section::slot("slotted");
@@ -188,5 +245,6 @@ pub(crate) static FILE: Section = Section {
             "The slotted model of backpressure, in place of all but `name`, `seed` and `sweep`.",
         ),
         SWEEP,
+        COMPARE_KEY,
     ],
 };
