@@ -237,6 +237,13 @@ CODES: dict[str, tuple[str, str]] = {
         'A time has a unit, such as "80 ms"; a share is a percentage above 0 % and below 100 %, '
         'such as "5 %".',
     ),
+    "R036": (
+        "table of upgrades cannot be used",
+        "A table of upgrades is CSV with the columns `upgrade`, `link` and `cost`, and any of "
+        "`rate`, `delay`, `queue` and `loss` with values as in a scenario. Rows of one name are "
+        'one upgrade. A link is named "a-b" by two nodes of the network; one that is not there yet '
+        "needs `rate` and `delay`.",
+    ),
     "R040": (
         "format is not known",
         "`backlane import` recognises files by their content and not by their name; `backlane "

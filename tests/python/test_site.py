@@ -108,7 +108,7 @@ def printed(command: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("path", "count"), [(TUTORIAL, 6), (RECOMMEND, 3)], ids=lambda one: getattr(one, "stem", "")
+    ("path", "count"), [(TUTORIAL, 6), (RECOMMEND, 4)], ids=lambda one: getattr(one, "stem", "")
 )
 def test_pages_show_what_their_commands_print(path: Path, count: int, tmp_path: Path) -> None:
     page = path.read_text(encoding="utf-8")

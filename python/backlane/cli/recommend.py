@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from backlane import classes, cost
+from backlane import recommend as room
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, memory_option, python_option, set_option
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
 from backlane.objectives import OBJECTIVES
+from backlane.recommend import upgrades
 
 
 @click.command(
@@ -57,6 +59,15 @@ from backlane.objectives import OBJECTIVES
     "--first", type=click.IntRange(2, 1000), default=10, show_default=True,
     help="Seeds of each contender before any is eliminated.",
 )  # fmt: skip
+@click.option(
+    "--n-minus-1",
+    is_flag=True,
+    help="Then run the best with each link and node down in turn, and name the worst failures.",
+)
+@click.option(
+    "--upgrades", "table", type=click.Path(path_type=Path),
+    help="Then run the best with each upgrade of a table: gain, and cost for it.",
+)  # fmt: skip
 @click.option("-j", "--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
 @set_option
 @python_option
@@ -71,6 +82,8 @@ def command(
     budget: str,
     equal_within: str | None,
     first: int,
+    n_minus_1: bool,
+    table: Path | None,
     workers: int | None,
     settings: tuple[str, ...],
     allow_python: bool,
@@ -78,14 +91,13 @@ def command(
     as_json: bool,
 ) -> int:
     """Recommend a contender."""
-    from backlane import recommend as room
-
     limits = room.Limits(
         fairness_floor or 0.0,
         *(() if latency_ceiling is None else (room.read_time(latency_ceiling),)),
     )
     overrides = parse_overrides(settings)
     allowed = room.Budget.parse(budget)
+    candidates = [] if table is None else upgrades.read(table)
     plan = make_plan(file, overrides)
     classes.authorize(plan.classes(), file, allow_python, output.error)
     first_runs = make_plan(file, [*overrides, ("sweep.seeds", str(first))])
@@ -104,6 +116,8 @@ def command(
         progress=lambda step, total: output.progress(step, total, "runs"),
         allow_python=True,
         ignore_memory=ignore_memory,
+        n_minus_1=n_minus_1,
+        candidates=candidates,
     )
     if found.interrupted:
         output.error("interrupted; start the same command again to go on")
@@ -116,14 +130,14 @@ def command(
     return EXIT_OK if found.best is not None else EXIT_PROBLEM
 
 
-def show(found: object) -> None:
+def show(found: room.Recommendation) -> None:
     """Print the table and the answer."""
-    from backlane import recommend as room
-
-    assert isinstance(found, room.Recommendation)
     header = [*room.HEADER]
     header[2] = found.objective.metric
     output.print_table(found.name, header, found.table(), text_columns=1)
+    if found.gains:
+        title = f"upgrades of {found.name}, by {found.objective.title}"
+        output.print_table(title, upgrades.HEADER, upgrades.table(found.gains))
     for sentence in found.sentences():
         output.tell(sentence)
     output.say(f"the runs took {cost.time(found.cpu_s)} of CPU time")

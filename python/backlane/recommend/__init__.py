@@ -1,16 +1,17 @@
 """Recommendations: which contender of a scenario to choose, with as few runs as suffice.
 
-`contest` adds seeds until `selection` has settled on the best or the budget ends; `samples` are
-the runs and their measures, kept in the store of a campaign folder. `ranking` decides about the
-others with Holm's correction, `why` compares the winner with the next one.
+`contest` adds seeds until `selection` has settled on the best or the budget of `options` ends;
+`samples` are the runs and their measures, kept in the store of a campaign folder. `answer` is the
+final table, with Holm's correction by `ranking`; `why` compares the winner with the next one.
+`changed` then runs the winner in changed networks, which are `variants` of its scenario: `failures`
+and `upgrades`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backlane import classes, cost, objectives
 from backlane.campaign import claim, default_folder
@@ -20,194 +21,26 @@ from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError
 from backlane.files import make_folder
-from backlane.ranking import BEST, EQUAL, EQUAL_WITHIN, UNDECIDED, Paired, decide
-from backlane.recommend.contest import Contest, Contestants, Limits, OpenProgress
+from backlane.ranking import EQUAL_WITHIN
+from backlane.recommend.answer import HEADER, Recommendation, Row, answer
+from backlane.recommend.changed import Changed
+from backlane.recommend.contest import Contestants, Limits, OpenProgress
 from backlane.recommend.options import Budget, read_share, read_time
 from backlane.recommend.samples import Samples
-from backlane.recommend.why import reasons
-from backlane.report.judge import margin_text
 from backlane.scenario import Scenario, Source, read
-from backlane.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backlane.campaign.plan import Plan
-    from backlane.objectives import Objective
+    from backlane.recommend.upgrades import Upgrade
 
 __all__ = [
-    "Budget", "Limits", "Recommendation", "Row", "read_share", "read_time", "recommend",
+    "HEADER", "Budget", "Limits", "Recommendation", "Row", "read_share", "read_time", "recommend",
 ]  # fmt: skip
 
 FIRST = 10
 """Seeds of the first stage."""
-MOST_NAMED = 10_000
-"""A larger number of seeds is not named."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A contender in the final table.
-
-    Attributes:
-        name: of the contender.
-        seeds: that it was run with.
-        value: the measure over these seeds; of several conditions their geometric mean.
-        ratio: value over that of the best less 1, over the seeds that both have; None for the best.
-        outcome: "best", "worse", "equal", "undecided", "eliminated" or "refused".
-        p_value: of being no worse, after Holm's correction.
-        note: what ended its contest, or what is not certain about it.
-    """
-
-    name: str
-    seeds: int
-    value: Interval
-    ratio: Interval | None
-    outcome: str
-    p_value: float = math.nan
-    note: str = ""
-
-
-@dataclass
-class Recommendation:
-    """The content of a recommendation.
-
-    Attributes:
-        name: of the scenario.
-        folder: with the runs and tables.
-        objective: what is compared.
-        zone: the indifference zone and margin of equality, as a share of the best.
-        rows: the best first, contenders that break a limit last.
-        is_settled: whether the selection has ended.
-        seeds_needed: about how many seeds end it; 0 when it is settled.
-        conditions: that each contender was run under.
-        reasons: sentences about the best and the next.
-        runs: the number of runs used.
-        cpu_s: their CPU time.
-        budget: what was allowed.
-        interrupted: whether Ctrl-C or a signal ended the work.
-    """
-
-    name: str
-    folder: Path
-    objective: Objective
-    zone: float
-    rows: list[Row]
-    is_settled: bool
-    seeds_needed: int
-    conditions: list[str]
-    reasons: list[str]
-    runs: int
-    cpu_s: float
-    budget: Budget
-    interrupted: bool = False
-    sections: dict[str, Any] = field(default_factory=dict)
-    """Further parts, such as failures, for ``--json``."""
-
-    @property
-    def best(self) -> Row | None:
-        """The first of the table; None when every contender breaks a limit."""
-        return next((row for row in self.rows if row.outcome == BEST), None)
-
-    def table(self) -> list[list[str]]:
-        """The final table as text, under `HEADER`."""
-        return [
-            [
-                row.name,
-                str(row.seeds),
-                self.objective.interval(self._signed(row.value)),
-                "–" if row.ratio is None else ratio_text(row.ratio),
-                self._outcome(row),
-                row.note or "–",
-            ]
-            for row in self.rows
-        ]
-
-    def _signed(self, value: Interval) -> Interval:
-        """`value` as `Objective.interval` takes it."""
-        if self.objective.lowest:
-            return value
-        return Interval(-value.mean, -value.high, -value.low, value.count, value.method)
-
-    def _outcome(self, row: Row) -> str:
-        if row.outcome == EQUAL:
-            return f"equal within {margin_text(self.zone)}"
-        return "undecided, more seeds needed" if row.outcome == UNDECIDED else row.outcome
-
-    def sentences(self) -> list[str]:
-        """The answer, the reasons and what was spent."""
-        best, margin = self.best, margin_text(self.zone)
-        if best is None:
-            return ["no contender keeps to the limits.", self._spent()]
-        value = self.objective.interval(self._signed(best.value))
-        over = f", over {len(self.conditions)} conditions" if len(self.conditions) > 1 else ""
-        has = f"has the {self.objective.best} {self.objective.title}{over}: {value}"
-        if self.is_settled:
-            lines = [
-                f"recommended: {best.name} {has}.",
-                f"If a contender leads by {margin} or more, the selection is right with a "
-                "probability of 95 %.",
-            ]
-        else:
-            rivals = [row.name for row in self.rows if row.outcome == UNDECIDED]
-            needed = self.seeds_needed
-            about = f" (at most about {needed})" if 0 < needed <= MOST_NAMED else ""
-            lines = [f"undecided: {best.name} {has} so far."]
-            if rivals:
-                lines.append(f"More seeds{about} are needed to tell {', '.join(rivals)} from it.")
-        equal = [row.name for row in self.rows if row.outcome == EQUAL]
-        if equal:
-            lines.append(f"Equal to it within {margin}: {', '.join(equal)}.")
-        if best.note:
-            lines.append(f"{best.name}: {best.note}.")
-        return [*lines, *self.reasons, self._spent()]
-
-    def _spent(self) -> str:
-        return f"Used: {self.runs} runs (limit: {self.budget})."
-
-    def as_dict(self) -> dict[str, Any]:
-        """For ``--json``."""
-        best = self.best
-        return {
-            "name": self.name,
-            "folder": str(self.folder),
-            "objective": self.objective.word,
-            "unit": self.objective.unit,
-            "equal_within": self.zone,
-            "best": None if best is None else best.name,
-            "settled": self.is_settled,
-            "seeds_needed": self.seeds_needed,
-            "conditions": self.conditions,
-            "contenders": [
-                {
-                    "name": row.name,
-                    "seeds": row.seeds,
-                    "mean": row.value.mean,
-                    "low": row.value.low,
-                    "high": row.value.high,
-                    "ratio": None if row.ratio is None else {
-                        "mean": row.ratio.mean, "low": row.ratio.low, "high": row.ratio.high},
-                    "outcome": row.outcome,
-                    "p_value": row.p_value,
-                    "note": row.note,
-                }
-                for row in self.rows
-            ],
-            "reasons": self.reasons,
-            "runs": self.runs,
-            "cpu_s": self.cpu_s,
-            **self.sections,
-        }  # fmt: skip
-
-
-HEADER = ("contender", "seeds", "value", "against the best", "outcome", "note")
-"""The columns of the final table; the third is named after the measure."""
-
-
-def ratio_text(ratio: Interval) -> str:
-    """A difference in percent with its interval."""
-    mean, low, high = (f"{100 * one:+.1f}" for one in (ratio.mean, ratio.low, ratio.high))
-    return f"{mean} % [{low}, {high}]" if ratio.known else f"{mean} %"
 
 
 def recommend(
@@ -224,6 +57,8 @@ def recommend(
     progress: OpenProgress | None = None,
     allow_python: bool = False,
     ignore_memory: bool = False,
+    n_minus_1: bool = False,
+    candidates: Sequence[Upgrade] = (),
 ) -> Recommendation:
     """Add seeds to the contenders of a scenario until the best is settled.
 
@@ -241,6 +76,8 @@ def recommend(
         progress: opens a progress display.
         allow_python: as for `campaign.run`.
         ignore_memory: as for `campaign.run`.
+        n_minus_1: run the best with each link and node down in turn, under the last condition.
+        candidates: upgrades to run the best with, likewise; `upgrades.read` reads them.
 
     Raises:
         BacklaneError: R031 for a budget that is none, R032 for one that is too small, R033 when a
@@ -286,68 +123,11 @@ def recommend(
         final = plan_of(max(used, 1))
         claim(folder, final)
         assemble(folder, final, store, None, source.overrides)
-    return _recommendation(contestants, found, folder, zone)
-
-
-def _recommendation(
-    contestants: Contestants, found: Contest, folder: Path, zone: float
-) -> Recommendation:
-    samples, race = contestants.samples, found.race
-    objective = contestants.objective or objectives.default(finite=True)
-    lowest = objective.lowest
-    running = [name for name in found.values if name not in found.refused]
-    common = min((len(found.values[name]) for name in race.alive), default=0)
-    leaders = sorted(race.alive, key=lambda name: math.fsum(found.values[name][:common]))
-    rows: list[Row] = []
-    why: list[str] = []
-    if leaders and common:
-        best, *_ = leaders
-        others = [name for name in running if name != best]
-        gaps = {name: _gaps(found.values, name, best) for name in others}
-        outcomes = decide([Paired.of(gaps[name]) for name in others], contestants.zone)
-        limits = contestants.limits.unsure(contestants.runs_of(best, len(found.values[best])))
-        rows = [Row(best, len(found.values[best]), _value(found.values[best], lowest), None, BEST,
-                    note=limits or "")]  # fmt: skip
-        for name, (outcome, p_value, _) in zip(others, outcomes, strict=True):
-            out = race.eliminated.get(name)
-            if out is not None and outcome == UNDECIDED:
-                outcome = "eliminated"
-            note = "" if out is None else f"eliminated after {out.seeds} seeds by {out.by}"
-            ratio = _ratio(gaps[name], lowest)
-            values = found.values[name]
-            rows.append(
-                Row(name, len(values), _value(values, lowest), ratio, outcome, p_value, note)
-            )
-        rows[1:] = sorted(rows[1:], key=lambda row: math.fsum(gaps[row.name]) / len(gaps[row.name]))
-        if others and not found.interrupted:
-            second = rows[1].name
-            why = reasons(samples, best, second, len(gaps[second]))
-    for name, (reason, seeds) in found.refused.items():
-        finite = [value for value in found.values[name] if math.isfinite(value)]
-        rows.append(Row(name, seeds, _value(finite, lowest), None, "refused", note=reason))
-    return Recommendation(
-        samples.plan.name, folder, objective, zone, rows,
-        race.is_settled and bool(leaders), 0 if race.is_settled else race.most,
-        samples.conditions(), why, len(found.runs), found.cpu_s, contestants.budget,
-        found.interrupted,
-    )  # fmt: skip
-
-
-def _gaps(values: dict[str, list[float]], name: str, best: str) -> list[float]:
-    both = min(len(values[name]), len(values[best]))
-    pairs = zip(values[name][:both], values[best][:both], strict=True)
-    return [mine - theirs for mine, theirs in pairs]
-
-
-def _value(logs: Sequence[float], lowest: bool) -> Interval:
-    sign = 1 if lowest else -1
-    return mean_interval([math.exp(sign * value) for value in logs])
-
-
-def _ratio(gaps: Sequence[float], lowest: bool) -> Interval:
-    """A value over that of the best, less 1, from differences of logarithms of costs."""
-    around = mean_interval([gap if lowest else -gap for gap in gaps])
-    return Interval(
-        math.expm1(around.mean), math.expm1(around.low), math.expm1(around.high), around.count,
-        around.method,
-    )  # fmt: skip
+    made = answer(contestants, found, folder, zone)
+    if made.best is not None and not made.interrupted and (n_minus_1 or candidates):
+        after = Changed(contestants, made)
+        if n_minus_1:
+            after.fail()
+        if candidates and not made.interrupted:
+            after.upgrade(candidates)
+    return made
