@@ -34,7 +34,8 @@ class Changed:
         """Each link and node down in turn."""
         made, resolved = self.made, self._resolved()
         changed = failures.variants(resolved, parsed(resolved))
-        found = self._run(failures.KEY, "n-minus-1", changed)
+        most = min(failures.MOST_SEEDS, self.contestants.first)
+        found = self._run(failures.KEY, "n-minus-1", changed, most)
         if found is not None:
             names = [one.name for one in changed]
             made.failures = failures.judge(names, found, made.objective)
@@ -44,7 +45,7 @@ class Changed:
         """Each upgrade in turn."""
         made, resolved = self.made, self._resolved()
         changed = upgrades.variants(resolved, parsed(resolved), candidates)
-        found = self._run(upgrades.KEY, "upgrades", changed)
+        found = self._run(upgrades.KEY, "upgrades", changed, self.contestants.first)
         if found is not None:
             zone = self.contestants.zone
             made.gains = upgrades.judge(candidates, found, made.objective, zone)
@@ -55,10 +56,10 @@ class Changed:
         assert best is not None
         return samples.plan.cells[samples.cells[best.name][-1]].resolved
 
-    def _run(self, key: str, what: str, changed: Sequence[Variant]) -> Outcomes | None:
+    def _run(self, key: str, what: str, changed: Sequence[Variant], most: int) -> Outcomes | None:
         """Run variants; None when the budget does not pay for one seed, or after Ctrl-C."""
         made, contestants = self.made, self.contestants
-        seeds = contestants.samples.plan.seeds[: contestants.first]
+        seeds = contestants.samples.plan.seeds[:most]
         plan = plan_of(key, f"{made.name}, {what}", changed, seeds)
         count = Left(contestants.budget, made.runs, made.cpu_s).seeds(plan, len(seeds))
         if count == 0:

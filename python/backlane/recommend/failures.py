@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KEY = "down"
 """The swept key of the campaign of failures."""
+MOST_SEEDS = 5
+"""Seeds of each failure: the worst are named, and no test is made."""
 WORST = 5
 """Failures that are named."""
 
