@@ -2,7 +2,7 @@
 // <body data-topic="…">; its texts are in the page, its scenario and readings here.
 import { charts } from './charts.js';
 import { $, make, short } from './dom.js';
-import { spread } from './measures.js';
+import { average } from './measures.js';
 import { Crew, Desk } from './pool.js';
 import { packed } from './share.js';
 
@@ -11,7 +11,7 @@ const PAUSE = 250;
 const PACKET_BYTES = 1500;
 
 const column = (run, name) => run.tables.flows.columns[name].values;
-const mean = (values) => spread(values)?.mean ?? null;
+const mean = average;
 
 const TOPICS = {
   buffer: {

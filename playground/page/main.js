@@ -3,7 +3,7 @@ import { charts } from './charts.js';
 import { $, make, save, short } from './dom.js';
 import { Editor } from './editor.js';
 import { map } from './map.js';
-import { measured, spread } from './measures.js';
+import { measured, ranking } from './measures.js';
 import { Crew, Desk } from './pool.js';
 import { MOST_CHARACTERS, packed, unpacked } from './share.js';
 
@@ -253,70 +253,108 @@ function label(cell) {
   return words.length ? words.join(', ') : state.plan.name;
 }
 
-let sorted = { measure: null, up: true };
+/** The measure that the table is ordered and judged by; null is the first one there is. */
+let chosen = null;
+let drawn = 0;
 
-function table() {
-  const finished = state.answers.filter((answer) => answer?.ok).map((answer) => answer.ok);
-  const measures = measured(finished);
-  let rows = state.plan.cells.filter((cell) => runsOf(cell.index).length).map((cell) => {
-    const runs = runsOf(cell.index).map(({ index }) => state.answers[index]?.ok).filter(Boolean);
-    return { cell, runs, values: measures.map((measure) => ({ ...spread(runs.map(measure.of)), each: runs.map(measure.of) })) };
-  });
-  const column = measures.findIndex((measure) => measure.name === sorted.measure);
-  if (column >= 0) {
-    const key = ({ values }) => values[column].mean ?? Infinity;
-    rows = rows.sort((a, b) => (sorted.up ? key(a) - key(b) : key(b) - key(a)));
-  }
-  const head = make('tr', {}, make('th', { scope: 'col' }, Object.keys(state.plan.cells[0].parameters).join(', ') || 'scenario'), make('th', { scope: 'col' }, 'runs'));
-  measures.forEach((measure) => {
-    const flip = () => {
-      sorted = { measure: measure.name, up: sorted.measure === measure.name ? !sorted.up : measure.better < 0 };
+async function table() {
+  const mine = ++drawn;
+  const plan = state.plan;
+  const contenders = plan.cells
+    .map((cell) => ({ cell, name: label(cell), runs: runsOf(cell.index) }))
+    .filter(({ runs }) => runs.length)
+    .map(({ cell, name, runs }) => {
+      const done = runs.filter(({ index }) => state.answers[index]?.ok);
+      return { cell, name, all: runs.length, runs: done.map(({ seed, index }) => ({ seed, index, run: state.answers[index].ok })) };
+    });
+  const measures = measured(contenders.flatMap(({ runs }) => runs.map(({ run }) => run)));
+  if (!measures.length) return;
+  const judged = measures.find(({ name }) => name === chosen) ?? measures[0];
+  // Contenders by number: names may be the same.
+  const numbered = contenders.map((one, index) => ({ ...one, name: String(index) }));
+  const asked = await Promise.all(measures.map((measure) => desk.ask(ranking(measure, numbered))));
+  if (mine !== drawn || plan !== state.plan) return;
+  const standings = asked.map(({ ok }) => new Map(ok.map((one) => [Number(one.name), one])));
+  const order = [...standings[measures.indexOf(judged)].keys()];
+  contenders.forEach((_, index) => order.includes(index) || order.push(index));
+  const head = make('tr', {}, make('th', { scope: 'col' }, Object.keys(plan.cells[0].parameters).join(', ') || 'scenario'), make('th', { scope: 'col' }, 'runs'), make('th', { scope: 'col' }, 'verdict'));
+  for (const measure of measures) {
+    const pick = () => {
+      chosen = measure.name;
       table();
     };
     const unit = measure.unit ? `, ${measure.unit}` : '';
-    const order = sorted.measure === measure.name ? (sorted.up ? 'ascending' : 'descending') : 'none';
-    head.append(make('th', { scope: 'col', 'aria-sort': order }, make('button', { type: 'button', onclick: flip }, `${measure.name}${unit}`)));
-  });
-  const body = rows.map(({ cell, runs, values }) => {
-    const open = runsOf(cell.index).find(({ index }) => state.answers[index]?.ok);
-    const button = make('button', { type: 'button', disabled: !open, onclick: () => look(open.index) }, label(cell));
-    const row = make('tr', {}, make('td', {}, button), make('td', {}, `${runs.length} of ${runsOf(cell.index).length}`));
-    for (const value of values) {
-      const range = value.n > 1 ? ` [${short(value.low)}, ${short(value.high)}]` : '';
-      row.append(make('td', {}, value.n ? `${short(value.mean)}${range}` : '–'));
+    const sort = measure !== judged ? 'none' : measure.better > 0 ? 'descending' : 'ascending';
+    head.append(make('th', { scope: 'col', 'aria-sort': sort }, make('button', { type: 'button', onclick: pick }, `${measure.name}${unit}`)));
+  }
+  const body = order.map((index) => {
+    const { name, runs, all } = contenders[index];
+    const button = make('button', { type: 'button', disabled: !runs.length, onclick: () => look(runs[0].index) }, name);
+    const row = make('tr', {}, make('td', {}, button), make('td', {}, `${runs.length} of ${all}`));
+    row.append(make('td', {}, verdict(standings[measures.indexOf(judged)].get(index))));
+    for (const standing of standings) {
+      const value = standing.get(index)?.value;
+      const range = value && value.low !== null ? ` [${short(value.low)}, ${short(value.high)}]` : '';
+      row.append(make('td', {}, value ? `${short(value.mean)}${range}` : '–'));
     }
     return row;
   });
-  const note = 'Mean over the runs, with the least and the largest run in brackets. A name opens its first run.';
+  const note = `Means with 95 % intervals over the seeds; verdicts by "${judged.name}": paired by seed, Holm's correction, equal within 5 %. A heading judges by its measure, a name opens its first run.`;
   const grid = make('table', { 'aria-label': 'Results' }, make('thead', {}, head), make('tbody', {}, ...body));
   $('cells').replaceChildren(make('p', { class: 'mute' }, note), make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Results' }, grid));
 }
 
-/** Shows one run: its digest, the map and the series; the run is carried out again to record them. */
-async function look(index) {
+function verdict(standing) {
+  if (!standing) return '–';
+  if (standing.verdict !== 'undecided') return standing.verdict;
+  return standing.seeds_needed ? `undecided, about ${standing.seeds_needed} seeds needed` : 'undecided';
+}
+
+/** Shows a run in place of all others. */
+function look(index) {
+  return present([index]);
+}
+
+/** Shows runs side by side: for each its digest, map and series; it runs again to record them. */
+async function present(indices) {
+  const plan = state.plan;
+  const places = indices.map(() => make('div', { class: 'run-view' }, make('p', { class: 'mute' }, 'Recording')));
+  $('detail').replaceChildren(make('h2', {}, indices.length > 1 ? 'Two runs' : 'One run'), make('div', { class: indices.length > 1 ? 'pair' : '' }, ...places));
+  for (const [position, index] of indices.entries()) {
+    const choose = (other) => present(indices.map((one, at) => (at === position ? other : one)));
+    await view(places[position], index, choose);
+    if (plan !== state.plan || !places[position].isConnected) return;
+  }
+  const beside = state.plan.runs.findIndex((one, at) => at !== indices[0] && state.answers[at]?.ok && one.cell !== state.plan.runs[indices[0]].cell);
+  if (indices.length === 1 && beside >= 0) {
+    places[0].querySelector('.bar').append(make('button', { type: 'button', onclick: () => present([indices[0], beside]) }, 'Beside another run'));
+  } else if (indices.length > 1) {
+    places.forEach((place, at) => place.querySelector('.bar').append(make('button', { type: 'button', onclick: () => look(indices[at]) }, 'This one alone')));
+  }
+}
+
+async function view(detail, index, choose) {
   const { cell, seed, run_id: runId } = state.plan.runs[index];
   const known = state.answers[index].ok;
-  const detail = $('detail');
-  detail.replaceChildren(make('h2', {}, `${label(state.plan.cells[cell])}, seed ${seed}`), make('p', { class: 'mute' }, 'Recording'));
   const recorded = await record(index);
   if (state.answers[index]?.ok !== known) return;
   const run = recorded ?? { ...known, series: {} };
   const network = (await desk.ask({ do: 'network', resolved: state.plan.cells[cell].resolved })).ok;
-  const drawn = network ? map(network, run) : null;
+  const picture = network ? map(network, run) : null;
   const { element, ready } = charts(run.series);
   const { digest, events, simulated_s: simulated, ended: end } = known.summary;
-  const facts = make('p', {}, 'Digest ', make('code', { id: 'digest' }, digest), `, run ${runId.slice(0, 12)}, ${Number(events).toLocaleString('en')} events, ${short(simulated)} s simulated (${end}). The same natively, with the scenario saved as ${FILE}:`);
+  const facts = make('p', {}, 'Digest ', make('code', { class: 'digest' }, digest), `, run ${runId.slice(0, 12)}, ${Number(events).toLocaleString('en')} events, ${short(simulated)} s simulated (${end}). The same natively, with the scenario saved as ${FILE}:`);
   const command = make('pre', { class: 'command' }, `backlane run ${FILE}`);
   const tables = make('div', { class: 'bar' }, 'Tables as CSV:');
   for (const [name, from] of [...Object.entries(run.tables), ...Object.entries(run.series)]) {
     tables.append(make('button', { type: 'button', onclick: () => save(`${name}.csv`, 'text/csv', csv(from)) }, name));
   }
-  const others = make('select', { 'aria-label': 'Other run', onchange: (event) => look(Number(event.target.value)) });
+  const others = make('select', { 'aria-label': 'Other run', onchange: (event) => choose(Number(event.target.value)) });
   state.plan.runs.forEach((one, at) => {
     if (state.answers[at]?.ok) others.append(make('option', { value: at, selected: at === index }, `${label(state.plan.cells[one.cell])}, seed ${one.seed}`));
   });
-  detail.replaceChildren(make('h2', {}, 'One run'), make('div', { class: 'bar' }, others), facts, command, tables);
-  if (drawn) detail.append(make('h3', {}, 'Network'), drawn);
+  detail.replaceChildren(make('div', { class: 'bar' }, others), facts, command, tables);
+  if (picture) detail.append(make('h3', {}, 'Network'), picture);
   if (recorded && recorded.summary.digest !== digest) detail.append(make('p', { class: 'notice' }, 'The recorded run has another digest: please report this.'));
   detail.append(element);
   ready();

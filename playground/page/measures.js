@@ -1,4 +1,4 @@
-// What is told of a run in one number, from its tables.
+// What is told of a run in one number, from its tables. Intervals and verdicts come from the engine.
 
 const numbers = (run, name) => (run.tables.flows?.columns[name]?.values ?? []).filter((value) => value !== null);
 const mean = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
@@ -9,14 +9,14 @@ function jain(values) {
   return squares > 0 ? total(values) ** 2 / (values.length * squares) : null;
 }
 
-/** The measures, with the better direction: −1 for less, 1 for more, 0 for neither. */
+/** The measures, with the better direction (−1 for less, 1 for more) and what they can be. */
 export const MEASURES = [
   { name: 'Mean finish time', unit: 's', better: -1, of: (run) => (finished(run) ? mean(numbers(run, 'finish_time_s')) : null) },
   { name: 'Unfinished flows', unit: '', better: -1, of: unfinished },
   { name: 'Total goodput', unit: 'Mbit/s', better: 1, of: (run) => total(numbers(run, 'goodput_bps')) / 1e6 },
   { name: 'Mean RTT', unit: 'ms', better: -1, of: (run) => scaled(mean(numbers(run, 'rtt_mean_s')), 1e3) },
-  { name: "Jain's index", unit: '', better: 1, of: (run) => jain(numbers(run, 'goodput_bps')) },
-  { name: 'Reordered', unit: '%', better: 0, of: (run) => scaled(mean(numbers(run, 'reordered_ratio')), 100) },
+  { name: "Jain's index", unit: '', better: 1, limits: [0, 1], of: (run) => jain(numbers(run, 'goodput_bps')) },
+  { name: 'Reordered', unit: '%', better: -1, limits: [0, 100], of: (run) => scaled(mean(numbers(run, 'reordered_ratio')), 100) },
 ];
 
 function scaled(value, factor) {
@@ -41,9 +41,18 @@ export function measured(runs) {
   return MEASURES.filter((measure) => runs.some((run) => measure.of(run) !== null));
 }
 
-/** Mean, least and largest value of a measure over runs. */
-export function spread(values) {
-  const known = values.filter((value) => value !== null);
-  if (!known.length) return null;
-  return { mean: mean(known), low: Math.min(...known), high: Math.max(...known), n: known.length };
+/** The mean of the values that are there; null without any. */
+export function average(values) {
+  return mean(values.filter((value) => value !== null));
+}
+
+/** The request for the standings of contenders `{name, runs: [{seed, run}]}` by a measure. */
+export function ranking(measure, contenders) {
+  const listed = contenders.map(({ name, runs }) => {
+    const each = runs.map(({ seed, run }) => [seed, measure.of(run)]);
+    return { name, values: Object.fromEntries(each.filter(([, value]) => value !== null)) };
+  });
+  // JSON has no infinity: limits that are none stay away.
+  const limits = measure.limits?.every(Number.isFinite) ? { limits: measure.limits } : {};
+  return { do: 'rank', contenders: listed, more: measure.better > 0, ...limits };
 }

@@ -70,12 +70,12 @@ const checks = {
     await write(page, SMALL);
     await page.click('#run');
     await page.waitForSelector('.uplot');
-    assert.match(await page.textContent('#digest'), /^[0-9a-f]{16}$/);
+    assert.match(await page.textContent('.digest'), /^[0-9a-f]{16}$/);
     assert.equal(await page.locator('svg.map circle').count(), 3);
     await closed(page);
   },
 
-  async 'the first chart of the demo comes within 4 s of the click'() {
+  async 'the time from the click to the first chart of the demo is told'() {
     const page = await opened();
     const text = await page.evaluate(() => fetch('examples.json').then((answer) => answer.json()).then((list) => list[0].text));
     await write(page, text.replace('seeds = 5', 'seeds = 1'));
@@ -93,8 +93,13 @@ const checks = {
     await page.waitForFunction(() => /^6 runs in/.test(document.getElementById('state').textContent));
     assert.equal(await page.locator('#cells tbody tr').count(), 2);
     assert.match(await page.textContent('#cells tbody tr'), /3 of 3/);
-    await page.locator('#cells thead button').first().click();
-    assert.equal(await page.locator('[aria-sort=ascending]').count(), 1);
+    // cubic and reno fill this link alike: the verdict is one of three words.
+    assert.match(await page.textContent('#cells tbody tr >> nth=0'), /best/);
+    assert.match(await page.textContent('#cells tbody tr >> nth=1'), /worse|equal|undecided/);
+    await page.getByRole('button', { name: 'Total goodput' }).click();
+    await page.waitForSelector('[aria-sort=descending]');
+    await page.getByRole('button', { name: 'Beside another run' }).click();
+    await page.waitForFunction(() => document.querySelectorAll('.digest').length === 2);
     await closed(page);
   },
 

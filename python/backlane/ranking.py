@@ -19,7 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backlane.stats import LEVEL, Interval, mean_interval, paired_difference
+from backlane import _native
+from backlane.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,13 +63,7 @@ def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
         family: m, when further comparisons belong to the family whose p-values are not smaller
             than all of these, or not known; default the number of p-values.
     """
-    known = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
-    adjusted = [math.nan] * len(p_values)
-    least = 0.0
-    for rank_, (p, index) in enumerate(known):
-        least = max(least, min(1.0, p * ((family or len(known)) - rank_)))
-        adjusted[index] = least
-    return adjusted
+    return _native.holm(p_values, family)
 
 
 @dataclass(frozen=True)
@@ -82,40 +77,24 @@ class Paired:
     @classmethod
     def of(cls, values: Sequence[float]) -> Paired:
         """From the differences; the error is NaN for fewer than two."""
-        count = len(values)
-        if count < 2:
-            return cls(values[0] if values else math.nan, math.nan, count)
-        if min(values) == max(values):
-            return cls(values[0], 0.0, count)
-        mean = math.fsum(values) / count
-        variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-        return cls(mean, math.sqrt(variance / count), count)
+        return cls(*_native.paired(values))
+
+    @property
+    def _numbers(self) -> tuple[float, float, int]:
+        return self.mean, self.error, self.count
 
     def above(self, bound: float) -> float:
         """One-sided p-value of a true mean at most `bound`."""
-        from scipy.special import stdtr
-
-        if math.isnan(self.error):
-            return math.nan
-        if self.error == 0.0:
-            return 0.0 if self.mean > bound else 1.0
-        return float(stdtr(self.count - 1, (bound - self.mean) / self.error))
+        return _native.above(self._numbers, bound)
 
     @property
     def differs(self) -> float:
         """Two-sided p-value of a true mean of zero."""
-        if math.isnan(self.error):
-            return math.nan
-        if self.error == 0.0:
-            return 0.0 if self.mean else 1.0
-        return 2.0 * Paired(abs(self.mean), self.error, self.count).above(0.0)
+        return _native.differs(self._numbers)
 
     def within(self, margin: float) -> float:
         """P-value of a true mean that is not inside ± `margin`: the larger of two tests."""
-        if self.mean == self.error == 0.0:
-            return 0.0
-        mirrored = Paired(-self.mean, self.error, self.count)
-        return max(self.above(-margin), mirrored.above(-margin))
+        return _native.within(self._numbers, margin)
 
 
 def rank(
@@ -127,22 +106,11 @@ def rank(
         contenders: for each name the statistic of each seed.
         equal_within: the margin of equality, as a share of the absolute mean of the best.
     """
-    intervals = {
-        name: mean_interval([by_seed[seed] for seed in sorted(by_seed)])
-        for name, by_seed in contenders.items()
-        if by_seed
-    }
-    order = sorted(intervals, key=lambda name: intervals[name].mean)
-    if not order:
-        return []
-    best, *others = order
-    margin = equal_within * abs(intervals[best].mean)
-    found = [_differences(contenders[name], contenders[best]) for name in others]
-    standings = [Standing(best, intervals[best], None, BEST)]
-    for name, (verdict, p_value, needed) in zip(others, decide(found, margin), strict=True):
-        behind = paired_difference(contenders[name], contenders[best])
-        standings.append(Standing(name, intervals[name], behind, verdict, p_value, needed))
-    return standings
+    rows = _native.rank(list(contenders.items()), equal_within)
+    return [
+        Standing(name, Interval(*value), behind and Interval(*behind), verdict, p_value, needed)
+        for name, value, behind, (verdict, p_value, needed) in rows
+    ]
 
 
 def decide(found: Sequence[Paired], margin: float) -> list[tuple[str, float, int]]:
@@ -152,23 +120,7 @@ def decide(found: Sequence[Paired], margin: float) -> list[tuple[str, float, int
         found: the differences of each other contender from the best.
         margin: of equality, in their unit.
     """
-    pairs = len(found) * (len(found) + 1) // 2
-    worse = holm([one.differs for one in found], pairs)
-    equal = holm([one.within(margin) for one in found])
-    outcomes = []
-    for one, is_worse, is_equal in zip(found, worse, equal, strict=True):
-        if is_equal <= 1 - LEVEL:
-            outcomes.append((EQUAL, is_worse, 0))
-        elif is_worse <= 1 - LEVEL and one.mean > 0:
-            outcomes.append((WORSE, is_worse, 0))
-        else:
-            needed = seeds_needed(one, margin, (1 - LEVEL) / pairs)
-            outcomes.append((UNDECIDED, is_worse, needed))
-    return outcomes
-
-
-def _differences(mine: Mapping[int, float], other: Mapping[int, float]) -> Paired:
-    return Paired.of([mine[seed] - other[seed] for seed in sorted(mine.keys() & other.keys())])
+    return _native.decide([(one.mean, one.error, one.count) for one in found], margin)
 
 
 def seeds_needed(paired: Paired, margin: float, level: float) -> int:
@@ -178,13 +130,4 @@ def seeds_needed(paired: Paired, margin: float, level: float) -> int:
     margin, whichever needs fewer: (z s / w)² with z of the two-sided level and w the distance from
     that condition. 0 when the deviation is not known.
     """
-    from scipy.special import ndtri
-
-    if math.isnan(paired.error):
-        return 0
-    distance = max(abs(paired.mean), margin - abs(paired.mean))
-    if distance <= 0.0:
-        return 0
-    deviation = paired.error * math.sqrt(paired.count)
-    wanted = (float(-ndtri(level / 2)) * deviation / distance) ** 2
-    return max(paired.count + 1, math.ceil(wanted)) if math.isfinite(wanted) else 0
+    return _native.seeds_needed((paired.mean, paired.error, paired.count), margin, level)

@@ -6,14 +6,17 @@ Flows of one run share the network and are not independent; runs with different 
 
 Cells are compared *paired by seed*: the interval is that of the per-seed differences. `ranking`
 orders contenders and says what the seeds decide.
+
+The numbers are computed by the crate `backlane-stats`, which the playground uses too.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from backlane import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +27,6 @@ ENOUGH_SEEDS = 10
 """From this number on, intervals are bootstrapped; below, by Student's t, with "few seeds"."""
 RESAMPLES = 9999
 """Bootstrap resamples; odd, so that percentiles fall on a resample."""
-_BOOTSTRAP_SEED = 20170601
 
 
 @dataclass(frozen=True)
@@ -69,47 +71,7 @@ def mean_interval(
     accelerated bootstrap of the mean (Efron, 1987) with a fixed random stream; the percentile
     bootstrap where that is undefined. Equal values: an interval of width zero.
     """
-    count = len(values)
-    if count == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, "none")
-    mean = math.fsum(values) / count
-    if count == 1:
-        return Interval(mean, math.nan, math.nan, 1, "none")
-    method = "t" if count < ENOUGH_SEEDS else "bootstrap"
-    if min(values) == max(values):
-        return Interval(values[0], values[0], values[0], count, method)
-    if method == "t":
-        from scipy.special import stdtrit
-
-        deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (count - 1))
-        half = float(stdtrit(count - 1, 0.5 + LEVEL / 2)) * deviation / math.sqrt(count)
-        low, high = mean - half, mean + half
-    else:
-        low, high = _bootstrap(tuple(values))
-    return Interval(mean, max(low, limits[0]), min(high, limits[1]), count, method)
-
-
-@lru_cache(maxsize=4096)
-def _bootstrap(values: tuple[float, ...]) -> tuple[float, float]:
-    import warnings
-
-    import numpy as np
-    from scipy import stats
-
-    for method in ("BCa", "percentile"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = stats.bootstrap(
-                (np.asarray(values, dtype=float),),
-                np.mean,
-                confidence_level=LEVEL,
-                n_resamples=RESAMPLES,
-                method=method,
-                rng=np.random.default_rng(_BOOTSTRAP_SEED),
-            ).confidence_interval
-        if math.isfinite(found.low) and math.isfinite(found.high):
-            break
-    return float(found.low), float(found.high)
+    return Interval(*_native.mean_interval(values, *limits))
 
 
 def paired_difference(mine: Mapping[int, float], other: Mapping[int, float]) -> Interval:
@@ -123,10 +85,7 @@ def jain(values: Sequence[float]) -> float:
 
     NaN for no values or all zero.
     """
-    squares = math.fsum(v * v for v in values)
-    if not squares:
-        return math.nan
-    return math.fsum(values) ** 2 / (len(values) * squares)
+    return _native.jain(values)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -134,13 +93,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
     NaN for no values.
     """
-    if not values:
-        return math.nan
-    ordered = sorted(values)
-    place = (len(ordered) - 1) * percent / 100
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return _native.percentile(values, percent)
 
 
 @dataclass(frozen=True)

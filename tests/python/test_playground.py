@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from backlane import _native
+from backlane import _native, ranking
 
 ROOT = Path(__file__).parents[2]
 ENGINE = Path(os.environ.get("BACKLANE_PLAYGROUND", ROOT / "target" / "playground")) / "engine.wasm"
@@ -174,3 +174,27 @@ def test_a_request_that_is_none_is_an_error(page: Page) -> None:
     assert page.ask({"do": "dance"})["error"]["code"] == "W001"
     seed = page.ask({"do": "run", "resolved": "", "seed": "first"})
     assert seed["error"]["code"] == "W001"
+
+
+def test_the_page_ranks_as_the_package_does(page: Page) -> None:
+    contenders = {
+        "slow": {1: 2.0, 2: 2.1, 3: 1.9},
+        "fast": {1: 1.0, 2: 1.1, 3: 0.9},
+        "same": {1: 1.001, 2: 1.101, 3: 0.901},
+        "many": {seed: 1.0 + seed % 5 for seed in range(1, 13)},
+    }
+    listed = [
+        {"name": name, "values": {str(seed): value for seed, value in values.items()}}
+        for name, values in contenders.items()
+    ]
+    rows = page.ask({"do": "rank", "contenders": listed})["ok"]
+    for row, standing in zip(rows, ranking.rank(contenders), strict=True):
+        assert (row["name"], row["verdict"]) == (standing.name, standing.verdict)
+        assert row["seeds_needed"] == standing.seeds_needed
+        value = standing.value
+        found = [row["value"][end] for end in ("mean", "low", "high")]
+        assert found == [value.mean, value.low, value.high]
+    turned = page.ask({"do": "rank", "contenders": listed, "more": True, "limits": [0, 3]})["ok"]
+    assert turned[0]["name"] == "many"
+    assert all(row["value"]["high"] <= 3 for row in turned)
+    assert turned[1]["behind"]["mean"] < 0

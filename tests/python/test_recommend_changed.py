@@ -106,8 +106,8 @@ def test_upgrades_gain_what_the_faster_links_carry(found: dict[str, Any]) -> Non
     assert 0.35 < gains["b"].gain.mean < 0.5
     assert gains["b"].upgrade.cost == 7
     assert gains["b"].cost_per_percent == pytest.approx(7 / (100 * gains["b"].gain.mean))
-    # Over the direct link, which is new, at 40 instead of 10 Mbit/s: a quarter of the time, and half
-    # of the round trips of slow start.
+    # Over the direct link, which is new, at 40 instead of 10 Mbit/s: a quarter of the time, and
+    # half of the round trips of slow start.
     assert 0.7 < gains["direct"].gain.mean < 0.8
     # One link of the way around: nothing changes.
     assert gains["c"].outcome == "equal"

@@ -13,6 +13,7 @@ mod ran;
 mod routing;
 mod run;
 mod scenario;
+mod statistics;
 mod table;
 
 #[pymodule]
@@ -31,5 +32,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;
     module.add_function(wrap_pyfunction!(run::sources, module)?)?;
+    statistics::register(module)?;
     scenario::register(module)
 }

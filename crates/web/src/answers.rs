@@ -1,16 +1,19 @@
 //! The answer to each request.
 
+use std::collections::BTreeMap;
+
 use backlane_scenario::model::Medium;
 use backlane_scenario::{Diagnostic, MODEL_VERSION, Options, Report, Stopped};
+use backlane_stats::Interval;
 use backlane_world::units::SimTime;
 use backlane_world::{
     Described, Interrupt, Models, Outcome, Supplied, World, catalogue, estimate, slotted,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use crate::Page;
 use crate::problems::Problem;
-use crate::request::{File, MOST_FILES_BYTES, MOST_MEMORY_BYTES, Request};
+use crate::request::{Contender, File, MOST_FILES_BYTES, MOST_MEMORY_BYTES, Request};
 use crate::tables::{integer, table};
 
 /// The answer to a request: `{"ok": …}`, or `{"error": {code, message, help}, "diagnostics": […]}`,
@@ -77,6 +80,12 @@ fn answered(request: Request, page: &mut dyn Page) -> Result<Value, Refused> {
         Request::Check(file) => check(file),
         Request::Plan(file) => plan(file),
         Request::Network { resolved } => network(&resolved),
+        Request::Rank {
+            contenders,
+            equal_within,
+            more,
+            limits,
+        } => rank(contenders, equal_within, more, limits),
         Request::Run {
             resolved,
             seed,
@@ -178,6 +187,54 @@ fn network(resolved: &str) -> Result<Value, Refused> {
         })
         .collect();
     Ok(json!({ "nodes": nodes, "links": links }))
+}
+
+/// Standings, best first, each with its interval. Where more is better, the values are ranked
+/// with their sign turned.
+fn rank(
+    contenders: Vec<Contender>,
+    equal_within: f64,
+    more: bool,
+    limits: Option<(f64, f64)>,
+) -> Result<Value, Refused> {
+    let sign = if more { -1.0 } else { 1.0 };
+    let mut turned = Vec::with_capacity(contenders.len());
+    for contender in contenders {
+        let values = contender.values.into_iter();
+        let values: Result<BTreeMap<u64, f64>, Refused> = values
+            .map(|(seed, value)| Ok((seed_of(&seed)?, sign * value)))
+            .collect();
+        turned.push((contender.name, values?));
+    }
+    let limits = limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let number = |value: f64| Number::from_f64(value).map_or(Value::Null, Value::from);
+    let interval = |of: &Interval, (least, most): (f64, f64)| {
+        let (low, high) = if more {
+            (-of.high, -of.low)
+        } else {
+            (of.low, of.high)
+        };
+        json!({
+            "mean": number(sign * of.mean),
+            "low": number(low.max(least)),
+            "high": number(high.min(most)),
+            "count": of.count,
+            "method": of.method.name(),
+        })
+    };
+    let wide = (f64::NEG_INFINITY, f64::INFINITY);
+    let standings = backlane_stats::rank(&turned, equal_within);
+    let rows = standings.iter().map(|one| {
+        json!({
+            "name": one.name,
+            "value": interval(&one.value, limits),
+            "behind": one.behind.as_ref().map(|behind| interval(behind, wide)),
+            "verdict": one.verdict.outcome.name(),
+            "p_value": number(one.verdict.p_value),
+            "seeds_needed": one.verdict.seeds_needed,
+        })
+    });
+    Ok(rows.collect())
 }
 
 fn run(resolved: &str, seed: u64, series: bool, page: &mut dyn Page) -> Result<Value, Refused> {

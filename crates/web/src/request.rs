@@ -28,6 +28,19 @@ pub(crate) enum Request {
     Plan(File),
     /// The nodes and links of a resolved scenario.
     Network { resolved: String },
+    /// The order of contenders by a measure of each seed, and what the seeds decide.
+    Rank {
+        contenders: Vec<Contender>,
+        /// The margin of equality, as a share of the best.
+        #[serde(default = "equal_within")]
+        equal_within: f64,
+        /// Whether more is better.
+        #[serde(default)]
+        more: bool,
+        /// What the values can be.
+        #[serde(default)]
+        limits: Option<(f64, f64)>,
+    },
     /// One run of a resolved scenario.
     Run {
         resolved: String,
@@ -57,6 +70,20 @@ pub(crate) struct File {
     /// In place of the file's seed.
     #[serde(default)]
     pub seed: Option<String>,
+}
+
+/// A contender with a value for each seed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// Seeds as text, and values.
+    pub values: BTreeMap<String, f64>,
+}
+
+fn equal_within() -> f64 {
+    backlane_stats::EQUAL_WITHIN
 }
 
 fn name() -> String {
