@@ -216,7 +216,7 @@ fn is_sound(outcome: &Outcome, of: &str) {
         .map(|(_, count)| count)
         .sum();
     assert_eq!(
-        summary.packets_injected,
+        summary.packets_injected + summary.packets_duplicated,
         summary.packets_delivered + dropped + summary.packets_in_flight
     );
     let tables = [

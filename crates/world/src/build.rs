@@ -9,7 +9,7 @@ use backlane_net::{
     LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Region, Router, Simulation,
 };
 use backlane_param::Params;
-use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Wire};
 use backlane_tcp::congestion::Custom;
 use backlane_tcp::{self as tcp, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
@@ -17,6 +17,7 @@ use backlane_units::SimTime;
 
 use crate::builder::Builder;
 use crate::capture::Captures;
+use crate::convert;
 pub use crate::error::BuildError;
 use crate::error::Unbuilt;
 use crate::estimate;
@@ -315,17 +316,29 @@ impl Builder<'_> {
                     from: self.id(from),
                     to: self.id(to),
                 };
-                if wire.loss > 0.0 {
-                    let stream = self
-                        .streams
-                        .stream(&format!("{}-{}", info.from, info.to), "loss");
-                    let id = LinkId(there.0 + offset as u32);
-                    self.network.set_loss(id, wire.loss, stream);
-                }
+                let id = LinkId(there.0 + offset as u32);
+                self.impair(wire, usize::from(from != a), id, &info);
                 self.links.push(info);
             }
         }
         Ok(())
+    }
+
+    /// Impairs a direction of a wire: 0 from its first end to the second, 1 back.
+    fn impair(&mut self, wire: &Wire, way: usize, id: LinkId, info: &LinkInfo) {
+        let name = || format!("{}-{}", info.from, info.to);
+        if wire.loss[way] > 0.0 {
+            let stream = self.streams.stream(&name(), "loss");
+            self.network.set_loss(id, wire.loss[way], stream);
+        }
+        if let Some(both) = &wire.impairments
+            && both[way] != Impairments::default()
+        {
+            let config = convert::impairments(&both[way]);
+            let (streams, name) = (&self.streams, name());
+            self.network
+                .set_impairments(id, &config, |purpose| streams.stream(&name, purpose));
+        }
     }
 
     fn attach(

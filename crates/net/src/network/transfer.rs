@@ -20,6 +20,13 @@ impl Network {
         self.packets.insert(packet)
     }
 
+    /// Adds a copy of a packet and counts it.
+    pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
+        self.balance.duplicated += 1;
+        let copy = self.packets[id].clone();
+        self.packets.insert(copy)
+    }
+
     /// Sends a packet from its source: into the host's uplink or medium, or to the router of the
     /// node.
     #[inline]

@@ -50,6 +50,18 @@ pub fn all() -> Vec<Base> {
             "queue = \"15 packets\"",
         ),
     );
+    for (name, law, in_order) in [
+        ("wires, impairments in order", "uniform", true),
+        ("wires, impairments of normal jitter", "normal", false),
+    ] {
+        let link = format!(
+            "queue = \"15 packets\", loss_back = 0.001, impairments = {{ jitter = \"2 ms\", \
+             jitter_law = \"{law}\", in_order = {in_order}, duplicate = 0.01, \
+             bursts = {{ p = 0.002, r = 0.3, loss_good = 0.001, loss_bad = 0.8 }} }}, \
+             impairments_back = {{ reorder = 0.02 }}"
+        );
+        add(name, wires("", &link));
+    }
     add(
         "wires, ecn",
         wires(

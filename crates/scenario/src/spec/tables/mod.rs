@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod common;
+mod impairments;
 pub(crate) mod lte;
 mod network;
 mod radios;
