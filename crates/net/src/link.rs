@@ -189,7 +189,8 @@ impl Link {
         self.wire.first().map_or(PacketId::NONE, |first| first.id)
     }
 
-    /// The rate; with a capacity trace, its mean.
+    /// The rate. With a capacity trace, that of a wire is the nominal one, and that of an access
+    /// link the mean of the trace.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
@@ -655,8 +656,30 @@ impl Link {
         }
     }
 
-    pub(crate) fn transmit_timer(&self) -> TimerId {
-        self.transmit
+    /// Calls the router when fewer than `pkts` packets wait, or for zero `pkts` when the transmitter
+    /// is idle: by [`Event::Transmit`].
+    pub(crate) fn await_room(&mut self, events: &mut EventQueue<Event>, pkts: usize) {
+        let now = events.now();
+        let at = match &mut self.queue {
+            Queue::Traced(traced) => {
+                traced.await_room(pkts);
+                if !traced.has_room() {
+                    // The next departure is scheduled.
+                    return;
+                }
+                now
+            }
+            _ => self.ready_at(now, pkts),
+        };
+        events.set(self.transmit, at);
+    }
+
+    /// Whether a traced link has the room that the router waits for.
+    pub(crate) fn take_room(&mut self) -> bool {
+        match &mut self.queue {
+            Queue::Traced(traced) => traced.take_room(),
+            _ => false,
+        }
     }
 
     pub(crate) fn is_scheduled(&self) -> bool {

@@ -320,6 +320,21 @@ impl Network {
         self.links[link.index()].set_impairments(config, stream);
     }
 
+    /// Lets a direction of a wire carry what a trace says; the queue is built again. Called before any
+    /// packet is sent. The nominal rate remains that of the interface, and of a queue in
+    /// bandwidth-delay products.
+    pub fn set_capacity(
+        &mut self,
+        link: LinkId,
+        capacity: Arc<Capacity>,
+        origin: SimTime,
+        queue: &QueueConfig,
+    ) {
+        let own = &mut self.links[link.index()];
+        let discipline = queue.build(own.rate(), own.delay(), QueuePlace::Link(link));
+        own.set_traced(Traced::new(capacity, origin, discipline));
+    }
+
     /// Routing messages that a node has sent so far.
     pub fn messages_sent(&self, node: NodeId) -> MessageCounters {
         self.nodes[node.index()].messages

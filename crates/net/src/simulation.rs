@@ -200,7 +200,8 @@ impl<A: Application> Simulation<A> {
                 };
                 if scheduled {
                     self.network.serve(&mut self.events, link);
-                } else {
+                }
+                if !scheduled || self.network.link_mut(link).take_room() {
                     let interface = self
                         .network
                         .mesh_interfaces(from)

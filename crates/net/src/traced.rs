@@ -22,6 +22,8 @@ pub(crate) struct Traced {
     /// The next opportunities, while the transmitter is busy.
     cursor: Cursor,
     state: State,
+    /// The router waits until fewer packets than this wait, or for zero until none is held.
+    awaited_pkts: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl Traced {
             budget_bytes: 0,
             cursor: Cursor::default(),
             state: State::Idle,
+            awaited_pkts: None,
         }
     }
 
@@ -63,6 +66,29 @@ impl Traced {
     /// Packets that wait or are in transmission.
     pub(crate) fn held_pkts(&self) -> usize {
         self.discipline.backlog_pkts() + usize::from(self.in_service.is_some())
+    }
+
+    /// The router waits until fewer than `pkts` packets wait, or for zero `pkts` until none is held.
+    pub(crate) fn await_room(&mut self, pkts: usize) {
+        self.awaited_pkts = Some(pkts);
+    }
+
+    /// Whether there is the room that the router waits for.
+    pub(crate) fn has_room(&self) -> bool {
+        match self.awaited_pkts {
+            None => false,
+            Some(0) => self.held_pkts() == 0,
+            Some(pkts) => self.discipline.backlog_pkts() < pkts,
+        }
+    }
+
+    /// The same; the router then waits no longer.
+    pub(crate) fn take_room(&mut self) -> bool {
+        let has_room = self.has_room();
+        if has_room {
+            self.awaited_pkts = None;
+        }
+        has_room
     }
 
     /// When [`Traced::carried`] is to be called.
@@ -180,6 +206,7 @@ impl Traced {
         dropped.append(&mut refused);
         self.budget_bytes = 0;
         self.state = State::Idle;
+        self.awaited_pkts = None;
     }
 
     /// Starts the next packet on a trace of rates.

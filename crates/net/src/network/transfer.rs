@@ -158,11 +158,10 @@ impl Network {
             return;
         }
         debug_assert!(
-            !link.is_scheduled(),
+            !link.is_scheduled() || link.capacity().is_some(),
             "departures of a scheduled link are not known"
         );
-        let at = link.ready_at(events.now(), pkts);
-        events.set(link.transmit_timer(), at);
+        link.await_room(events, pkts);
     }
 
     #[inline]

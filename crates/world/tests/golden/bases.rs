@@ -50,18 +50,16 @@ pub fn all() -> Vec<Base> {
             "queue = \"15 packets\"",
         ),
     );
-    for (name, law, in_order) in [
-        ("wires, impairments in order", "uniform", true),
-        ("wires, impairments of normal jitter", "normal", false),
-    ] {
-        let link = format!(
-            "queue = \"15 packets\", loss_back = 0.001, impairments = {{ jitter = \"2 ms\", \
-             jitter_law = \"{law}\", in_order = {in_order}, duplicate = 0.01, \
-             bursts = {{ p = 0.002, r = 0.3, loss_good = 0.001, loss_bad = 0.8 }} }}, \
-             impairments_back = {{ reorder = 0.02 }}"
-        );
-        add(name, wires("", &link));
-    }
+    let laws = [
+        "jitter_law = \"uniform\", in_order = true",
+        "jitter_law = \"normal\", in_order = false",
+    ];
+    add("impairments, uniform jitter in order", impaired(laws));
+    let [uniform, normal] = laws;
+    add(
+        "impairments, normal jitter out of order",
+        impaired([normal, uniform]),
+    );
     add(
         "wires, ecn",
         wires(
@@ -156,6 +154,44 @@ pub fn all() -> Vec<Base> {
         });
     }
     all
+}
+
+/// A gateway, two routers and a server in a line, whose wires are impaired; `laws` are those of the
+/// jitters there and back.
+fn impaired([there, back]: [&str; 2]) -> String {
+    let link = format!(
+        "link = {{ rate = \"6 Mbit/s\", delay = \"10 ms\", queue = \"15 packets\", loss_back = 0.001, \
+         impairments = {{ jitter = \"2 ms\", {there}, duplicate = 0.01, \
+         bursts = {{ p = 0.002, r = 0.3, loss_good = 0.001, loss_bad = 0.8 }} }}, \
+         impairments_back = {{ jitter = \"1 ms\", {back}, reorder = 0.02 }} }}"
+    );
+    format!(
+        r#"
+duration = "6 s"
+[topology]
+kind = "chain"
+nodes = 2
+{link}
+[[gateway]]
+node = "epc"
+attach = "enb1"
+{link}
+[[server]]
+node = "server"
+attach = "enb2"
+{link}
+[[flow]]
+kind = "transfer"
+from = "server"
+to = "epc"
+size = "2 MB"
+[[flow]]
+kind = "udp"
+from = "epc"
+to = "server"
+rate = "1 Mbit/s"
+{RECORD}"#
+    )
 }
 
 /// Two ways of one length and unlike delay from a to d, over which a's packets go in turn. The
