@@ -448,7 +448,9 @@ impl Link {
                 }
                 if let Queue::Traced(traced) = &mut self.queue {
                     traced.enqueue(now, id, packets, dropped, &mut self.queued);
-                    if let Some(due) = traced.due() {
+                    if traced.calls_now() {
+                        events.set(self.transmit, now);
+                    } else if let Some(due) = traced.due() {
                         events.set(self.transmit, due);
                     }
                 }
@@ -662,8 +664,7 @@ impl Link {
         let now = events.now();
         let at = match &mut self.queue {
             Queue::Traced(traced) => {
-                traced.await_room(pkts);
-                if !traced.has_room() {
+                if !traced.await_room(pkts) {
                     // The next departure is scheduled.
                     return;
                 }

@@ -24,6 +24,8 @@ pub(crate) struct Traced {
     state: State,
     /// The router waits until fewer packets than this wait, or for zero until none is held.
     awaited_pkts: Option<usize>,
+    /// There was room when the router began to wait.
+    calls_now: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,7 @@ impl Traced {
             cursor: Cursor::default(),
             state: State::Idle,
             awaited_pkts: None,
+            calls_now: false,
         }
     }
 
@@ -69,26 +72,33 @@ impl Traced {
     }
 
     /// The router waits until fewer than `pkts` packets wait, or for zero `pkts` until none is held.
-    pub(crate) fn await_room(&mut self, pkts: usize) {
+    /// True if that is so already: it is then called in the next event, whatever comes before.
+    pub(crate) fn await_room(&mut self, pkts: usize) -> bool {
         self.awaited_pkts = Some(pkts);
+        self.calls_now = self.has_room();
+        self.calls_now
     }
 
-    /// Whether there is the room that the router waits for.
-    pub(crate) fn has_room(&self) -> bool {
+    /// Whether the router is called in the next event.
+    pub(crate) fn calls_now(&self) -> bool {
+        self.calls_now
+    }
+
+    /// Whether the router is to be called; it then waits no longer.
+    pub(crate) fn take_room(&mut self) -> bool {
+        let calls = self.calls_now || self.has_room();
+        if calls {
+            (self.awaited_pkts, self.calls_now) = (None, false);
+        }
+        calls
+    }
+
+    fn has_room(&self) -> bool {
         match self.awaited_pkts {
             None => false,
             Some(0) => self.held_pkts() == 0,
             Some(pkts) => self.discipline.backlog_pkts() < pkts,
         }
-    }
-
-    /// The same; the router then waits no longer.
-    pub(crate) fn take_room(&mut self) -> bool {
-        let has_room = self.has_room();
-        if has_room {
-            self.awaited_pkts = None;
-        }
-        has_room
     }
 
     /// When [`Traced::carried`] is to be called.
@@ -206,7 +216,7 @@ impl Traced {
         dropped.append(&mut refused);
         self.budget_bytes = 0;
         self.state = State::Idle;
-        self.awaited_pkts = None;
+        (self.awaited_pkts, self.calls_now) = (None, false);
     }
 
     /// Starts the next packet on a trace of rates.

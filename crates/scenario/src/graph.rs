@@ -15,7 +15,7 @@ use crate::plain;
 use crate::print::{self, Style};
 use crate::problems::Problems;
 use crate::spec::tables;
-use crate::topology::{Network, Placed, impaired};
+use crate::topology::{Network, Placed, capacities, impaired};
 use crate::tree::{Entry, Item, Table, Value};
 use crate::wifi;
 
@@ -148,6 +148,9 @@ fn link(link: &Link, network: &Network, catalogue: Catalogue) -> Table {
             push(&mut row, "loss", Value::Number(there), there == 0.0);
             if back != there {
                 push(&mut row, "loss_back", Value::Number(back), false);
+            }
+            for (key, value) in wire.capacity.iter().flat_map(|both| capacities::keys(both)) {
+                push(&mut row, key, value, false);
             }
             for (key, value) in wire
                 .impairments

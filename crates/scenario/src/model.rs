@@ -300,8 +300,23 @@ pub struct Wire {
     /// Probability that a packet is lost on the way, independently of all others: from the first end
     /// to the second, and back.
     pub loss: [f64; 2],
+    /// What each direction carries over time in place of the rate, in the same order.
+    pub capacity: Option<Arc<[Option<WireCapacity>; 2]>>,
     /// Further impairments in the same order, if there are any.
     pub impairments: Option<Arc<[Impairments; 2]>>,
+}
+
+/// What a direction of a wire carries over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireCapacity {
+    /// The file with the trace; `None` if the scenario states the steps.
+    pub file: Option<String>,
+    /// The trace, as soon as its file is read.
+    pub trace: Option<Arc<Capacity>>,
+    /// What follows the end of the trace.
+    pub at_end: AtEnd,
+    /// The longest time between two rows of a table.
+    pub max_gap: Duration,
 }
 
 /// The impairments of a direction of a wire, but for independent losses.
@@ -486,6 +501,15 @@ impl AtEnd {
             "repeat" => Self::Repeat,
             "hold" => Self::Hold,
             _ => Self::Stop,
+        }
+    }
+
+    /// The word in files.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Repeat => "repeat",
+            Self::Hold => "hold",
+            Self::Stop => "stop",
         }
     }
 }

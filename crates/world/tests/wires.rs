@@ -107,3 +107,147 @@ fn packets_overtake_each_other_in_the_direction_that_reorders() {
     );
     assert_eq!(ratios[1], Some(0.0));
 }
+
+/// A wire of 10 Mbit/s with a saturating flow, and nothing before it but its queue.
+fn saturated(keys: &str, routing: &str) -> String {
+    format!(
+        r#"
+duration = "10 s"
+[topology]
+kind = "graph"
+node = [{{ id = "a", kind = "router" }}, {{ id = "b", kind = "router" }}]
+link = [{{ a = "a", b = "b", rate = "10 Mbit/s", delay = "5 ms", queue = "20 packets", {keys} }}]
+[routing]
+{routing}
+[[flow]]
+kind = "udp"
+from = "a"
+to = "b"
+rate = "20 Mbit/s"
+packet_size = "1250 B"
+[[flow]]
+kind = "udp"
+from = "b"
+to = "a"
+rate = "20 Mbit/s"
+packet_size = "1250 B"
+"#
+    )
+}
+
+/// Bits that arrived of the flow from a to b, and back. A packet has 10 224 or 10 000 bits.
+fn arrived_bits(outcome: &Outcome) -> Vec<f64> {
+    let bytes = outcome.links.integers("bytes").unwrap();
+    bytes
+        .iter()
+        .map(|bytes| bytes.unwrap() as f64 * 8.0)
+        .collect()
+}
+
+/// The integral of the rates over 10 s, less what is in transmission at the end. A plain wire counts
+/// packets as soon as their departure is known, of which 20 wait.
+#[test]
+fn a_saturated_wire_carries_the_integral_of_its_rates() {
+    const PACKET_BITS: f64 = 12_000.0;
+    let near = |keys: &str, there: f64, back: f64| {
+        let outcome = common::run(&saturated(keys, "protocol = \"shortest-path\""), 1, None);
+        for (bits, offered) in arrived_bits(&outcome).iter().zip([there, back]) {
+            let left = offered * 1e6 - bits;
+            let ahead = if offered == 100.0 { 21.0 } else { 0.0 };
+            let bounds = -ahead * PACKET_BITS..=2.0 * PACKET_BITS;
+            assert!(bounds.contains(&left), "{keys}: {left}");
+        }
+    };
+    let steps = "steps = [{ at = \"0 s\", rate = \"8 Mbit/s\" }, { at = \"2 s\", rate = \"none\" }, \
+                 { at = \"5 s\", rate = \"2 Mbit/s\" }]";
+    // 16 Mbit in 2 s, nothing in 3 s; then 2 Mbit/s for 5 s, for 3 s and 8 Mbit/s for 2 s, or for 3 s.
+    near(&format!("capacity = {{ {steps} }}"), 26.0, 26.0);
+    near(
+        &format!("capacity = {{ {steps}, at_end = \"repeat\" }}, capacity_back = {{}}"),
+        38.0,
+        100.0,
+    );
+    near(
+        &format!("capacity_back = {{ {steps}, at_end = \"stop\" }}"),
+        100.0,
+        22.0,
+    );
+    let one = "capacity = { steps = [{ at = \"0 s\", rate = \"3 Mbit/s\" }] }";
+    near(one, 30.0, 30.0);
+}
+
+#[test]
+fn packets_wait_while_a_wire_has_no_rate() {
+    let keys = "queue = \"10 MB\", capacity = { steps = [{ at = \"0 s\", rate = \"10 Mbit/s\" }, \
+                { at = \"5 s\", rate = \"none\" }, { at = \"7 s\", rate = \"10 Mbit/s\" }] }";
+    let outcome = run(keys);
+    let dropped: u64 = outcome.summary.dropped_by_cause.iter().map(|of| of.1).sum();
+    assert_eq!(dropped, 0);
+    let silences = outcome.flows.floats("longest_silence_s").unwrap();
+    for silence in silences {
+        // A packet each 2.2 ms.
+        let silence = silence.unwrap();
+        assert!((1.99..=2.003).contains(&silence), "{silence}");
+    }
+}
+
+#[test]
+fn a_file_is_read_as_the_steps_that_it_states() {
+    let trace = |source: &str| {
+        let source = source.replace(' ', "\\n");
+        format!("[[trace]]\nfile = \"wire.csv\"\nof = \"capacity\"\nsource = \"{source}\"\n")
+    };
+    let routing = "protocol = \"shortest-path\"";
+    let run = |keys: &str, more: &str| {
+        common::run(&format!("{}{more}", saturated(keys, routing)), 1, None)
+    };
+    let steps = run(
+        "capacity = { steps = [{ at = \"0 s\", rate = \"8 Mbit/s\" }, \
+         { at = \"3 s\", rate = \"none\" }, { at = \"4 s\", rate = \"1 Mbit/s\" }] }",
+        "",
+    );
+    let table = trace("time_s,rate_bps 0,8000000 3,0 4,1000000 ");
+    let file = run("capacity = { file = \"wire.csv\" }", &table);
+    assert_eq!(steps.summary.digest, file.summary.digest);
+    assert_eq!(steps.flows, file.flows);
+    // 1500 bytes each 5 ms.
+    let lines = trace("5 10 ");
+    let file = run(
+        "capacity = { file = \"wire.csv\", at_end = \"repeat\" }",
+        &lines,
+    );
+    for bits in arrived_bits(&file) {
+        assert!((23.97e6..=24e6).contains(&bits), "{bits}");
+    }
+}
+
+/// A trace of one constant rate is a plain wire, whatever the routing asks of its queue.
+#[test]
+fn a_constant_trace_is_a_plain_wire() {
+    for routing in common::ROUTINGS
+        .iter()
+        .chain(&["protocol = \"tcp-aware-bp\""])
+    {
+        let plain = "rate = \"500 Mbit/s\"";
+        let steps = "steps = [{ at = \"0 s\", rate = \"500 Mbit/s\" }]";
+        let run = |link: &str| {
+            let text = common::grid(routing, 8).replace(plain, link);
+            common::run(&text, 1, None)
+        };
+        let traced = run(&format!("{plain}, capacity = {{ {steps} }}"));
+        assert_eq!(run(plain).flows, traced.flows, "{routing}");
+    }
+    // Where several links are ready at one instant, this protocol draws among equal weights in the
+    // order in which they are; a line has one link for each router.
+    for routing in ["protocol = \"bp-classic\"", "protocol = \"bp\""] {
+        let run = |keys: &str| common::run(&saturated(keys, routing), 1, None);
+        let traced = run("capacity = { steps = [{ at = \"0 s\", rate = \"10 Mbit/s\" }] }");
+        let plain = run("");
+        let received = plain.flows.integers("packets_received").unwrap();
+        assert!(
+            received.iter().all(|pkts| pkts.unwrap() > 5000),
+            "{received:?}"
+        );
+        assert_eq!(plain.flows, traced.flows, "{routing}");
+    }
+}

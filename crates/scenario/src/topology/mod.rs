@@ -4,9 +4,10 @@
 //! one of the BP-MR paper, `cells` that of the TCP-aware paper, `sites` those that a file places,
 //! `scattered` those at random places, and `rules` the rules that join both; `positions` and
 //! `nearest` have the distances and the nearest nodes. `template` reads the links,
-//! `impaired` their impairments. Ties are always
+//! `impaired` their impairments, `capacities` what they carry over time. Ties are always
 //! broken by index, so that the same file gives the same network everywhere.
 
+pub(crate) mod capacities;
 mod cells;
 mod draws;
 pub(crate) mod impaired;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use backlane_units::{Duration, Rate};
 
-use super::impaired;
 use super::rules::propagation;
+use super::{capacities, impaired};
 use crate::codes::Code;
 use crate::diagnostic::Span;
 use crate::model::{
     Discipline, Impairments, Link, Medium, QueueConfig, QueueDiscipline, QueueLimit, RadioLink,
-    Wire,
+    Wire, WireCapacity,
 };
 use crate::phrases::{self, Limit};
 use crate::plain;
@@ -48,6 +48,7 @@ enum MediumTemplate {
         fixed_delay: Duration,
         queue: Queue,
         loss: [f64; 2],
+        capacity: Option<Arc<[Option<WireCapacity>; 2]>>,
         impairments: Option<Arc<[Impairments; 2]>>,
     },
     Wifi(RadioLink),
@@ -76,6 +77,7 @@ impl Template {
                     let there = table.number("loss")?;
                     [there, table.number("loss_back").unwrap_or(there)]
                 },
+                capacity: capacities::read(table),
                 impairments: impaired::read(table),
             }
         };
@@ -98,6 +100,7 @@ impl Template {
                 fixed_delay,
                 ref queue,
                 loss,
+                ref capacity,
                 ref impairments,
             } => {
                 let delay = delay.unwrap_or_else(|| {
@@ -108,6 +111,7 @@ impl Template {
                     delay,
                     queue: queue.on(rate, delay),
                     loss,
+                    capacity: capacity.clone(),
                     impairments: impairments.clone(),
                 })
             }

@@ -60,6 +60,9 @@ pub fn all() -> Vec<Base> {
         "impairments, normal jitter out of order",
         impaired([normal, uniform]),
     );
+    for at_end in ["repeat", "hold", "stop"] {
+        add(&format!("capacities, {at_end}"), capacities(at_end));
+    }
     add(
         "wires, ecn",
         wires(
@@ -156,8 +159,7 @@ pub fn all() -> Vec<Base> {
     all
 }
 
-/// A gateway, two routers and a server in a line, whose wires are impaired; `laws` are those of the
-/// jitters there and back.
+/// A line whose wires are impaired; `laws` are those of the jitters there and back.
 fn impaired([there, back]: [&str; 2]) -> String {
     let link = format!(
         "link = {{ rate = \"6 Mbit/s\", delay = \"10 ms\", queue = \"15 packets\", loss_back = 0.001, \
@@ -165,6 +167,27 @@ fn impaired([there, back]: [&str; 2]) -> String {
          bursts = {{ p = 0.002, r = 0.3, loss_good = 0.001, loss_bad = 0.8 }} }}, \
          impairments_back = {{ jitter = \"1 ms\", {back}, reorder = 0.02 }} }}"
     );
+    line(&link)
+}
+
+/// A line whose wires carry rates over time, until the last second.
+fn capacities(at_end: &str) -> String {
+    let steps = |first: &str, pause: &str| {
+        format!(
+            "{{ at_end = \"{at_end}\", steps = [{{ at = \"0 s\", rate = \"{first}\" }}, \
+             {{ at = \"2 s\", rate = \"{pause}\" }}, {{ at = \"3 s\", rate = \"4 Mbit/s\" }}] }}"
+        )
+    };
+    line(&format!(
+        "link = {{ rate = \"6 Mbit/s\", delay = \"10 ms\", queue = \"15 packets\", \
+         capacity = {}, capacity_back = {} }}",
+        steps("6 Mbit/s", "none"),
+        steps("5 Mbit/s", "200 kbit/s"),
+    ))
+}
+
+/// A gateway, two routers and a server in a line.
+fn line(link: &str) -> String {
     format!(
         r#"
 duration = "6 s"

@@ -2,6 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::capacities::{CAPACITY_BACK, CAPACITY_KEY};
 use super::common::{COUNT, DELAY, HOUR_PS, MOST_NODES, NODE_KINDS, POSITION, key, words};
 use super::impairments::{IMPAIRMENTS_BACK, IMPAIRMENTS_KEY, LOSS_BACK};
 use super::radios::{self, FLOW_RATE, FLOW_RATE_BACK, RADIOS};
@@ -28,6 +29,8 @@ const WIRE_KEYS: &[Key] = &[
     QUEUE_KEY,
     LOSS_KEY,
     LOSS_BACK,
+    CAPACITY_KEY,
+    CAPACITY_BACK,
     IMPAIRMENTS_KEY,
     IMPAIRMENTS_BACK,
     FLOW_RATE,
@@ -110,6 +113,8 @@ pub(crate) static SITE_LINK: Section = Section {
                 QUEUE_KEY,
                 LOSS_KEY,
                 LOSS_BACK,
+                CAPACITY_KEY,
+                CAPACITY_BACK,
                 IMPAIRMENTS_KEY,
                 IMPAIRMENTS_BACK,
                 FLOW_RATE,
