@@ -88,7 +88,7 @@ def test_json_is_one_object_and_nothing_else(single: Path, tmp_path: Path, cli: 
     assert result.json["ok"] is True
     assert result.json["folder"] == str(tmp_path / "out")
     assert result.json["flows"]["download"]["finite"] == 4
-    assert result.json["packets_injected"] == (
+    assert result.json["packets_injected"] + result.json["packets_duplicated"] == (
         result.json["packets_delivered"]
         + result.json["packets_dropped"]
         + result.json["packets_in_flight"]

@@ -46,6 +46,8 @@ impl DropCause {
 pub struct Balance {
     /// Packets that applications and routers sent.
     pub injected: u64,
+    /// Copies that wires made of packets.
+    pub duplicated: u64,
     /// Packets that reached their destination.
     pub delivered: u64,
     /// Packets dropped, by [`DropCause`].
@@ -60,9 +62,9 @@ impl Balance {
         self.dropped.iter().sum()
     }
 
-    /// Injected = delivered + dropped + in flight.
+    /// Injected + duplicated = delivered + dropped + in flight.
     pub fn holds(&self) -> bool {
-        self.injected == self.delivered + self.dropped_total() + self.in_flight
+        self.injected + self.duplicated == self.delivered + self.dropped_total() + self.in_flight
     }
 }
 

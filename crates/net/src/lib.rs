@@ -10,6 +10,7 @@
 //! - [`capacity`]: the capacity of a link over time, from a recorded trace.
 //! - [`queue`]: queue disciplines: drop-tail, CoDel, FQ-CoDel, and the proportional-fair pipe.
 //! - [`link`], `traced`, `under_way`: one direction of a link: a queue, a transmitter, and packets under way.
+//! - [`impairments`]: losses in bursts, jitter, reordering and duplicates of a wire.
 //! - `medium::mailbox`: the requests and indications between routers and media, on their way.
 //! - [`network`]: nodes, their interfaces, attached hosts, and the packets on them.
 //! - [`medium`]: the trait that a shared medium implements, and its context.
@@ -29,6 +30,7 @@ mod event;
 mod event_log;
 pub mod forwarding;
 pub mod host;
+pub mod impairments;
 pub mod link;
 pub mod medium;
 pub mod network;
@@ -48,6 +50,7 @@ pub use counters::{
 pub use event::Event;
 pub use forwarding::ByExit;
 pub use host::{Application, Divisible, HostContext};
+pub use impairments::{GilbertElliott, ImpairmentConfig, Jitter, JitterLaw};
 pub use link::Link;
 pub use medium::{Medium, MediumContext};
 pub use network::{Interface, LinkConfig, Network, Region, TracedConfig};

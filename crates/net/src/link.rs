@@ -6,11 +6,12 @@ use backlane_units::{Duration, Rate, SimTime};
 use crate::capacity::Capacity;
 use crate::counters::{LinkCounters, QueueCounters};
 use crate::event::Event;
+use crate::impairments::{ImpairmentConfig, Impairments};
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
 use crate::queue::marking::Marking;
 use crate::traced::Traced;
-use crate::under_way::{UnderWay, Wire};
+use crate::under_way::{Mark, UnderWay, Wire};
 
 enum Queue {
     /// Drop-tail, first in, first out. The departure time is known on arrival, so waiting packets
@@ -72,7 +73,9 @@ pub struct Link {
     /// Picoseconds per byte if that is a whole number that fits, else zero.
     ps_per_byte: u32,
     up: bool,
-    lossy: bool,
+    impaired: bool,
+    /// Whether the time on the wire varies: packets of a FIFO that wait are in the impairments.
+    retimed: bool,
 
     /// The sending node.
     pub from: NodeId,
@@ -80,8 +83,8 @@ pub struct Link {
     rate: Rate,
     /// Bytes that wait in a FIFO.
     backlog_bytes: u64,
-    /// Boxed: few wires lose packets.
-    loss: Option<Box<(f64, Stream)>>,
+    /// Boxed: few wires are impaired.
+    impairments: Option<Box<Impairments>>,
     queued: QueueCounters,
 }
 
@@ -95,8 +98,8 @@ const _: () = {
 /// A packet at the far end of a wire.
 pub(crate) struct Arrival {
     pub(crate) id: PacketId,
-    /// The wire lost it.
-    pub(crate) lost: bool,
+    /// The wire lost or duplicated it.
+    pub(crate) mark: Mark,
     /// The packet that will arrive after it.
     pub(crate) next: Option<PacketId>,
 }
@@ -153,12 +156,13 @@ impl Link {
             packets: 0,
             ps_per_byte,
             up: true,
-            lossy: false,
+            impaired: false,
+            retimed: false,
             from,
             transmit,
             rate,
             backlog_bytes: 0,
-            loss: None,
+            impairments: None,
             queued: QueueCounters::default(),
         }
     }
@@ -188,7 +192,8 @@ impl Link {
         self.wire.first().map_or(PacketId::NONE, |first| first.id)
     }
 
-    /// The rate; with a capacity trace, its mean.
+    /// The rate. With a capacity trace, that of a wire is the nominal one, and that of an access
+    /// link the mean of the trace.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
@@ -312,8 +317,26 @@ impl Link {
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64, stream: Stream) {
-        self.lossy = true;
-        self.loss = Some(Box::new((probability, stream)));
+        self.impaired = true;
+        let impairments = self.impairments.get_or_insert_default();
+        impairments.set_loss(probability, stream);
+    }
+
+    pub(crate) fn set_impairments(
+        &mut self,
+        config: &ImpairmentConfig,
+        stream: impl FnMut(&'static str) -> Stream,
+    ) {
+        self.impaired = true;
+        let impairments = self.impairments.get_or_insert_default();
+        impairments.set(config, stream);
+        self.retimed = impairments.retimes();
+    }
+
+    /// Whether each packet arrives once, and after the delay.
+    pub fn keeps_time(&self) -> bool {
+        let repeats = |impairments: &Impairments| impairments.duplicates();
+        !self.retimed && !self.impairments.as_deref().is_some_and(repeats)
     }
 
     #[inline]
@@ -335,12 +358,29 @@ impl Link {
     /// Updates the backlog: packets whose transmission has started by now do not wait.
     #[inline]
     fn advance(&mut self, now: SimTime) {
+        if self.retimed {
+            return self.advance_retimed(now);
+        }
         while self.waiting > 0 {
             let next = self.wire.before_end(self.waiting as usize);
             if self.start_of(next) > now {
                 break;
             }
             self.backlog_bytes -= u64::from(next.size_bytes());
+            self.waiting -= 1;
+        }
+    }
+
+    #[cold]
+    fn advance_retimed(&mut self, now: SimTime) {
+        let Some(impairments) = &mut self.impairments else {
+            return;
+        };
+        while let Some(&(start, size_bytes)) = impairments.starts.front()
+            && start <= now
+        {
+            impairments.starts.pop_front();
+            self.backlog_bytes -= u64::from(size_bytes);
             self.waiting -= 1;
         }
     }
@@ -382,6 +422,11 @@ impl Link {
                     }
                     self.backlog_bytes += u64::from(size_bytes);
                     self.waiting += 1;
+                    if self.retimed
+                        && let Some(impairments) = &mut self.impairments
+                    {
+                        impairments.starts.push_back((self.free_at, size_bytes));
+                    }
                     self.queued.max_bytes = self.queued.max_bytes.max(self.backlog_bytes);
                     let wait_ps = (self.free_at - now).as_ps();
                     self.queued.area += u128::from(size_bytes) * u128::from(wait_ps);
@@ -406,7 +451,9 @@ impl Link {
                 }
                 if let Queue::Traced(traced) = &mut self.queue {
                     traced.enqueue(now, id, packets, dropped, &mut self.queued);
-                    if let Some(due) = traced.due() {
+                    if traced.calls_now() {
+                        events.set(self.transmit, now);
+                    } else if let Some(due) = traced.due() {
                         events.set(self.transmit, due);
                     }
                 }
@@ -489,14 +536,43 @@ impl Link {
         id: PacketId,
         size: u32,
     ) {
-        let arrival = end + self.delay;
-        let lost = self.lossy && self.draw_loss();
         self.bytes += u64::from(size);
         self.packets += 1;
         if self.leads_out {
             self.fresh += 1;
         }
-        self.push(events, link, UnderWay::new(arrival, id, size, lost));
+        if self.impaired {
+            return self.put_on_impaired(events, link, end, id, size);
+        }
+        let arrival = end + self.delay;
+        self.push(events, link, UnderWay::new(arrival, id, size, Mark::None));
+    }
+
+    #[cold]
+    fn put_on_impaired(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+        end: SimTime,
+        id: PacketId,
+        size: u32,
+    ) {
+        let Some(impairments) = &mut self.impairments else {
+            return;
+        };
+        let (arrival, mark) = impairments.fate(end, self.delay);
+        self.queued.drops += u64::from(mark == Mark::Lost);
+        let packet = UnderWay::new(arrival, id, size, mark);
+        let first = self.wire.first();
+        if let Some(first) = first
+            && arrival < first.arrival
+        {
+            events.unschedule(first.arrival, link.0);
+            events.schedule(arrival, link.0);
+        } else if first.is_none() {
+            events.schedule(arrival, link.0);
+        }
+        self.wire.insert(packet);
     }
 
     #[inline]
@@ -537,17 +613,6 @@ impl Link {
         self.push(events, link, packet);
     }
 
-    /// Draws whether the wire loses a packet.
-    #[cold]
-    fn draw_loss(&mut self) -> bool {
-        let lost = match &mut self.loss {
-            Some(loss) => loss.1.bernoulli(loss.0),
-            None => false,
-        };
-        self.queued.drops += u64::from(lost);
-        lost
-    }
-
     /// The first packet under way arrives: removes the packet that arrives now.
     #[inline]
     pub(crate) fn arrive(
@@ -564,7 +629,7 @@ impl Link {
         }
         Some(Arrival {
             id: arrived.id,
-            lost: arrived.is_lost(),
+            mark: arrived.mark(),
             next: next.map(|next| next.id),
         })
     }
@@ -576,9 +641,12 @@ impl Link {
         self.advance(now);
         match &self.queue {
             Queue::Fifo(_) if pkts == 0 => self.free_at.max(now),
-            Queue::Fifo(_) if self.waiting as usize >= pkts => {
-                self.start_of(self.wire.before_end(pkts))
-            }
+            Queue::Fifo(_) if self.waiting as usize >= pkts => match &self.impairments {
+                Some(impairments) if self.retimed => {
+                    impairments.starts[self.waiting as usize - pkts].0
+                }
+                _ => self.start_of(self.wire.before_end(pkts)),
+            },
             _ => now,
         }
     }
@@ -593,8 +661,29 @@ impl Link {
         }
     }
 
-    pub(crate) fn transmit_timer(&self) -> TimerId {
-        self.transmit
+    /// Calls the router when fewer than `pkts` packets wait, or for zero `pkts` when the transmitter
+    /// is idle: by [`Event::Transmit`].
+    pub(crate) fn await_room(&mut self, events: &mut EventQueue<Event>, pkts: usize) {
+        let now = events.now();
+        let at = match &mut self.queue {
+            Queue::Traced(traced) => {
+                if !traced.await_room(pkts) {
+                    // The next departure is scheduled.
+                    return;
+                }
+                now
+            }
+            _ => self.ready_at(now, pkts),
+        };
+        events.set(self.transmit, at);
+    }
+
+    /// Whether a traced link has the room that the router waits for.
+    pub(crate) fn take_room(&mut self) -> bool {
+        match &mut self.queue {
+            Queue::Traced(traced) => traced.take_room(),
+            _ => false,
+        }
     }
 
     pub(crate) fn is_scheduled(&self) -> bool {
@@ -623,7 +712,12 @@ impl Link {
         (self.free_at, self.fresh) = (now, 0);
         dropped.extend(self.wire.drain().map(|packet| packet.id));
         match &mut self.queue {
-            Queue::Fifo(_) => (self.backlog_bytes, self.waiting) = (0, 0),
+            Queue::Fifo(_) => {
+                (self.backlog_bytes, self.waiting) = (0, 0);
+                if let Some(impairments) = &mut self.impairments {
+                    impairments.starts.clear();
+                }
+            }
             Queue::Scheduled { discipline, idle } => {
                 let mut refused = Vec::new();
                 while let Some(id) = discipline.dequeue(now, packets, &mut refused) {

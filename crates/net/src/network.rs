@@ -13,6 +13,7 @@ use crate::capture::{Capture, CaptureQueue};
 use crate::counters::{AccessCounters, Balance, MessageCounters};
 use crate::event::Event;
 use crate::forwarding::ForwardingTable;
+use crate::impairments::ImpairmentConfig;
 use crate::link::{Link, RadioLink};
 use crate::medium::mailbox::Mailbox;
 use crate::packet::{LinkId, MediumId, NodeId, PacketId, PacketStore};
@@ -307,6 +308,32 @@ impl Network {
     /// Loses each packet that a link direction sends with this probability.
     pub fn set_loss(&mut self, link: LinkId, probability: f64, stream: Stream) {
         self.links[link.index()].set_loss(probability, stream);
+    }
+
+    /// Impairs what a link direction sends; `stream` gives the random stream of a purpose. Called
+    /// before any packet is sent.
+    pub fn set_impairments(
+        &mut self,
+        link: LinkId,
+        config: &ImpairmentConfig,
+        stream: impl FnMut(&'static str) -> Stream,
+    ) {
+        self.links[link.index()].set_impairments(config, stream);
+    }
+
+    /// Lets a direction of a wire carry what a trace says; the queue is built again. Called before any
+    /// packet is sent. The nominal rate remains that of the interface, and of a queue in
+    /// bandwidth-delay products.
+    pub fn set_capacity(
+        &mut self,
+        link: LinkId,
+        capacity: Arc<Capacity>,
+        origin: SimTime,
+        queue: &QueueConfig,
+    ) {
+        let own = &mut self.links[link.index()];
+        let discipline = queue.build(own.rate(), own.delay(), QueuePlace::Link(link));
+        own.set_traced(Traced::new(capacity, origin, discipline));
     }
 
     /// Routing messages that a node has sent so far.

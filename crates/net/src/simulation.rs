@@ -17,6 +17,7 @@ use crate::medium::{Medium, MediumContext};
 use crate::network::Network;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
 use crate::router::{Context, Router};
+use crate::under_way::Mark;
 
 /// A network, its routers, media and application, and the events that drive them.
 pub struct Simulation<A> {
@@ -199,7 +200,8 @@ impl<A: Application> Simulation<A> {
                 };
                 if scheduled {
                     self.network.serve(&mut self.events, link);
-                } else {
+                }
+                if !scheduled || self.network.link_mut(link).take_room() {
                     let interface = self
                         .network
                         .mesh_interfaces(from)
@@ -261,21 +263,38 @@ impl<A: Application> Simulation<A> {
     fn arrive(&mut self, link_id: LinkId) {
         let link = self.network.link_mut(link_id);
         let to = link.to;
-        let Some(Arrival { id, lost, next }) = link.arrive(&mut self.events, link_id) else {
+        let Some(Arrival { id, mark, next }) = link.arrive(&mut self.events, link_id) else {
             return;
         };
         if let Some(next) = next {
             self.network.packets.prefetch(next);
-        }
-        if lost {
-            self.network.drop_packet(id, DropCause::Loss);
-            return;
         }
         let node = if to == NodeId::NONE {
             self.network.packets[id].destination
         } else {
             to
         };
+        if mark != Mark::None {
+            return self.arrive_marked(link_id, node, id, mark);
+        }
+        self.reach(link_id, node, id);
+    }
+
+    /// An impaired wire has lost or duplicated a packet.
+    #[cold]
+    fn arrive_marked(&mut self, link: LinkId, node: NodeId, id: PacketId, mark: Mark) {
+        if mark == Mark::Lost {
+            return self.network.drop_packet(id, DropCause::Loss);
+        }
+        let copy = self.network.duplicate(id);
+        self.application.on_duplicate(id, copy);
+        self.reach(link, node, id);
+        self.reach(link, node, copy);
+    }
+
+    /// A packet has come to the node at the far end of a wire.
+    #[inline]
+    fn reach(&mut self, link_id: LinkId, node: NodeId, id: PacketId) {
         if self.network.capture.is_on() {
             let from = self.network.links()[link_id.index()].from;
             self.capture_received(node, Port::Wire(from), id);

@@ -22,6 +22,10 @@ pub(crate) struct Traced {
     /// The next opportunities, while the transmitter is busy.
     cursor: Cursor,
     state: State,
+    /// The router waits until fewer packets than this wait, or for zero until none is held.
+    awaited_pkts: Option<usize>,
+    /// There was room when the router began to wait.
+    calls_now: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,8 @@ impl Traced {
             budget_bytes: 0,
             cursor: Cursor::default(),
             state: State::Idle,
+            awaited_pkts: None,
+            calls_now: false,
         }
     }
 
@@ -63,6 +69,36 @@ impl Traced {
     /// Packets that wait or are in transmission.
     pub(crate) fn held_pkts(&self) -> usize {
         self.discipline.backlog_pkts() + usize::from(self.in_service.is_some())
+    }
+
+    /// The router waits until fewer than `pkts` packets wait, or for zero `pkts` until none is held.
+    /// True if that is so already: it is then called in the next event, whatever comes before.
+    pub(crate) fn await_room(&mut self, pkts: usize) -> bool {
+        self.awaited_pkts = Some(pkts);
+        self.calls_now = self.has_room();
+        self.calls_now
+    }
+
+    /// Whether the router is called in the next event.
+    pub(crate) fn calls_now(&self) -> bool {
+        self.calls_now
+    }
+
+    /// Whether the router is to be called; it then waits no longer.
+    pub(crate) fn take_room(&mut self) -> bool {
+        let calls = self.calls_now || self.has_room();
+        if calls {
+            (self.awaited_pkts, self.calls_now) = (None, false);
+        }
+        calls
+    }
+
+    fn has_room(&self) -> bool {
+        match self.awaited_pkts {
+            None => false,
+            Some(0) => self.held_pkts() == 0,
+            Some(pkts) => self.discipline.backlog_pkts() < pkts,
+        }
     }
 
     /// When [`Traced::carried`] is to be called.
@@ -180,6 +216,7 @@ impl Traced {
         dropped.append(&mut refused);
         self.budget_bytes = 0;
         self.state = State::Idle;
+        (self.awaited_pkts, self.calls_now) = (None, false);
     }
 
     /// Starts the next packet on a trace of rates.

@@ -13,28 +13,48 @@ use crate::packet::PacketId;
 pub(crate) struct UnderWay {
     pub(crate) arrival: SimTime,
     pub(crate) id: PacketId,
-    /// Its size in bytes, and in the highest bit whether the wire loses it.
+    /// Its size in bytes, and in the highest bits whether the wire loses it or duplicates it.
     size: u32,
 }
 
+/// What an impaired wire does to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// It arrives once.
+    None,
+    /// The wire loses it.
+    Lost,
+    /// It arrives twice.
+    Twice,
+}
+
 const LOST: u32 = 1 << 31;
+const TWICE: u32 = 1 << 30;
 
 impl UnderWay {
     #[inline]
-    pub(crate) fn new(arrival: SimTime, id: PacketId, size_bytes: u32, lost: bool) -> Self {
-        debug_assert!(size_bytes < LOST);
-        let size = if lost { size_bytes | LOST } else { size_bytes };
+    pub(crate) fn new(arrival: SimTime, id: PacketId, size_bytes: u32, mark: Mark) -> Self {
+        debug_assert!(size_bytes < TWICE);
+        let size = match mark {
+            Mark::None => size_bytes,
+            Mark::Lost => size_bytes | LOST,
+            Mark::Twice => size_bytes | TWICE,
+        };
         Self { arrival, id, size }
     }
 
     #[inline]
     pub(crate) fn size_bytes(self) -> u32 {
-        self.size & !LOST
+        self.size & !(LOST | TWICE)
     }
 
     #[inline]
-    pub(crate) fn is_lost(self) -> bool {
-        self.size & LOST != 0
+    pub(crate) fn mark(self) -> Mark {
+        match self.size & (LOST | TWICE) {
+            0 => Mark::None,
+            TWICE => Mark::Twice,
+            _ => Mark::Lost,
+        }
     }
 }
 
@@ -95,6 +115,22 @@ impl Wire {
         } else {
             self.rest.push_back(packet);
         }
+    }
+
+    /// Adds a packet behind those that arrive no later.
+    pub(crate) fn insert(&mut self, packet: UnderWay) {
+        let Some(first) = self.first() else {
+            self.first = packet;
+            return;
+        };
+        if packet.arrival < first.arrival {
+            self.rest.push_front(first);
+            self.first = packet;
+            return;
+        }
+        let behind = self.rest.iter().rev();
+        let later = behind.take_while(|other| other.arrival > packet.arrival);
+        self.rest.insert(self.rest.len() - later.count(), packet);
     }
 
     #[inline]

@@ -95,6 +95,7 @@ fn summary<'py>(
     summary.set_item("threads", ran.threads)?;
     summary.set_item("events", from.events)?;
     summary.set_item("packets_injected", from.packets_injected)?;
+    summary.set_item("packets_duplicated", from.packets_duplicated)?;
     summary.set_item("packets_delivered", from.packets_delivered)?;
     summary.set_item("packets_dropped", dropped)?;
     summary.set_item("dropped_by_cause", by_cause)?;

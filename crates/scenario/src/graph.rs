@@ -15,7 +15,7 @@ use crate::plain;
 use crate::print::{self, Style};
 use crate::problems::Problems;
 use crate::spec::tables;
-use crate::topology::{Network, Placed};
+use crate::topology::{Network, Placed, capacities, impaired};
 use crate::tree::{Entry, Item, Table, Value};
 use crate::wifi;
 
@@ -144,7 +144,21 @@ fn link(link: &Link, network: &Network, catalogue: Catalogue) -> Table {
                 false,
             );
             push(&mut row, "queue", queue(&wire.queue, catalogue), false);
-            push(&mut row, "loss", Value::Number(wire.loss), wire.loss == 0.0);
+            let [there, back] = wire.loss;
+            push(&mut row, "loss", Value::Number(there), there == 0.0);
+            if back != there {
+                push(&mut row, "loss_back", Value::Number(back), false);
+            }
+            for (key, value) in wire.capacity.iter().flat_map(|both| capacities::keys(both)) {
+                push(&mut row, key, value, false);
+            }
+            for (key, value) in wire
+                .impairments
+                .iter()
+                .flat_map(|both| impaired::keys(both))
+            {
+                push(&mut row, key, value, false);
+            }
         }
         Medium::Wifi(radio) => {
             for (key, value) in wifi::link_keys(radio) {

@@ -297,8 +297,90 @@ pub struct Wire {
     pub delay: Duration,
     /// The queue before each direction.
     pub queue: QueueConfig,
-    /// Probability that a packet is lost on the way, independently of all others.
-    pub loss: f64,
+    /// Probability that a packet is lost on the way, independently of all others: from the first end
+    /// to the second, and back.
+    pub loss: [f64; 2],
+    /// What each direction carries over time in place of the rate, in the same order.
+    pub capacity: Option<Arc<[Option<WireCapacity>; 2]>>,
+    /// Further impairments in the same order, if there are any.
+    pub impairments: Option<Arc<[Impairments; 2]>>,
+}
+
+/// What a direction of a wire carries over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireCapacity {
+    /// The file with the trace; `None` if the scenario states the steps.
+    pub file: Option<String>,
+    /// The trace, as soon as its file is read.
+    pub trace: Option<Arc<Capacity>>,
+    /// What follows the end of the trace.
+    pub at_end: AtEnd,
+    /// The longest time between two rows of a table.
+    pub max_gap: Duration,
+}
+
+/// The impairments of a direction of a wire, but for independent losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impairments {
+    /// Losses in bursts.
+    pub bursts: Option<Bursts>,
+    /// A random part of the delay.
+    pub jitter: Option<Jitter>,
+    /// Probability that a packet skips the delay.
+    pub reorder: f64,
+    /// Probability that a packet that is not lost arrives twice.
+    pub duplicate: f64,
+}
+
+/// Losses by the model of Gilbert and Elliott.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bursts {
+    /// Probability of a step from the good state to the bad one.
+    pub p: f64,
+    /// Probability of a step from the bad state to the good one.
+    pub r: f64,
+    /// Probability that a packet is lost in the good state.
+    pub loss_good: f64,
+    /// Probability that a packet is lost in the bad state.
+    pub loss_bad: f64,
+}
+
+impl Bursts {
+    /// The share of packets that are lost in the long run: in the bad state is a share of
+    /// p / (p + r). A chain that never steps stays in the good state.
+    pub fn loss(&self) -> f64 {
+        let bad = if self.p > 0.0 {
+            self.p / (self.p + self.r)
+        } else {
+            0.0
+        };
+        self.loss_good * (1.0 - bad) + self.loss_bad * bad
+    }
+}
+
+/// A random part of a wire's delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    /// Its largest deviation if uniform, its standard deviation if normal.
+    pub amplitude: Duration,
+    /// Whether its law is the normal one; else it is uniform.
+    pub is_normal: bool,
+    /// Whether a packet waits for those before it.
+    pub in_order: bool,
+}
+
+impl Wire {
+    /// The share of packets that are lost in the long run: from the first end to the second, and
+    /// back.
+    pub fn loss_ratio(&self) -> [f64; 2] {
+        [0, 1].map(|way| {
+            let impairments = self.impairments.as_ref();
+            match impairments.and_then(|both| both[way].bursts) {
+                Some(bursts) => 1.0 - (1.0 - self.loss[way]) * (1.0 - bursts.loss()),
+                None => self.loss[way],
+            }
+        })
+    }
 }
 
 /// A link over radios.
@@ -419,6 +501,15 @@ impl AtEnd {
             "repeat" => Self::Repeat,
             "hold" => Self::Hold,
             _ => Self::Stop,
+        }
+    }
+
+    /// The word in files.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Repeat => "repeat",
+            Self::Hold => "hold",
+            Self::Stop => "stop",
         }
     }
 }

@@ -85,6 +85,7 @@ fn code(noun: &str) -> Code {
     match noun {
         "access" => Code::BeyondLte,
         "wifi" => Code::BadRadio,
+        "capacity" => Code::TraceChoice,
         _ => Code::Range,
     }
 }

@@ -80,6 +80,9 @@ pub(crate) fn resolve(
             ids,
             ues: 0,
         };
+        let mut links: Vec<_> = network.links.iter().map(|(link, _)| link.clone()).collect();
+        let spans = network.links.iter().map(|(_, span)| *span);
+        topology::capacities::fill(&mut links, spans, &mut traces, files, problems);
         let has_access = tree.table("access").and_then(|t| t.text("kind")) != Some("none");
         let access =
             has_access.then(|| access::read(&mut tree, &mut names, &mut traces, files, problems));
@@ -107,7 +110,7 @@ pub(crate) fn resolve(
             seed: tree.integer("seed")?,
             is_drawn: draws_network || tree.tables("flow").into_iter().any(draws_ends),
             nodes: topology::nodes(network, &channels),
-            links: network.links.iter().map(|(link, _)| link.clone()).collect(),
+            links,
             access: match access {
                 Some(access) => Some(access?),
                 None => None,

@@ -350,6 +350,18 @@ fn cases() -> Vec<(&'static str, String)> {
         ("S116", mesh("", "carrier_sense = \"-60 dBm\"\ncw_max = 7\n")),
         ("S113", mesh("", "lossy_links = [\"enb2-enb1\", \"enb1-enb3\"]\n")),
         (
+            "S120",
+            graph(
+                "{ id = \"a\" }, { id = \"b\" }, { id = \"c\" }, { id = \"d\" }",
+                "{ a = \"a\", b = \"b\", rate = \"9 Mbit/s\", delay = \"1 ms\", \
+                 impairments = { jitter = \"2 ms\" } }, \
+                 { a = \"b\", b = \"c\", rate = \"9 Mbit/s\", delay = \"1 ms\", \
+                 impairments = {}, impairments_back = { jitter = \"300 us\", jitter_law = \"normal\" } }, \
+                 { a = \"c\", b = \"d\", rate = \"9 Mbit/s\", delay = \"0 s\", queue = \"9 packets\", \
+                 impairments = { reorder = 0.1 } }",
+            ),
+        ),
+        (
             "S150",
             assigned("", "channels = \"fcra\"\nradios = 4"),
         ),

@@ -358,6 +358,10 @@ impl Application for Flows {
         }
     }
 
+    fn on_duplicate(&mut self, id: PacketId, copy: PacketId) {
+        self.segments.copy(id, copy);
+    }
+
     fn on_source_drop(&mut self, context: &mut HostContext<'_>, packet: &Packet) {
         if !packet.reverse
             && let Some(flow) = self.all.get_mut(packet.flow.index())

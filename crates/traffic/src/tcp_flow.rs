@@ -41,6 +41,16 @@ impl Segments {
         self.headers[index] = segment;
     }
 
+    /// Stores what is kept of a packet for its copy too.
+    pub(crate) fn copy(&mut self, id: PacketId, copy: PacketId) {
+        if let Some(segment) = self.get(id) {
+            self.store(copy, segment);
+        }
+        if let Some((content, mut symbol)) = self.contents.get(id.index()).cloned() {
+            self.store_content(copy, content, &mut symbol);
+        }
+    }
+
     /// `symbol` is swapped with the stored one, so that its memory is reused.
     fn store_content(&mut self, id: PacketId, content: Content, symbol: &mut Vec<u8>) {
         let index = id.index();

@@ -1,15 +1,17 @@
 //! From a resolved scenario to a simulation that is ready to run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backlane_engine::{EventQueue, Interrupt, Streams, Trace, Watch};
 use backlane_net::{
-    LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Region, Router, Simulation,
+    Capacity, LinkConfig, LinkId, Network, NodeId, QueueConfig, QueueLimit, Region, Router,
+    Simulation,
 };
 use backlane_param::Params;
-use backlane_scenario::model::{End, FlowGroup, FlowKind, NodeKind, Scenario};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Wire};
 use backlane_tcp::congestion::Custom;
 use backlane_tcp::{self as tcp, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
@@ -17,6 +19,7 @@ use backlane_units::SimTime;
 
 use crate::builder::Builder;
 use crate::capture::Captures;
+use crate::convert;
 pub use crate::error::BuildError;
 use crate::error::Unbuilt;
 use crate::estimate;
@@ -214,6 +217,9 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Traces of wires, by their addresses in the scenario.
+type Capacities = BTreeMap<usize, Arc<Capacity>>;
+
 impl Builder<'_> {
     fn add_network(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
         self.add_nodes(watch)?;
@@ -274,6 +280,7 @@ impl Builder<'_> {
     }
 
     fn add_links(&mut self, watch: &mut Watch<'_>) -> Result<(), Unbuilt> {
+        let mut capacities = Capacities::new();
         for link in &self.scenario.links {
             watch.tick(2)?;
             // Wires first: links over radios are built when all radios are known.
@@ -315,17 +322,65 @@ impl Builder<'_> {
                     from: self.id(from),
                     to: self.id(to),
                 };
-                if wire.loss > 0.0 {
-                    let stream = self
-                        .streams
-                        .stream(&format!("{}-{}", info.from, info.to), "loss");
-                    let id = LinkId(there.0 + offset as u32);
-                    self.network.set_loss(id, wire.loss, stream);
-                }
+                let id = LinkId(there.0 + offset as u32);
+                let way = usize::from(from != a);
+                self.set_capacity(wire, way, id, &mut capacities)?;
+                self.impair(wire, way, id, &info);
                 self.links.push(info);
             }
         }
         Ok(())
+    }
+
+    /// Lets a direction of a wire carry what its trace says; `known` are traces of other wires.
+    fn set_capacity(
+        &mut self,
+        wire: &Wire,
+        way: usize,
+        id: LinkId,
+        known: &mut Capacities,
+    ) -> Result<(), BuildError> {
+        let own = wire.capacity.as_ref().and_then(|both| both[way].as_ref());
+        let Some((own, trace)) = own.and_then(|own| Some((own, own.trace.as_ref()?))) else {
+            return Ok(());
+        };
+        let address = Arc::as_ptr(trace).addr();
+        let capacity = match known.get(&address) {
+            Some(capacity) => capacity.clone(),
+            None => {
+                let read = convert::capacity(trace, own.at_end);
+                let message = "a capacity has no order or no length";
+                let capacity = Arc::new(read.ok_or_else(|| BuildError(message.to_owned()))?);
+                known.insert(address, capacity.clone());
+                capacity
+            }
+        };
+        let link = &self.network.links()[id.index()];
+        let ends = [link.from, link.to];
+        let mut queue = self.queue(&wire.queue)?;
+        if ends.iter().all(|&node| self.network.is_router(node)) {
+            queue = self.mesh_queue(queue);
+        }
+        let origin = SimTime::ZERO + self.scenario.warm_up;
+        self.network.set_capacity(id, capacity, origin, &queue);
+        Ok(())
+    }
+
+    /// Impairs a direction of a wire: 0 from its first end to the second, 1 back.
+    fn impair(&mut self, wire: &Wire, way: usize, id: LinkId, info: &LinkInfo) {
+        let name = || format!("{}-{}", info.from, info.to);
+        if wire.loss[way] > 0.0 {
+            let stream = self.streams.stream(&name(), "loss");
+            self.network.set_loss(id, wire.loss[way], stream);
+        }
+        if let Some(both) = &wire.impairments
+            && both[way] != Impairments::default()
+        {
+            let config = convert::impairments(&both[way]);
+            let (streams, name) = (&self.streams, name());
+            self.network
+                .set_impairments(id, &config, |purpose| streams.stream(&name, purpose));
+        }
     }
 
     fn attach(

@@ -1,7 +1,32 @@
 //! The scenario's parameters as the configurations of the models.
 
-use backlane_net::{AtEnd, Capacity, Opportunities, OpportunityTrace, RateStep, RateTrace};
+use backlane_net::{
+    AtEnd, Capacity, GilbertElliott, ImpairmentConfig, Jitter, JitterLaw, Opportunities,
+    OpportunityTrace, RateStep, RateTrace,
+};
 use backlane_scenario::model;
+
+pub(crate) fn impairments(of: &model::Impairments) -> ImpairmentConfig {
+    ImpairmentConfig {
+        bursts: of.bursts.map(|bursts| GilbertElliott {
+            p: bursts.p,
+            r: bursts.r,
+            loss_good: bursts.loss_good,
+            loss_bad: bursts.loss_bad,
+        }),
+        jitter: of.jitter.map(|jitter| Jitter {
+            amplitude: jitter.amplitude,
+            law: if jitter.is_normal {
+                JitterLaw::Normal
+            } else {
+                JitterLaw::Uniform
+            },
+            in_order: jitter.in_order,
+        }),
+        reorder: of.reorder,
+        duplicate: of.duplicate,
+    }
+}
 
 pub(crate) fn at_end(at_end: model::AtEnd) -> AtEnd {
     match at_end {

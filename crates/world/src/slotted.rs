@@ -206,6 +206,7 @@ fn outcome(config: &Config, model: &Model, samples: Table, mut digest: Digest) -
             traffic_s: model.slot().saturating_sub(config.warm_up_slots) as f64,
             events: model.slot(),
             packets_injected: balance.injected_pkts,
+            packets_duplicated: 0,
             packets_delivered: balance.delivered_pkts,
             dropped_by_cause: vec![("queue", balance.dropped_pkts)],
             delivered_bytes: None,

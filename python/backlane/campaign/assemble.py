@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SUMMARY_COLUMNS = (
     "simulated_s", "traffic_s", "wall_s", "cpu_s", "threads", "events", "packets_injected",
-    "packets_delivered", "packets_dropped", "packets_in_flight", "delivered_bytes", "ended",
+    "packets_duplicated", "packets_delivered", "packets_dropped", "packets_in_flight", "delivered_bytes", "ended",
     "digest",
 )  # fmt: skip
 
@@ -34,6 +34,8 @@ def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"run_id": run.run_id, "cell": cell.index, "seed": run.seed}
     row |= cell.parameters
     row |= {name: summary.get(name) for name in _SUMMARY_COLUMNS}
+    # Runs stored by versions without duplicates had none.
+    row["packets_duplicated"] = summary.get("packets_duplicated", 0)
     delivered_bytes, traffic_s = summary.get("delivered_bytes"), summary.get("traffic_s")
     row["delivered_bps"] = None
     if delivered_bytes is not None and traffic_s:

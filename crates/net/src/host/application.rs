@@ -18,6 +18,9 @@ pub trait Application {
     /// dropped it.
     fn on_source_drop(&mut self, _context: &mut HostContext<'_>, _packet: &Packet) {}
 
+    /// A wire has duplicated a packet: what the transport keeps of `id` belongs to `copy` too.
+    fn on_duplicate(&mut self, _id: PacketId, _copy: PacketId) {}
+
     /// Prefetches a step of what a timer of the endpoint `id` will need: 0 is its own record, 1 and 2
     /// what that leads to. With steps 1 and 2, the source and the destination of what it will send.
     fn prefetch(&self, _id: u32, _step: u8) -> Option<(NodeId, NodeId)> {

@@ -100,6 +100,7 @@ impl Network {
         self.elsewhere += balance.in_flight as isize - self.duplicates();
         self.region = None;
         self.balance.injected += balance.injected;
+        self.balance.duplicated += balance.duplicated;
         self.balance.delivered += balance.delivered;
         for (sum, more) in self.balance.dropped.iter_mut().zip(balance.dropped) {
             *sum += more;

@@ -20,6 +20,13 @@ impl Network {
         self.packets.insert(packet)
     }
 
+    /// Adds a copy of a packet and counts it.
+    pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
+        self.balance.duplicated += 1;
+        let copy = self.packets[id].clone();
+        self.packets.insert(copy)
+    }
+
     /// Sends a packet from its source: into the host's uplink or medium, or to the router of the
     /// node.
     #[inline]
@@ -151,11 +158,10 @@ impl Network {
             return;
         }
         debug_assert!(
-            !link.is_scheduled(),
+            !link.is_scheduled() || link.capacity().is_some(),
             "departures of a scheduled link are not known"
         );
-        let at = link.ready_at(events.now(), pkts);
-        events.set(link.transmit_timer(), at);
+        link.await_room(events, pkts);
     }
 
     #[inline]

@@ -147,8 +147,8 @@ impl<'a> Context<'a> {
     /// Calls [`Router::on_interface_ready`](crate::Router::on_interface_ready) as soon as fewer
     /// than `pkts` packets wait in the interface's queue, or for zero `pkts` as soon as its
     /// transmitter is idle; if that is so already, after the present hook or in the next event.
-    /// Wires support this only with plain drop-tail queues, whose departures are known in
-    /// advance. The interfaces of one radio that wait are called in turn, as long as there is
+    /// Wires support this with plain drop-tail queues, whose departures are known in advance, and
+    /// with a capacity trace. The interfaces of one radio that wait are called in turn, as long as there is
     /// room.
     #[inline]
     pub fn notify_when_below(&mut self, interface: usize, pkts: usize) {

@@ -16,14 +16,14 @@ use backlane_units::SimTime;
 use super::Simulation;
 use crate::host::Divisible;
 use crate::packet::{LinkId, NodeId, Packet};
-use crate::under_way::UnderWay;
+use crate::under_way::{Mark, UnderWay};
 
 /// A packet that has entered a link to another region.
 #[derive(Debug)]
 pub struct Crossing<C> {
     link: LinkId,
     arrival: SimTime,
-    lost: bool,
+    mark: Mark,
     packet: Packet,
     carried: C,
 }
@@ -50,7 +50,7 @@ impl<A: Divisible> Simulation<A> {
                 let crossing = Crossing {
                     link,
                     arrival: entered.arrival,
-                    lost: entered.is_lost(),
+                    mark: entered.mark(),
                     packet: self.network.packets[entered.id].clone(),
                     carried: self.application.carried(entered.id),
                 };
@@ -65,7 +65,7 @@ impl<A: Divisible> Simulation<A> {
         let size_bytes = crossing.packet.size_bytes;
         let id = self.network.packets.insert(crossing.packet);
         self.application.carry(id, crossing.carried);
-        let packet = UnderWay::new(crossing.arrival, id, size_bytes, crossing.lost);
+        let packet = UnderWay::new(crossing.arrival, id, size_bytes, crossing.mark);
         let half = self.network.link_mut(crossing.link);
         half.take_over(&mut self.events, crossing.link, packet);
     }

@@ -657,6 +657,17 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Some("[wifi]\ncarrier_sense = \"-60 dBm\""),
     ),
     entry(
+        Code::BadImpairment,
+        "S120",
+        "Impairments contradict the wire",
+        "A packet cannot arrive before its transmission ends: a uniform jitter is at most the delay \
+         of the wire, and four standard deviations of a normal jitter are. `reorder` lets a packet \
+         skip the delay, which must not be zero.",
+        Some(
+            "link = { rate = \"1 Gbit/s\", delay = \"1 ms\", impairments = { jitter = \"2 ms\" } }",
+        ),
+    ),
+    entry(
         Code::BadConflict,
         "S140",
         "A conflict is not between two links",

@@ -91,6 +91,7 @@ pub(crate) enum Code {
     LongRadioLink,
     Partitioned,
     BadRadio,
+    BadImpairment,
     BadConflict,
     NoPath,
     ManySlottedLinks,

@@ -180,6 +180,6 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
         .into_iter()
         .map(|(a, b)| (template.link(a, b, None), template.span));
     network.links.extend(laid);
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }

@@ -3,7 +3,7 @@
 use backlane_units::Length;
 
 use super::network::{Network, Placed, too_many};
-use super::template::{Template, check_queue, template};
+use super::template::{Template, check_wire, template};
 use crate::diagnostic::Span;
 use crate::model::NodeKind;
 use crate::problems::Problems;
@@ -29,9 +29,9 @@ impl Network {
     }
 
     /// Warns once about the queues of links that are all alike.
-    pub(super) fn check_queues(&self, template: &Template, problems: &mut Problems) {
+    pub(super) fn check_wires(&self, template: &Template, problems: &mut Problems) {
         if let Some((link, _)) = self.links.first() {
-            check_queue(link, template, problems);
+            check_wire(link, template, problems);
         }
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn grid(table: &Table, problems: &mut Problems) -> Option<Network> {
             }
         }
     }
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }
 
@@ -102,7 +102,7 @@ pub(super) fn chain(table: &Table, problems: &mut Problems) -> Option<Network> {
             network.join(index - 1, index, &template);
         }
     }
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }
 
@@ -149,7 +149,7 @@ pub(super) fn tree(table: &Table, problems: &mut Problems) -> Option<Network> {
         first_of_parents = first;
         first += count;
     }
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }
 
@@ -172,6 +172,6 @@ pub(super) fn diamond(table: &Table, problems: &mut Problems) -> Option<Network>
     for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
         network.join(a, b, &template);
     }
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }

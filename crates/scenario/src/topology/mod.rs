@@ -3,11 +3,14 @@
 //! Every generator gives a [`Network`]; `lattice` has the regular ones, `ring_tree` the jittered
 //! one of the BP-MR paper, `cells` that of the TCP-aware paper, `sites` those that a file places,
 //! `scattered` those at random places, and `rules` the rules that join both; `positions` and
-//! `nearest` have the distances and the nearest nodes. `template` reads the links. Ties are always
+//! `nearest` have the distances and the nearest nodes. `template` reads the links,
+//! `impaired` their impairments, `capacities` what they carry over time. Ties are always
 //! broken by index, so that the same file gives the same network everywhere.
 
+pub(crate) mod capacities;
 mod cells;
 mod draws;
+pub(crate) mod impaired;
 mod lattice;
 mod nearest;
 mod network;
@@ -35,7 +38,7 @@ use crate::values::FARTHEST_UM;
 pub(crate) use draws::{SplitMix, is_drawn};
 use network::too_many;
 pub(crate) use network::{Network, Placed};
-use template::{Template, check_queue, template};
+use template::{Template, check_wire, template};
 pub(crate) use template::{check_waiting_time, queue, queue_without_rate};
 
 /// Builds the network of a normal file: the topology, then the gateways and servers.
@@ -252,7 +255,7 @@ fn add_link(
         return;
     }
     let link = template.link(a, b, None);
-    check_queue(&link, template, problems);
+    check_wire(&link, template, problems);
     network.links.push((link, span));
 }
 

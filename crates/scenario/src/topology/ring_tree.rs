@@ -117,7 +117,7 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
             .links
             .push((template.link(a, b, None), template.span));
     }
-    network.check_queues(&template, problems);
+    network.check_wires(&template, problems);
     Some(network)
 }
 

@@ -7,7 +7,7 @@ use backlane_units::Length;
 use super::network::{Network, Placed, too_many};
 use super::positions::Positions;
 use super::rules::{self, Extra, Links};
-use super::template::{Template, check_queue, template};
+use super::template::{Template, check_wire, template};
 use crate::codes::Code;
 use crate::csv::Csv;
 use crate::diagnostic::Span;
@@ -321,7 +321,7 @@ pub(super) fn joined(
         network.links.push((link, template.span));
     }
     if let Some(link) = shortest {
-        check_queue(&link, &template, problems);
+        check_wire(&link, &template, problems);
     }
     Some(network)
 }

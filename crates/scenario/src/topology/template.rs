@@ -5,10 +5,12 @@ use std::sync::Arc;
 use backlane_units::{Duration, Rate};
 
 use super::rules::propagation;
+use super::{capacities, impaired};
 use crate::codes::Code;
 use crate::diagnostic::Span;
 use crate::model::{
-    Discipline, Link, Medium, QueueConfig, QueueDiscipline, QueueLimit, RadioLink, Wire,
+    Discipline, Impairments, Link, Medium, QueueConfig, QueueDiscipline, QueueLimit, RadioLink,
+    Wire, WireCapacity,
 };
 use crate::phrases::{self, Limit};
 use crate::plain;
@@ -32,6 +34,7 @@ pub(super) struct Template {
     flow_rates_bps: Option<[u64; 2]>,
     pub(super) span: Span,
     queue_span: Span,
+    impaired_span: Span,
 }
 
 /// The technology of a section's links.
@@ -44,7 +47,9 @@ enum MediumTemplate {
         /// Added to a delay that follows from the length.
         fixed_delay: Duration,
         queue: Queue,
-        loss: f64,
+        loss: [f64; 2],
+        capacity: Option<Arc<[Option<WireCapacity>; 2]>>,
+        impairments: Option<Arc<[Impairments; 2]>>,
     },
     Wifi(RadioLink),
 }
@@ -68,7 +73,12 @@ impl Template {
                 },
                 fixed_delay: table.quantity("fixed_delay").unwrap_or_default(),
                 queue: queue(table)?,
-                loss: table.number("loss")?,
+                loss: {
+                    let there = table.number("loss")?;
+                    [there, table.number("loss_back").unwrap_or(there)]
+                },
+                capacity: capacities::read(table),
+                impairments: impaired::read(table),
             }
         };
         Some(Self {
@@ -76,6 +86,7 @@ impl Template {
             flow_rates_bps: flow_rates_bps(table),
             span,
             queue_span: table.place("queue", span),
+            impaired_span: table.place("impairments", table.place("impairments_back", span)),
         })
     }
 
@@ -89,6 +100,8 @@ impl Template {
                 fixed_delay,
                 ref queue,
                 loss,
+                ref capacity,
+                ref impairments,
             } => {
                 let delay = delay.unwrap_or_else(|| {
                     propagation(length_m.unwrap_or(0.0)).saturating_add(fixed_delay)
@@ -98,6 +111,8 @@ impl Template {
                     delay,
                     queue: queue.on(rate, delay),
                     loss,
+                    capacity: capacity.clone(),
+                    impairments: impairments.clone(),
                 })
             }
         };
@@ -202,14 +217,17 @@ pub(super) fn template(section: &Table) -> Template {
         flow_rates_bps: None,
         span: section.place("link", Span::default()),
         queue_span: Span::default(),
+        impaired_span: Span::default(),
     })
 }
 
-/// A queue that follows from the link can hold little or nothing.
-pub(super) fn check_queue(link: &Link, template: &Template, problems: &mut Problems) {
+/// A queue that follows from the link can hold little or nothing; impairments may contradict the
+/// delay.
+pub(super) fn check_wire(link: &Link, template: &Template, problems: &mut Problems) {
     let Some(wire) = link.wire() else {
         return;
     };
+    impaired::check(wire, template.impaired_span, problems);
     let full_bytes = match wire.queue.limit {
         QueueLimit::Bytes(bytes) => bytes.get(),
         QueueLimit::Packets(packets) => packets.saturating_mul(LARGEST_PACKET_BYTES),

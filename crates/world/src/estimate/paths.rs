@@ -169,7 +169,7 @@ impl<'a> Paths<'a> {
                 s_per_bit: (1.0 / bps.max(1.0)).min(MOST_S_PER_BIT),
                 s_per_pkt: 0.0,
                 attempts: 1.0,
-                loss: wire.loss,
+                loss: wire.loss_ratio()[0],
                 delay_s: wire.delay.as_secs_f64(),
                 queue_bytes: queue_bytes(&wire.queue),
                 channel: 0,
@@ -190,7 +190,11 @@ impl<'a> Paths<'a> {
             };
             air(wifi, self.radio_queue_bytes(), radio, channel, a)
         };
+        let loss_back = link.wire().map_or(hop.loss, |wire| wire.loss_ratio()[1]);
         self.join(a, b, hop);
+        if let Some(back) = self.hops.last_mut() {
+            back.loss = loss_back;
+        }
     }
 
     fn join(&mut self, a: u32, b: u32, hop: Hop) {

@@ -35,6 +35,7 @@ impl Outcome {
             traffic_s: world.traffic_s(now),
             events: world.simulation.fired(),
             packets_injected: balance.injected,
+            packets_duplicated: balance.duplicated,
             packets_delivered: balance.delivered,
             dropped_by_cause: DropCause::ALL
                 .iter()

@@ -52,6 +52,8 @@ pub struct Summary {
     pub events: u64,
     /// Packets that applications and routers sent.
     pub packets_injected: u64,
+    /// Copies that wires made of packets.
+    pub packets_duplicated: u64,
     /// Packets that reached their destination.
     pub packets_delivered: u64,
     /// Packets dropped, by cause.

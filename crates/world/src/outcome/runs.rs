@@ -29,6 +29,8 @@ table! {
         events: u64;
         /// Packets that applications and routers sent.
         packets_injected: u64;
+        /// Copies that wires made of packets.
+        packets_duplicated: u64;
         /// Packets that reached their destination.
         packets_delivered: u64;
         /// Packets dropped, for any cause.

@@ -5,6 +5,7 @@ use backlane_net::{Network, NodeId};
 use backlane_scenario::Scenario;
 use backlane_scenario::model::AccessKind;
 use backlane_traffic::{Flow, FlowSpec};
+use backlane_units::Duration;
 
 use super::divide::{Division, Map};
 use super::load::loads;
@@ -117,7 +118,12 @@ pub(crate) fn divided(
         .map(|pair| (pair[0].source, pair[1].source));
     let wires = network.links().iter().filter_map(|link| {
         let (from, to) = (link.from.some()?, link.to.some()?);
-        (from < to).then_some((from, to, link.delay()))
+        if link.keeps_time() {
+            (from < to).then_some((from, to, link.delay()))
+        } else {
+            // Arrivals may come early, so that the link cannot be cut.
+            Some((from.min(to), from.max(to), Duration::ZERO))
+        }
     });
     let map = Map {
         load: loads(network, specs),

@@ -50,6 +50,19 @@ pub fn all() -> Vec<Base> {
             "queue = \"15 packets\"",
         ),
     );
+    let laws = [
+        "jitter_law = \"uniform\", in_order = true",
+        "jitter_law = \"normal\", in_order = false",
+    ];
+    add("impairments, uniform jitter in order", impaired(laws));
+    let [uniform, normal] = laws;
+    add(
+        "impairments, normal jitter out of order",
+        impaired([normal, uniform]),
+    );
+    for at_end in ["repeat", "hold", "stop"] {
+        add(&format!("capacities, {at_end}"), capacities(at_end));
+    }
     add(
         "wires, ecn",
         wires(
@@ -144,6 +157,64 @@ pub fn all() -> Vec<Base> {
         });
     }
     all
+}
+
+/// A line whose wires are impaired; `laws` are those of the jitters there and back.
+fn impaired([there, back]: [&str; 2]) -> String {
+    let link = format!(
+        "link = {{ rate = \"6 Mbit/s\", delay = \"10 ms\", queue = \"15 packets\", loss_back = 0.001, \
+         impairments = {{ jitter = \"2 ms\", {there}, duplicate = 0.01, \
+         bursts = {{ p = 0.002, r = 0.3, loss_good = 0.001, loss_bad = 0.8 }} }}, \
+         impairments_back = {{ jitter = \"1 ms\", {back}, reorder = 0.02 }} }}"
+    );
+    line(&link)
+}
+
+/// A line whose wires carry rates over time, until the last second.
+fn capacities(at_end: &str) -> String {
+    let steps = |first: &str, pause: &str| {
+        format!(
+            "{{ at_end = \"{at_end}\", steps = [{{ at = \"0 s\", rate = \"{first}\" }}, \
+             {{ at = \"2 s\", rate = \"{pause}\" }}, {{ at = \"3 s\", rate = \"4 Mbit/s\" }}] }}"
+        )
+    };
+    line(&format!(
+        "link = {{ rate = \"6 Mbit/s\", delay = \"10 ms\", queue = \"15 packets\", \
+         capacity = {}, capacity_back = {} }}",
+        steps("6 Mbit/s", "none"),
+        steps("5 Mbit/s", "200 kbit/s"),
+    ))
+}
+
+/// A gateway, two routers and a server in a line.
+fn line(link: &str) -> String {
+    format!(
+        r#"
+duration = "6 s"
+[topology]
+kind = "chain"
+nodes = 2
+{link}
+[[gateway]]
+node = "epc"
+attach = "enb1"
+{link}
+[[server]]
+node = "server"
+attach = "enb2"
+{link}
+[[flow]]
+kind = "transfer"
+from = "server"
+to = "epc"
+size = "2 MB"
+[[flow]]
+kind = "udp"
+from = "epc"
+to = "server"
+rate = "1 Mbit/s"
+{RECORD}"#
+    )
 }
 
 /// Two ways of one length and unlike delay from a to d, over which a's packets go in turn. The

@@ -3,7 +3,9 @@
 //! A default is a value of a standard, of a paper or of Linux; the sentence beside it says which.
 
 mod behaviour;
+mod capacities;
 mod common;
+mod impairments;
 pub(crate) mod lte;
 mod network;
 mod radios;

@@ -2,7 +2,9 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section, Tag, Variant};
+use super::capacities::{CAPACITY_BACK, CAPACITY_KEY};
 use super::common::{COUNT, DELAY, HOUR_PS, MOST_NODES, NODE_KINDS, POSITION, key, words};
+use super::impairments::{IMPAIRMENTS_BACK, IMPAIRMENTS_KEY, LOSS_BACK};
 use super::radios::{self, FLOW_RATE, FLOW_RATE_BACK, RADIOS};
 
 const RATE_KEY: Key = key("rate", Kind::Rate, Required, "Rate of each direction.");
@@ -26,6 +28,11 @@ const WIRE_KEYS: &[Key] = &[
     DELAY_KEY,
     QUEUE_KEY,
     LOSS_KEY,
+    LOSS_BACK,
+    CAPACITY_KEY,
+    CAPACITY_BACK,
+    IMPAIRMENTS_KEY,
+    IMPAIRMENTS_BACK,
     FLOW_RATE,
     FLOW_RATE_BACK,
 ];
@@ -61,7 +68,7 @@ const MEDIA: &[Variant] = &[
 pub(crate) static WIRE: Section = Section {
     rules: None,
     noun: "link",
-    doc: "A full-duplex link; both directions are alike.",
+    doc: "A full-duplex link; both directions are alike, but for keys of the direction back.",
     tag: None,
     keys: WIRE_KEYS,
 };
@@ -70,7 +77,7 @@ pub(crate) static WIRE: Section = Section {
 pub(crate) static LINK: Section = Section {
     rules: None,
     noun: "link",
-    doc: "A full-duplex link; both directions are alike.",
+    doc: "A full-duplex link; both directions are alike, but for keys of the direction back.",
     tag: Some(medium(MEDIA)),
     keys: &[],
 };
@@ -105,6 +112,11 @@ pub(crate) static SITE_LINK: Section = Section {
                 ),
                 QUEUE_KEY,
                 LOSS_KEY,
+                LOSS_BACK,
+                CAPACITY_KEY,
+                CAPACITY_BACK,
+                IMPAIRMENTS_KEY,
+                IMPAIRMENTS_BACK,
                 FLOW_RATE,
                 FLOW_RATE_BACK,
             ],

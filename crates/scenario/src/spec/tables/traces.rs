@@ -4,8 +4,8 @@ use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section};
 use super::common::{DELAY, PER_ENODEB, PLACEMENT, SPAN, UES, key, words};
 
-const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
-const MAX_GAP: Key = key(
+pub(super) const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
+pub(super) const MAX_GAP: Key = key(
     "max_gap",
     SPAN,
     Default("\"10 s\""),
