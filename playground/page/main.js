@@ -249,8 +249,13 @@ function runsOf(cell) {
 }
 
 function label(cell) {
-  const words = Object.values(cell.parameters).map(String);
-  return words.length ? words.join(', ') : state.plan.name;
+  return words(cell, () => true) || state.plan.name;
+}
+
+/** The labels of the swept keys that are wanted. */
+function words(cell, isWanted) {
+  const kept = Object.entries(cell.parameters).filter(([key]) => isWanted(key));
+  return kept.map(([, value]) => String(value)).join(', ');
 }
 
 /** The measure that the table is ordered and judged by; null is the first one there is. */
@@ -270,11 +275,22 @@ async function table() {
   const measures = measured(contenders.flatMap(({ runs }) => runs.map(({ run }) => run)));
   if (!measures.length) return;
   const judged = measures.find(({ name }) => name === chosen) ?? measures[0];
-  // Contenders by number: names may be the same.
-  const numbered = contenders.map((one, index) => ({ ...one, name: String(index) }));
-  const asked = await Promise.all(measures.map((measure) => desk.ask(ranking(measure, numbered))));
+  // Only contenders under the same condition are compared. They are asked for by number, since names
+  // may be the same.
+  const groups = new Map();
+  contenders.forEach(({ cell, runs }, index) => {
+    const condition = words(cell, (key) => !plan.choices.includes(key));
+    if (!groups.has(condition)) groups.set(condition, []);
+    groups.get(condition).push({ name: String(index), runs });
+  });
+  const margin = plan.equal_within === null ? {} : { equal_within: plan.equal_within };
+  const judge = async (measure) => {
+    const asked = [...groups.values()].map((group) => desk.ask(ranking(measure, group, margin)));
+    const rows = (await Promise.all(asked)).flatMap(({ ok }) => ok);
+    return new Map(rows.map((one) => [Number(one.name), one]));
+  };
+  const standings = await Promise.all(measures.map(judge));
   if (mine !== drawn || plan !== state.plan) return;
-  const standings = asked.map(({ ok }) => new Map(ok.map((one) => [Number(one.name), one])));
   const order = [...standings[measures.indexOf(judged)].keys()];
   contenders.forEach((_, index) => order.includes(index) || order.push(index));
   const head = make('tr', {}, make('th', { scope: 'col' }, Object.keys(plan.cells[0].parameters).join(', ') || 'scenario'), make('th', { scope: 'col' }, 'runs'), make('th', { scope: 'col' }, 'verdict'));
@@ -299,7 +315,7 @@ async function table() {
     }
     return row;
   });
-  const note = `Means with 95 % intervals over the seeds; verdicts by "${judged.name}": paired by seed, Holm's correction, equal within 5 %. A heading judges by its measure, a name opens its first run.`;
+  const note = `Means with 95 % intervals over the seeds; verdicts by "${judged.name}": paired by seed, Holm's correction, under the same condition, equal within ${100 * (plan.equal_within ?? 0.05)} %. A heading judges by its measure, a name opens its first run.`;
   const grid = make('table', { 'aria-label': 'Results' }, make('thead', {}, head), make('tbody', {}, ...body));
   $('cells').replaceChildren(make('p', { class: 'mute' }, note), make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Results' }, grid));
 }

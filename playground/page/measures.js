@@ -47,12 +47,12 @@ export function average(values) {
 }
 
 /** The request for the standings of contenders `{name, runs: [{seed, run}]}` by a measure. */
-export function ranking(measure, contenders) {
+export function ranking(measure, contenders, margin) {
   const listed = contenders.map(({ name, runs }) => {
     const each = runs.map(({ seed, run }) => [seed, measure.of(run)]);
     return { name, values: Object.fromEntries(each.filter(([, value]) => value !== null)) };
   });
   // JSON has no infinity: limits that are none stay away.
   const limits = measure.limits?.every(Number.isFinite) ? { limits: measure.limits } : {};
-  return { do: 'rank', contenders: listed, more: measure.better > 0, ...limits };
+  return { do: 'rank', contenders: listed, more: measure.better > 0, ...margin, ...limits };
 }

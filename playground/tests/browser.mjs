@@ -27,6 +27,19 @@ const origin = `http://${HOST}:${server.address().port}/`;
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS });
 
+/** A module with the exports of the engine, whose `ask` is `unreachable`. */
+const TRAP = [
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00,
+  ...[0x01, 0x0d, 0x03, 0x60, 0x01, 0x7f, 0x01, 0x7f, 0x60, 0x00, 0x01, 0x7f, 0x60, 0x00, 0x00], // types
+  ...[0x03, 0x05, 0x04, 0x00, 0x01, 0x01, 0x02, 0x05, 0x03, 0x01, 0x00, 0x01], // functions, memory
+  ...[0x07, 0x23, 0x05], ...named('memory', 0x02, 0), ...named('take', 0, 0), ...named('ask', 0, 1), ...named('at', 0, 2), ...named('free', 0, 3),
+  ...[0x0a, 0x12, 0x04, 0x04, 0x00, 0x41, 0x00, 0x0b, 0x03, 0x00, 0x00, 0x0b, 0x04, 0x00, 0x41, 0x00, 0x0b, 0x02, 0x00, 0x0b], // code
+];
+
+function named(name, kind, index) {
+  return [name.length, ...Buffer.from(name), kind, index];
+}
+
 const SMALL = `duration = "20 s"
 topology = { kind = "chain", nodes = 3, link = { rate = "10 Mbit/s", delay = "5 ms" } }
 flow = [{ kind = "transfer", from = "enb1", to = "enb3", size = "2 MB" }]
@@ -179,6 +192,27 @@ const checks = {
     await write(page, SMALL.replace('nodes = 3', 'nodes = 900000').replace('to = "enb3"', 'to = "enb900000"'));
     await page.click('#run');
     await page.waitForFunction(() => /W003|S0/.test(document.getElementById('state').textContent), null, { timeout: 120000 });
+    await closed(page);
+  },
+
+  async 'after a panic its text is told and the worker goes on'() {
+    const page = await opened();
+    const answers = await page.evaluate(async (bytes) => {
+      const { Desk } = await import('./pool.js');
+      // A module of which `ask` traps, and then the engine itself, on the same desk.
+      const desk = new Desk(await WebAssembly.compile(new Uint8Array(bytes)));
+      const crashed = [await desk.ask({ do: 'about' }), await desk.ask({ do: 'about' })];
+      desk.worker.postMessage({ module: await WebAssembly.compile(await (await fetch('engine.wasm')).arrayBuffer()) });
+      const after = await desk.ask({ do: 'about' });
+      desk.close();
+      return [...crashed, after];
+    }, TRAP);
+    for (const crashed of answers.slice(0, 2)) {
+      assert.equal(crashed.error.code, 'W007');
+      assert.match(crashed.error.message, /unreachable/);
+      assert.ok(crashed.error.help);
+    }
+    assert.ok(answers[2].ok.version);
     await closed(page);
   },
 

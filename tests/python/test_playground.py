@@ -152,6 +152,11 @@ def test_what_a_tab_cannot_run_is_refused_with_a_reason(page: Page, name: str) -
     assert explained["ok"]
 
 
+def test_contenders_and_conditions_are_those_of_the_package(page: Page) -> None:
+    plan = page.ask(request("examples/demo/grid.toml", "plan"))["ok"]
+    assert (plan["parameters"], plan["choices"]) == (["routing", "access.ues"], ["routing"])
+
+
 def test_a_seed_beyond_what_javascript_can_count_is_kept(page: Page) -> None:
     seed = 2**62 + 1
     asked = request("examples/chain.toml", "plan") | {"seed": str(seed)}

@@ -23,6 +23,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(remarks, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(contender_keys, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(explain_key, module)?)?;
@@ -183,6 +184,13 @@ fn table(raised: Raised) -> TableReader {
             })
         })
     })
+}
+
+/// The swept keys that make a contender.
+#[pyfunction]
+fn contender_keys(swept: Vec<String>, named: Vec<String>) -> Vec<String> {
+    let keys = backlane_scenario::contender_keys(&swept, &named);
+    keys.into_iter().map(str::to_owned).collect()
 }
 
 /// The JSON Schema of scenario files.

@@ -72,6 +72,45 @@ pub(crate) fn read(tree: &Table, sweep: &Sweep, problems: &mut Problems) -> Opti
     })
 }
 
+/// Sections of the scenario file that are choices of the network's designer.
+const SECTIONS: [&str; 3] = ["routing", "tcp", "assignment"];
+/// Parts of the names of keys that set the size or the discipline of a queue.
+const QUEUES: [&str; 2] = ["queue", "buffer"];
+/// Keys of the topology's links that describe the surroundings.
+const GIVEN: [&str; 1] = ["loss"];
+
+/// The swept keys that make a contender, in the order of the sweep; the others make a condition.
+///
+/// `named` are those of `[compare]`. Without any they are the choices of the designer of a network:
+/// the keys of routing, TCP, congestion control and channel assignment, of queues, and of the links
+/// of the topology; if none of these is swept, all swept keys.
+pub fn choices<'a>(swept: &'a [String], named: &[String]) -> Vec<&'a str> {
+    let those = |wanted: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
+        let keys = swept.iter().map(String::as_str);
+        keys.filter(|key| wanted(key)).collect()
+    };
+    if !named.is_empty() {
+        return those(&|key| named.iter().any(|name| words(name) == words(key)));
+    }
+    let found = those(&is_choice);
+    if found.is_empty() {
+        those(&|_| true)
+    } else {
+        found
+    }
+}
+
+/// Whether a key is a choice unless `[compare]` names others.
+fn is_choice(key: &str) -> bool {
+    let path = words(key);
+    let parts = path.iter().flat_map(|word| word.split('_'));
+    path.first().is_some_and(|first| SECTIONS.contains(first))
+        || path.contains(&"congestion_control")
+        || parts.into_iter().any(|part| QUEUES.contains(&part))
+        || (path.starts_with(&["topology", "link"])
+            && path.last().is_some_and(|last| !GIVEN.contains(last)))
+}
+
 fn not_swept(key: &str, place: Span, sweep: &Sweep, problems: &mut Problems) {
     let axes: Vec<_> = sweep.axes.iter().map(|axis| axis.path.as_str()).collect();
     let label = match nearest(key, axes.iter().copied()) {

@@ -74,7 +74,7 @@ mod wifi;
 pub use catalogue::{Catalogue, CatalogueError, Declared};
 pub use choices::choices;
 pub use codes::{codes, errors_page, explain};
-pub use compare::Compare;
+pub use compare::{Compare, choices as contender_keys};
 pub use diagnostic::{Diagnostic, Remark, Report, Severity};
 pub use files::{TableError, TableReader};
 pub use model::{Described, Scenario};

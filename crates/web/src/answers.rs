@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use backlane_scenario::model::Medium;
-use backlane_scenario::{Diagnostic, MODEL_VERSION, Options, Report, Stopped};
+use backlane_scenario::{Diagnostic, MODEL_VERSION, Options, Report, Stopped, contender_keys};
 use backlane_stats::Interval;
 use backlane_world::units::SimTime;
 use backlane_world::{
@@ -157,12 +157,18 @@ fn plan(mut file: File) -> Result<Value, Refused> {
     let runs: Vec<Value> = (plan.runs.iter())
         .map(|run| json!({ "run_id": run.run_id, "cell": run.cell, "seed": run.seed.to_string() }))
         .collect();
+    let named = plan
+        .compare
+        .as_ref()
+        .map_or_else(Vec::new, |compare| compare.keys.clone());
     let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
     Ok(json!({
         "name": plan.name,
         "scenario_hash": plan.scenario_hash,
         "model_version": plan.model_version,
         "parameters": plan.parameters,
+        "choices": contender_keys(&plan.parameters, &named),
+        "equal_within": plan.compare.as_ref().and_then(|compare| compare.equal_within),
         "cells": cells,
         "seeds": seeds,
         "runs": runs,

@@ -13,30 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from backlane import _native
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECTIONS = ("routing", "tcp", "assignment")
 """Sections of the scenario file that are choices of the network's designer."""
-QUEUES = ("queue", "buffer")
-"""Parts of the names of keys that set the size or the discipline of a queue."""
-GIVEN = ("loss",)
-"""Keys of the topology's links that describe the surroundings."""
 
 
 def words(key: str) -> list[str]:
     """The words of a key's path, without quotes."""
     return [word.strip().strip("\"'") for word in key.split(".")]
-
-
-def is_choice(key: str) -> bool:
-    """Whether a key is a choice by default, if there are others than choices."""
-    path = words(key)
-    if path[0] in SECTIONS or "congestion_control" in path:
-        return True
-    if any(part in QUEUES for word in path for part in word.split("_")):
-        return True
-    return path[:2] == ["topology", "link"] and path[-1] not in GIVEN
 
 
 def choices(swept: Sequence[str], named: Sequence[str] = ()) -> list[str]:
@@ -46,7 +34,4 @@ def choices(swept: Sequence[str], named: Sequence[str] = ()) -> list[str]:
         swept: the keys of the sweep.
         named: those that the scenario compares; none for the rule of this module.
     """
-    if named:
-        wanted = [words(key) for key in named]
-        return [key for key in swept if words(key) in wanted]
-    return [key for key in swept if is_choice(key)] or list(swept)
+    return _native.contender_keys(swept, named)
