@@ -338,6 +338,17 @@ CODES: dict[str, tuple[str, str]] = {
         "radio. `backlane budget --radios` lists radios with their bands and channels; --radio "
         "generic takes a radio of any frequency and channel.",
     ),
+    "R080": (
+        "comparisons are not installed",
+        "`backlane validate` runs comparisons with other programs that are part of the sources, "
+        "not of a wheel. Clone the repository and run the command in its folder.",
+    ),
+    "R081": (
+        "ns-3 is missing",
+        "`backlane validate ns3 --record` compiles programs against ns-3 3.37 and runs them. On "
+        "Debian, `apt-get install g++ libns3-dev`. Without --record the recorded results of ns-3 "
+        "are compared, which needs neither.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "
