@@ -72,7 +72,7 @@ impl Traced {
     }
 
     /// The router waits until fewer than `pkts` packets wait, or for zero `pkts` until none is held.
-    /// True if that is so already: it is then called in the next event, whatever comes before.
+    /// True if that is so already: it is then called in the next event, even if packets join the queue before.
     pub(crate) fn await_room(&mut self, pkts: usize) -> bool {
         self.awaited_pkts = Some(pkts);
         self.calls_now = self.has_room();

@@ -221,7 +221,7 @@ fn a_file_is_read_as_the_steps_that_it_states() {
     }
 }
 
-/// A trace of one constant rate is a plain wire, whatever the routing asks of its queue.
+/// A trace of one constant rate is a plain wire to routing protocols too.
 #[test]
 fn a_constant_trace_is_a_plain_wire() {
     for routing in common::ROUTINGS

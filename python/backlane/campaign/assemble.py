@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _SUMMARY_COLUMNS = (
     "simulated_s", "traffic_s", "wall_s", "cpu_s", "threads", "events", "packets_injected",
-    "packets_duplicated", "packets_delivered", "packets_dropped", "packets_in_flight", "delivered_bytes", "ended",
-    "digest",
+    "packets_duplicated", "packets_delivered", "packets_dropped", "packets_in_flight",
+    "delivered_bytes", "ended", "digest",
 )  # fmt: skip
 
 
