@@ -72,9 +72,9 @@ gap = "exponential 3 s"
 
 [sweep]
 "routing" = [
-  { protocol = "olsr" },
-  { protocol = "bp-mr", granularity = "flow" },
-  { protocol = "bp-mr", granularity = "burst", burst = "flowlet" },
+  { protocol = "olsr", label = "OLSR" },
+  { protocol = "bp-mr", granularity = "flow", label = "per flow" },
+  { protocol = "bp-mr", granularity = "burst", burst = "flowlet", label = "flowlets" },
 ]
 "tcp.congestion_control" = ["cubic", "bbr"]
 '''

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::capacity::{Capacity, Cursor};
+use crate::capacity::{Capacity, Cursor, Early};
 use crate::counters::QueueCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
@@ -233,6 +233,16 @@ impl Traced {
         };
         self.state = match self.in_service {
             None => State::Idle,
+            Some((_, bytes)) if now < self.origin => {
+                // The first rate holds until the trace begins; the rest is carried by the trace.
+                match trace.first_rate_carries(bytes, self.origin - now) {
+                    Early::All(span) => State::Busy(now + span),
+                    Early::Rest(rest_bytes) => {
+                        let finish = trace.finish(Duration::ZERO, rest_bytes);
+                        finish.map_or(State::Ended, |at| self.at(at))
+                    }
+                }
+            }
             Some((_, bytes)) => {
                 let finish = trace.finish(now.saturating_since(self.origin), bytes);
                 finish.map_or(State::Ended, |at| self.at(at))
