@@ -338,6 +338,12 @@ CODES: dict[str, tuple[str, str]] = {
         "radio. `backlane budget --radios` lists radios with their bands and channels; --radio "
         "generic takes a radio of any frequency and channel.",
     ),
+    "R070": (
+        "no capacities",
+        "`backlane import --capacities` makes a trace of rates for each link with recorded levels. "
+        "The radio is RADIO:MHZ, the window FROM:TO in seconds from the first level. The message "
+        "says what is missing: levels, levels in the window, or a step of the radio that holds.",
+    ),
     "R080": (
         "comparisons are not installed",
         "`backlane validate` runs comparisons with other programs that are part of the sources, "

@@ -164,6 +164,15 @@ pub struct RateStep {
     pub bps: u64,
 }
 
+/// What is carried of a packet before a trace of rates begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// All of it, in this time.
+    All(Duration),
+    /// All but these bytes.
+    Rest(u64),
+}
+
 /// Piecewise constant rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateTrace {
@@ -202,6 +211,19 @@ impl RateTrace {
                 u128::from(step.bps) * u128::from(span.as_ps())
             })
             .sum()
+    }
+
+    /// What the first rate carries of `bytes` in the time `left` before the trace begins.
+    pub(crate) fn first_rate_carries(&self, bytes: u64, left: Duration) -> Early {
+        let bps = u128::from(self.steps[0].bps);
+        let need = u128::from(bytes) * 8 * PS_PER_S;
+        let offered = bps * u128::from(left.as_ps());
+        if need <= offered {
+            let span_ps = u64::try_from(need.div_ceil(bps)).unwrap_or(u64::MAX);
+            return Early::All(Duration::from_ps(span_ps));
+        }
+        let rest = (need - offered).div_ceil(8 * PS_PER_S);
+        Early::Rest(u64::try_from(rest).unwrap_or(u64::MAX))
     }
 
     /// When a transmission of `bytes` from `start` on ends, rounded up to a picosecond; `None` if
@@ -304,6 +326,18 @@ mod tests {
             let finish = Duration::from_micros(1050);
             assert_eq!(trace.finish(Duration::ZERO, 1500), Some(finish));
         }
+    }
+
+    /// 8000 bit at 4 Mbit/s take 2 ms; of 1 ms before the trace, half remains.
+    #[test]
+    fn before_a_trace_its_first_rate_holds() {
+        let trace = rates(&[(0, 4_000_000), (10, 0)], 20, AtEnd::Repeat);
+        let early = |left_ms| trace.first_rate_carries(1000, at(left_ms));
+        assert_eq!(early(30), Early::All(at(2)));
+        assert_eq!(early(2), Early::All(at(2)));
+        assert_eq!(early(1), Early::Rest(500));
+        let silent = rates(&[(0, 0), (10, 8_000_000)], 20, AtEnd::Repeat);
+        assert_eq!(silent.first_rate_carries(1000, at(30)), Early::Rest(1000));
     }
 
     #[test]

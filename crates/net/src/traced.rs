@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::capacity::{Capacity, Cursor};
+use crate::capacity::{Capacity, Cursor, Early};
 use crate::counters::QueueCounters;
 use crate::packet::{PacketId, PacketStore};
 use crate::queue::QueueDiscipline;
@@ -72,7 +72,7 @@ impl Traced {
     }
 
     /// The router waits until fewer than `pkts` packets wait, or for zero `pkts` until none is held.
-    /// True if that is so already: it is then called in the next event.
+    /// True if that is so already: it is then called in the next event, even if packets join the queue before.
     pub(crate) fn await_room(&mut self, pkts: usize) -> bool {
         self.awaited_pkts = Some(pkts);
         self.calls_now = self.has_room();
@@ -233,6 +233,16 @@ impl Traced {
         };
         self.state = match self.in_service {
             None => State::Idle,
+            Some((_, bytes)) if now < self.origin => {
+                // The first rate holds until the trace begins; the rest is carried by the trace.
+                match trace.first_rate_carries(bytes, self.origin - now) {
+                    Early::All(span) => State::Busy(now + span),
+                    Early::Rest(rest_bytes) => {
+                        let finish = trace.finish(Duration::ZERO, rest_bytes);
+                        finish.map_or(State::Ended, |at| self.at(at))
+                    }
+                }
+            }
             Some((_, bytes)) => {
                 let finish = trace.finish(now.saturating_since(self.origin), bytes);
                 finish.map_or(State::Ended, |at| self.at(at))

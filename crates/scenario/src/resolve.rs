@@ -82,7 +82,11 @@ pub(crate) fn resolve(
         };
         let mut links: Vec<_> = network.links.iter().map(|(link, _)| link.clone()).collect();
         let spans = network.links.iter().map(|(_, span)| *span);
-        topology::capacities::fill(&mut links, spans, &mut traces, files, problems);
+        let warm_up = tree
+            .table("routing")
+            .and_then(|routing| routing.quantity("warm_up"));
+        let warm_up = warm_up.unwrap_or_default();
+        topology::capacities::fill(&mut links, spans, &mut traces, files, warm_up, problems);
         let has_access = tree.table("access").and_then(|t| t.text("kind")) != Some("none");
         let access =
             has_access.then(|| access::read(&mut tree, &mut names, &mut traces, files, problems));

@@ -362,6 +362,15 @@ fn cases() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "S121",
+            graph(
+                "{ id = \"a\" }, { id = \"b\" }",
+                "{ a = \"a\", b = \"b\", rate = \"9 Mbit/s\", delay = \"1 ms\", \
+                 capacity = { file = \"wire.txt\", at_end = \"repeat\" } }",
+            ) + "[routing]\nprotocol = \"olsr\"\nwarm_up = \"9 s\"\n\
+                 [[trace]]\nfile = \"wire.txt\"\nof = \"capacity\"\nsource = \"5\\n\"\n",
+        ),
+        (
             "S150",
             assigned("", "channels = \"fcra\"\nradios = 4"),
         ),

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 use backlane_param::Value;
 use backlane_scenario::model::{
-    AccessKind, Endpoints, FlowKind, Law, NodeKind, Placement, QueueLimit, Routing,
+    AccessKind, Capacity, Endpoints, FlowKind, Law, NodeKind, Placement, QueueLimit, Routing,
 };
 use backlane_scenario::{Described, Plan, read_file};
+use backlane_units::Duration;
 
 const EXAMPLES: &[&str] = &[
     "grid.toml",
@@ -20,6 +21,7 @@ const EXAMPLES: &[&str] = &[
     "lte_cell.toml",
     "lte_backhaul.toml",
     "real_backhaul/scenario.toml",
+    "storm/scenario.toml",
     "trace_access/scenario.toml",
     "wifi_cells.toml",
     "wifi_mesh/scenario.toml",
@@ -153,4 +155,27 @@ fn the_real_backhaul_is_one_piece_within_its_degrees() {
     );
     let mean = degrees.iter().sum::<i32>() as f64 / 96.0;
     assert!((2.4..=3.1).contains(&mean), "{mean}");
+}
+
+/// 73 pairs of sites with recorded levels and 72 links of the rule, each with a capacity.
+#[test]
+fn every_link_between_sites_has_a_capacity_in_the_storm() {
+    let plan = planned("storm/scenario.toml");
+    assert_eq!(plan.cells.len(), 6);
+    let scenario = catalogue::from_resolved(&plan.cells[0].resolved).unwrap();
+    let is_site = |node: usize| scenario.nodes[node].kind == NodeKind::Enodeb;
+    let between = scenario.links.iter();
+    let between = between.filter(|link| is_site(link.a) && is_site(link.b));
+    let wires: Vec<_> = between.filter_map(|link| link.wire()).collect();
+    assert_eq!(wires.len(), 145);
+    let capacities = wires.iter().map(|wire| wire.capacity.as_ref().unwrap());
+    let mut fading = 0;
+    for own in capacities.flat_map(|both| both.iter().flatten()) {
+        let Capacity::Rates { steps, period } = own.trace.as_deref().unwrap() else {
+            panic!("a table of rates");
+        };
+        assert!(*period >= Duration::from_secs(60));
+        fading += usize::from(steps.iter().any(|step| step.1 != steps[0].1));
+    }
+    assert!(fading > 50, "{fading} directions fade");
 }

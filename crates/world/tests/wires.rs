@@ -221,7 +221,29 @@ fn a_file_is_read_as_the_steps_that_it_states() {
     }
 }
 
-/// A trace of one constant rate is a plain wire, whatever the routing asks of its queue.
+/// The first rate holds in the warm-up, so that OLSR has its routes when the flows start.
+#[test]
+fn routing_protocols_find_their_routes_in_the_warm_up() {
+    let run = |keys: &str| {
+        let olsr = saturated(keys, "protocol = \"olsr\"\nwarm_up = \"20 s\"");
+        received(&common::run(
+            &olsr.replace("20 Mbit/s", "2 Mbit/s"),
+            1,
+            None,
+        ))
+    };
+    let plain = run("");
+    assert!(plain.iter().all(|pkts| *pkts > 1990.0), "{plain:?}");
+    let second = "{ at = \"2 s\", rate = \"10 Mbit/s\" }";
+    let keys =
+        format!("capacity = {{ steps = [{{ at = \"0 s\", rate = \"5 Mbit/s\" }}, {second}] }}");
+    for (traced, plain) in run(&keys).into_iter().zip(&plain) {
+        // More of the last 5 ms is in transmission at the slower rate.
+        assert!((traced - plain).abs() <= 3.0, "{traced} of {plain}");
+    }
+}
+
+/// A trace of one constant rate is a plain wire to routing protocols too.
 #[test]
 fn a_constant_trace_is_a_plain_wire() {
     for routing in common::ROUTINGS

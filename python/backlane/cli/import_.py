@@ -15,6 +15,7 @@ from backlane.imports.model import KINDS
 
 if TYPE_CHECKING:
     from backlane.imports import Imported, Network
+    from backlane.imports.capacities import Wanted
 
 
 def _list_formats(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
@@ -98,6 +99,21 @@ def _list_columns(context: click.Context, _parameter: click.Parameter, value: bo
     type=click.Choice(["error", "drop", "create"]),
     help="A link to a site that is not listed: refuse, leave it out, or add the site.",
 )
+@click.option(
+    "--capacities",
+    metavar="RADIO:MHZ",
+    help="Make recorded levels the capacities of links over time, with this radio: generic:28.",
+)
+@click.option(
+    "--window", metavar="FROM:TO", help="Of the recording, in seconds from its first level."
+)
+@click.option(
+    "--faster",
+    type=click.FloatRange(1, 1_000_000),
+    default=1.0,
+    metavar="N",
+    help="Play the recording this many times as fast.",
+)
 @click.option("--no-assume", is_flag=True, help="Refuse what lacks rates, delays or links.")
 @click.option("--format", "kind", metavar="FORMAT", help="Refuse files of another format.")
 @click.option(
@@ -134,6 +150,9 @@ def command(
     crs: str | None,
     medium: Literal["air", "fibre"] | None,
     unknown: Literal["error", "drop", "create"] | None,
+    capacities: str | None,
+    window: str | None,
+    faster: float,
     no_assume: bool,
     kind: str | None,
     force: bool,
@@ -174,6 +193,7 @@ def command(
         crs=crs,
         medium=medium,
         unknown=unknown,
+        capacities=_capacities(capacities, window, faster),
         assume=not no_assume,
     )
     network = imports.Network()
@@ -191,6 +211,18 @@ def command(
     _say(network)
     output.tell("\n".join(written))
     output.say(f"next: backlane check {target}, then backlane run {target}")
+
+
+def _capacities(radio: str | None, window: str | None, faster: float) -> Wanted | None:
+    from backlane.imports.capacities import Wanted
+
+    if radio is not None:
+        return Wanted.of(radio, window, faster)
+    if window is not None or faster != 1:
+        raise BacklaneError(
+            "R070", "a window without capacities", "--window", "add --capacities RADIO:MHZ"
+        )
+    return None
 
 
 def _say(network: Network) -> None:
@@ -212,6 +244,7 @@ def _write(found: Imported, target: Path) -> list[str]:
     make_folder(target.parent)
     for name, text in found.written.beside.items():
         path = target.parent / name
+        make_folder(path.parent)
         write_text(path, text)
         written.append(str(path))
     record = target.with_suffix(".import.json")

@@ -14,6 +14,8 @@ from backlane.errors import BacklaneError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from backlane.imports.capacities import Traced
+
 MOST_SITES = 100_000
 """Sites of an import; a scenario may have a million nodes."""
 MOST_LINKS = 500_000
@@ -99,6 +101,7 @@ class Link:
         loss: probability that a packet is lost.
         added: whether the import added it, and why.
         count: how many parallel links it stands for.
+        capacity: over time, from recorded levels.
         more: other fields that a link budget may need.
     """
 
@@ -114,6 +117,7 @@ class Link:
     loss: float | None = None
     added: str | None = None
     count: int = 1
+    capacity: Traced | None = None
     more: dict[str, str] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from backlane.errors import BacklaneError
-from backlane.imports import formats, hub, merge, pieces, places, radio, reading, write
+from backlane.imports import capacities, formats, hub, merge, pieces, places, radio, reading, write
 from backlane.imports.model import Network, Source, Unknown, count, shown
 from backlane.imports.quantities import quantity, unit_factor
 from backlane.imports.trace_scenario import trace_scenario
@@ -16,6 +16,8 @@ from backlane.text import slug
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from backlane.imports.capacities import Wanted
 
 # No link is faster than 100 Tbit/s, a fibre of all bands; a larger number is a damaged file.
 MAX_RATE_BPS = 1e14
@@ -40,6 +42,7 @@ class Options:
         medium: "air" or "fibre", what the links lead through.
         crs: the system of projected coordinates.
         unknown: what follows when a link names a site that is not listed.
+        capacities: makes recorded levels the capacities of links.
         assume: False refuses a scenario with assumed rates or delays.
     """
 
@@ -57,6 +60,7 @@ class Options:
     crs: str | None = None
     medium: Literal["air", "fibre"] | None = None
     unknown: Unknown | None = None
+    capacities: Wanted | None = None
     assume: bool = True
 
 
@@ -321,6 +325,8 @@ def _complete(network: Network, options: Options) -> None:
     for link in network.links:
         if link.length_m is None:
             link.length_m = ruler.between(network.sites[link.a], network.sites[link.b])
+    if options.capacities is not None:
+        capacities.add(network, options.capacities)
     if options.rate is None:
         radio.derive_rates(network, ruler)
     if options.rule:

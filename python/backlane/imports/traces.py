@@ -276,8 +276,8 @@ def levels(table: Table, found: dict[str, Column], network: Network) -> None:
     )
     network.note(
         "dropped",
-        "levels over time: a wire of a scenario has one rate; each link's median and least level "
-        "stand beside the scenario",
+        "levels over time: without --capacities a wire has one rate; each link's median and least "
+        "level stand beside the scenario",
     )
     broken = [shown(link) for (link, _), number in gaps.items() if number]
     if broken:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane import __version__
+from backlane.imports import capacities
 from backlane.imports.model import count, shown
 from backlane.imports.places import flat
 from backlane.imports.radio import DERIVED
@@ -176,8 +177,9 @@ def _node_lines(network: Network, ids: dict[str, str]) -> list[str]:
 
 
 def _link_line(
-    link: Link, network: Network, ids: dict[str, str], assumed: Assumed
+    link: Link, network: Network, ids: dict[str, str], assumed: Assumed, files: dict[str, str]
 ) -> tuple[str, list[str]]:
+    """The line of a link and what was assumed for it; `files` are those of its capacities."""
     filled = []
     rate = link.rate_bps
     notes = []
@@ -205,6 +207,9 @@ def _link_line(
         f'delay = "{time_text(delay)}"',
         f'queue = "{size_text(queue)}"',
     ]
+    for key, file in files.items():
+        gap = f'max_gap = "{link.capacity.length_s:g} s"' if link.capacity else ""
+        parts.append(f"{key} = {{ file = {quoted(file)}, {gap} }}")
     if link.loss:
         parts.append(f"loss = {link.loss!r}")
     if link.length_m is not None:
@@ -219,6 +224,22 @@ def _link_line(
         marks = f"assumed: this link ({link.added}), {', '.join(filled)}"
     line = f"  {{ {', '.join(parts)} }}, # {'; '.join([marks, *notes])}"
     return line, filled
+
+
+def _capacity_files(
+    link: Link, name: str, ids: dict[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The files of a link's capacities by their keys, and their texts; parallel links add up."""
+    if link.capacity is None:
+        return {}, {}
+    traced = capacities.scaled(link.capacity, link.count)
+    a, b = ids[link.a], ids[link.b]
+    files = {"capacity": f"{name}.capacities/{a}_{b}.csv"}
+    texts = {files["capacity"]: traced.there}
+    if traced.back is not None:
+        files["capacity_back"] = f"{name}.capacities/{b}_{a}.csv"
+        texts[files["capacity_back"]] = traced.back
+    return files, texts
 
 
 def gateways_of(network: Network, wanted: tuple[str, ...]) -> tuple[list[str], bool]:
@@ -277,9 +298,12 @@ def scenario(
     gates, guessed = gateways_of(network, wanted_gateways)
     node_lines = _node_lines(network, ids)
     link_lines = []
+    beside: dict[str, str] = {}
     filled_rates = filled_delays = 0
     for link in network.links:
-        line, filled = _link_line(link, network, ids, assumed)
+        files, texts = _capacity_files(link, name, ids)
+        beside |= texts
+        line, filled = _link_line(link, network, ids, assumed, files)
         link_lines.append(line)
         filled_rates += "rate" in filled
         filled_delays += any(word.startswith("delay") for word in filled)
@@ -312,11 +336,14 @@ def scenario(
             f"the gateway at {shown(gates[0])}, the site with the fewest hops to all others "
             "(--gateway)",
         )
+    lengths = [link.capacity.length_s for link in network.links if link.capacity]
+    duration_s = max(lengths, default=60)
+    why = "of the capacities" if lengths else "assumed; a run ends when its transfers have finished"
     traffic = _traffic(network, ids)
     lines = header(network, licence)
     lines += [
         f"name = {quoted(name)}",
-        'duration = "60 s" # assumed; a run ends when its transfers have finished',
+        f'duration = "{duration_s:g} s" # {why}',
         "",
         "[topology]",
         'kind = "graph"',
@@ -343,7 +370,7 @@ def scenario(
         *traffic,
     ]
     record = _record(network, name, licence, ids, assumed)
-    return Written("\n".join(lines) + "\n", record, {})
+    return Written("\n".join(lines) + "\n", record, beside)
 
 
 def _traffic(network: Network, ids: dict[str, str]) -> list[str]:

@@ -668,6 +668,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         ),
     ),
     entry(
+        Code::IdleWarmUp,
+        "S121",
+        "A wire carries nothing in the warm-up",
+        "A `capacity` counts from the start of the flows' clock. In the warm-up before it the first rate of \
+         a table or of `steps` holds. A file of delivery opportunities has no rate, so that routing \
+         messages would wait until the flows start. Write `warm_up = \"0 s\"`, or a table of rates.",
+        Some("[routing]\nprotocol = \"olsr\"   # and capacity = { file = \"trace.mahimahi\", … }"),
+    ),
+    entry(
         Code::BadConflict,
         "S140",
         "A conflict is not between two links",

@@ -92,6 +92,7 @@ pub(crate) enum Code {
     Partitioned,
     BadRadio,
     BadImpairment,
+    IdleWarmUp,
     BadConflict,
     NoPath,
     ManySlottedLinks,

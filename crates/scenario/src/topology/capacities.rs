@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use backlane_units::{Duration, Rate};
 
+use crate::codes::Code;
 use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{AtEnd, Capacity, Link, Medium, WireCapacity};
 use crate::problems::Problems;
+use crate::shown;
 use crate::traces::Traces;
 use crate::tree::{Entry, Item, Table, Value};
 
@@ -56,12 +58,14 @@ fn steps(table: &Table) -> Option<Capacity> {
     Some(Capacity::Rates { steps, period })
 }
 
-/// Reads the files that the capacities of links name, each once.
+/// Reads the files that the capacities of links name, each once. In the warm-up the first rate of a
+/// table holds; a file of opportunities has none there, and routing protocols could not start.
 pub(crate) fn fill(
     links: &mut [Link],
     spans: impl Iterator<Item = Span>,
     traces: &mut Traces,
     files: &mut Files,
+    warm_up: Duration,
     problems: &mut Problems,
 ) -> Option<()> {
     let mut known: BTreeMap<(String, &'static str, Duration), Arc<Capacity>> = BTreeMap::new();
@@ -81,6 +85,16 @@ pub(crate) fn fill(
             if !known.contains_key(&key) {
                 let end = (own.at_end, span);
                 let read = traces.capacity(file, span, end, own.max_gap, files, problems)?;
+                if matches!(read, Capacity::Opportunities(_)) && warm_up > Duration::ZERO {
+                    let message = format!(
+                        "\"{}\" holds delivery opportunities, of which there are none in the warm-up \
+                         of {warm_up}",
+                        shown::short(file)
+                    );
+                    let label = "write warm_up = \"0 s\" in [routing], or a table of rates";
+                    problems.error(Code::IdleWarmUp, span, message, label);
+                    return None;
+                }
                 known.insert(key.clone(), Arc::new(read));
             }
             own.trace = known.get(&key).cloned();

@@ -5,8 +5,7 @@ use backlane_units::Duration;
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section};
-use super::common::{TIME, key, words};
-use super::traces::{AT_END_DOC, MAX_GAP};
+use super::common::{AT_END_DOC, MAX_GAP, TIME, key, words};
 
 /// A rate from an instant on.
 static STEP: Section = Section {

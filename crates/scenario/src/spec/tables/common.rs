@@ -99,3 +99,11 @@ pub(super) const PER_ENODEB: Key = key(
     Optional,
     "Number of UEs at each eNodeB named, in place of a placement.",
 );
+
+pub(super) const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
+pub(super) const MAX_GAP: Key = key(
+    "max_gap",
+    SPAN,
+    Default("\"10 s\""),
+    "The longest time between two rows of a table; more is taken for a hole in the recording.",
+);

@@ -2,15 +2,7 @@
 
 use super::super::Presence::{Default, Optional, Required};
 use super::super::{Key, Kind, Section};
-use super::common::{DELAY, PER_ENODEB, PLACEMENT, SPAN, UES, key, words};
-
-pub(super) const AT_END_DOC: &str = "What follows the end of the trace: it begins again, its last value stays, or nothing comes any more.";
-pub(super) const MAX_GAP: Key = key(
-    "max_gap",
-    SPAN,
-    Default("\"10 s\""),
-    "The longest time between two rows of a table; more is taken for a hole in the recording.",
-);
+use super::common::{AT_END_DOC, DELAY, MAX_GAP, PER_ENODEB, PLACEMENT, SPAN, UES, key, words};
 
 /// An access network of kind "trace".
 pub(super) static KEYS: &[Key] = &[
