@@ -100,7 +100,7 @@ def choice(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def stored(choice: Path) -> Path:
     """A folder with the runs of a recommendation."""
-    room.recommend(choice, choice.parent / "r", first=4, budget="40 runs")
+    room.of(choice, choice.parent / "r", first=4, budget="40 runs")
     return choice.parent / "r"
 
 
@@ -129,12 +129,12 @@ def test_the_verb_names_the_best_and_why_and_runs_nothing_twice(
 
 
 def test_the_budget_ends_a_contest_that_is_not_settled(choice: Path, tmp_path: Path) -> None:
-    found = room.recommend(choice, tmp_path / "r", first=4, budget="8 runs", equal_within=0.0001)
+    found = room.of(choice, tmp_path / "r", first=4, budget="8 runs", equal_within=0.0001)
     assert (found.runs, found.is_settled) == (8, False)
     assert [row.seeds for row in found.rows] == [2, 2]
     assert found.sentences()[0].startswith("undecided: ")
     with pytest.raises(BacklaneError) as refused:
-        room.recommend(choice, tmp_path / "r", first=4, budget="7 runs")
+        room.of(choice, tmp_path / "r", first=4, budget="7 runs")
     assert refused.value.code == "R032"
 
 
