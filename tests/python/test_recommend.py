@@ -153,10 +153,13 @@ def test_an_interrupted_recommendation_keeps_its_runs(
         result = cli(*words)
     assert result.code == 130
     assert "start the same command again" in result.err
+    assert "interrupted before each contender had its first seeds." in result.out
+    assert "no contender keeps" not in result.out
     assert len(list((tmp_path / "r" / "store").iterdir())) == 5
     again = cli(*words, "--json").json
     whole = cli("recommend", choice, "--out", stored, *words[4:], "--json").json
     for answer in (again, whole):
+        assert not answer["interrupted"]
         for key in ("folder", "cpu_s"):
             del answer[key]
     assert again == whole

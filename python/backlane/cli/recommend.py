@@ -134,7 +134,8 @@ def show(found: room.Recommendation) -> None:
     """Print the table and the answer."""
     header = [*room.HEADER]
     header[2] = found.objective.metric
-    output.print_table(found.name, header, found.table(), text_columns=1)
+    if found.rows:
+        output.print_table(found.name, header, found.table(), text_columns=1)
     if found.gains:
         title = f"upgrades of {found.name}, by {found.objective.title}"
         output.print_table(title, upgrades.HEADER, upgrades.table(found.gains))

@@ -125,6 +125,8 @@ class Recommendation:
     def sentences(self) -> list[str]:
         """The answer, the reasons and what was spent."""
         best, margin = self.best, margin_text(self.zone)
+        if best is None and self.interrupted:
+            return ["interrupted before each contender had its first seeds."]
         if best is None:
             return ["no contender keeps to the limits.", self._spent()]
         value = self.objective.interval(self._signed(best.value))
@@ -167,6 +169,7 @@ class Recommendation:
             "equal_within": self.zone,
             "best": None if best is None else best.name,
             "settled": self.is_settled,
+            "interrupted": self.interrupted,
             "seeds_needed": self.seeds_needed,
             "conditions": self.conditions,
             "contenders": [
