@@ -14,6 +14,7 @@ from backlane.campaign.pool import Outcome, run_all
 from backlane.errors import BacklaneError
 from backlane.recommend import contest
 from backlane.recommend.options import Budget, read_share, read_time
+from backlane.recommend.samples import Samples
 from backlane.recommend.selection import constant, race
 
 
@@ -136,6 +137,19 @@ def test_the_budget_ends_a_contest_that_is_not_settled(choice: Path, tmp_path: P
     with pytest.raises(BacklaneError) as refused:
         room.of(choice, tmp_path / "r", first=4, budget="7 runs")
     assert refused.value.code == "R032"
+
+
+def test_a_budget_of_time_counts_what_the_runs_took(
+    choice: Path, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The estimate of the first four seeds is far less than the 10 s that each of 16 runs "took".
+    monkeypatch.setattr(Samples, "cpu_s", lambda _samples, runs: 10.0 * len(runs))
+    zone = 0.0001
+    found = room.of(choice, stored, first=4, budget="160 s", equal_within=zone)
+    assert (found.cpu_s, found.is_settled) == (160.0, False)
+    found = room.of(choice, stored, first=4, budget="200 s", equal_within=zone)
+    assert (found.cpu_s, found.is_settled) == (200.0, False)
+    assert {row.seeds for row in found.rows} == {5}
 
 
 def test_an_interrupted_recommendation_keeps_its_runs(
