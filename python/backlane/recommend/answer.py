@@ -12,6 +12,7 @@ from backlane.recommend import failures, upgrades
 from backlane.recommend.why import reasons
 from backlane.report.judge import margin_text
 from backlane.stats import Interval, mean_interval
+from backlane.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,10 +145,10 @@ class Recommendation:
             about = f" (at most about {needed})" if 0 < needed <= MOST_NAMED else ""
             lines = [f"undecided: {best.name} {has} so far."]
             if rivals:
-                lines.append(f"More seeds{about} are needed to tell {', '.join(rivals)} from it.")
+                lines.append(f"More seeds{about} are needed to tell {listed(rivals)} from it.")
         equal = [row.name for row in self.rows if row.outcome == EQUAL]
         if equal:
-            lines.append(f"Equal to it within {margin}: {', '.join(equal)}.")
+            lines.append(f"Equal to it within {margin}: {listed(equal)}.")
         if best.note:
             lines.append(f"{best.name}: {best.note}.")
         lines += self.reasons
