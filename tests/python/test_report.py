@@ -206,6 +206,8 @@ def test_a_sweep_without_a_choice_compares_all_that_is_swept(tmp_path: Path) -> 
         (["access.ues", "routing"], [], ["routing"]),
         (["access.ues", "access.mobility.speed"], [], ["access.ues", "access.mobility.speed"]),
         (["topology.link.rate", "topology.link.loss"], [], ["topology.link.rate"]),
+        (["topology.link.impairments.jitter", "topology.link.3.capacity",
+          "topology.link.0.delay"], [], ["topology.link.0.delay"]),
         (["topology.link.3.queue", "flow.size"], [], ["topology.link.3.queue"]),
         (["access.rlc_buffer", "flow.start"], [], ["access.rlc_buffer"]),
         (["flow.0.congestion_control", "tcp.cubic.beta", "duration"], [],
