@@ -183,7 +183,8 @@ class FolderLinks(SphinxPostTransform):
 
 MODULES = {
     "backlane", "backlane._native", "backlane.bound", "backlane.campaign", "backlane.congestion",
-    "backlane.cost", "backlane.errors", "backlane.measures", "backlane.plugins", "backlane.report",
+    "backlane.cost", "backlane.errors", "backlane.measures", "backlane.objectives",
+    "backlane.plugins", "backlane.ranking", "backlane.recommend", "backlane.report",
     "backlane.results", "backlane.routing", "backlane.stats", "backlane.studies",
     "backlane.studies.metrics",
 }  # fmt: skip

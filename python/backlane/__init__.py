@@ -6,6 +6,7 @@ The functions of the command line:
 * `run` a single scenario and get its tables,
 * `sweep` a scenario over values and seeds and get the tables of all runs,
 * `campaign.run` a campaign in a folder, which can be interrupted and continued,
+* `recommend.of` a scenario the best contender, with as few runs as suffice,
 * `load` a results folder,
 * `bound.of` a scenario: what no routing could beat.
 
@@ -41,14 +42,14 @@ __all__ = [
     "Ack", "Arrival", "BacklaneError", "CongestionControl", "CongestionState", "Link", "Neighbour",
     "NetworkMap", "Overrides", "Packet", "Plan", "RateSample", "Results", "Router",
     "RouterContext", "RttSample", "RunError", "Scenario", "ScenarioError", "Window", "bound",
-    "campaign", "check", "load", "plan", "report", "run", "studies", "sweep",
+    "campaign", "check", "load", "plan", "recommend", "report", "run", "studies", "sweep",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from backlane import bound, campaign, report, studies
+    from backlane import bound, campaign, recommend, report, studies
     from backlane._native import (
         Ack,
         Arrival,
@@ -87,7 +88,7 @@ def __getattr__(name: str) -> Any:
     """Load the larger parts at the first use."""
     from importlib import import_module
 
-    if name in ("bound", "campaign", "report", "studies"):
+    if name in ("bound", "campaign", "recommend", "report", "studies"):
         return import_module(f"backlane.{name}")
     if name in _HOMES:
         return getattr(import_module(f"backlane.{_HOMES[name]}"), name)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MOST_LINES = 40
 _MOST_LETTERS = 2000
@@ -63,6 +67,13 @@ def slug(name: str) -> str:
     kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
     kept = kept[:_MOST_IN_A_NAME].encode()[:_MOST_BYTES_IN_A_NAME].decode(errors="ignore")
     return kept.rstrip(".-") or "unnamed"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names in a sentence: ``a``, ``a and b``, ``a, b and c``, ``a, b and 7 more``."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def brief(text: str) -> str:

@@ -14,6 +14,7 @@ from backlane.campaign.pool import Outcome, run_all
 from backlane.errors import BacklaneError
 from backlane.recommend import contest
 from backlane.recommend.options import Budget, read_share, read_time
+from backlane.recommend.samples import Samples
 from backlane.recommend.selection import constant, race
 
 
@@ -100,7 +101,7 @@ def choice(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def stored(choice: Path) -> Path:
     """A folder with the runs of a recommendation."""
-    room.recommend(choice, choice.parent / "r", first=4, budget="40 runs")
+    room.of(choice, choice.parent / "r", first=4, budget="40 runs")
     return choice.parent / "r"
 
 
@@ -129,13 +130,26 @@ def test_the_verb_names_the_best_and_why_and_runs_nothing_twice(
 
 
 def test_the_budget_ends_a_contest_that_is_not_settled(choice: Path, tmp_path: Path) -> None:
-    found = room.recommend(choice, tmp_path / "r", first=4, budget="8 runs", equal_within=0.0001)
+    found = room.of(choice, tmp_path / "r", first=4, budget="8 runs", equal_within=0.0001)
     assert (found.runs, found.is_settled) == (8, False)
     assert [row.seeds for row in found.rows] == [2, 2]
     assert found.sentences()[0].startswith("undecided: ")
     with pytest.raises(BacklaneError) as refused:
-        room.recommend(choice, tmp_path / "r", first=4, budget="7 runs")
+        room.of(choice, tmp_path / "r", first=4, budget="7 runs")
     assert refused.value.code == "R032"
+
+
+def test_a_budget_of_time_counts_what_the_runs_took(
+    choice: Path, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The estimate of the first four seeds is far less than the 10 s that each of 16 runs "took".
+    monkeypatch.setattr(Samples, "cpu_s", lambda _samples, runs: 10.0 * len(runs))
+    zone = 0.0001
+    found = room.of(choice, stored, first=4, budget="160 s", equal_within=zone)
+    assert (found.cpu_s, found.is_settled) == (160.0, False)
+    found = room.of(choice, stored, first=4, budget="200 s", equal_within=zone)
+    assert (found.cpu_s, found.is_settled) == (200.0, False)
+    assert {row.seeds for row in found.rows} == {5}
 
 
 def test_an_interrupted_recommendation_keeps_its_runs(
@@ -153,10 +167,13 @@ def test_an_interrupted_recommendation_keeps_its_runs(
         result = cli(*words)
     assert result.code == 130
     assert "start the same command again" in result.err
+    assert "interrupted before each contender had its first seeds." in result.out
+    assert "no contender keeps" not in result.out
     assert len(list((tmp_path / "r" / "store").iterdir())) == 5
     again = cli(*words, "--json").json
     whole = cli("recommend", choice, "--out", stored, *words[4:], "--json").json
     for answer in (again, whole):
+        assert not answer["interrupted"]
         for key in ("folder", "cpu_s"):
             del answer[key]
     assert again == whole

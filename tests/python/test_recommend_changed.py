@@ -59,7 +59,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("ring")
     (folder / "ring.toml").write_text(RING)
     (folder / "up.csv").write_text(UPGRADES)
-    made = room.recommend(
+    made = room.of(
         folder / "ring.toml", folder / "r", first=3, budget="1000 runs", equal_within=0.05,
         n_minus_1=True, candidates=upgrades.read(folder / "up.csv"),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def test_the_changed_networks_are_campaigns_with_the_runs_of_the_contest(
 
 
 def test_a_budget_that_is_spent_leaves_the_failures_out(found: dict[str, Any]) -> None:
-    made = room.recommend(
+    made = room.of(
         found["folder"] / "ring.toml", found["folder"] / "r", first=3, budget="12 runs",
         equal_within=0.05, n_minus_1=True,
     )  # fmt: skip

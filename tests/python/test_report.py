@@ -23,6 +23,7 @@ from backlane.report.html import Page, Table
 from backlane.report.judge import judge, sentence
 from backlane.report.series import thin
 from backlane.stats import Interval
+from backlane.text import listed
 
 NAMESPACE = re.compile(r'xmlns(?::\w+)?="https?://[^"]*"')
 
@@ -205,6 +206,8 @@ def test_a_sweep_without_a_choice_compares_all_that_is_swept(tmp_path: Path) -> 
         (["access.ues", "routing"], [], ["routing"]),
         (["access.ues", "access.mobility.speed"], [], ["access.ues", "access.mobility.speed"]),
         (["topology.link.rate", "topology.link.loss"], [], ["topology.link.rate"]),
+        (["topology.link.impairments.jitter", "topology.link.3.capacity",
+          "topology.link.0.delay"], [], ["topology.link.0.delay"]),
         (["topology.link.3.queue", "flow.size"], [], ["topology.link.3.queue"]),
         (["access.rlc_buffer", "flow.start"], [], ["access.rlc_buffer"]),
         (["flow.0.congestion_control", "tcp.cubic.beta", "duration"], [],
@@ -219,6 +222,23 @@ def test_contenders_are_the_choices_of_a_designer(
     swept: list[str], named: list[str], found: list[str]
 ) -> None:
     assert choices(swept, named) == found
+
+
+def test_a_sentence_names_six_at_most() -> None:
+    assert [listed("abc"[:count]) for count in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert listed("abcdef") == "a, b, c, d, e and f"
+    assert listed("abcdefgh") == "a, b, c, d, e and 3 more"
+
+
+def test_more_seeds_are_offered_for_choices_and_not_for_loads(tmp_path: Path, cli: Cli) -> None:
+    offer = "`backlane recommend FILE` adds seeds"
+    queues = '"topology.link.queue" = ["40 kB", "1 bdp"]'
+    for swept, offered in (('"access.ues" = [2, 3]', False), (queues, True)):
+        file = tmp_path / "s.toml"
+        file.write_text(f"{BASE}[sweep]\n{swept}\nseeds = 1\n")
+        done = cli("campaign", "run", file, "--out", tmp_path / f"{offered}")
+        assert done.code == 0, done.err
+        assert (offer in done.err) is offered
 
 
 def test_the_scenario_names_keys_measure_and_margin(tmp_path: Path) -> None:

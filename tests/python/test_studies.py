@@ -11,6 +11,7 @@ import pytest
 from conftest import BASE, Cli
 from PIL import Image, ImageColor
 
+from backlane import cost
 from backlane.errors import BacklaneError
 from backlane.report.figures import PALETTE, PAPER
 from backlane.studies import age, catalogue, figures, metrics, pictures, rules, runs, terms
@@ -241,6 +242,19 @@ def test_lines_keep_their_colours_in_a_small_picture() -> None:
     reduced = Image.open(io.BytesIO(pictures.small(target.getvalue()))).convert("RGB")
     for index, color in enumerate(PALETTE):
         assert reduced.getpixel((90, 20 * index + 10)) == ImageColor.getrgb(color)
+
+
+def test_a_long_study_says_what_it_costs_before_it_starts(
+    folder: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["reproduce", folder, "--store", tmp_path / "store", "--workers", 2]
+    assert "will take about" not in cli(*words).err
+    monkeypatch.setattr(cost, "SAID_CPU_S", 0.0)
+    (folder / "small.toml").write_text(
+        (folder / "small.toml").read_text().replace("seeds = 3", "seeds = 5")
+    )
+    # 2 · 2 cells; three of the five seeds are stored.
+    assert cli(*words).err.startswith("these 8 runs will take about")
 
 
 def test_a_study_runs_draws_judges_and_writes_its_page(

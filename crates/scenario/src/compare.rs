@@ -76,14 +76,22 @@ pub(crate) fn read(tree: &Table, sweep: &Sweep, problems: &mut Problems) -> Opti
 const SECTIONS: [&str; 3] = ["routing", "tcp", "assignment"];
 /// Parts of the names of keys that set the size or the discipline of a queue.
 const QUEUES: [&str; 2] = ["queue", "buffer"];
-/// Keys of the topology's links that describe the surroundings.
-const GIVEN: [&str; 1] = ["loss"];
+/// Keys of the topology's links that describe the surroundings, with all in them.
+const GIVEN: [&str; 6] = [
+    "loss",
+    "loss_back",
+    "impairments",
+    "impairments_back",
+    "capacity",
+    "capacity_back",
+];
 
 /// The swept keys that make a contender, in the order of the sweep; the others make a condition.
 ///
 /// `named` are those of `[compare]`. Without any they are the choices of the designer of a network:
 /// the keys of routing, TCP, congestion control and channel assignment, of queues, and of the links
-/// of the topology; if none of these is swept, all swept keys.
+/// of the topology but for their losses, impairments and capacities over time; if none of these is
+/// swept, all swept keys.
 pub fn choices<'a>(swept: &'a [String], named: &[String]) -> Vec<&'a str> {
     let those = |wanted: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
         let keys = swept.iter().map(String::as_str);
@@ -108,7 +116,7 @@ fn is_choice(key: &str) -> bool {
         || path.contains(&"congestion_control")
         || parts.into_iter().any(|part| QUEUES.contains(&part))
         || (path.starts_with(&["topology", "link"])
-            && path.last().is_some_and(|last| !GIVEN.contains(last)))
+            && !path.iter().any(|word| GIVEN.contains(word)))
 }
 
 fn not_swept(key: &str, place: Span, sweep: &Sweep, problems: &mut Problems) {

@@ -152,6 +152,10 @@ def _finish(result: CampaignResult, as_json: bool, no_report: bool) -> int:
         judged = summary.as_dict()
         if not as_json:
             show(summary)
+        # Where no swept key is a choice, loads are compared, and none is to be recommended.
+        chosen = any(network.has_choice for network in summary.networks)
+        if chosen and any(verdict.undecided for verdict in summary.verdicts):
+            output.say("`backlane recommend FILE` adds seeds until the best is settled")
     left = manifest["runs_planned"] - manifest["runs_finished"] - len(manifest["failed"])
     output.say(
         f"{manifest['runs_finished']} of {manifest['runs_planned']} runs finished "

@@ -97,13 +97,13 @@ def command(
     )
     overrides = parse_overrides(settings)
     allowed = room.Budget.parse(budget)
-    candidates = [] if table is None else upgrades.read(table)
+    candidates = [] if table is None else room.read_upgrades(table)
     plan = make_plan(file, overrides)
     classes.authorize(plan.classes(), file, allow_python, output.error)
     first_runs = make_plan(file, [*overrides, ("sweep.seeds", str(first))])
     for line in cost.remark(first_runs, workers or core_count()):
         output.say(f"the first {first} seeds: {line}")
-    found = room.recommend(
+    found = room.of(
         file,
         out,
         objective=objective,
@@ -134,7 +134,8 @@ def show(found: room.Recommendation) -> None:
     """Print the table and the answer."""
     header = [*room.HEADER]
     header[2] = found.objective.metric
-    output.print_table(found.name, header, found.table(), text_columns=1)
+    if found.rows:
+        output.print_table(found.name, header, found.table(), text_columns=1)
     if found.gains:
         title = f"upgrades of {found.name}, by {found.objective.title}"
         output.print_table(title, upgrades.HEADER, upgrades.table(found.gains))

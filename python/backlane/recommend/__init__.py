@@ -27,6 +27,7 @@ from backlane.recommend.changed import Changed
 from backlane.recommend.contest import Contestants, Limits, OpenProgress
 from backlane.recommend.options import Budget, read_share, read_time
 from backlane.recommend.samples import Samples
+from backlane.recommend.upgrades import read as read_upgrades
 from backlane.scenario import Scenario, Source, read
 
 if TYPE_CHECKING:
@@ -36,14 +37,15 @@ if TYPE_CHECKING:
     from backlane.recommend.upgrades import Upgrade
 
 __all__ = [
-    "HEADER", "Budget", "Limits", "Recommendation", "Row", "read_share", "read_time", "recommend",
+    "HEADER", "Budget", "Limits", "Recommendation", "Row", "of", "read_share", "read_time",
+    "read_upgrades",
 ]  # fmt: skip
 
 FIRST = 10
 """Seeds of the first stage."""
 
 
-def recommend(
+def of(
     file: Scenario | Source,
     out: str | Path | None = None,
     *,
@@ -77,7 +79,7 @@ def recommend(
         allow_python: as for `campaign.run`.
         ignore_memory: as for `campaign.run`.
         n_minus_1: run the best with each link and node down in turn, under the last condition.
-        candidates: upgrades to run the best with, likewise; `upgrades.read` reads them.
+        candidates: upgrades to run the best with, likewise; `read_upgrades` reads them.
 
     Raises:
         BacklaneError: R031 for a budget that is none, R032 for one that is too small, R033 when a

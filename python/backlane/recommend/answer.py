@@ -12,6 +12,7 @@ from backlane.recommend import failures, upgrades
 from backlane.recommend.why import reasons
 from backlane.report.judge import margin_text
 from backlane.stats import Interval, mean_interval
+from backlane.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +126,8 @@ class Recommendation:
     def sentences(self) -> list[str]:
         """The answer, the reasons and what was spent."""
         best, margin = self.best, margin_text(self.zone)
+        if best is None and self.interrupted:
+            return ["interrupted before each contender had its first seeds."]
         if best is None:
             return ["no contender keeps to the limits.", self._spent()]
         value = self.objective.interval(self._signed(best.value))
@@ -142,10 +145,10 @@ class Recommendation:
             about = f" (at most about {needed})" if 0 < needed <= MOST_NAMED else ""
             lines = [f"undecided: {best.name} {has} so far."]
             if rivals:
-                lines.append(f"More seeds{about} are needed to tell {', '.join(rivals)} from it.")
+                lines.append(f"More seeds{about} are needed to tell {listed(rivals)} from it.")
         equal = [row.name for row in self.rows if row.outcome == EQUAL]
         if equal:
-            lines.append(f"Equal to it within {margin}: {', '.join(equal)}.")
+            lines.append(f"Equal to it within {margin}: {listed(equal)}.")
         if best.note:
             lines.append(f"{best.name}: {best.note}.")
         lines += self.reasons
@@ -167,6 +170,7 @@ class Recommendation:
             "equal_within": self.zone,
             "best": None if best is None else best.name,
             "settled": self.is_settled,
+            "interrupted": self.interrupted,
             "seeds_needed": self.seeds_needed,
             "conditions": self.conditions,
             "contenders": [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backlane.bound.bounds import parsed
 from backlane.recommend import failures, upgrades
-from backlane.recommend.variants import Left, Variant, carry_out, plan_of
+from backlane.recommend.variants import Left, Variant, carry_out, first_seeds, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ class Changed:
                 f"{what}: the budget does not pay for one seed of {len(changed)} networks."
             )
             return None
-        plan = plan_of(key, plan.name, changed, seeds[:count])
+        plan = first_seeds(plan, count)
         found = carry_out(
             plan, made.folder / what, contestants.samples.store, contestants.workers,
             contestants.progress,

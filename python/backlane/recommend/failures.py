@@ -86,8 +86,8 @@ def sentences(failures: Sequence[Failure], objective: Objective, seeds: int) -> 
         return ["N − 1: there is no link or node that could fail."]
     harmless = sum(one.unfinished <= whole.unfinished and one.ratio < 0.05 for one in failed)
     head = (
-        f"N − 1: {len(failed)} single failures over {seeds} seeds; {harmless} of them leave all "
-        f"flows served and cost less than 5 % in {objective.title}. The worst:"
+        f"N − 1: {len(failed)} single failures over {seeds} seeds. With {harmless or 'none'} of "
+        f"them all flows are served and {objective.title} is less than 5 % worse. The worst:"
     )
     return [head, *(f"  {_line(one, whole, objective)}" for one in failed[:WORST])]
 

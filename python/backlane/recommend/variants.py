@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from backlane import campaign, cost
@@ -127,6 +127,13 @@ def plan_of(key: str, name: str, variants: Sequence[Variant], seeds: Sequence[in
             runs.setdefault(run.run_id, Run(run.run_id, index, run.seed))
     joined = hashlib.sha256("\n".join(cell.hash for cell in cells).encode()).hexdigest()
     return Plan(name, joined, version, [key], cells, list(seeds), list(runs.values()))
+
+
+def first_seeds(plan: Plan, count: int) -> Plan:
+    """The same plan with fewer seeds."""
+    seeds = plan.seeds[:count]
+    runs = [run for run in plan.runs if run.seed in seeds]
+    return replace(plan, seeds=seeds, runs=runs)
 
 
 def carry_out(

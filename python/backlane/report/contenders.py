@@ -6,7 +6,8 @@ compared under the same condition, conditions are not compared.
 
 ``[compare] keys`` in the scenario names the choices. Without it they are the swept keys of the
 routing, of TCP and its congestion controls, of the channel assignment, of queues, and of the links
-of the topology; if none of these is swept, all swept keys are choices.
+of the topology but for their losses, impairments and capacities over time; if none of these is
+swept, all swept keys are choices.
 """
 
 from __future__ import annotations
@@ -35,3 +36,8 @@ def choices(swept: Sequence[str], named: Sequence[str] = ()) -> list[str]:
         named: those that the scenario compares; none for the rule of this module.
     """
     return _native.contender_keys(swept, named)
+
+
+def is_choice(key: str) -> bool:
+    """Whether a key is a choice by the rule, and not for lack of one."""
+    return choices([key, "duration"]) == [key]

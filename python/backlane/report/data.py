@@ -93,6 +93,12 @@ class Network:
         return list(dict.fromkeys(cell.condition for cell in self.cells))
 
     @property
+    def has_choice(self) -> bool:
+        """Whether the contenders are choices, and not all that was swept for lack of one."""
+        named = self.results.compared_keys
+        return bool(named) or any(contenders.is_choice(key) for key in self.choices)
+
+    @property
     def seed_count(self) -> int:
         """The smallest number of seeds of a cell."""
         return min((len(cell.by_seed) for cell in self.cells), default=0)

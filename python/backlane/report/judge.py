@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import objectives
 from backlane.ranking import EQUAL, EQUAL_WITHIN, UNDECIDED, WORSE, Standing, rank
 from backlane.stats import ENOUGH_SEEDS
-from backlane.text import number
+from backlane.text import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,9 +96,9 @@ class Verdict:
             return "one seed: not judged"
         parts = []
         if self.equal:
-            parts.append(f"equal within {self.margin}: {', '.join(self.equal)}")
+            parts.append(f"equal within {self.margin}: {listed(self.equal)}")
         if self.undecided:
-            parts.append(f"undecided, more seeds needed{self._needed}: {', '.join(self.undecided)}")
+            parts.append(f"undecided, more seeds needed{self._needed}: {listed(self.undecided)}")
         text = "; ".join(parts) or "best"
         lost = self.unfinished[self.best.name]
         if lost:
@@ -277,11 +277,11 @@ def _group(members: list[Verdict], total: int) -> str:
         where = ""
     at = f"at {last.condition} " if len(members) > 1 and last.condition else ""
     if last.undecided:
-        names = _listed([last.best.name, *last.undecided])
+        names = listed([last.best.name, *last.undecided])
         text = f"more seeds are needed to decide between {names}{where}: {at}{last.best.name} has "
         text += f"the {last.objective.best} {last.objective.title} so far, "
     elif last.equal:
-        names = _listed([last.best.name, *last.equal])
+        names = listed([last.best.name, *last.equal])
         text = f"{names} are equal within {last.margin} in {last.objective.title}{where}: "
         text += f"{at}{last.best.name} has "
     else:
@@ -289,17 +289,13 @@ def _group(members: list[Verdict], total: int) -> str:
     text += last.value(last.best)
     if last.undecided and last.equal:
         are = "is" if len(last.equal) == 1 else "are"
-        text += f"; {_listed(last.equal)} {are} equal to it within {last.margin}"
+        text += f"; {listed(last.equal)} {are} equal to it within {last.margin}"
     other = last.first_worse
     if other is not None:
         word = "more" if last.objective.lowest else "less"
         lost = last.objective.counts_unfinished and last.unfinished[other.name]
         text += f"; {other.name} has {'at least ' if lost else ''}{last.share(other)} % {word}"
     return text
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _unfinished(verdicts: list[Verdict]) -> str:

@@ -74,8 +74,8 @@ pub(crate) static COMPARE: Section = Section {
             Optional,
             "The swept keys whose values are the contenders; the other swept keys are conditions. \
              Without it, the contenders are the swept keys of `routing`, `tcp`, `assignment`, of \
-             congestion controls, queues and buffers, and of `topology.link` but for its loss; if \
-             none of these is swept, all swept keys.",
+             congestion controls, queues and buffers, and of `topology.link` but for losses, \
+             impairments and capacities over time; if none of these is swept, all swept keys.",
         ),
         key(
             "measure",
