@@ -22,6 +22,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 TARGET = "wasm32-unknown-unknown"
 
+#: Words of an opening comment that the page shows.
+MOST_WORDS = 70
+
 #: The examples of the page: file, title.
 EXAMPLES = (
     ("examples/demo/grid.toml", "Small cells: which routing, with 25 and 100 users?"),
@@ -32,6 +35,7 @@ EXAMPLES = (
     ("examples/wifi_mesh/scenario.toml", "A wireless mesh: which routing?"),
     ("examples/multipath_mesh/scenario.toml", "Multi-path forwarding in a mesh"),
     ("examples/demo/backhaul.toml", "A real backhaul of 96 sites"),
+    ("examples/storm/scenario.toml", "The same in a recorded storm: OLSR or BP-MR, CUBIC or BBR?"),
     ("examples/trace_access/scenario.toml", "A recorded drive as access"),
     ("examples/tcp_profiles.toml", "Profiles of TCP: Linux, ns-3, RFC"),
     ("examples/slotted_downlink.toml", "The slotted model"),
@@ -79,7 +83,8 @@ def about(text: str) -> str:
         if not line.startswith("#"):
             break
         lines.append(line.lstrip("# "))
-    return " ".join(lines)
+    words = " ".join(lines).split()
+    return " ".join(words[:MOST_WORDS]) + (" …" if len(words) > MOST_WORDS else "")
 
 
 def examples() -> list[dict[str, object]]:

@@ -33,6 +33,7 @@ SHORTER: dict[str, list[tuple[str, str]]] = {
         "examples/large_grid.toml",
         "examples/lte_backhaul.toml",
         "examples/real_backhaul/scenario.toml",
+        "examples/storm/scenario.toml",
     )
 }
 #: Examples that a tab refuses, by the code.
@@ -89,7 +90,7 @@ def request(name: str, verb: str) -> dict[str, Any]:
     files: dict[str, str] = {}
     folders = (path.parent, *(one for one in (ROOT / "examples").iterdir() if one.is_dir()))
     for folder in folders:
-        for file in sorted(folder.iterdir()):
+        for file in sorted(folder.rglob("*")):
             if file.suffix in {".csv", ".down", ".up", ".py"}:
                 name_there = Path(os.path.relpath(file, path.parent)).as_posix()
                 files[name_there] = file.read_text(encoding="utf-8")
