@@ -355,6 +355,17 @@ CODES: dict[str, tuple[str, str]] = {
         "Debian, `apt-get install g++ libns3-dev`. Without --record the recorded results of ns-3 "
         "are compared, which needs neither.",
     ),
+    "R082": (
+        "scenario has no counterpart in ns-3",
+        "`backlane export ns3` writes programs for wires with drop-tail queues, static routes or "
+        'OLSR, and TCP transfers with profile = "ns3". The key named has no counterpart there, '
+        "and a program without it would simulate something else.",
+    ),
+    "R083": (
+        "program cannot be written",
+        "A sweep has several cells, of which --cell chooses one; or a file of this name exists "
+        "that `backlane export` did not write.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

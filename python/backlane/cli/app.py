@@ -30,6 +30,7 @@ VERBS = {
     "campaign": "Run a sweep over parameters and seeds.",
     "recommend": "Add seeds to a sweep until the best contender is settled.",
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",
+    "export": "Write a scenario as a program for ns-3.",
     "validate": "Compare the models with Linux, ns-3 and other programs.",
     "report": "Draw and judge results: a table and a report.html.",
     "schema": "Print the JSON Schema of the scenario file.",

@@ -1,0 +1,1 @@
+"""Scenarios as programs of other simulators."""
