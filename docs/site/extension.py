@@ -2,8 +2,8 @@
 
 * A block that starts with a file name (```` ```toml grid.toml ````) has that name as its caption.
 * A link to a folder leads to the list of its files on `folders.md`.
-* Below a block that is a complete scenario, and in the list of the directive `questions`, is a
-  link that opens it in the playground.
+* Below a block that is a complete scenario, after a link to a scenario file, and in the list of the
+  directive `questions`, is a link that opens it in the playground.
 * The directive `gallery` shows every figure of a folder of pages, each linking to its section.
 * The pages of the Python package have the modules of its interface only.
 * A page that would load anything from the network fails the build.
@@ -181,11 +181,33 @@ class FolderLinks(SphinxPostTransform):
                 node.replace_self(link)
 
 
+class ScenarioLinks(SphinxPostTransform):
+    """After a link to a scenario file, add one that opens it in the playground."""
+
+    default_priority = 500  # after links are resolved
+
+    def run(self, **_more: object) -> None:
+        here = Path(self.env.doc2path(self.env.docname)).parent
+        up = "../" * self.env.docname.count("/")
+        for node in list(self.document.findall(addnodes.download_reference)):
+            path = (here / node["reftarget"]).resolve()
+            if not path.is_file():
+                path = (Path(self.env.srcdir) / node["reftarget"].lstrip("/")).resolve()
+            if path.suffix != ".toml" or not path.is_file():
+                continue
+            found = links.address(path)
+            if found:
+                to = html.escape(f"{up}{found}")
+                title = html.escape(f"Run {path.name} in your browser")
+                link = f' <a class="run" href="{to}" title="{title}" aria-label="{title}">▶</a>'
+                node.parent.insert(node.parent.index(node) + 1, nodes.raw("", link, format="html"))
+
+
 MODULES = {
     "backlane", "backlane._native", "backlane.bound", "backlane.campaign", "backlane.congestion",
     "backlane.cost", "backlane.errors", "backlane.measures", "backlane.objectives",
     "backlane.plugins", "backlane.ranking", "backlane.recommend", "backlane.report",
-    "backlane.results", "backlane.routing", "backlane.stats", "backlane.studies",
+    "backlane.ranking", "backlane.results", "backlane.routing", "backlane.stats", "backlane.studies",
     "backlane.studies.metrics",
 }  # fmt: skip
 """The modules of the interface; the rest of the package is read for what these export."""
@@ -234,6 +256,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", link_scenarios)
     app.connect("source-read", name_blocks)
     app.add_post_transform(FolderLinks)
+    app.add_post_transform(ScenarioLinks)
     app.connect("doctree-read", set_dashes)
     app.connect("build-finished", refuse_hosts)
     app.connect("autoapi-skip-member", skip)

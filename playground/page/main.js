@@ -5,6 +5,7 @@ import { Editor } from './editor.js';
 import { map } from './map.js';
 import { measured, ranking } from './measures.js';
 import { Crew, Desk } from './pool.js';
+import { questionOf } from './questions.js';
 import { MOST_CHARACTERS, packed, unpacked } from './share.js';
 
 /** The name of the scenario in diagnostics and commands. */
@@ -133,6 +134,12 @@ async function attach(list) {
       $('example').value = '';
     } else {
       state.files.set(file.name, text);
+      const question = questionOf(file.name, text);
+      if (question && !editor.text.includes(`"${file.name}"`)) {
+        editor.text = question;
+        $('example').value = '';
+        tell(`The scenario asks a first question about ${file.name}. Choose "my own" or an example to replace it.`);
+      }
     }
   }
   listFiles();

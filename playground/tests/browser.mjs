@@ -187,6 +187,27 @@ const checks = {
     await closed(page);
   },
 
+  async 'a dropped CSV of sites or of rates asks a first question that runs'() {
+    const drop = (page, name, text) => page.evaluateHandle(([file, content]) => {
+      const list = new DataTransfer();
+      list.items.add(new File([content], file, { type: 'text/csv' }));
+      return list;
+    }, [name, text]).then((dataTransfer) => page.dispatchEvent('main', 'drop', { dataTransfer }));
+    const places = Array.from({ length: 8 }, (_, index) => `m${index},${50 + 0.01 * index},${8 + 0.013 * (index % 3)}`);
+    for (const [name, text] of [
+      ['masts.csv', `id,latitude_deg,longitude_deg\n${places.join('\n')}\n`],
+      ['link.csv', `time_s,rate_bps\n${Array.from({ length: 60 }, (_, second) => `${second},${1e7 + 2e5 * second}`).join('\n')}\n`],
+    ]) {
+      const page = await opened();
+      await drop(page, name, text);
+      await page.waitForFunction((file) => document.querySelector('#editor').shadowRoot.textContent.includes(file), name);
+      await page.click('#run');
+      await page.waitForFunction(() => /runs in/.test(document.getElementById('state').textContent), null, { timeout: 120000 });
+      assert.doesNotMatch(await page.textContent('#state'), /failed/);
+      await closed(page);
+    }
+  },
+
   async 'what is too large for a tab is refused before it runs'() {
     const page = await opened();
     await write(page, SMALL.replace('nodes = 3', 'nodes = 900000').replace('to = "enb3"', 'to = "enb900000"'));
