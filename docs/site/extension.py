@@ -207,7 +207,7 @@ MODULES = {
     "backlane", "backlane._native", "backlane.bound", "backlane.campaign", "backlane.congestion",
     "backlane.cost", "backlane.errors", "backlane.measures", "backlane.objectives",
     "backlane.plugins", "backlane.ranking", "backlane.recommend", "backlane.report",
-    "backlane.ranking", "backlane.results", "backlane.routing", "backlane.stats", "backlane.studies",
+    "backlane.results", "backlane.routing", "backlane.stats", "backlane.studies",
     "backlane.studies.metrics",
 }  # fmt: skip
 """The modules of the interface; the rest of the package is read for what these export."""

@@ -25,8 +25,14 @@ from backlane.stats import Interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BEST, WORSE, EQUAL, UNDECIDED = "best", "worse", "equal", "undecided"
-"""The outcomes of `rank`."""
+BEST = "best"
+"""The outcome of `rank` for the contender with the lowest mean."""
+WORSE = "worse"
+"""Worse than the best."""
+EQUAL = "equal"
+"""Equal to the best within the margin."""
+UNDECIDED = "undecided"
+"""The seeds do not suffice."""
 EQUAL_WITHIN = 0.05
 """The margin of equality without ``[compare] equal_within``, as a share of the best."""
 
