@@ -131,6 +131,26 @@ until = "1200 ms"
     )
 }
 
+/// The same network: wires that lose in bursts and change their rates, which may lie between regions,
+/// and wires with jitter, reordering and duplicates, which may not.
+fn impaired(routing: &str, queue: &str, delay: &str, side: usize) -> String {
+    let bursts = "bursts = { p = 0.01, r = 0.3 }";
+    let steps = "{ at = \"0 s\", rate = \"20 Mbit/s\" }, { at = \"700 ms\", rate = \"none\" }, \
+                 { at = \"900 ms\", rate = \"7 Mbit/s\" }";
+    network(routing, queue, delay, side)
+        .replace(
+            ", loss = 0.01 }",
+            &format!(
+                ", impairments = {{ {bursts}, jitter = \"400 us\", in_order = false, \
+                 duplicate = 0.05 }}, impairments_back = {{ reorder = 0.05 }} }}"
+            ),
+        )
+        .replace(
+            ", loss = 0 }",
+            &format!(", impairments = {{ {bursts} }}, capacity = {{ steps = [{steps}] }} }}"),
+        )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -149,6 +169,29 @@ proptest! {
         let queue = if owns { QUEUES[0] } else { queue };
         let routing = if routing.contains("spray") && side < 3 { ROUTINGS[0] } else { routing };
         let text = network(routing, queue, delay, side);
+        let whole = run(&text, seed, None);
+        let (parts, _) = divided(&text, seed, threads, scatter);
+        prop_assert_eq!(whole, parts);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn a_run_with_impaired_wires_does_not_depend_on_its_regions(
+        routing in prop::sample::select(&ROUTINGS[..]),
+        queue in prop::sample::select(&QUEUES[..]),
+        delay in prop::sample::select(&["1 ms", "7 ms"][..]),
+        side in 3usize..5,
+        threads in 2usize..5,
+        scatter in prop::option::weighted(0.8, any::<u64>()),
+        seed in 0u64..1000,
+    ) {
+        let owns = routing.contains("bp") || routing.contains("bs");
+        let queue = if owns { QUEUES[0] } else { queue };
+        let text = impaired(routing, queue, delay, side);
         let whole = run(&text, seed, None);
         let (parts, _) = divided(&text, seed, threads, scatter);
         prop_assert_eq!(whole, parts);

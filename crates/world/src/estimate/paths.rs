@@ -11,13 +11,14 @@ use backlane_param::Params;
 use backlane_radio::Position;
 use backlane_scenario::model::lte::LteUe;
 use backlane_scenario::model::{
-    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario,
+    AccessKind, End, Link, Lte, NodeKind, Placement, QueueDiscipline, RadioLink, Scenario, Wire,
 };
 use backlane_units::{Duration, Rate};
 use backlane_wifi::{Neighbours, WifiConfig};
 
 use super::hops::{Hop, MOST_S_PER_BIT, Over, air, loss_db, lte, lte_bps, mean_bps, queue_bytes};
 use super::routing::Routing;
+use crate::convert;
 
 /// Rate of a cell of another crate that has no key `rate`, in bits per second.
 const UNKNOWN_CELL_BPS: f64 = 1e8;
@@ -160,7 +161,7 @@ impl<'a> Paths<'a> {
         let is_host =
             [a, b].map(|node| self.scenario.nodes[node as usize].kind == NodeKind::Server);
         let hop = if let Some(wire) = link.wire() {
-            let bps = wire.rate.as_bps() as f64;
+            let bps = mean_bps_of(wire, 0);
             let decides = (keeps_queue && is_host == [false, false])
                 || !matches!(wire.queue.discipline, QueueDiscipline::DropTail { .. });
             Hop {
@@ -190,10 +191,10 @@ impl<'a> Paths<'a> {
             };
             air(wifi, self.radio_queue_bytes(), radio, channel, a)
         };
-        let loss_back = link.wire().map_or(hop.loss, |wire| wire.loss_ratio()[1]);
         self.join(a, b, hop);
-        if let Some(back) = self.hops.last_mut() {
-            back.loss = loss_back;
+        if let (Some(back), Some(wire)) = (self.hops.last_mut(), link.wire()) {
+            back.loss = wire.loss_ratio()[1];
+            back.s_per_bit = (1.0 / mean_bps_of(wire, 1).max(1.0)).min(MOST_S_PER_BIT);
         }
     }
 
@@ -630,4 +631,12 @@ impl<'a> Paths<'a> {
         let rates = self.scenario.links.get(link)?.flow_rates_bps?;
         Some(rates[usize::from(is_back)] as f64)
     }
+}
+
+/// The rate of a direction of a wire; over one pass of its capacity the mean.
+fn mean_bps_of(wire: &Wire, way: usize) -> f64 {
+    let own = wire.capacity.as_ref().and_then(|both| both[way].as_ref());
+    let trace = own.and_then(|own| convert::capacity(own.trace.as_ref()?, own.at_end));
+    let rate = trace.map_or(wire.rate, |trace| trace.mean_rate());
+    rate.as_bps() as f64
 }
