@@ -85,6 +85,11 @@ const checks = {
     await page.waitForSelector('.uplot');
     assert.match(await page.textContent('.digest'), /^[0-9a-f]{16}$/);
     assert.equal(await page.locator('svg.map circle').count(), 3);
+    for (const button of await page.getByRole('button', { name: 'Save as SVG' }).all()) {
+      const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+      assert.match(readFileSync(await download.path(), 'utf8'), /^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+      if (pictures) await download.saveAs(join(pictures, download.suggestedFilename()));
+    }
     await closed(page);
   },
 
