@@ -15,7 +15,7 @@ const PAUSE = 300;
 /** Events of a run from which the page says that it takes long. */
 const MANY_EVENTS = 50e6;
 
-const state = { files: new Map(), examples: [], answers: [], plan: null, crew: null, shown: false };
+const state = { files: new Map(), examples: [], answers: [], plan: null, crew: null, recorder: null, shown: false };
 let module;
 let desk;
 let about;
@@ -176,11 +176,13 @@ document.addEventListener('drop', (event) => {
 $('run').addEventListener('click', run);
 $('stop').addEventListener('click', () => {
   state.crew?.stop();
+  state.recorder?.close();
   ended('Stopped');
 });
 
 async function run() {
   tell('');
+  state.recorder?.close();
   $('run').disabled = true;
   $('state').textContent = 'Planning';
   $('cells').replaceChildren();
@@ -367,7 +369,8 @@ async function view(detail, index, choose) {
   const { element, ready } = charts(run.series);
   const { digest, events, simulated_s: simulated, ended: end } = known.summary;
   const facts = make('p', {}, 'Digest ', make('code', { class: 'digest' }, digest), `, run ${runId.slice(0, 12)}, ${Number(events).toLocaleString('en')} events, ${short(simulated)} s simulated (${end}). The same natively, with the scenario saved as ${FILE}:`);
-  const command = make('pre', { class: 'command' }, `backlane run ${FILE}`);
+  const only = state.plan.runs.length === 1;
+  const command = make('pre', { class: 'command' }, only ? `backlane run ${FILE} --seed ${seed}` : `backlane campaign run ${FILE}`);
   const tables = make('div', { class: 'bar' }, 'Tables as CSV:');
   for (const [name, from] of [...Object.entries(run.tables), ...Object.entries(run.series)]) {
     tables.append(make('button', { type: 'button', onclick: () => save(`${name}.csv`, 'text/csv', csv(from)) }, name));
@@ -395,9 +398,14 @@ async function record(index) {
     ['record.links', '[]'],
   ];
   const ask = { do: 'plan', text: state.text, name: FILE, files: Object.fromEntries(state.kept), overrides };
-  const answer = await desk.ask(ask);
+  // On a desk of its own: checks of the text do not wait for it, and a new run ends it.
+  state.recorder?.close();
+  const recorder = new Desk(module);
+  state.recorder = recorder;
+  const answer = await recorder.ask(ask);
   if (!answer.ok) return null;
-  const ran = await desk.ask({ do: 'run', resolved: answer.ok.cells[cell].resolved, seed, series: true });
+  const ran = await recorder.ask({ do: 'run', resolved: answer.ok.cells[cell].resolved, seed, series: true });
+  recorder.close();
   return ran.ok ?? null;
 }
 

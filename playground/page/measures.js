@@ -13,7 +13,7 @@ function jain(values) {
 export const MEASURES = [
   { name: 'Mean finish time', unit: 's', better: -1, of: (run) => (finished(run) ? mean(numbers(run, 'finish_time_s')) : null) },
   { name: 'Unfinished flows', unit: '', better: -1, of: unfinished },
-  { name: 'Total goodput', unit: 'Mbit/s', better: 1, of: (run) => total(numbers(run, 'goodput_bps')) / 1e6 },
+  { name: 'Total goodput', unit: 'Mbit/s', better: 1, of: (run) => (run.tables.flows ? total(numbers(run, 'goodput_bps')) / 1e6 : null) },
   { name: 'Mean RTT', unit: 'ms', better: -1, of: (run) => scaled(mean(numbers(run, 'rtt_mean_s')), 1e3) },
   { name: "Jain's index", unit: '', better: 1, limits: [0, 1], of: (run) => jain(numbers(run, 'goodput_bps')) },
   { name: 'Reordered', unit: '%', better: -1, limits: [0, 100], of: (run) => scaled(mean(numbers(run, 'reordered_ratio')), 100) },
