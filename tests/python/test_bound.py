@@ -210,6 +210,44 @@ def test_no_routing_beats_the_bounds_of_a_random_network(
             assert sum(flow["goodput_bps"] for flow in flows) / 1e6 <= bound.total_mbps
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sizes", [False, True], ids=["endless", "sizes"])
+def test_no_routing_beats_the_bounds_of_wires_that_change(
+    seed: int, sizes: bool, tmp_path: Path
+) -> None:
+    """Faster than their rate for a while, with packets that come earlier than the delay."""
+    steps = ", ".join(
+        f'{{ at = "{at} s", rate = "{rate}" }}'
+        for at, rate in ((0, "9 Mbit/s"), (1, "none"), (2, "1 Mbit/s"), (3, "20 Mbit/s"))
+    )
+    keys = (
+        f'capacity = {{ steps = [{steps}], at_end = "repeat" }}, '
+        'impairments = { jitter = "500 us" }, impairments_back = { reorder = 0.05 }'
+    )
+    text, links = re.subn(
+        r'delay = "[^"]*"', f'delay = "500 us", {keys}', random_network(seed, sizes)
+    )
+    assert links > 4
+    file = written(tmp_path, text)
+    (bound,) = of(file)
+    for routing in ROUTINGS[:3]:
+        require_below(bound, flows_of_run(file, routing))
+
+
+def test_a_wire_with_a_capacity_has_its_mean_in_an_endless_run(tmp_path: Path) -> None:
+    text = (
+        'duration = "10 s"\n[topology]\nkind = "graph"\n'
+        'node = [{ id = "a", kind = "router" }, { id = "b", kind = "router" }]\n'
+        'link = [{ a = "a", b = "b", rate = "5 Mbit/s", delay = "1 ms", capacity_back = {}, '
+        'capacity = { steps = [{ at = "0 s", rate = "8 Mbit/s" }, { at = "4 s", rate = "none" }, '
+        '{ at = "5 s", rate = "3 Mbit/s" }] } }]\n'
+    )
+    for source, sink, mbps in (("a", "b", (4 * 8 + 5 * 3) / 10), ("b", "a", 5)):
+        flow = f'[[flow]]\nkind = "transfer"\nfrom = "{source}"\nto = "{sink}"\nsize = "endless"\n'
+        (bound,) = of(written(tmp_path, text + flow))
+        assert bound.total_mbps == pytest.approx(mbps * 1448 / 1500, rel=1e-3)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_no_routing_beats_the_bounds_of_any_flows_and_cells(seed: int, tmp_path: Path) -> None:
     file = written(tmp_path, any_network(seed))

@@ -131,6 +131,20 @@ def program_of(scenario: dict[str, Any], seed: int, file: str) -> Program:
     return _demands(builder, flows)
 
 
+_IMPAIRMENTS = ("impairments", "impairments_back")
+
+
+def _least_delay_s(link: dict[str, Any], is_back: bool) -> float:
+    """The shortest time on a wire: jitter may shorten the delay, and `reorder` skip it."""
+    delay_s = number(link["delay"])
+    there, back = (link.get(key) for key in _IMPAIRMENTS)
+    own = (back if is_back and back is not None else there) or {}
+    if own.get("reorder", 0) > 0:
+        return 0.0
+    deviations = 4 if own.get("jitter_law") == "normal" else 1
+    return max(0.0, delay_s - deviations * number(own.get("jitter", "0 s")))
+
+
 def _wires(builder: Builder) -> None:
     hosts = {n["id"] for n in builder.scenario["topology"]["node"] if n["kind"] == "server"}
     taken: dict[str, int] = {}
@@ -138,11 +152,15 @@ def _wires(builder: Builder) -> None:
     for link in builder.scenario["topology"].get("link", ()):
         if link.get("medium", "wire") != "wire":
             continue
-        rate_mbps, delay_s = number(link["rate"]) / 1e6, number(link["delay"])
-        is_lossy |= link.get("loss", 0) > 0
+        is_lossy |= link.get("loss", 0) > 0 or link.get("loss_back", 0) > 0
+        is_lossy |= any("bursts" in link.get(key, {}) for key in _IMPAIRMENTS)
         between_routers = not hosts & {link["a"], link["b"]}
         rule = "bits in a tunnel" if between_routers and builder.has_tunnels else "bits"
-        for tail, head in ((link["a"], link["b"]), (link["b"], link["a"])):
+        for is_back, (tail, head) in enumerate(((link["a"], link["b"]), (link["b"], link["a"]))):
+            rate_mbps, delay_s = (
+                traces.wire_mbps(builder, link, bool(is_back)),
+                _least_delay_s(link, bool(is_back)),
+            )
             name = f"{tail}-{head}"
             taken[name] = taken.get(name, 0) + 1
             if taken[name] > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backlane.bound.quantities import number
 
@@ -21,11 +21,7 @@ OPPORTUNITY_MBIT = 1500 * 8e-6
 def add_links(builder: Builder, served: dict[str, str]) -> None:
     """Add the links of the UEs."""
     access = builder.scenario["access"]
-    sources = {
-        trace["file"]: trace["source"]
-        for trace in builder.scenario.get("trace", ())
-        if trace["of"] == "capacity"
-    }
+    sources = _sources(builder)
     is_shared = access["per"] == "enodeb"
     delay_s = number(access["delay"])
     enodebs = builder.enodebs()
@@ -36,7 +32,7 @@ def add_links(builder: Builder, served: dict[str, str]) -> None:
             at = builder.index[enodeb]
             below, above = builder.node(link), builder.node(f"{link} up")
             down, up = (
-                _capacity_mbps(builder, sources[_of(access[way], turn)])
+                _capacity_mbps(builder, *_steps(sources[_of(access[way], turn)]), access["at_end"])
                 for way in ("downlink", "uplink")
             )
             there = builder.resource(f"{enodeb}-{link}", "cell", down)
@@ -47,18 +43,45 @@ def add_links(builder: Builder, served: dict[str, str]) -> None:
         builder.enters[ue] = builder.index[f"{link} up"]
 
 
+def wire_mbps(builder: Builder, link: dict[str, Any], is_back: bool) -> float:
+    """The capacity of a direction of a wire: its rate, or that of its trace."""
+    table = link.get("capacity")
+    if is_back and "capacity_back" in link:
+        table = link["capacity_back"]
+    if table and "file" in table:
+        steps, period_s = _steps(_sources(builder)[table["file"]])
+    elif table and "steps" in table:
+        steps = [
+            (number(step["at"]), 0.0 if step["rate"] == "none" else number(step["rate"]) / 1e6)
+            for step in table["steps"]
+        ]
+        last = steps[-1][0] - steps[-2][0] if len(steps) > 1 else 1.0
+        period_s = steps[-1][0] + last
+    else:
+        return number(link["rate"]) / 1e6
+    return _capacity_mbps(builder, steps, period_s, table.get("at_end", "hold"))
+
+
+def _sources(builder: Builder) -> dict[str, str]:
+    return {
+        trace["file"]: trace["source"]
+        for trace in builder.scenario.get("trace", ())
+        if trace["of"] == "capacity"
+    }
+
+
 def _of(files: str | list[str], turn: int) -> str:
     return files if isinstance(files, str) else files[turn % len(files)]
 
 
-def _capacity_mbps(builder: Builder, source: str) -> float:
+def _capacity_mbps(
+    builder: Builder, steps: list[tuple[float, float]], period_s: float, at_end: str
+) -> float:
     """The largest mean rate over the time in which flows may run."""
     duration_s = number(builder.scenario["duration"])
-    steps, period_s = _steps(source)
     is_endless = all(flow["size"] == "endless" for flow in builder.scenario["flow"])
     if not is_endless:
         return max(rate for _, rate in steps)
-    at_end = builder.scenario["access"]["at_end"]
     mbit = _mbit(steps, period_s, duration_s, at_end)
     return mbit / duration_s
 
