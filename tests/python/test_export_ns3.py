@@ -43,6 +43,11 @@ def test_nodes_wires_and_flows_stand_in_the_program() -> None:
         ("routing.protocol", "bp-mr", "routing.protocol"),
         ("topology.link.1.queue", '{ discipline = "codel" }', "topology.link.queue"),
         ("flow.0.kind", "udp", "flow.kind"),
+        ("tcp.sack", "false", "tcp.sack"),
+        ("tcp.min_rto", "2 s", "tcp.min_rto"),
+        ("tcp.window_validation", "true", "tcp.window_validation"),
+        ("tcp.cubic.reduces_window", "false", "tcp.cubic"),
+        ("routing.protocol", "olsr", "routing.warm_up"),
     ],
 )
 def test_what_ns3_does_not_have_is_refused_by_its_key(key: str, value: str, named: str) -> None:
@@ -72,9 +77,16 @@ def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not (HEADER.is_file() and shutil.which("g++")), reason="ns-3 is not installed")
-def test_one_transfer_ends_within_a_packet_of_ns3(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "overrides",
+    [[], [("routing.protocol", "olsr"), ("routing.warm_up", "21 s")]],
+    ids=["static", "olsr"],
+)
+def test_one_transfer_ends_within_a_packet_of_ns3(
+    overrides: list[tuple[str, str]], tmp_path: Path
+) -> None:
     source = tmp_path / "bell.cc"
-    source.write_text(program(BELL), encoding="utf-8")
+    source.write_text(program(BELL, *overrides), encoding="utf-8")
     libraries = [f"-lns3-{library}" for library in ns3.LIBRARIES]
     binary = tmp_path / "bell"
     subprocess.run(["g++", "-O1", "-std=c++17", source, "-o", binary, *libraries], check=True)

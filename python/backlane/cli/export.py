@@ -42,7 +42,7 @@ def command(
         raise BacklaneError(
             "R083",
             f"{file} has a sweep of {len(plan.cells)} cells",
-            "choose one with --cell, or replace the sweep with --set",
+            mend="choose one with --cell, or replace the sweep with --set",
         )
     number = cell or 0
     if number >= len(plan.cells):

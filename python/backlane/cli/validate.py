@@ -12,7 +12,7 @@ import click
 
 from backlane.cli import output
 from backlane.cli.app import Verb
-from backlane.errors import BacklaneError
+from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def root() -> Path:
     raise BacklaneError(
         "R080",
         "the comparisons are part of the sources, which this installation does not have",
-        "clone the repository, and run `backlane validate` in its folder",
+        mend="clone the repository, and run `backlane validate` in its folder",
     )
 
 
@@ -86,7 +86,7 @@ def need_ns3() -> None:
         raise BacklaneError(
             "R081",
             f"--record needs {' and '.join(missing)}",
-            f"on Debian: apt-get install {' '.join(missing)}",
+            mend=f"on Debian: apt-get install {' '.join(missing)}",
         )
 
 
@@ -99,15 +99,20 @@ def need_ns3() -> None:
 @click.option("--check", is_flag=True, help="Compare only; pages and figures stay as they are.")
 @click.option("--record", is_flag=True, help="Run ns-3 again before (ns3 only).")
 @click.option("--only", metavar="PART", help="One part: lte, wifi, … (ns3 only).")
-def command(name: str | None, check: bool, record: bool, only: str | None) -> None:
+def command(name: str | None, check: bool, record: bool, only: str | None) -> int:
     """Run one comparison, or list them."""
     if name is None:
         for known, one in COMPARISONS.items():
             output.tell(f"{known:14} {one.about} {one.page}")
-        return
+        return EXIT_OK
     comparison = COMPARISONS[name]
     if (record or only) and not comparison.records:
         raise click.UsageError(f"--record and --only are options of ns3, not of {name}")
+    if only == "dumbbell" and not record:
+        raise click.UsageError(
+            "the dumbbell is compared by `cargo test -p backlane-tcp --test ns3`; "
+            "--record runs ns-3 again"
+        )
     folder = root()
     if record:
         need_ns3()
@@ -119,4 +124,4 @@ def command(name: str | None, check: bool, record: bool, only: str | None) -> No
     done = subprocess.run(command_line, cwd=folder, check=False)
     if done.returncode == 0 and not check:
         output.tell(f"written: {comparison.page}")
-    sys.exit(done.returncode)
+    return EXIT_PROBLEM if done.returncode else EXIT_OK

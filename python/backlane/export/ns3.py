@@ -6,6 +6,7 @@ refused with the key's name: a program that simulates something else would prove
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -100,6 +101,55 @@ def program(resolved: str, seed: int) -> str:
     return re.sub(r"@([A-Z_]+)@", lambda found: filled[found[1]], template)
 
 
+EXPORTED = {
+    "tcp": {
+        "profile", "congestion_control", "mss", "initial_window_pkts", "receive_buffer",
+        "send_buffer",
+    },
+    "routing": {"protocol", "warm_up", "hello_interval", "tc_interval"},
+}  # fmt: skip
+"""The keys of a section that a program has; all others have to be the defaults."""
+FLOW_KEYS = {"kind", "count", "start", "gap", "from", "to", "drawn", "size", "congestion_control"}
+"""The keys of a flow that a program has: starts and ends are those of the run."""
+WIRE_KEYS = {"a", "b", "rate", "delay", "queue"}
+"""The keys of a wire that a program has."""
+
+
+def only_exported(scenario: Mapping[str, Any]) -> None:
+    """Refuse each key that the program does not have and that is not the default.
+
+    Raises:
+        BacklaneError: R082 with the key.
+    """
+    tcp, routing = scenario["tcp"], scenario["routing"]
+    plain = (
+        'duration = "1 s"\n'
+        'topology = { kind = "chain", nodes = 2, link = { rate = "1 Mbit/s", delay = "1 ms" } }\n'
+        'flow = [{ kind = "transfer", from = "enb1", to = "enb2", size = "1 kB" }]\n'
+    )
+    settings = [("tcp.profile", tcp["profile"])]
+    settings.append(("tcp.congestion_control", tcp["congestion_control"]))
+    settings.append(("routing.protocol", routing["protocol"]))
+    plan = json.loads(_native.plan(plain, "plain.toml", settings))
+    defaults = tomllib.loads(plan["cells"][0]["resolved"])
+    for section, exported in EXPORTED.items():
+        for key, value in scenario[section].items():
+            if key in exported or value == defaults[section].get(key):
+                continue
+            # The window that a receiver offers first is its whole buffer in ns-3.
+            if key == "initial_receive_window" and value == tcp["receive_buffer"]:
+                continue
+            raise refused(f"{section}.{key}", value, "only its default is in the program")
+    for flow in scenario["flow"]:
+        for key, value in flow.items():
+            if key not in FLOW_KEYS and (key, value) != ("stop", "end"):
+                raise refused(f"flow.{key}", value, "it is not in the program")
+    for wire in scenario["topology"]["link"]:
+        for key, value in wire.items():
+            if key not in WIRE_KEYS and value:
+                raise refused(f"topology.link.{key}", value, "it is not in the program")
+
+
 def check(scenario: Mapping[str, Any]) -> None:
     """Refuse what the program cannot have.
 
@@ -128,7 +178,7 @@ def check(scenario: Mapping[str, Any]) -> None:
         raise BacklaneError(
             "R082",
             f"`tcp.profile` = {profile!r} is not what ns-3's TCP does",
-            'set tcp.profile = "ns3", so that both sides have the same rules',
+            mend='set tcp.profile = "ns3", so that both sides have the same rules',
         )
     for wire in scenario["topology"]["link"]:
         if wire.get("loss"):
@@ -138,6 +188,18 @@ def check(scenario: Mapping[str, Any]) -> None:
                 raise refused(f"topology.link.{key}", "…", "wires are constant")
         if not isinstance(wire["queue"], str):
             raise refused("topology.link.queue", "…", "queues are drop-tail")
+    if routing["protocol"] == "olsr":
+        hello, tc, warm_up = (
+            number(routing[key], _TIMES) for key in ("hello_interval", "tc_interval", "warm_up")
+        )
+        # ns-3 refuses to connect without a route, and does not try again.
+        if warm_up < 3 * (hello + tc):
+            raise BacklaneError(
+                "R082",
+                f"`routing.warm_up` = {routing['warm_up']!r} is too short for OLSR in ns-3, whose "
+                "flows do not connect without a route",
+                mend=f'set routing.warm_up to "{math.ceil(3 * (hello + tc))} s" or more',
+            )
     for flow in scenario["flow"]:
         if flow["kind"] not in ("transfer", "download", "upload"):
             raise refused("flow.kind", flow["kind"], "flows are TCP transfers")
@@ -145,6 +207,7 @@ def check(scenario: Mapping[str, Any]) -> None:
         for one in [control] if isinstance(control, str) else control:
             if one not in CONTROLS:
                 raise refused("congestion_control", one, "ns-3 3.37 does not have it")
+    only_exported(scenario)
 
 
 def wires(
@@ -179,7 +242,9 @@ def transfers(flows: list[dict[str, Any]], names: list[str], warm_up: float) -> 
         start = repr(warm_up + flow["start_s"])
         here = f"{real(flow['finish_time_s'])}, {real(flow['goodput_bps'])}"
         bytes_ = flow["size_bytes"] or 0
-        found.append(f"{{{quoted(flow['flow'])}, {ends}, {control}, {start}, {bytes_}u, {here}}}")
+        # The program prints the name as a quoted field of CSV.
+        name = quoted(flow["flow"].replace('"', '""'))
+        found.append(f"{{{name}, {ends}, {control}, {start}, {bytes_}u, {here}}}")
     return found
 
 
@@ -235,5 +300,7 @@ def write(file: Path, text: str) -> None:
         BacklaneError: R083 if the file exists and `export` did not write it.
     """
     if file.exists() and "backlane export ns3" not in file.read_text("utf-8", errors="replace"):
-        raise BacklaneError("R083", f"{file} exists and is no exported program", "choose another")
+        raise BacklaneError(
+            "R083", f"{file} exists and is no exported program", mend="choose another"
+        )
     file.write_text(text, encoding="utf-8")
