@@ -113,11 +113,19 @@ function problems(diagnostics, error) {
     const place = one.line ? ` line ${one.line}` : '';
     const line = make('button', { type: 'button', onclick: () => one.line && editor.go(one.line, one.column) }, `${one.code}${place}`);
     const help = [one.label, one.help].filter(Boolean).join('. ');
-    const why = make('a', { href: `../docs/errors.html#${one.code.toLowerCase()}` }, 'explanation');
-    return make('li', { class: one.severity }, line, `: ${one.message} `, why, make('pre', {}, help));
+    return make('li', { class: one.severity }, line, `: ${one.message}`, make('pre', {}, help), explanation(one.code));
   });
-  if (!rows.length && error) rows.push(make('li', {}, `${error.code}: ${error.message}`, make('pre', {}, error.help ?? '')));
+  if (!rows.length && error) rows.push(make('li', {}, `${error.code}: ${error.message}`, make('pre', {}, error.help ?? ''), explanation(error.code)));
   $('problems').replaceChildren(...rows);
+}
+
+/** What `backlane explain` says of a code, when it is opened. */
+function explanation(code) {
+  const text = make('pre');
+  const show = async () => {
+    text.textContent ||= (await desk.ask({ do: 'explain', code })).ok ?? '';
+  };
+  return make('details', { ontoggle: show }, make('summary', {}, `What ${code} means`), text);
 }
 
 // Files ----------------------------------------------------------------------------------------
@@ -350,12 +358,19 @@ async function present(indices) {
     await view(places[position], index, choose);
     if (plan !== state.plan || !places[position].isConnected) return;
   }
-  const beside = state.plan.runs.findIndex((one, at) => at !== indices[0] && state.answers[at]?.ok && one.cell !== state.plan.runs[indices[0]].cell);
-  if (indices.length === 1 && beside >= 0) {
-    places[0].querySelector('.bar').append(make('button', { type: 'button', onclick: () => present([indices[0], beside]) }, 'Beside another run'));
+  if (indices.length === 1 && plan.cells.length > 1) {
+    places[0].querySelector('.bar').append(make('button', { type: 'button', onclick: () => beside(indices[0]) }, 'Beside another run'));
   } else if (indices.length > 1) {
     places.forEach((place, at) => place.querySelector('.bar').append(make('button', { type: 'button', onclick: () => look(indices[at]) }, 'This one alone')));
   }
+}
+
+/** Shows a run beside the first finished one of another cell. */
+function beside(index) {
+  const { runs } = state.plan;
+  const other = runs.findIndex((one, at) => state.answers[at]?.ok && one.cell !== runs[index].cell);
+  if (other < 0) tell('No run of another cell has finished yet.');
+  else present([index, other]);
 }
 
 async function view(detail, index, choose) {

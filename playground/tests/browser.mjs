@@ -121,6 +121,19 @@ const checks = {
     await closed(page);
   },
 
+  async 'a run opened before the others have ended can be seen beside one that ends later'() {
+    const page = await opened();
+    await write(page, SWEPT.replace('["cubic", "reno"]', '["cubic", "reno", "bbr", "vegas", "htcp", "hybla"]').replace('2 MB', '20 MB'));
+    await page.click('#run');
+    const button = page.getByRole('button', { name: 'Beside another run' });
+    await button.waitFor();
+    await page.waitForFunction(() => /runs in/.test(document.getElementById('state').textContent), null, { timeout: 120000 });
+    await button.click();
+    await page.waitForFunction(() => document.querySelectorAll('.digest').length === 2);
+    if (pictures) await page.screenshot({ path: join(pictures, 'pair.png'), fullPage: true });
+    await closed(page);
+  },
+
   async 'a stop ends the runs and the page goes on'() {
     const page = await opened();
     await write(page, SMALL.replace('"20 s"', '"3600 s"').replace('2 MB', '2 GB'));
@@ -140,6 +153,8 @@ const checks = {
     await page.waitForSelector('#problems li.error');
     assert.match(await page.textContent('#problems'), /S010 line 1/);
     await page.waitForSelector('.cm-lintRange-error');
+    await page.click('text=What S010 means');
+    await page.waitForFunction(() => /Every key is checked/.test(document.getElementById('problems').textContent));
     await page.click('#run');
     await page.waitForFunction(() => /S01/.test(document.getElementById('state').textContent));
     await closed(page);
