@@ -122,7 +122,8 @@ def figure_count(folders: Sequence[str | Path]) -> int:
         contenders = {tuple(cell[key] for key in keys) for cell in results.cells}
         # A map, and one of the channels of a mesh.
         maps = 1 + results.has("wifi")
-        count += 3 + len(contenders) * (maps + len(results.series))
+        conditions = len(results.cells) // max(len(contenders), 1)
+        count += 3 + conditions + len(contenders) * (maps + len(results.series))
     return count
 
 
@@ -132,3 +133,5 @@ def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
         write_bytes(folder / f"{one.key}.png", one.png)
         write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
         write_text(folder / f"{one.key}.csv", one.csv)
+        if one.pdf:
+            write_bytes(folder / f"{one.key}.pdf", one.pdf)
