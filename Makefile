@@ -15,11 +15,12 @@ WASM := wasm32-unknown-unknown
 .PHONY: demo test test-floors playground test-playground site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
-# The main job: two networks, three routings, one answer with a picture.
+# The main job: which routing with which congestion control, on a grid of small cells, and on a real
+# microwave backhaul in a storm. One page, $(DEMO)/report.html.
 demo: $(VENV)/.installed
-	$(BIN)/backlane campaign run examples/demo/grid.toml --out $(DEMO)/grid
-	$(BIN)/backlane campaign run examples/demo/backhaul.toml --out $(DEMO)/backhaul
-	$(BIN)/backlane report $(DEMO)/grid $(DEMO)/backhaul --out $(DEMO)/report.html
+	$(BIN)/backlane campaign run examples/demo/grid.toml --out $(DEMO)/grid --no-report
+	$(BIN)/backlane campaign run examples/storm/scenario.toml --out $(DEMO)/storm --no-report
+	$(BIN)/backlane report $(DEMO)/grid $(DEMO)/storm --out $(DEMO)/report.html
 
 # Formatting, lints, types, layering, licences, docs and every test.
 test: $(VENV)/.installed-dev
@@ -154,21 +155,21 @@ $(BIN)/python:
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/maturin develop --release --quiet
+	$(BIN)/maturin develop --profile source --quiet
 	@touch $@
 
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
-	$(BIN)/maturin develop --release --quiet --extras dev
+	$(BIN)/maturin develop --profile source --quiet --extras dev
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(BIN)/python $(SOURCES)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make site needs Python 3.11 or newer: set PYTHON=python3.x and remove $(VENV)"; exit 1; }
-	$(BIN)/maturin develop --release --quiet --extras docs
+	$(BIN)/maturin develop --profile source --quiet --extras docs
 	@touch $@ $(VENV)/.installed
 
 $(FLOORS)/.installed: $(BIN)/python $(SOURCES)
 	$(PYTHON) -m venv $(FLOORS)
-	VIRTUAL_ENV=$(CURDIR)/$(FLOORS) $(BIN)/maturin develop --release --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(FLOORS) $(BIN)/maturin develop --profile source --quiet
 	$(FLOORS)/bin/pip install pytest hypothesis \
 	  $$(sed -n '/^dependencies/,/^]/s/^  "\([a-z]*\)>=\([0-9.]*\).*/\1==\2/p' pyproject.toml)
 	@touch $@

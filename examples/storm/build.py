@@ -12,6 +12,7 @@ have no recording: a synthetic cell of rain crosses them at the time of the reco
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -31,14 +32,15 @@ HERE = Path(__file__).parent
 BACKHAUL = HERE.parent / "real_backhaul"
 WINDOW_S = (75_600.0, 93_600.0)
 """Five hours from 21 h after the first level; most links fade in the third of them."""
-FASTER = 300.0
+FASTER = 450.0
 RADIO, CHANNEL_MHZ = "generic", 28.0
 PEAK_MM_H, SPEED_M_S, HEADING_DEG = 60.0, 10.0, 60.0
 """The cell of rain: heavy rain, a common speed, and from the south-west (assumed)."""
 STEP_S = 60.0
 """Between rain rates, as between recorded levels."""
 GATEWAYS = ("s49", "s67", "s85")
-TAIL = '''
+DURATION = 'duration = "90 s" # the capacities take 40 s; the last downloads end after them'
+TAIL = """
 [[gateway]]
 node = "epc"
 attach = ["s49", "s67", "s85"]
@@ -67,8 +69,13 @@ congestion_control = "cubic"
 kind = "download"
 size = "1 MB"
 start = "uniform 0 s 5 s"
-count = 20
+count = 10
 gap = "exponential 3 s"
+
+# For the replay of the report.
+[record]
+series = ["queue"]
+interval = "500 ms"
 
 [sweep]
 "routing" = [
@@ -77,7 +84,8 @@ gap = "exponential 3 s"
   { protocol = "bp-mr", granularity = "burst", burst = "flowlet", label = "flowlets" },
 ]
 "tcp.congestion_control" = ["cubic", "bbr"]
-'''
+seeds = 10
+"""
 
 
 def storm(levels: Path) -> None:
@@ -99,6 +107,7 @@ def storm(levels: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     head = done.scenario[: done.scenario.index("\n[[gateway]]")]
+    head = re.sub(r"^duration = .*$", DURATION, head, count=1, flags=re.MULTILINE)
     (HERE / "scenario.toml").write_text(f"#:schema ../scenario.schema.json\n{head}{TAIL}")
 
 

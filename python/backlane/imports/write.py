@@ -162,13 +162,13 @@ def _node_lines(network: Network, ids: dict[str, str]) -> list[str]:
         if site.id in places:
             x, y = places[site.id]
             parts.append(f'x = "{x:.1f} m", y = "{y:.1f} m"')
+        if site.position is not None:
+            parts.append(f"latitude = {site.latitude:.6f}, longitude = {site.longitude:.6f}")
         notes = []
         if site.id != ids[site.id]:
             notes.append(f"id {shown(site.id)}")
         if site.name and site.name not in (site.id, ids[site.id]):
             notes.append(shown(site.name))
-        if site.position is not None:
-            notes.append(f"{site.latitude:.6f}, {site.longitude:.6f}")
         if site.height_m is not None:
             notes.append(f"height {site.height_m:g} m")
         tail = f" # {'; '.join(notes)}" if notes else ""
