@@ -43,19 +43,77 @@ fn the_schema_beside_the_examples_is_that_of_the_program() {
 fn the_schema_knows_the_sections_and_refuses_unknown_keys() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     assert_eq!(schema["additionalProperties"], false);
-    let profiles = schema["properties"]["tcp"]["oneOf"].as_array().unwrap();
-    let min_rto = profiles
-        .iter()
-        .map(|profile| &profile["properties"]["min_rto"]["default"]);
-    assert_eq!(
-        min_rto.collect::<Vec<_>>(),
-        ["200 ms", "200 ms", "200 ms", "1 s", "1 s"]
-    );
-    let variants = schema["properties"]["routing"]["oneOf"].as_array().unwrap();
+    // The default differs from profile to profile.
+    let min_rto = &schema["properties"]["tcp"]["properties"]["min_rto"];
+    assert!(min_rto.get("default").is_none());
+    let sentence = min_rto["description"].as_str().unwrap();
     assert!(
-        variants
+        sentence.contains("Default: \"200 ms\" (linux, ") && sentence.contains("\"1 s\" (ns3, "),
+        "{sentence}"
+    );
+    let protocol = &schema["properties"]["routing"]["properties"]["protocol"];
+    assert!(
+        protocol["enum"]
+            .as_array()
+            .unwrap()
+            .contains(&"bp-mr".into())
+    );
+}
+
+#[test]
+fn the_keys_of_a_word_are_those_that_the_file_takes() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let rules = schema["then"]["allOf"].as_array().unwrap();
+    let routing = rules
+        .iter()
+        .find_map(|rule| rule["then"]["properties"]["routing"]["allOf"].as_array())
+        .unwrap();
+    let names = |word: &str| {
+        let rule = routing
             .iter()
-            .any(|variant| variant["properties"]["protocol"]["const"] == "bp-mr")
+            .find(|rule| rule["if"]["properties"]["protocol"]["const"] == word)
+            .unwrap();
+        rule["then"]["propertyNames"]["enum"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    assert!(names("olsr").contains(&"hello_interval".into()));
+    assert!(!names("shortest-path").contains(&"hello_interval".into()));
+    assert!(names("bp-mr").contains(&"granularity".into()));
+    // The default word needs no key.
+    let default = routing
+        .iter()
+        .find(|rule| rule["if"]["required"].is_null())
+        .unwrap();
+    assert_eq!(
+        default["if"]["properties"]["protocol"]["const"],
+        "shortest-path"
+    );
+}
+
+#[test]
+fn a_sweep_takes_the_paths_of_keys_and_of_rows() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let sweep = &schema["properties"]["sweep"];
+    let paths = sweep["properties"].as_object().unwrap();
+    for path in [
+        "seeds",
+        "routing",
+        "routing.protocol",
+        "access.ues",
+        "flow.size",
+    ] {
+        assert!(paths.contains_key(path), "{path}");
+    }
+    for path in ["seed", "name", "compare", "sweep", "routing.protcol"] {
+        assert!(!paths.contains_key(path), "{path}");
+    }
+    let patterns = sweep["patternProperties"].as_object().unwrap();
+    assert!(
+        patterns
+            .keys()
+            .any(|pattern| pattern.contains(r"flow(\.[0-9]+)?(\.("))
     );
 }
 
