@@ -13,7 +13,7 @@ from typing import Any
 
 
 class TomlServer:
-    """A server that was told of one folder."""
+    """A server of one folder of files."""
 
     def __init__(self, command: Sequence[str], folder: Path) -> None:
         self._process = subprocess.Popen(

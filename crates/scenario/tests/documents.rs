@@ -4,10 +4,10 @@
 
 mod catalogue;
 
-use catalogue::{reference_page, schema};
+use catalogue::{reference_page, schema, template};
 use std::path::PathBuf;
 
-use backlane_scenario::{errors_page, template, template_names};
+use backlane_scenario::{errors_page, template_names};
 
 fn is_up_to_date(file: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -119,8 +119,45 @@ fn a_sweep_takes_the_paths_of_keys_and_of_rows() {
 
 #[test]
 fn every_template_can_be_had_by_its_name() {
-    for name in template_names() {
-        assert!(template(name).unwrap().starts_with("#:schema"), "{name}");
+    for (name, about) in template_names() {
+        let text = template(name).unwrap().text;
+        assert!(
+            text.starts_with("#:schema ./scenario.schema.json\n"),
+            "{name}"
+        );
+        assert_eq!(text.matches("#:schema").count(), 1, "{name}");
+        assert!(about.len() > 10, "{name}");
     }
     assert_eq!(template("none"), None);
+}
+
+#[test]
+fn a_template_lists_the_words_of_its_keys_as_the_catalogue_knows_them() {
+    let text = template("grid").unwrap().text;
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    for (section, key, chosen) in [
+        ("topology", "kind", "grid"),
+        ("access", "kind", "ideal"),
+        ("routing", "protocol", "bp-mr"),
+        ("flow", "kind", "download"),
+    ] {
+        let section = &schema["properties"][section];
+        let table = section.get("items").unwrap_or(section);
+        let words = table["properties"][key]["enum"].as_array().unwrap();
+        let others: Vec<_> = words
+            .iter()
+            .map(|word| word.as_str().unwrap())
+            .filter(|word| *word != chosen)
+            .collect();
+        let line = format!("{key} = \"{chosen}\" # or {}\n", others.join(", "));
+        assert!(text.contains(&line), "{line}{text}");
+    }
+    // A long list stands above its key.
+    let above = text
+        .find("# congestion_control, other than \"cubic\": reno,")
+        .unwrap();
+    assert!(above < text.find("congestion_control = \"cubic\"\n").unwrap());
+    // The words are those of the protocol.
+    assert!(text.contains("granularity = \"flow\" # or packet, burst\n"));
+    assert!(text.lines().all(|line| line.chars().count() <= 120));
 }

@@ -175,7 +175,7 @@ class _Backlane(Verbs):
 
 app = _Backlane(
     "backlane",
-    example="backlane init grid grid.toml\nbacklane run grid.toml",
+    example="backlane init chain chain.toml\nbacklane run chain.toml",
     help="Which backhaul routing, with which TCP congestion control, serves this network best?",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=False,

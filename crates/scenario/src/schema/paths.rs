@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Source, bare, values};
+use super::tables::{Entry, Source, bare, values};
 use crate::spec::{Kind, Section};
 
 /// The keys at the top that are no parameters of a run.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Form, Source, bare, values};
+use super::tables::{Entry, Form, Source, bare, values};
 use crate::spec::{Key, Kind, Presence, Section, Variant};
 
 /// The rules of all sections that the file does not sweep.
