@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +13,20 @@ from backlane.cli.app import Verb, json_option
 from backlane.errors import BacklaneError
 from backlane.files import write_text
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 SCHEMA_NAME = "scenario.schema.json"
+
+
+def complete_template(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The templates that begin with `begun`, with what they describe."""
+    from click.shell_completion import CompletionItem
+
+    known = native.module().template_names()
+    return [CompletionItem(name, help=about) for name, about in known if name.startswith(begun)]
 
 
 @click.command(
@@ -21,7 +35,7 @@ SCHEMA_NAME = "scenario.schema.json"
     help="Write a commented scenario file, the files that it names, and the schema for editors. "
     "TEMPLATE is a name from --list; default grid.",
 )
-@click.argument("template", default="grid")
+@click.argument("template", default="grid", shell_complete=complete_template)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite FILE and the files that it names.")
 @click.option(
