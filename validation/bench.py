@@ -91,6 +91,9 @@ def main() -> None:
     imported = cpu_s([*python, "-c", "import backlane"])
     print(f"Python itself                      {bare:6.3f} CPU-s")
     print(f"import backlane                    {imported:6.3f} CPU-s")
+    backlane = str(Path(sys.executable).with_name("backlane"))
+    print(f"backlane --version                 {cpu_s([backlane, '--version']):6.3f} CPU-s")
+    print(f"backlane --help                    {cpu_s([backlane, '--help']):6.3f} CPU-s")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = small_scenario(folder)
