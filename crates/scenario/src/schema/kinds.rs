@@ -3,7 +3,6 @@
 use backlane_units::Quantity;
 use serde_json::{Value, json};
 
-use crate::custom::FORMS;
 use crate::spec::Kind;
 
 /// A decimal number, as quantities begin with it.
@@ -82,7 +81,7 @@ pub(super) fn kind(kind: &Kind) -> Value {
         }
         Kind::CongestionControl { words, .. } => json!({ "anyOf": [
             { "enum": words },
-            { "type": "string", "pattern": r"^python:.+:[^\W\d]\w*$", "examples": FORMS },
+            { "type": "string", "pattern": r"^python:.+:[^\W\d]\w*$" },
         ] }),
         Kind::PythonClass => json!({ "type": "string", "pattern": r"^.+:[^\W\d]\w*$" }),
         Kind::Settings => json!({
