@@ -115,6 +115,11 @@ def test_a_scenario_of_the_repository_passes(path: Path) -> None:
     assert problems(path.read_text()) == []
 
 
+@pytest.mark.parametrize("name", [name for name, _ in native.module().template_names()])
+def test_a_template_passes(name: str) -> None:
+    assert problems(native.module().template(name)[0]) == []
+
+
 def test_a_valid_text_in_tests_and_pages_passes() -> None:
     valid = [text for text, path in literals() if accepts(text, path)]
     assert len(valid) >= 20

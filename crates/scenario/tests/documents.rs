@@ -132,6 +132,30 @@ fn every_template_can_be_had_by_its_name() {
 }
 
 #[test]
+fn every_kind_of_topology_and_access_has_a_template() {
+    let texts: Vec<String> = template_names()
+        .into_iter()
+        .map(|(name, _)| template(name).unwrap().text)
+        .collect();
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    for section in ["topology", "access"] {
+        let words = schema["properties"][section]["properties"]["kind"]["enum"].clone();
+        for word in words.as_array().unwrap() {
+            let line = format!("\nkind = {word}");
+            let has = |text: &String| {
+                let table = text.split(&format!("\n[{section}]")).nth(1);
+                table.is_some_and(|table| table.split("\n[").next().unwrap().contains(&line))
+            };
+            // No access is the network alone.
+            assert!(word == "none" || texts.iter().any(has), "{section} {word}");
+        }
+    }
+    assert!(texts.iter().any(|text| text.contains("\n[slotted]")));
+    assert!(texts.iter().any(|text| text.contains("\n[wifi]")));
+    assert!(texts.iter().all(|text| !text.contains('@')));
+}
+
+#[test]
 fn a_template_lists_the_words_of_its_keys_as_the_catalogue_knows_them() {
     let text = template("grid").unwrap().text;
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();

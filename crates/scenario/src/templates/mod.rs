@@ -20,7 +20,28 @@ struct Source {
     about: &'static str,
     text: &'static str,
     files: &'static [(&'static str, &'static str)],
+    /// What takes the places in the text.
+    generator: Option<Generator>,
 }
+
+/// A generator of networks, and the node to which the gateway is attached.
+struct Generator {
+    topology: &'static str,
+    root: &'static str,
+}
+
+const PLAIN: Source = Source {
+    name: "",
+    about: "",
+    text: "",
+    files: &[],
+    generator: None,
+};
+
+const GENERATED: Source = Source {
+    text: include_str!("generated.toml"),
+    ..PLAIN
+};
 
 /// The templates, the one for beginners first.
 const TEMPLATES: &[Source] = &[
@@ -28,43 +49,75 @@ const TEMPLATES: &[Source] = &[
         name: "grid",
         about: "a lattice of cells with gateways and UEs; compares routing protocols",
         text: include_str!("../../../../examples/grid.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "chain",
         about: "nodes in a line, and the window of one download",
         text: include_str!("../../../../examples/chain.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "graph",
         about: "nodes and links listed one by one",
         text: include_str!("../../../../examples/graph.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "sites",
         about: "places from a table, joined by radio links",
         text: include_str!("sites.toml"),
         files: &[("sites.csv", include_str!("sites.csv"))],
+        ..PLAIN
     },
     Source {
-        name: "generated",
+        name: "tree",
+        about: "a complete tree of eNodeBs below a gateway",
+        generator: Some(Generator {
+            topology: "kind = \"tree\"\nbranching = 3\ndepth = 2",
+            root: "enb1",
+        }),
+        ..GENERATED
+    },
+    Source {
+        name: "ring-tree",
+        about: "a tree of sites with short extra links, which close rings",
+        generator: Some(Generator {
+            topology: "kind = \"ring_tree\"\nrows = 4\ncolumns = 4\nroot = 6",
+            root: "enb6",
+        }),
+        ..GENERATED
+    },
+    Source {
+        name: "diamond",
+        about: "four nodes with two equal paths",
+        generator: Some(Generator {
+            topology: "kind = \"diamond\"",
+            root: "source",
+        }),
+        ..GENERATED
+    },
+    Source {
+        name: "scattered",
         about: "random places, linked with their neighbours",
-        text: include_str!("generated.toml"),
-        files: &[],
+        generator: Some(Generator {
+            topology: "kind = \"scattered\"\nnodes = 16\nspacing = \"300 m\"\n\
+                       links = { rule = \"gabriel\" }",
+            root: "enb1",
+        }),
+        ..GENERATED
     },
     Source {
         name: "lte",
         about: "an LTE cell with three UEs",
         text: include_str!("../../../../examples/lte_cell.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "wifi",
         about: "routers with 802.11 radios at random places",
         text: include_str!("../../../../examples/wifi_cells.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "wifi-mesh",
@@ -74,24 +127,26 @@ const TEMPLATES: &[Source] = &[
             "sites.csv",
             include_str!("../../../../examples/wifi_mesh/sites.csv"),
         )],
+        ..PLAIN
     },
     Source {
         name: "multipath",
         about: "a mesh with several radios a node, and traffic over many paths",
         text: include_str!("../../../../examples/multipath_mesh/scenario.toml"),
-        files: &[],
+        ..PLAIN
     },
     Source {
         name: "trace",
         about: "a phone whose link follows a recorded trace",
         text: include_str!("trace.toml"),
         files: &[("rates.csv", include_str!("rates.csv"))],
+        ..PLAIN
     },
     Source {
         name: "slotted",
         about: "the slotted model of backpressure, without packets on wires",
         text: include_str!("../../../../examples/slotted_downlink.toml"),
-        files: &[],
+        ..PLAIN
     },
 ];
 
@@ -118,6 +173,12 @@ pub fn template(catalogue: Catalogue, name: &str) -> Option<Template> {
         .chain(lines)
         .flat_map(|line| [line, "\n"])
         .collect();
+    if let Some(Generator { topology, root }) = source.generator {
+        text = text
+            .replace("@NAME", name)
+            .replace("@TOPOLOGY", topology)
+            .replace("@ROOT", root);
+    }
     text = comments::with_choices(catalogue, &text);
     let files = source.files;
     Some(Template { text, files })
