@@ -47,7 +47,7 @@ playground: $(VENV)/.installed
 	$(BIN)/python playground/build.py target/playground
 	@echo "target/playground/index.html"
 
-# The playground against the native simulator in Node, and its page in Chromium. Node, npm and
+# The playground against the native simulator in Node, and its page and that of a report in Chromium. Node, npm and
 # Chromium have to be there; CHROMIUM names the browser.
 test-playground: playground $(VENV)/.installed-dev
 	cargo fmt --manifest-path playground/engine/Cargo.toml --check
@@ -56,6 +56,8 @@ test-playground: playground $(VENV)/.installed-dev
 	$(BIN)/pytest tests/python/test_playground.py
 	npm install --prefix playground/tests --no-package-lock --no-audit --no-fund --silent
 	node playground/tests/browser.mjs target/playground
+	$(BIN)/backlane campaign run playground/tests/report.toml --out target/report-page --quiet
+	node playground/tests/report.mjs target/report-page/report.html
 
 # The documentation as a site, target/site/index.html; the first warning or dead link fails the build.
 # It needs Python 3.11 or newer and fetches nothing. See docs/site/conf.py.

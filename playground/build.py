@@ -114,7 +114,8 @@ def build(folder: Path) -> None:
     web = ROOT / "python" / "backlane" / "report" / "web"
     script = (web / "uplot.js").read_text(encoding="utf-8")
     (folder / "uplot.js").write_text(f"{script}\nexport default uPlot;\n", encoding="utf-8")
-    shutil.copyfile(web / "uplot.css", folder / "uplot.css")
+    for name in ("charts.js", "dom.js", "map.js", "map.css", "tables.js", "uplot.css"):
+        shutil.copyfile(web / name, folder / name)
     shutil.copyfile(web / "uplot.LICENSE", folder / "uplot.LICENSE")
     shutil.copyfile(engine, folder / "engine.wasm")
     (folder / "examples.json").write_text(json.dumps(examples()), encoding="utf-8")

@@ -1,6 +1,6 @@
 // Explorable explanations: sliders that run the simulator. A page of this kind has
 // <body data-topic="…">; its texts are in the page, its scenario and readings here.
-import { charts } from './charts.js';
+import { charts } from './series.js';
 import { $, make, short } from './dom.js';
 import { average } from './measures.js';
 import { Crew, Desk } from './pool.js';

@@ -1,12 +1,13 @@
 // The page: a scenario is edited and checked, run on all cores, and its results are shown.
-import { charts } from './charts.js';
+import { charts } from './series.js';
 import { $, make, save, short } from './dom.js';
 import { Editor } from './editor.js';
-import { map } from './map.js';
+import { map } from './network.js';
 import { measured, ranking } from './measures.js';
 import { Crew, Desk } from './pool.js';
 import { questionOf } from './questions.js';
 import { MOST_CHARACTERS, packed, unpacked } from './share.js';
+import { tips } from './tables.js';
 
 /** The name of the scenario in diagnostics and commands. */
 const FILE = 'scenario.toml';
@@ -451,6 +452,7 @@ $('link').addEventListener('click', async () => {
     tell('The link is in the address bar.');
   }
 });
+tips(document.body);
 addEventListener('hashchange', () => open(location.hash));
 
 function tell(text) {

@@ -40,6 +40,11 @@ class Objective:
         return "lowest" if self.lowest else "highest"
 
     @property
+    def axis(self) -> tuple[str, float]:
+        """The unit of an axis, and the factor to it."""
+        return ("Mbit/s", 1e-6) if self.unit == "bit/s" else (self.unit, 1.0)
+
+    @property
     def counts_unfinished(self) -> bool:
         """Whether a flow that did not finish enters with a lower bound."""
         return self.word in ("finish", "p95_finish")

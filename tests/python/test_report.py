@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import hashlib
 import json
 import math
 import re
@@ -18,13 +20,17 @@ import backlane
 from backlane import report
 from backlane.files import checksum
 from backlane.objectives import OBJECTIVES, seconds_interval
+from backlane.report import colors, script
 from backlane.report.contenders import choices
+from backlane.report.explore import explored
 from backlane.report.html import Page, Table
 from backlane.report.judge import judge, sentence
 from backlane.report.series import thin
 from backlane.stats import Interval
 from backlane.text import listed
 
+SVG = "'http://www.w3.org/2000/svg'"
+"""The name space of elements that the script draws."""
 NAMESPACE = re.compile(r'xmlns(?::\w+)?="https?://[^"]*"')
 
 
@@ -34,11 +40,90 @@ def summary(done: Path, tmp_path_factory: pytest.TempPathFactory) -> report.Summ
 
 
 def test_the_page_refers_to_nothing_outside(summary: report.Summary) -> None:
-    text = NAMESPACE.sub("", summary.path.read_text())
+    text = NAMESPACE.sub("", summary.path.read_text()).replace(SVG, "")
+    text = re.sub(r"/\*!.*?\*/", "", text)
     assert "http://" not in text
     assert "https://" not in text
-    assert not re.search(r"<(script|link|iframe|img)\b", text)
+    assert not re.search(r"<(link|iframe|img)\b", text)
     assert "@import" not in text
+    assert "import " not in text.partition("<script>")[2]
+
+
+def test_the_page_allows_its_own_script_and_no_other(summary: report.Summary) -> None:
+    text = summary.path.read_text()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    (data, code) = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "unsafe-eval" not in policy
+    assert not re.search(r" on[a-z]+=", text.partition("<script")[0])
+    found = json.loads(data)
+    assert [network["name"] for network in found["networks"]] == ["small"]
+
+
+def test_names_cannot_end_the_data_of_the_script() -> None:
+    text = script.json_text({"name": "</script><!--<script>&\u2028"})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"name": "</script><!--<script>&\u2028"}
+
+
+def test_modules_of_the_script_declare_different_names() -> None:
+    declared = re.findall(r"^(?:async )?(?:const|let|function|class) (\w+)", script.script(), re.M)
+    assert len(declared) > 20
+    assert len(set(declared)) == len(declared)
+
+
+def test_the_measure_that_ranks_has_its_figure(summary: report.Summary) -> None:
+    for number, verdict in enumerate(summary.verdicts):
+        file = summary.path.parent / "figures" / f"small-ranking-{number + 1}.csv"
+        rows = list(csv.DictReader(file.open()))
+        assert [row["contender"] for row in rows] == [one.name for one in verdict.standings]
+        assert [float(row["mean_s"]) for row in rows] == [
+            one.value.mean for one in verdict.standings
+        ]
+
+
+def test_a_figure_for_print_names_its_source(summary: report.Summary) -> None:
+    folder = summary.path.parent / "figures"
+    files = sorted(folder.glob("*.pdf"))
+    assert len(files) == len(list(folder.glob("*.png")))
+    found = str(summary.networks[0].results.manifest["scenario_hash"])[:16]
+    for file in files:
+        assert b"n = 4 seeds" in file.read_bytes()
+        assert found.encode() in file.read_bytes()
+
+
+def test_a_replay_has_the_load_and_the_failure_of_each_link(tmp_path: Path, cli: Cli) -> None:
+    """A link of 10 Mbit/s is full, then down, then full; a sample every 250 ms."""
+    file = tmp_path / "down.toml"
+    file.write_text(
+        'name = "down"\nduration = "2 s"\nflow = [{ kind = "udp", from = "enb1", to = "enb2", '
+        'rate = "12 Mbit/s", packet_size = "1000 B" }]\n'
+        'failure = [{ link = "enb1-enb2", at = "500 ms", until = "1500 ms" }]\n'
+        'record = { series = ["queue"], interval = "250 ms" }\n'
+        '[topology]\nkind = "chain"\nnodes = 2\nlink = { rate = "10 Mbit/s", delay = "1 ms", '
+        'queue = "20 kB" }\n'
+    )
+    assert cli("run", file, "--out", tmp_path / "r").code == 0
+    (network,) = report.write([tmp_path / "r"]).networks
+    (one,) = explored(network)["maps"]
+    replay = one["replay"]
+    forth = replay["directions"].index(0)
+    assert replay["times"] == [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75]
+    assert replay["capacity"][forth] == [100, 0, 0, 0, 0, 100, 100]
+    assert replay["use"][forth][2:5] == [0, 0, 0]
+    assert replay["use"][forth][6] == 100
+    mean, _, busiest, _ = one["loads"][0]
+    assert 480 <= mean <= 520
+    assert mean <= busiest <= 1000
+
+
+def test_colours_belong_to_protocols() -> None:
+    first = colors.assigned(["OLSR, cubic", "OLSR, bbr", "bp-mr/flow, cubic", "something"])
+    second = colors.assigned(["per flow", "olsr"])
+    assert first["OLSR, cubic"] == second["olsr"]
+    assert first["bp-mr/flow, cubic"] == second["per flow"]
+    assert len(set(first.values())) == 4
 
 
 def test_downloads_in_the_page_are_the_files_next_to_it(summary: report.Summary) -> None:

@@ -13,7 +13,8 @@ from PIL import Image, ImageColor
 
 from backlane import cost
 from backlane.errors import BacklaneError
-from backlane.report.figures import PALETTE, PAPER
+from backlane.report.colors import PALETTE
+from backlane.report.figures import PAPER
 from backlane.studies import age, catalogue, figures, metrics, pictures, rules, runs, terms
 from backlane.studies import claims as judging
 from backlane.studies import study as reading

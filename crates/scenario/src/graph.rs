@@ -119,6 +119,10 @@ fn node(node: &Placed) -> Table {
         push(&mut row, "x", Value::Text(x.to_string()), false);
         push(&mut row, "y", Value::Text(y.to_string()), false);
     }
+    if let Some((latitude, longitude)) = node.geographic_deg {
+        push(&mut row, "latitude", Value::Number(latitude), false);
+        push(&mut row, "longitude", Value::Number(longitude), false);
+    }
     if let Some(channels) = &node.channels {
         push(&mut row, "channels", wifi::channels_value(channels), false);
     }

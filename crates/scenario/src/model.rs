@@ -236,6 +236,8 @@ pub struct Node {
     /// East and north of the origin, in metres; generators count y downwards on a grid, so row
     /// 1 has y = 0.
     pub position_m: Option<(f64, f64)>,
+    /// Latitude and longitude in degrees.
+    pub geographic_deg: Option<(f64, f64)>,
     /// The channels of its radios, each once; without [`Scenario::wifi`] it has none.
     pub channels: Vec<u8>,
 }

@@ -238,6 +238,83 @@ fn a_link_between_sites_takes_the_time_of_light_in_air_over_its_length() {
 }
 
 #[test]
+fn a_recorded_link_has_its_own_rate_and_its_queue_follows_from_it() {
+    let links = "links = { rule = \"recorded\", file = \"files/rates.csv\" }\n";
+    let link = "link = { rate = \"1 Gbit/s\", delay = \"2 ms\", queue = \"1 bdp\" }\n";
+    let sites = built(&format!(
+        "kind = \"sites\"\nfile = \"files/good.csv\"\n{links}{link}"
+    ));
+    let of = |link: &Link| {
+        let wire = link.wire().unwrap();
+        let QueueLimit::Bytes(bytes) = wire.queue.limit else {
+            panic!("a limit in bytes");
+        };
+        (wire.rate.as_bps(), bytes.get())
+    };
+    // rate · 2 · delay / 8
+    assert_eq!(of(&sites.links[0]), (12_500_000, 6_250));
+    assert_eq!(of(&sites.links[1]), (1_000_000_000, 500_000));
+}
+
+/// A graph of two nodes with these places.
+fn placed(a: &str, b: &str) -> String {
+    let link =
+        "a = \"enb1\", b = \"enb2\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = \"9 kB\"";
+    format!(
+        "kind = \"graph\"\nnode = [{{ id = \"enb1\", {a} }}, {{ id = \"enb2\", {b} }}]\n\
+         link = [{{ {link} }}]\n"
+    )
+}
+
+#[test]
+fn nodes_of_a_graph_on_the_earth_are_projected_about_their_middle() {
+    let degrees = |at: (f64, f64)| format!("latitude = {}, longitude = {}", at.0, at.1);
+    let graph = built(&placed(&degrees((50.0, 8.0)), &degrees((51.0, 8.0))));
+    // One degree of latitude on a sphere of the mean radius 6371.0088 km.
+    let half_m = 6_371_008.8 * std::f64::consts::PI / 360.0;
+    let [a, b] = [0, 1].map(|node: usize| graph.nodes[node].position_m.unwrap());
+    assert!((a.1 + half_m).abs() < 0.01 && (b.1 - half_m).abs() < 0.01);
+    assert!(a.0.abs() < 0.01 && b.0.abs() < 0.01);
+    assert_eq!(graph.nodes[1].geographic_deg, Some((51.0, 8.0)));
+
+    // A place on the plane that is given stays.
+    let both = "x = \"0 m\", y = \"7 m\", ".to_owned() + &degrees((50.0, 8.0));
+    let graph = built(&placed(&both, &degrees((51.0, 8.0))));
+    assert_eq!(graph.nodes[0].position_m, Some((0.0, 7.0)));
+}
+
+#[test]
+fn places_of_a_graph_are_whole_and_of_one_kind() {
+    let refused = |a: &str, b: &str| {
+        let topology = placed(a, b);
+        let flow =
+            "[[flow]]\nkind = \"udp\"\nfrom = \"enb1\"\nto = \"enb2\"\nrate = \"1 Mbit/s\"\n";
+        let text = format!("duration = \"10 s\"\n[topology]\n{topology}{flow}");
+        plan(&text, "scenario.toml", &[], None)
+            .unwrap_err()
+            .to_string()
+    };
+    let half = refused("latitude = 50.0", "latitude = 51.0, longitude = 8.0");
+    assert!(
+        half.contains("S011") && half.contains("no longitude"),
+        "{half}"
+    );
+    let mixed = refused(
+        "x = \"0 m\", y = \"0 m\"",
+        "latitude = 51.0, longitude = 8.0",
+    );
+    assert!(
+        mixed.contains("S011") && mixed.contains("\"enb1\""),
+        "{mixed}"
+    );
+    let beyond = refused(
+        "latitude = 91.0, longitude = 8.0",
+        "latitude = 51.0, longitude = 8.0",
+    );
+    assert!(beyond.contains("latitude"), "{beyond}");
+}
+
+#[test]
 fn recorded_links_keep_their_recorded_length_and_are_joined_to_one_piece() {
     let links = "links = { rule = \"recorded\", file = \"../../../../examples/real_backhaul/links.csv\" }\n";
     let link = "link = { rate = \"1 Gbit/s\", queue = \"50 kB\" }\n";

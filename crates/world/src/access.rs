@@ -64,6 +64,7 @@ impl Builder<'_> {
                 id,
                 kind: "ue",
                 position_m: self.nodes[enodeb.index()].position_m,
+                geographic_deg: None,
                 attached_to: Some(enodeb),
             });
         }

@@ -273,6 +273,7 @@ impl Builder<'_> {
                 id: node.id.clone(),
                 kind: node.kind.name(),
                 position_m: node.position_m,
+                geographic_deg: node.geographic_deg,
                 attached_to: None,
             });
         }
@@ -471,6 +472,7 @@ impl Builder<'_> {
             warm_up,
             sampler,
             carried_in_warm_up: None,
+            busiest: None,
             failures,
             others: None,
             whole: Whole::OneThread,

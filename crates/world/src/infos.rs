@@ -7,6 +7,7 @@ pub(crate) struct NodeInfo {
     pub id: String,
     pub kind: &'static str,
     pub position_m: Option<(f64, f64)>,
+    pub geographic_deg: Option<(f64, f64)>,
     pub attached_to: Option<NodeId>,
 }
 

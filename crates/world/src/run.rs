@@ -13,6 +13,7 @@ use crate::capture::Captures;
 use crate::error::BuildError;
 use crate::guard::{self, ModelPanic};
 use crate::models::Models;
+use crate::outcome::busiest::Busiest;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
 use crate::regions::{Others, Team};
@@ -128,6 +129,10 @@ impl World {
         let steps_per_event = 1 + (self.routers + ues) as u64 / NODES_PER_STEP;
         let mut ends = Ends::of(&self.simulation.application);
         let mut now = SimTime::ZERO;
+        if self.warm_up == SimTime::ZERO {
+            let nothing = vec![Carried::default(); self.links.len()];
+            self.busiest = Some(Busiest::since(now, nothing));
+        }
         loop {
             let next_change = self.failures.next_change();
             let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
@@ -136,6 +141,7 @@ impl World {
                 .min(next_change)
                 .min(traffic_begins)
                 .min(ends.next_look(now))
+                .min(self.busiest.as_ref().map_or(SimTime::MAX, Busiest::next))
                 .min(self.end);
             let captures = &self.captures;
             team.run(&mut self.simulation, until, |simulation| {
@@ -146,6 +152,14 @@ impl World {
             })?;
             now = until;
             let mut parts = team.parts(&mut self.simulation);
+            let mut steps = 1;
+            if let Some(busiest) = &mut self.busiest
+                && until == busiest.next()
+            {
+                let carried = Carried::all(&mut parts, self.wifi.as_ref(), until);
+                busiest.note(parts.first().network.links(), carried);
+                steps += self.links.len() as u64;
+            }
             if until == ends.next_look {
                 for part in parts.all() {
                     ends.note(part.application.take_ended());
@@ -157,10 +171,10 @@ impl World {
             if until == self.end {
                 return Ok((Ended::TimeLimit, until));
             }
-            let mut steps = 1;
             if in_warm_up && until == traffic_begins {
                 let carried = Carried::all(&mut parts, self.wifi.as_ref(), until);
                 steps += carried.len() as u64;
+                self.busiest = Some(Busiest::since(until, carried.clone()));
                 self.carried_in_warm_up = Some(carried);
             }
             if until == next_change {

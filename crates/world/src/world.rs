@@ -10,6 +10,7 @@ use backlane_wifi::Wifi;
 use crate::capture::Captures;
 use crate::failures::Failures;
 use crate::infos::{FlowInfo, LinkInfo, NodeInfo};
+use crate::outcome::busiest::Busiest;
 use crate::outcome::carried::Carried;
 use crate::outcome::sampler::Sampler;
 use crate::ran::Radio;
@@ -30,6 +31,8 @@ pub struct World {
     pub(crate) sampler: Sampler,
     /// The counters of each link direction at the end of the warm-up; `None` without one.
     pub(crate) carried_in_warm_up: Option<Vec<Carried>>,
+    /// From the end of the warm-up on.
+    pub(crate) busiest: Option<Busiest>,
     pub(crate) failures: Failures,
     /// The regions that other threads run.
     pub(crate) others: Option<Others>,

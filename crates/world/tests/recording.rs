@@ -252,3 +252,20 @@ fn building_and_finishing_a_large_world_ends_when_it_is_asked_to() {
         );
     }
 }
+
+/// A link of 1 Mbit/s carries 250 kbit/s, and all that it can in the third second.
+#[test]
+fn the_busiest_second_is_the_share_of_one_second() {
+    let text = "duration = \"4 s\"
+topology = { kind = \"chain\", nodes = 2, link = { rate = \"1 Mbit/s\", delay = \"1 us\", queue = \"1 MB\" } }
+flow = [
+  { kind = \"udp\", from = \"enb1\", to = \"enb2\", rate = \"250 kbit/s\", packet_size = \"500 B\" },
+  { kind = \"udp\", from = \"enb1\", to = \"enb2\", rate = \"5 Mbit/s\", packet_size = \"500 B\", size = \"93750 B\", start = \"2 s\" },
+]
+";
+    let table = run(text, 1, None).links;
+    let busiest = common::floats(&table, "busiest_second")[0].unwrap();
+    let mean = common::floats(&table, "utilisation")[0].unwrap();
+    assert!((0.95..=1.0).contains(&busiest), "{busiest}");
+    assert!((0.50..0.60).contains(&mean), "{mean}");
+}

@@ -131,9 +131,11 @@ def figure_count(folders: Sequence[str | Path]) -> int:
         contenders = {tuple(cell[key] for key in keys) for cell in results.cells}
         # A map, and one of the channels of a mesh.
         maps = 1 + results.has("wifi")
+        conditions = len(results.cells) // max(len(contenders), 1)
         # The round-trip time and fairness; the finish time if flows have a size.
         means = 2 + results.flows.get_column("size_bytes").is_not_null().any()
-        count += means + len(contenders) * maps + series.count(results, len(contenders))
+        count += means + conditions + len(contenders) * maps
+        count += series.count(results, len(contenders))
     return count
 
 
@@ -143,3 +145,5 @@ def _write_figures(folder: Path, drawn: Sequence[Drawn]) -> None:
         write_bytes(folder / f"{one.key}.png", one.png)
         write_text(folder / f"{one.key}.svg", '<?xml version="1.0" encoding="utf-8"?>\n' + one.svg)
         write_text(folder / f"{one.key}.csv", one.csv)
+        if one.pdf:
+            write_bytes(folder / f"{one.key}.pdf", one.pdf)

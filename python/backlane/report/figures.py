@@ -1,8 +1,8 @@
 """The figures of a report: drawn once, narrow enough for a phone.
 
-Every figure is a `Drawn`: SVG, PNG and the numbers as CSV. The colours of text, lines and
-series are taken from a small set, so that the page can exchange them for its dark scheme.
-Series colours are those of Okabe and Ito (2008), which are distinct for any colour vision.
+Every figure is a `Drawn`: SVG, PNG, PDF and the numbers as CSV. The colours of text, lines and
+series are taken from a small set, so that the page can exchange them for its dark scheme; those of
+contenders are of `colors`.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ import csv
 import io
 import math
 import re
+import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from backlane.report.colors import PALETTE, TINTS, assigned
 from backlane.stats import UNIT, mean_candlestick, mean_interval, paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from backlane.measures import FlowMeasures
     from backlane.report.data import CellData, Network
+    from backlane.report.judge import Verdict
     from backlane.stats import Candlestick
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6bb0")
-"""Okabe-Ito without black and yellow, which vanish on one of the backgrounds."""
 INK = "#1c1e21"
 """Text and axes."""
 FAINT = "#c8ccd1"
@@ -45,6 +47,25 @@ _FORMULAE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """First characters of cells that spreadsheets execute (OWASP, "CSV Injection")."""
 
 
+Line: TypeAlias = "tuple[Sequence[float], Sequence[float]]"
+"""Times and values."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a group of a figure shows.
+
+    Attributes:
+        contender: its name.
+        condition: its name; empty without conditions.
+        text: the numbers, for readers who point at it.
+    """
+
+    contender: str
+    condition: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A finished figure.
@@ -55,7 +76,12 @@ class Drawn:
         reading: one sentence on what it shows.
         svg: without XML declaration and metadata.
         png: at 200 dots per inch.
+        pdf: with the title above the drawing and the source of the numbers below; empty for a
+            figure without a source.
         csv: the numbers in it.
+        marks: for groups of the SVG, by id, what they show.
+        lines: times in seconds and values of each line of a figure over time.
+        unit: of these values.
     """
 
     key: str
@@ -63,7 +89,11 @@ class Drawn:
     reading: str
     svg: str = field(repr=False)
     png: bytes = field(repr=False)
+    pdf: bytes = field(repr=False)
     csv: str = field(repr=False)
+    marks: Mapping[str, Mark] = field(default_factory=dict, repr=False)
+    lines: Mapping[str, Line] = field(default_factory=dict, repr=False)
+    unit: str = ""
 
     def _repr_png_(self) -> bytes:
         """The picture in a notebook."""
@@ -98,6 +128,8 @@ def _settings() -> dict[str, Any]:
         "text.parse_math": False,
         "svg.fonttype": "path",
         "svg.hashsalt": "backlane",
+        # Text that can be searched and set in another font.
+        "pdf.fonttype": 42,
         "path.simplify": True,
     }
 
@@ -110,6 +142,8 @@ def draw(
     paint: Callable[[Figure, Axes], None],
     height_in: float = HEIGHT_IN,
     width_in: float = WIDTH_IN,
+    source: str = "",
+    marks: Mapping[str, Mark] | None = None,
 ) -> Drawn:
     """Paint a figure and export it; the same numbers always give the same bytes.
 
@@ -121,6 +155,8 @@ def draw(
         paint: draws on a figure with one pair of axes.
         height_in: height in inches.
         width_in: width in inches.
+        source: of the numbers; without one there is no PDF.
+        marks: what the groups of the figure show, by the id that their artists have.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -132,12 +168,28 @@ def draw(
         axes = figure.add_subplot()
         paint(figure, axes)
         _plain_powers(figure)
-        png, svg = io.BytesIO(), io.StringIO()
+        png, svg, pdf = io.BytesIO(), io.StringIO(), io.BytesIO()
         # No date and no program version: the bytes depend on the numbers only.
         figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
         figure.set_layout_engine("none")
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    return Drawn(key, title, reading, _clean(svg.getvalue(), title), png.getvalue(), to_csv(rows))
+        if source:
+            _for_print(figure, title, source)
+            about = {"Title": title, "Subject": source, "CreationDate": None, "Creator": None,
+                     "Producer": None}  # fmt: skip
+            figure.savefig(pdf, format="pdf", bbox_inches="tight", metadata=about)
+    return Drawn(
+        key, title, reading, _clean(svg.getvalue(), title), png.getvalue(), pdf.getvalue(),
+        to_csv(rows), marks or {},
+    )  # fmt: skip
+
+
+def _for_print(figure: Figure, title: str, source: str) -> None:
+    """The title above the drawing, and below it where the numbers are from."""
+    height_in = figure.get_size_inches()[1]
+    figure.text(0.01, 1 + 0.06 / height_in, textwrap.fill(title, 60), va="bottom", fontsize=10)
+    figure.text(0.01, -0.06 / height_in, textwrap.fill(source, 84), va="top",
+                fontsize=6.5)  # fmt: skip
 
 
 def _plain_powers(figure: Figure) -> None:
@@ -204,10 +256,20 @@ def color_of(network: Network, contender: str) -> str:
     routing, share one; the axis then distinguishes them.
     """
     names = network.contenders
-    if len(names) > len(PALETTE):
+    if len(names) > len(PALETTE) + len(TINTS):
         names = list(dict.fromkeys(name.split(", ", 1)[0] for name in names))
         contender = contender.split(", ", 1)[0]
-    return PALETTE[names.index(contender) % len(PALETTE)]
+    return assigned(names)[contender]
+
+
+def source_of(network: Network) -> str:
+    """Where the numbers of a figure are from: seeds, scenario and version."""
+    manifest = network.results.manifest
+    return (
+        f"{network.name}; n = {network.seed_count} seeds; scenario "
+        f"{str(manifest.get('scenario_hash'))[:16]}; Backlane {manifest.get('version')}, model "
+        f"{manifest.get('model_version')}"
+    )
 
 
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], least: int = 2) -> None:
@@ -246,6 +308,11 @@ class Metric:
     scale: float
     unit: str
     stick: Callable[[FlowMeasures], Candlestick]
+
+    @property
+    def words(self) -> str:
+        """The unit as it is written."""
+        return self.unit.replace("mbps", "Mbit/s")
 
 
 FINISH_TIME = Metric(
@@ -306,14 +373,31 @@ def stick_numbers(runs: Sequence[Candlestick]) -> list[float]:
 
 
 def paint_sticks(axes: Axes, sticks: Sequence[tuple[float, str, Sequence[float]]]) -> None:
-    """Draw candlesticks: place, colour and the seven `stick_numbers` of each."""
-    for at, color, (low, p20, mean, p80, high, mean_low, mean_high) in sticks:
-        axes.vlines(at, low, high, color=color, linewidth=1.3)
-        axes.bar(at, p80 - p20, 0.72, bottom=p20, color=color, alpha=0.35, linewidth=0)
-        axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1)
-        axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8)
+    """Draw candlesticks: place, colour and the seven `stick_numbers` of each.
+
+    The artists of each have ids from `mark_id`.
+    """
+    for index, (at, color, (low, p20, mean, p80, high, mean_low, mean_high)) in enumerate(sticks):
+        artists = [
+            axes.vlines(at, low, high, color=color, linewidth=1.3),
+            *axes.bar(at, p80 - p20, 0.72, bottom=p20, color=color, alpha=0.35, linewidth=0),
+            *axes.bar(at, p80 - p20, 0.72, bottom=p20, fill=False, edgecolor=color, linewidth=1.1),
+            axes.hlines(mean, at - 0.36, at + 0.36, color=INK, linewidth=1.8),
+        ]
         if not math.isnan(mean_low):
-            axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.0)
+            artists.append(axes.vlines(at, mean_low, mean_high, color=INK, linewidth=2.0))
+        set_marks(index, artists)
+
+
+def set_marks(index: int, artists: Iterable[Artist]) -> None:
+    """Give the artists of a mark ids that `mark_of` maps to its number."""
+    for part, artist in enumerate(artists):
+        artist.set_gid(f"mark-{index}-{part}")
+
+
+def mark_of(gid: str) -> str:
+    """The key in `Drawn.marks` of an id of the SVG."""
+    return gid.rpartition("-")[0]
 
 
 def _candlestick_part(
@@ -324,6 +408,7 @@ def _candlestick_part(
             "minimum", "p20", "mean", "p80", "maximum", "mean_low", "mean_high")), "unfinished"]
     ]  # fmt: skip
     sticks: list[tuple[float, str, list[float]]] = []
+    marks: dict[str, Mark] = {}
     place, ticks, labels = 0.0, [], []
     for condition, names in part:
         first = place
@@ -335,6 +420,9 @@ def _candlestick_part(
                 numbers = [value * metric.scale for value in stick_numbers(runs)]
                 rows.append([condition, name, len(means), *numbers, len(cell.unfinished)])
                 if means:
+                    text = f"{metric.title} of {_named(name, condition)}: {_numbers(numbers)}"
+                    mark = Mark(name, condition, f"{text} {metric.words}")
+                    marks[f"mark-{len(sticks)}"] = mark
                     sticks.append((place, color_of(network, name), numbers))
             place += 1
         ticks.append((first + place - 1) / 2)
@@ -359,6 +447,26 @@ def _candlestick_part(
         _candlestick_reading(rows, metric),
         rows,
         paint,
+        source=source_of(network),
+        marks=marks,
+    )
+
+
+def _named(contender: str, condition: str) -> str:
+    return f"{contender} at {condition}" if condition else contender
+
+
+def _numbers(stick: Sequence[float]) -> str:
+    """A candlestick in words, without its unit."""
+    from backlane.text import number
+
+    low, p20, mean, p80, high, mean_low, mean_high = stick
+    around = "" if math.isnan(mean_low) else (
+        f" [{number(mean_low, like=mean)}, {number(mean_high, like=mean)}]"
+    )  # fmt: skip
+    return (
+        f"mean {number(mean)}{around}, P20 {number(p20)}, P80 {number(p80)}, "
+        f"{number(low)} to {number(high)}"
     )
 
 
@@ -401,7 +509,7 @@ def _candlestick_reading(rows: Sequence[Sequence[Any]], metric: Metric) -> str:
     last = [row for row in known if row[0] == known[-1][0]]
     low, high = min(last, key=lambda row: row[5]), max(last, key=lambda row: row[5])
     where = f"At {last[0][0]} the" if last[0][0] else "The"
-    name, unit = metric.title.lower(), metric.unit.replace("mbps", "Mbit/s")
+    name, unit = metric.title.lower(), metric.words
     if low is high:
         text = f"{where} mean {name} is {number(low[5])} {unit}."
     else:
@@ -413,6 +521,69 @@ def _candlestick_reading(rows: Sequence[Sequence[Any]], metric: Metric) -> str:
     if unfinished:
         text += f" {unfinished} flows did not finish and are not in the boxes."
     return text
+
+
+def ranked(network: Network, verdicts: Sequence[Verdict]) -> list[Drawn]:
+    """The measure that ranks the contenders: mean and interval, and a small dot for each seed."""
+    drawn = []
+    for index, verdict in enumerate(one for one in verdicts if one.network == network.name):
+        drawn.append(_ranked_part(network, verdict, index))
+    return drawn
+
+
+def _ranked_part(network: Network, verdict: Verdict, index: int) -> Drawn:
+    objective = verdict.objective
+    sign = 1 if objective.lowest else -1
+    unit, scale = objective.axis
+    names = [standing.name for standing in verdict.standings]
+    shades = assigned(network.contenders if set(names) <= set(network.contenders) else names)
+    ending = f"_{unit.replace('Mbit/s', 'mbps')}" if unit else ""
+    rows: list[list[Any]] = [["condition", "contender", "verdict", *(
+        f"{name}{ending}" for name in ("mean", "low", "high"))]]  # fmt: skip
+    marks = {}
+    for place, standing in enumerate(verdict.standings):
+        value = standing.value
+        ends = sorted((sign * value.low * scale, sign * value.high * scale))
+        rows.append(
+            [verdict.condition, standing.name, standing.verdict or "best",
+             sign * value.mean * scale, *ends]
+        )  # fmt: skip
+        marks[f"mark-{place}"] = Mark(
+            standing.name, verdict.condition,
+            f"{objective.title} of {_named(standing.name, verdict.condition)}: "
+            f"{verdict.value(standing)}",
+        )  # fmt: skip
+
+    def paint(figure: Figure, axes: Axes) -> None:
+        for place, row in enumerate(rows[1:]):
+            name, (mean, low, high) = row[1], row[3:]
+            artists: list[Artist] = []
+            if not math.isnan(low):
+                artists.append(
+                    axes.hlines(place, low, high, color=shades[name], linewidth=5, alpha=0.45)
+                )
+            artists += axes.plot([mean], [place], "o", color=shades[name], markersize=6)
+            set_marks(place, artists)
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"{objective.title} in {unit}" if unit else objective.title)
+        axes.grid(axis="x")
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+
+    at = f", {verdict.condition}" if verdict.condition else ""
+    return draw(
+        f"{slug(network.name)}-ranking-{index + 1}",
+        f"{objective.title[0].upper()}{objective.title[1:]}, {network.name}{at}",
+        f"Best first: {verdict.best.name} with {verdict.value(verdict.best)} (mean over seeds "
+        "with its 95 % interval).",
+        rows,
+        paint,
+        height_in=1.0 + 0.3 * len(names),
+        source=source_of(network),
+        marks=marks,
+    )
 
 
 def fairness(network: Network) -> list[Drawn]:
@@ -442,6 +613,13 @@ def _fairness_part(
 
     # A line between points implies values between them.
     joined = grouped and len(network.givens) == 1
+    marks = {
+        f"mark-{index}": Mark(row[1], row[0], f"Jain's index of {_named(row[1], row[0])}: "
+                              f"{row[3]:.3f}" + ("" if math.isnan(row[4]) else
+                                                 f" [{row[4]:.3f}, {row[5]:.3f}]"))
+        for index, row in enumerate(rows[1:])
+        if not math.isnan(row[3])
+    }  # fmt: skip
 
     def paint(figure: Figure, axes: Axes) -> None:
         handles = []
@@ -454,12 +632,16 @@ def _fairness_part(
                 [0.0 if math.isnan(row[4]) else row[3] - row[4] for row in mine],
                 [0.0 if math.isnan(row[5]) else row[5] - row[3] for row in mine],
             ]
-            handles.append(
-                axes.errorbar(
-                    at, means, yerr=errors, color=color_of(network, name), fmt="o-" if joined
-                    else "o", markersize=5, linewidth=1.4, elinewidth=1.4, capsize=3,
-                )
-            )  # fmt: skip
+            color = color_of(network, name)
+            if joined:
+                axes.plot(at, means, color=color, linewidth=1.4)
+            for place, mean, below, above, row in zip(at, means, *errors, mine, strict=True):
+                (dot, caps, bars) = axes.errorbar(
+                    [place], [mean], yerr=[[below], [above]], color=color, fmt="o", markersize=5,
+                    elinewidth=1.4, capsize=3,
+                )  # fmt: skip
+                set_marks(rows.index(row) - 1, [dot, *caps, *bars])
+            handles.append(axes.plot([], [], "o-" if joined else "o", color=color)[0])
         lowest = min((row[4] if row[4] == row[4] else row[3] for row in rows[1:]), default=0.0)
         axes.set_ylim(
             math.floor(max(lowest - 0.02, 0.0) * 10) / 10 if lowest == lowest else 0, 1.01
@@ -479,6 +661,8 @@ def _fairness_part(
         _fairness_reading(network, names, rows),
         rows,
         paint,
+        source=source_of(network),
+        marks=marks,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import FAINT, INK, PAPER, Drawn, draw, slug
+from backlane.report.figures import FAINT, INK, PAPER, Drawn, draw, slug, source_of
 from backlane.report.map import Place, color_of, places
 from backlane.text import number
 
@@ -240,6 +240,7 @@ def _graph(network: Network, cell: CellData, links: list[Load], top_bytes: float
         rows,
         paint,
         height_in=min(max(3.2 * tall + 0.95, 2.2), 4.9) + _LEGEND_ROW_IN * legend_rows(links),
+        source=source_of(network),
     )
 
 

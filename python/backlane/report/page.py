@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from backlane.objectives import seconds_interval
 from backlane.report import bounds, figures
-from backlane.report.html import Page, Table
+from backlane.report.explore import explored
+from backlane.report.html import Marked, Page, Table
 from backlane.report.map import maps
 from backlane.report.mesh import graphs
 from backlane.report.series import goodputs, queues, windows
@@ -93,9 +95,11 @@ def build(
         )
     _bounds(page, shares)
     drawn: list[Drawn] = []
-    for network in networks:
+    for index, network in enumerate(networks):
         mine = [v for v in verdicts if v.network == network.name]
-        drawn += _network(page, network, mine, Steps(progress, len(drawn)))
+        marked = Marked(index, network.conditions, network.contenders)
+        drawn += _network(page, network, mine, marked, Steps(progress, len(drawn)))
+    page.data = {"networks": [explored(network) for network in networks]}
     _how(page, networks)
     return page.html(), drawn
 
@@ -127,7 +131,11 @@ def _bounds(page: Page, shares: Mapping[str, Shares]) -> None:
 
 
 def _network(
-    page: Page, network: Network, verdicts: Sequence[Verdict], steps: Steps
+    page: Page,
+    network: Network,
+    verdicts: Sequence[Verdict],
+    marked: Marked,
+    steps: Steps,
 ) -> list[Drawn]:
     heaviest = network.conditions[-1]
     at = f" at {heaviest}" if heaviest else ""
@@ -140,7 +148,6 @@ def _network(
     title = "Finish time, round-trip time, fairness" if finite else "Round-trip time, fairness"
     sections = [
         (title, _BOX_NOTE, times),
-        (f"Link utilisation{at}", "", steps.take(maps(network, heaviest))),
         (f"Channels and load{at}", _GRAPH_NOTE, steps.take(graphs(network, heaviest))),
         (
             f"Over time{at}",
@@ -153,18 +160,24 @@ def _network(
         ),
     ]
     page.heading(f"{network.name}: all cells")
-    page.table(_cells_table(network, verdicts))
+    page.filter(marked.number)
+    drawn = page.figures(steps.take(figures.ranked(network, verdicts)), marked)
+    page.table(_cells_table(network, verdicts, marked))
     _unfinished(page, network)
-    drawn: list[Drawn] = []
+    drawn_maps = steps.take(maps(network, heaviest))
+    if drawn_maps:
+        page.heading(f"{network.name}: map")
+        page.explorer(marked.number)
+        drawn += page.figures(drawn_maps, marked, f"Link utilisation{at} as figures")
     for title, note, found in sections:
         if found:
             page.heading(f"{network.name}: {title[0].lower()}{title[1:]}")
             if note:
                 page.text(note, mute=True)
-            drawn += page.figures(found)
+            drawn += page.figures(found, marked)
     page.heading(f"{network.name}: retransmissions and reordering")
     page.text("Totals over the flows of a run, mean over seeds.", mute=True)
-    page.table(_retransmit_table(network))
+    page.table(_retransmit_table(network, marked))
     if network.results.has("radio"):
         page.heading(f"{network.name}: radio")
         page.text(
@@ -196,12 +209,14 @@ def _over_seeds(cell: CellData, value: Callable[[FlowMeasures], float]) -> list[
     return [one for one in found if not math.isnan(one)]
 
 
-def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
+def _cells_table(network: Network, verdicts: Sequence[Verdict], numbers: Marked) -> Table:
     rows: list[list[str]] = []
+    about: list[tuple[int, int]] = []
     marked: list[int] = []
     best = {(v.condition, name) for v in verdicts for name in v.not_worse}
     for condition in network.conditions:
         for cell in network.at(condition):
+            about += [_about(numbers, cell)] * (1 + len(cell.by_control))
             if (condition, cell.contender) in best and len(network.contenders) > 1:
                 marked.append(len(rows))
             rows.append([condition or "–", cell.contender, *_cell_row(list(cell.by_seed.values()))])
@@ -216,7 +231,15 @@ def _cells_table(network: Network, verdicts: Sequence[Verdict]) -> Table:
         rows,
         text_columns=2,
         marked=marked,
+        caption="Means over seeds with 95 % intervals; the best, and those not worse, are marked.",
+        network=numbers.number,
+        about=about,
     )  # fmt: skip
+
+
+def _about(numbers: Marked, cell: CellData) -> tuple[int, int]:
+    """The numbers of a cell's condition and contender."""
+    return numbers.conditions.index(cell.condition), numbers.contenders.index(cell.contender)
 
 
 def _cell_row(runs: Sequence[FlowMeasures]) -> list[str]:
@@ -247,22 +270,24 @@ def _unfinished(page: Page, network: Network) -> None:
     page.text(
         "Flows that did not finish are not in the finish times above; the ranking counts each "
         "with the time until the run ended, the least its finish time can be (marked ≥). "
-        f"They are in {len(lacking)} of {len(network.cells)} cells:",
+        f"They are in {len(lacking)} of {len(network.cells)} cells.",
         mute=True,
     )
+    lines = []
     for cell in lacking:
         names = cell.unfinished
         listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
         where = f" at {cell.condition}" if cell.condition else ""
-        page.text(
-            f"{cell.contender}{where}, {len(names)} of {cell.finite_flows}: {listed}.", mute=True
-        )
+        lines.append(f"{cell.contender}{where}, {len(names)} of {cell.finite_flows}: {listed}.")
+    page.details("Which flows", "".join(f'<p class="mute">{escape(line)}</p>\n' for line in lines))
 
 
-def _retransmit_table(network: Network) -> Table:
+def _retransmit_table(network: Network, numbers: Marked) -> Table:
     rows = []
+    about = []
     for condition in network.conditions:
         for cell in network.at(condition):
+            about.append(_about(numbers, cell))
 
             def mean(value: Callable[[FlowMeasures], float], cell: CellData = cell) -> float:
                 return mean_interval(_over_seeds(cell, value)).mean
@@ -289,6 +314,8 @@ def _retransmit_table(network: Network) -> Table:
          "spurious", "reordered", "path changes", "hops"],
         rows,
         text_columns=2,
+        network=numbers.number,
+        about=about,
     )  # fmt: skip
 
 

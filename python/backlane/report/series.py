@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import PALETTE, Drawn, draw, legend, slug
+from backlane.report.colors import PALETTE
+from backlane.report.figures import Drawn, draw, legend, slug, source_of
 from backlane.text import number
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ def _figures(
                 lines,
                 axis,
                 what,
+                source_of(network),
             )
         )
     return drawn
@@ -152,6 +155,7 @@ def _figure(
     lines: dict[str, tuple[list[float], list[float]]],
     axis: str,
     what: str,
+    source: str,
 ) -> Drawn:
     unit = axis.rpartition(" ")[2]
     rows: list[list[Any]] = [[what, "time_s", unit]]
@@ -172,4 +176,5 @@ def _figure(
     peak = max(values)
     at = times[values.index(peak)]
     reading = f"The {what} {name} peaks at {number(peak)} {unit} after {number(at)} s."
-    return draw(key, title, reading, rows, paint)
+    drawn = draw(key, title, reading, rows, paint, source=source)
+    return replace(drawn, lines=lines, unit=unit)

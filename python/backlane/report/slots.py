@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import PALETTE, draw, legend, slug
+from backlane.report.colors import PALETTE
+from backlane.report.figures import draw, legend, slug
 from backlane.report.html import Page, Table
 from backlane.stats import mean_interval
 from backlane.text import number

@@ -7,6 +7,7 @@ axis, and the contenders in each group, with the same colour in all figures of a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -366,10 +367,7 @@ def _network(spec: FigureSpec, runs: Runs) -> Network:
 
 
 def _numbered(spec: FigureSpec, drawn: Sequence[Drawn]) -> list[Drawn]:
-    return [
-        Drawn(f"{spec.id}-{index + 1}", one.title, one.reading, one.svg, one.png, one.csv)
-        for index, one in enumerate(drawn)
-    ]
+    return [replace(one, key=f"{spec.id}-{index + 1}") for index, one in enumerate(drawn)]
 
 
 FORMS: dict[str, Form] = {

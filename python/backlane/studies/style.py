@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from backlane.report.figures import PALETTE
+from backlane.report.colors import assigned
 from backlane.studies.terms import leading_number
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ WIDE_IN = 6.4
 
 
 def colors(names: Sequence[Label]) -> dict[Label, str]:
-    """A colour for each contender."""
-    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+    """A colour for each contender, the one that a report gives it."""
+    by_name = assigned([str(name) for name in names])
+    return {name: by_name[str(name)] for name in names}
 
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

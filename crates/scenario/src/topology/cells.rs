@@ -171,6 +171,7 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
             id: format!("n{}", node + 1),
             kind: NodeKind::Router,
             position: Some(place.position),
+            geographic_deg: None,
             channels: None,
             radios: None,
             span,
@@ -178,7 +179,7 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
     }
     let laid = links
         .into_iter()
-        .map(|(a, b)| (template.link(a, b, None), template.span));
+        .map(|(a, b)| (template.link(a, b, None, None), template.span));
     network.links.extend(laid);
     network.check_wires(&template, problems);
     Some(network)

@@ -17,6 +17,7 @@ fn enodeb(id: String, spacing: Length, x: i64, y: i64, span: Span) -> Placed {
         id,
         kind: NodeKind::Enodeb,
         position: Some((at(x), at(y))),
+        geographic_deg: None,
         channels: None,
         radios: None,
         span,
@@ -25,7 +26,8 @@ fn enodeb(id: String, spacing: Length, x: i64, y: i64, span: Span) -> Placed {
 
 impl Network {
     fn join(&mut self, a: usize, b: usize, template: &Template) {
-        self.links.push((template.link(a, b, None), template.span));
+        self.links
+            .push((template.link(a, b, None, None), template.span));
     }
 
     /// Warns once about the queues of links that are all alike.

@@ -38,6 +38,7 @@ use crate::values::FARTHEST_UM;
 pub(crate) use draws::{SplitMix, is_drawn};
 use network::too_many;
 pub(crate) use network::{Network, Placed};
+use positions::Positions;
 use template::{Template, check_wire, template};
 pub(crate) use template::{check_waiting_time, queue, queue_without_rate};
 
@@ -79,6 +80,7 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
                     id: id.to_owned(),
                     kind,
                     position,
+                    geographic_deg: None,
                     channels: None,
                     radios: None,
                     span,
@@ -103,6 +105,63 @@ pub(crate) fn build(file: &Table, files: &mut Files, problems: &mut Problems) ->
 /// The position of a node section, if both coordinates are given.
 fn position(table: &Table) -> Option<(Length, Length)> {
     Some((table.quantity("x")?, table.quantity("y")?))
+}
+
+/// Latitude and longitude of a node section in degrees, if both are given.
+fn geographic_deg(table: &Table, span: Span, problems: &mut Problems) -> Option<(f64, f64)> {
+    match (table.number("latitude"), table.number("longitude")) {
+        (Some(latitude), Some(longitude)) => Some((latitude, longitude)),
+        (None, None) => None,
+        (latitude, _) => {
+            let [given, missing] = match latitude {
+                Some(_) => ["latitude", "longitude"],
+                None => ["longitude", "latitude"],
+            };
+            let message = format!("the node has a {given} and no {missing}");
+            let place = table.place(given, span);
+            problems.error(
+                Code::MissingKey,
+                place,
+                message,
+                format!("add its {missing}"),
+            );
+            None
+        }
+    }
+}
+
+/// Places the nodes that have latitude and longitude alone on the plane. Where these are mixed with
+/// nodes that have x and y alone, no map has all of them.
+fn project(nodes: &mut [Placed], problems: &mut Problems) {
+    let is_alone = |node: &Placed| node.position.is_none() && node.geographic_deg.is_some();
+    if !nodes.iter().any(is_alone) {
+        return;
+    }
+    let in_metres = |node: &&Placed| node.position.is_some() && node.geographic_deg.is_none();
+    if let Some(node) = nodes.iter().find(in_metres) {
+        problems.error(
+            Code::MissingKey,
+            node.span,
+            format!(
+                "\"{}\" has no latitude and longitude, other nodes have no x and y",
+                node.id
+            ),
+            "give all nodes latitude and longitude, or all of them x and y",
+        );
+        return;
+    }
+    let all: Vec<_> = nodes
+        .iter()
+        .filter_map(|node| node.geographic_deg)
+        .collect();
+    let placed: Vec<_> = nodes
+        .iter_mut()
+        .filter(|node| node.geographic_deg.is_some())
+        .collect();
+    for (node, (x, y)) in placed.into_iter().zip(Positions::Geographic(all).plane()) {
+        let projected = (Length::from_m_f64(x), Length::from_m_f64(y));
+        node.position.get_or_insert(projected);
+    }
 }
 
 /// A list of channels of a normal section, each once.
@@ -143,18 +202,20 @@ fn graph(topology: &Table, problems: &mut Problems) -> Network {
             Some("router") => NodeKind::Router,
             _ => NodeKind::Enodeb,
         };
+        let span = table.place("id", span);
         let position = position(table);
         let channels = table.get("channels").map(|_| channels(table, "channels"));
-        let span = table.place("id", span);
         network.nodes.push(Placed {
             id: id.to_owned(),
             kind,
             position,
+            geographic_deg: geographic_deg(table, span, problems),
             channels,
             radios: table.integer("radios"),
             span,
         });
     }
+    project(&mut network.nodes, problems);
     network
 }
 
@@ -254,7 +315,7 @@ fn add_link(
         problems.error(Code::SelfLink, place, message, "write another node");
         return;
     }
-    let link = template.link(a, b, None);
+    let link = template.link(a, b, None, None);
     check_wire(&link, template, problems);
     network.links.push((link, span));
 }
@@ -432,6 +493,7 @@ pub(crate) fn nodes(network: &Network, channels: &[u8]) -> Vec<Node> {
             id: node.id.clone(),
             kind: node.kind,
             position_m: node.position.map(|(x, y)| (x.as_m_f64(), y.as_m_f64())),
+            geographic_deg: node.geographic_deg,
             channels: match (&node.channels, node.kind) {
                 (Some(own), _) => own.clone(),
                 (None, _) if node.radios == Some(0) => Vec::new(),

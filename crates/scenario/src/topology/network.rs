@@ -21,6 +21,8 @@ pub(crate) struct Placed {
     pub(crate) id: String,
     pub(crate) kind: NodeKind,
     pub(crate) position: Option<(Length, Length)>,
+    /// Latitude and longitude in degrees.
+    pub(crate) geographic_deg: Option<(f64, f64)>,
     /// The channels that the file gives it in particular.
     pub(crate) channels: Option<Vec<u8>>,
     /// The number of radios that the file gives it in particular.

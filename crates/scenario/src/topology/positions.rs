@@ -27,6 +27,14 @@ impl Positions {
         nodes.len()
     }
 
+    /// Latitude and longitude of a node, in degrees.
+    pub(super) fn degrees(&self, node: usize) -> Option<(f64, f64)> {
+        match self {
+            Self::Geographic(nodes) => Some(nodes[node]),
+            Self::Plane(_) => None,
+        }
+    }
+
     /// The distance of two nodes, in metres.
     pub(super) fn distance_m(&self, a: usize, b: usize) -> f64 {
         match self {

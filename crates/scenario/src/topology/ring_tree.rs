@@ -96,6 +96,7 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
             id,
             kind: NodeKind::Enodeb,
             position: Some(*position),
+            geographic_deg: None,
             channels: None,
             radios: None,
             span,
@@ -115,7 +116,7 @@ pub(super) fn build(table: &Table, seed: u64, problems: &mut Problems) -> Option
     for (a, b) in links {
         network
             .links
-            .push((template.link(a, b, None), template.span));
+            .push((template.link(a, b, None, None), template.span));
     }
     network.check_wires(&template, problems);
     Some(network)

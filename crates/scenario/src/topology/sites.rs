@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backlane_units::Length;
+use backlane_units::{Length, Rate};
 
 use super::network::{Network, Placed, too_many};
 use super::positions::Positions;
 use super::rules::{self, Extra, Links};
 use super::template::{Template, check_wire, template};
 use crate::codes::Code;
-use crate::csv::Csv;
+use crate::csv::{Csv, Row};
 use crate::diagnostic::Span;
 use crate::files::Files;
 use crate::model::{Link, NodeKind};
@@ -107,20 +107,47 @@ pub(crate) fn count(source: usize, text: &str, problems: &mut Problems) -> usize
     read(source, text, problems).map_or(0, |sites| sites.names.len())
 }
 
-/// Recorded links: their ends and, if known, their lengths in metres.
+/// A recorded link: its ends, and what the file says of it.
+struct Recorded {
+    ends: (usize, usize),
+    length_m: Option<f64>,
+    rate: Option<Rate>,
+}
+
+/// The fastest rate of a recorded link: that of the key `rate` of links.
+const FASTEST_MBPS: f64 = 1e6;
+
+/// The rate of a row, if it has one.
+fn recorded_rate(row: &Row, column: usize, problems: &mut Problems) -> Option<Rate> {
+    if row.text(column).0.is_empty() {
+        return None;
+    }
+    let rate_mbps = row.number(column, "rate_mbps", FASTEST_MBPS, problems)?;
+    let bps = (rate_mbps * 1e6).round();
+    if bps < 1.0 {
+        let (text, span) = row.text(column);
+        let message = format!("rate_mbps is {text}");
+        let label = "write a rate above 0, or leave the field empty for that of [topology] link";
+        problems.error(Code::CsvRange, span, message, label);
+        return None;
+    }
+    Some(Rate::from_bps(bps as u64))
+}
+
+/// Recorded links.
 fn recorded(
     source: usize,
     text: &str,
     sites: &Sites,
     problems: &mut Problems,
-) -> Option<Vec<(usize, usize, Option<f64>)>> {
+) -> Option<Vec<Recorded>> {
     let csv = Csv::read(text, source, problems);
     let (a, b) = (
         csv.column("site_a", problems),
         csv.column("site_b", problems),
     );
     let (a, b) = (a?, b?);
-    let length = csv.find("length_km");
+    let (length, rate) = (csv.find("length_km"), csv.find("rate_mbps"));
     let index: BTreeMap<&str, usize> = sites
         .names
         .iter()
@@ -167,6 +194,7 @@ fn recorded(
             }
             _ => None,
         };
+        let rate = rate.and_then(|column| recorded_rate(row, column, problems));
         if let (Some(a), Some(b)) = ends {
             if a == b {
                 problems.error(
@@ -176,7 +204,11 @@ fn recorded(
                     "name two sites",
                 );
             } else {
-                links.push((a, b, length_m));
+                links.push(Recorded {
+                    ends: (a.min(b), a.max(b)),
+                    length_m,
+                    rate,
+                });
             }
         }
     }
@@ -201,8 +233,15 @@ fn link_template(table: &Table, rule: &Table, problems: &mut Problems) -> Templa
     template(table)
 }
 
-/// Links, and the lengths in metres of those whose length is not the distance of their ends.
-type Measured = (Links, BTreeMap<(usize, usize), f64>);
+/// Links, and what is recorded of them.
+#[derive(Default)]
+struct Measured {
+    links: Links,
+    /// In metres, where it is not the distance of the ends.
+    lengths: BTreeMap<(usize, usize), f64>,
+    /// Where it is not that of the template.
+    rates: BTreeMap<(usize, usize), Rate>,
+}
 
 /// The links of a file.
 fn recorded_links(
@@ -213,15 +252,17 @@ fn recorded_links(
 ) -> Option<Measured> {
     let span = rule.place("file", Span::default());
     let (source, text) = files.text(rule.text("file")?, span, problems)?;
-    let (mut links, mut lengths) = (Links::new(), BTreeMap::new());
-    for (a, b, length_m) in recorded(source, &text, sites, problems)? {
-        let ends = (a.min(b), a.max(b));
-        if let Some(length_m) = length_m {
-            lengths.insert(ends, length_m);
-        }
-        links.push(ends);
+    let mut measured = Measured::default();
+    for link in recorded(source, &text, sites, problems)? {
+        measured
+            .lengths
+            .extend(link.length_m.map(|length_m| (link.ends, length_m)));
+        measured
+            .rates
+            .extend(link.rate.map(|rate| (link.ends, rate)));
+        measured.links.push(link.ends);
     }
-    Some((links, lengths))
+    Some(measured)
 }
 
 /// The links that a rule gives.
@@ -249,7 +290,10 @@ fn links(
         }
         _ => return recorded_links(rule, sites, files, problems),
     };
-    Some((by_rule, BTreeMap::new()))
+    Some(Measured {
+        links: by_rule,
+        ..Measured::default()
+    })
 }
 
 /// Joins the pieces of a network, with a warning.
@@ -283,7 +327,11 @@ pub(super) fn joined(
     let rule_span = table.place("links", span);
     let template = link_template(table, rule, problems);
     let positions = &sites.positions;
-    let (mut links, lengths) = links(rule, sites, files, problems)?;
+    let Measured {
+        mut links,
+        lengths,
+        rates,
+    } = links(rule, sites, files, problems)?;
     if rule.text("rule")? != "none" && rule.boolean("connect")? {
         connect(&mut links, positions, rule_span, problems);
     }
@@ -292,12 +340,13 @@ pub(super) fn joined(
         return None;
     }
     let mut network = Network::default();
-    for ((id, span), (x, y)) in sites.names.iter().zip(positions.plane()) {
+    for (site, ((id, span), (x, y))) in sites.names.iter().zip(positions.plane()).enumerate() {
         let position = Some((Length::from_m_f64(x), Length::from_m_f64(y)));
         network.nodes.push(Placed {
             id: id.clone(),
             kind: NodeKind::Enodeb,
             position,
+            geographic_deg: positions.degrees(site),
             channels: None,
             radios: None,
             span: *span,
@@ -311,7 +360,7 @@ pub(super) fn joined(
         }
         let length_m = lengths.get(&(a, b)).copied();
         let length_m = length_m.unwrap_or_else(|| positions.distance_m(a, b));
-        let link = template.link(a, b, Some(length_m));
+        let link = template.link(a, b, Some(length_m), rates.get(&(a, b)).copied());
         if shortest
             .as_ref()
             .is_none_or(|shortest| delay(&link) < delay(shortest))

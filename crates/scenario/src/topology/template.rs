@@ -90,8 +90,15 @@ impl Template {
         })
     }
 
-    /// The link between nodes `a` and `b`, which are `length_m` metres apart if known.
-    pub(super) fn link(&self, a: usize, b: usize, length_m: Option<f64>) -> Link {
+    /// The link between nodes `a` and `b`, which are `length_m` metres apart if known. A wire has
+    /// the rate of the template unless it has one of its own.
+    pub(super) fn link(
+        &self,
+        a: usize,
+        b: usize,
+        length_m: Option<f64>,
+        own_rate: Option<Rate>,
+    ) -> Link {
         let medium = match self.medium {
             MediumTemplate::Wifi(radio) => Medium::Wifi(radio),
             MediumTemplate::Wire {
@@ -103,6 +110,7 @@ impl Template {
                 ref capacity,
                 ref impairments,
             } => {
+                let rate = own_rate.unwrap_or(rate);
                 let delay = delay.unwrap_or_else(|| {
                     propagation(length_m.unwrap_or(0.0)).saturating_add(fixed_delay)
                 });

@@ -1,6 +1,6 @@
 //! The counters of a link direction so far, to subtract the warm-up.
 
-use backlane_net::{LinkId, Simulation};
+use backlane_net::{Link, LinkId, Simulation};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
 
@@ -75,4 +75,23 @@ impl Carried {
             airtime_ps: self.airtime_ps - before.airtime_ps,
         }
     }
+}
+
+/// The share of a link direction's capacity that it carried from one instant to another: of the
+/// bits that it could send, or of the air time of its channel.
+pub(crate) fn share(link: &Link, carried: Carried, from: SimTime, to: SimTime) -> f64 {
+    let span_s = to.saturating_since(from).as_secs_f64();
+    if span_s <= 0.0 {
+        return 0.0;
+    }
+    let share = match link.capacity() {
+        Some((capacity, origin)) => {
+            let offered_until = |at: SimTime| capacity.offered_bytes(at.saturating_since(origin));
+            let offered_bytes = offered_until(to) - offered_until(from);
+            carried.bytes as f64 / offered_bytes.max(1) as f64
+        }
+        None if link.is_over_medium() => carried.airtime_ps as f64 / 1e12 / span_s,
+        None => carried.bytes as f64 * 8.0 / link.rate().as_bps() as f64 / span_s,
+    };
+    share.min(1.0)
 }

@@ -5,8 +5,8 @@ use backlane_net::{LinkId, NodeId, Router};
 use backlane_record::{Rows, Table, table};
 use backlane_units::SimTime;
 
-use super::carried::Carried;
-use super::{STEPS_PER_ROW, mesh};
+use super::STEPS_PER_ROW;
+use super::carried::{self, Carried};
 use crate::regions::Team;
 use crate::world::World;
 
@@ -34,6 +34,8 @@ table! {
         /// Share of the capacity that was used: of the bits that the link could send, of the air
         /// time of its channel, or of the resource blocks of a cell.
         utilisation: f64, "1";
+        /// That share in the busiest second; null for cells, and in runs shorter than a second.
+        busiest_second: Option<f64>, "1";
         /// Mean backlog.
         queue_mean_bytes: Option<f64>, "B";
         /// Largest backlog since the start of the run.
@@ -55,6 +57,10 @@ table! {
         x_m: Option<f64>, "m";
         /// Position at the start.
         y_m: Option<f64>, "m";
+        /// Latitude, of a node that the scenario places on the earth.
+        latitude_deg: Option<f64>, "deg";
+        /// Longitude of such a node.
+        longitude_deg: Option<f64>, "deg";
         /// Router that a host is attached to at the start.
         attach: Option<String>;
         /// Packets dropped by the router's queue.
@@ -78,6 +84,11 @@ pub(super) fn links(
         Carried::all(&mut parts, world.wifi.as_ref(), now)
     };
     let network = &world.simulation.network;
+    if let Some(busiest) = &mut world.busiest
+        && busiest.is_known()
+    {
+        busiest.note(network.links(), carried.clone());
+    }
     for (number, ((info, link), after)) in
         (world.links.iter().zip(network.links()).zip(carried)).enumerate()
     {
@@ -86,28 +97,23 @@ pub(super) fn links(
             Some(before) => after.since(before[number]),
             None => after,
         };
-        let rate_bps = link.rate().as_bps();
         let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
-        let utilisation = match link.capacity() {
-            Some((capacity, origin)) => {
-                let offered_bytes = capacity.offered_bytes(now.saturating_since(origin));
-                carried.bytes as f64 / offered_bytes.max(1) as f64
-            }
-            None if link.is_over_medium() => mesh::airtime_share(carried.airtime_ps, span_s),
-            None => mean(carried.bytes as f64 * 8.0 / rate_bps as f64),
-        };
         let radios = world.wifi.as_ref();
         let channel = radios.and_then(|radios| radios.channel(LinkId(number as u32)));
         rows.push(LinkRow {
             from: info.from.clone(),
             to: info.to.clone(),
-            rate_bps: Some(rate_bps),
+            rate_bps: Some(link.rate().as_bps()),
             delay_s: Some(link.delay().as_secs_f64()),
             bytes: Some(carried.bytes),
             packets: carried.packets,
             drops: carried.drops,
             marks: carried.marks,
-            utilisation: utilisation.min(1.0),
+            utilisation: carried::share(link, carried, world.warm_up, now),
+            busiest_second: world
+                .busiest
+                .as_ref()
+                .and_then(|seconds| seconds.share(number)),
             queue_mean_bytes: Some(mean(carried.queue_area as f64 / 1e12)),
             queue_max_bytes: Some(carried.queue_max_bytes),
             channel: channel.map(u64::from),
@@ -134,6 +140,8 @@ pub(super) fn nodes(
             kind: node.kind,
             x_m: node.position_m.map(|(x, _)| x),
             y_m: node.position_m.map(|(_, y)| y),
+            latitude_deg: node.geographic_deg.map(|(latitude, _)| latitude),
+            longitude_deg: node.geographic_deg.map(|(_, longitude)| longitude),
             attach: node
                 .attached_to
                 .map(|router| world.nodes[router.index()].id.clone()),

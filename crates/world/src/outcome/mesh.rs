@@ -9,8 +9,6 @@ use backlane_units::SimTime;
 use super::STEPS_PER_ROW;
 use crate::world::World;
 
-const PS_PER_S: f64 = 1e12;
-
 table! {
     /// One row for each 802.11 radio, warm-up included.
     pub(super) struct RadioRow in "wifi" {
@@ -157,13 +155,4 @@ pub(super) fn routers(
     } else {
         table
     })
-}
-
-/// The share of `span_s` that frames took of the air.
-pub(super) fn airtime_share(airtime_ps: u128, span_s: f64) -> f64 {
-    if span_s > 0.0 {
-        airtime_ps as f64 / PS_PER_S / span_s
-    } else {
-        0.0
-    }
 }

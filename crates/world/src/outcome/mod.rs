@@ -4,6 +4,7 @@
 
 use backlane_record::Table;
 
+pub(crate) mod busiest;
 pub(crate) mod carried;
 mod coding;
 mod collect;

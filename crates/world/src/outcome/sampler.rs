@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use backlane_engine::Interrupt;
-use backlane_net::LinkId;
+use backlane_net::{Link, LinkId};
 use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
 use backlane_traffic::{Flow, Transport};
@@ -78,6 +78,11 @@ table! {
         queue_bytes: u64, "B";
         /// Packets in the backlog.
         queue_pkts: u64 as Float, "packets";
+        /// Bytes sent since the start of the run.
+        sent_bytes: u64, "B";
+        /// What it can carry: the mean of a capacity over time since the last sample, and zero
+        /// while the link is down.
+        capacity_bps: u64 as Float, "bit/s";
     }
 }
 
@@ -194,11 +199,15 @@ impl Sampler {
             let link = simulation.network.link_mut(*link);
             let queue_bytes = link.backlog_bytes(now) + own.backlog_bytes;
             let queue_pkts = link.backlog_pkts(now) as u64 + own.backlog_pkts;
+            let since = (now.as_ps()).saturating_sub(self.interval.as_ps());
+            let capacity_bps = capacity_bps(link, SimTime::from_ps(since), now);
             self.queue.push(QueueRow {
                 entity: name.clone(),
                 time_s,
                 queue_bytes,
                 queue_pkts,
+                sent_bytes: link.counters().bytes,
+                capacity_bps,
             });
         }
     }
@@ -238,6 +247,20 @@ impl Sampler {
             ("queue", self.queue.table_mut()),
             ("radio", self.radio.table()),
         ]
+    }
+}
+
+/// What a link could carry from one instant to another.
+fn capacity_bps(link: &Link, from: SimTime, to: SimTime) -> u64 {
+    match link.capacity() {
+        _ if !link.up() => 0,
+        Some((capacity, origin)) => {
+            let offered_until = |at: SimTime| capacity.offered_bytes(at.saturating_since(origin));
+            let offered_bytes = offered_until(to) - offered_until(from);
+            let span_s = to.saturating_since(from).as_secs_f64();
+            (offered_bytes as f64 * 8.0 / span_s) as u64
+        }
+        None => link.rate().as_bps(),
     }
 }
 

@@ -452,7 +452,7 @@ pub(crate) static SITE_RULE: Section = Section {
                     "file",
                     Kind::Text,
                     Required,
-                    "CSV with site_a, site_b and, if known, length_km; relative to the scenario.",
+                    "CSV with site_a, site_b and, if known, length_km and rate_mbps, which is then the rate of the link; relative to the scenario.",
                 )],
             },
         ],
@@ -479,6 +479,24 @@ pub(crate) static NODE: Section = Section {
             POSITION,
             Optional,
             "North of the origin; downwards for generators in rows.",
+        ),
+        key(
+            "latitude",
+            Kind::Number {
+                min: -90.0,
+                max: 90.0,
+            },
+            Optional,
+            "Latitude in degrees. Nodes without x and y are put on a plane by the equirectangular projection about their middle.",
+        ),
+        key(
+            "longitude",
+            Kind::Number {
+                min: -180.0,
+                max: 180.0,
+            },
+            Optional,
+            "Longitude in degrees.",
         ),
         key(
             "channels",
