@@ -52,7 +52,7 @@ def small_scenario(folder: Path) -> Path:
     from backlane import _native
 
     file = folder / "chain.toml"
-    file.write_text(_native.template("chain"), encoding="utf-8")
+    file.write_text(_native.template("chain")[0], encoding="utf-8")
     return file
 
 
@@ -73,7 +73,7 @@ def campaign_wall_s(folder: Path, workers: int) -> float:
     """Wall time of a campaign of 16 equal runs."""
     from backlane import _native
 
-    grid = _native.template("grid").split("[sweep]")[0] + "[sweep]\nseeds = 16\n"
+    grid = _native.template("grid")[0].split("[sweep]")[0] + "[sweep]\nseeds = 16\n"
     file = folder / "grid.toml"
     file.write_text(grid, encoding="utf-8")
     out = folder / f"workers{workers}-{time.monotonic_ns()}"
@@ -91,6 +91,9 @@ def main() -> None:
     imported = cpu_s([*python, "-c", "import backlane"])
     print(f"Python itself                      {bare:6.3f} CPU-s")
     print(f"import backlane                    {imported:6.3f} CPU-s")
+    backlane = str(Path(sys.executable).with_name("backlane"))
+    print(f"backlane --version                 {cpu_s([backlane, '--version']):6.3f} CPU-s")
+    print(f"backlane --help                    {cpu_s([backlane, '--help']):6.3f} CPU-s")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = small_scenario(folder)

@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backlane import native
 from backlane.errors import BacklaneError
@@ -98,6 +98,17 @@ class Total:
     def memory_bytes(self) -> int:
         """Memory of the process if every worker has the largest run."""
         return PROCESS_BYTES + self.workers * self.largest.memory_bytes
+
+    def as_dict(self) -> dict[str, Any]:
+        """The cost for ``--json``."""
+        return {
+            "cpu_s": self.cpu_s,
+            "wall_s": self.wall_s,
+            "workers": self.workers,
+            "memory_bytes": self.memory_bytes if self.runs else 0,
+            "disk_bytes": self.disk_bytes,
+            "sampled": self.is_sampled,
+        }
 
 
 @lru_cache(maxsize=4096)

@@ -38,7 +38,7 @@ RESOLVED = "scenario.resolved.toml"
 """The scenario of a single run, every default filled in."""
 
 _RESULTS = (RESOLVED, "series/*.parquet", "capture/*.pcapng", "capture/*/*.pcapng")
-_DRAWN = ("report.html", "figures/*.png", "figures/*.svg", "figures/*.csv")
+_DRAWN = ("report.html", *(f"figures/*.{kind}" for kind in ("png", "svg", "pdf", "csv")))
 _DECIDES = ("kind", "scenario_hash", "model_version", "digest", "runs_finished", "cells")
 """Entries of a manifest that determine the report of the results."""
 

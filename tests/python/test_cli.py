@@ -286,23 +286,51 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
 
 def test_init_does_not_overwrite(tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "a.toml"
-    assert cli("init", "grid", file, "--schema").code == 0
-    assert file.read_text().startswith("#:schema")
-    assert json.loads((tmp_path / "scenario.schema.json").read_text())
-    result = cli("init", "grid", file)
+    assert cli("init", "sites", file).code == 0
+    assert file.read_text().startswith("#:schema ./scenario.schema.json\n")
+    schema = tmp_path / "scenario.schema.json"
+    assert schema.read_text() == cli("schema").out
+    result = cli("init", "sites", file)
     assert result.code == 2
     assert "R011" in result.err
-    assert cli("init", "grid", file, "--force").code == 0
+    file.unlink()
+    result = cli("init", "sites", file)
+    assert "sites.csv" in result.err  # the table is not overwritten either
+    assert not file.exists()
+    schema.unlink()
+    assert cli("init", "sites", file, "--force", "--no-schema").code == 0
+    assert not schema.exists()
 
 
-def test_every_template_passes_the_check(tmp_path: Path, cli: Cli) -> None:
-    for name in cli("init", "--list", "--json").json["templates"]:
-        result = cli("init", name, tmp_path / f"{name}.toml")
-        assert result.code == 0
-        campaign = "[sweep]" in (tmp_path / f"{name}.toml").read_text()
-        assert ("campaign run" in result.err) == campaign
-        result = cli("check", tmp_path / f"{name}.toml")
-        assert result.code == 0, result.err
+TEMPLATES = dict(native.module().template_names())
+
+
+def test_templates_are_listed_with_what_they_describe(cli: Cli) -> None:
+    assert cli("init", "--list", "--json").json["templates"] == list(TEMPLATES)
+    lines = cli("init", "--list").out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == list(TEMPLATES)
+    assert all(about in line for line, about in zip(lines, TEMPLATES.values(), strict=True))
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_passes_the_check_and_runs(name: str, tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "own.toml"
+    made = cli("init", name, file)
+    assert made.code == 0
+    assert all((tmp_path / Path(line).name).is_file() for line in made.out.splitlines())
+    checked = cli("check", file)
+    assert checked.code == 0, checked.err
+    assert "warning" not in checked.err
+    text, is_campaign = file.read_text(), "campaign run" in made.err
+    assert is_campaign == ("\n[sweep]" in text)
+    if is_campaign:
+        # The first of its cells.
+        file.write_text(text[: text.index("\n[sweep]") + 1])
+    ran = cli("run", file, "-o", tmp_path / "results", "--json")
+    assert ran.code == 0, ran.err
+    # A few seconds on any machine.
+    assert ran.json["events"] < 20_000_000
+    assert ran.json["digest"]
 
 
 def test_every_code_is_explained(cli: Cli) -> None:

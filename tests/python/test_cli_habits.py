@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from click.shell_completion import get_completion_class
 from conftest import BASE, Cli
 
 from backlane.cli import app, output
@@ -19,8 +21,6 @@ from backlane.cli.completions import SHELLS
 @pytest.mark.parametrize(
     ("words", "same"),
     [
-        ((), ("--help",)),
-        (("campaign",), ("campaign", "--help")),
         (("help",), ("--help",)),
         (("help", "run"), ("run", "--help")),
         (("help", "campaign", "merge"), ("campaign", "merge", "--help")),
@@ -39,6 +39,16 @@ def test_a_short_way_prints_what_the_long_one_prints(
     assert short.err == ""
     assert short.out == long.out
     assert len(short.out) > 10
+
+
+@pytest.mark.parametrize("words", [(), ("campaign",)], ids=str)
+def test_a_bare_call_shows_the_help_on_stderr_and_exits_2_as_uv_does(
+    words: tuple[str, ...], cli: Cli
+) -> None:
+    bare = cli(*words)
+    assert bare.code == 2
+    assert bare.out == ""
+    assert bare.err == cli(*words, "--help").out
 
 
 @pytest.mark.parametrize(
@@ -129,8 +139,8 @@ def test_progress_is_shown_at_once_if_verbose_and_never_if_quiet(
     output.prepare([])
     assert shown["quiet"] == []
     assert len(shown["verbose"]) == 12
-    # More steps than were announced leave no negative time.
-    assert shown["verbose"][-1] == "work: 12 of 10 runs, about 0 s left"
+    # More steps than were announced raise their number, and leave no negative time.
+    assert shown["verbose"][-1] == "work: 12 of 12 runs, about 0 s left"
     assert len(shown["debug"]) == 1
 
 
@@ -144,6 +154,11 @@ def test_progress_is_shown_at_once_if_verbose_and_never_if_quiet(
         ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, (), False),
         ({"FORCE_COLOR": "1"}, ("--color", "never"), False),
         ({"NO_COLOR": "1"}, ("--color", "always"), True),
+        ({"CLICOLOR_FORCE": "1"}, (), True),
+        ({"CLICOLOR_FORCE": "0"}, (), False),
+        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, (), False),
+        ({"CLICOLOR_FORCE": "1", "CLICOLOR": "0"}, (), True),
+        ({"CLICOLOR": "1"}, (), False),
     ],
     ids=str,
 )
@@ -155,7 +170,7 @@ def test_colours_follow_the_environment_unless_an_option_says_otherwise(
     cli: Cli,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("FORCE_COLOR", "NO_COLOR"):
+    for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -165,11 +180,36 @@ def test_colours_follow_the_environment_unless_an_option_says_otherwise(
     assert ("\x1b[" in table.out) == is_colored
 
 
+@pytest.mark.parametrize(
+    ("environment", "is_colored"),
+    [({}, True), ({"CLICOLOR": "1"}, True), ({"CLICOLOR": "0"}, False), ({"NO_COLOR": "1"}, False)],
+    ids=str,
+)
+def test_a_terminal_has_colours_unless_the_environment_says_otherwise(
+    environment: dict[str, str], is_colored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    output.prepare([])
+    assert output.colored(Terminal()) == is_colored
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_of_completions_calls_the_program(shell: str, cli: Cli) -> None:
     made = cli("completions", shell)
+    if get_completion_class(shell) is None:  # an older click has no PowerShell
+        assert made.code == 2
+        assert "pip install -U click" in made.err
+        return
     assert made.code == 0, made.err
-    assert f"_BACKLANE_COMPLETE={shell}_complete" in made.out
+    assert "_BACKLANE_COMPLETE" in made.out
+    assert f"{shell}_complete" in made.out
 
 
 def completed(*words: str, **more: Any) -> list[str]:
@@ -190,20 +230,61 @@ def test_verbs_and_options_complete() -> None:
     assert completed("campaign", "m") == ["merge"]
     assert {"--seed", "--set"} <= set(completed("run", "--se"))
     assert completed("completions", "f") == ["fish"]
+    assert completed("init", "wifi") == ["wifi", "wifi-mesh"]
+    assert completed("explain", "s01") == [f"S01{digit}" for digit in range(10)]
 
 
-def test_a_bar_of_figures_knows_of_the_maps_of_channels(tmp_path: Path, cli: Cli) -> None:
-    from test_wifi import MESH
+def test_a_dry_run_states_cpu_time_and_disk(single: Path, sweep: Path, cli: Cli) -> None:
+    folder = single.parent / "none"
+    for words in (
+        ("run", single, "-o", folder, "--dry-run"),
+        ("campaign", "run", sweep, "-o", folder, "--dry-run"),
+        ("plan", sweep, "-o", folder),
+    ):
+        said = cli(*words)
+        assert said.code == 0, said.err
+        assert "of CPU time" in said.out + said.err
+        assert "on disk" in said.out + said.err
+        found = cli(*words, "--json").json
+        assert found["cpu_s"] > 0
+        assert found["disk_bytes"] > 0
+        assert found["memory_bytes"] > 0
+        assert not folder.exists()
+    # The plan and the dry run of a campaign agree.
+    plan = cli("plan", sweep, "-o", folder, "--json").json
+    dry = cli("campaign", "run", sweep, "-o", folder, "--dry-run", "--json").json
+    same = ("cpu_s", "disk_bytes", "to_do", "workers", "memory_bytes")
+    assert {key: plan[key] for key in same} == {key: dry[key] for key in same}
 
+
+@pytest.mark.parametrize("template", ["chain", "lte", "multipath", "trace", "slotted"])
+def test_the_count_of_figures_is_that_of_the_report(
+    template: str, tmp_path: Path, cli: Cli
+) -> None:
     from backlane import report
 
-    path = tmp_path / "mesh.toml"
-    path.write_text(MESH)
-    cli("run", path, "-o", tmp_path / "r", "-s", 'duration="2 s"')
-    drawn = report.write([tmp_path / "r"])
-    count = len(list((tmp_path / "r" / "figures").glob("*.svg")))
-    assert drawn.networks
-    assert report.figure_count([tmp_path / "r"]) >= count
+    class Progress:
+        steps: ClassVar[list[float]] = []
+
+        def update(self, done: float, message: str) -> None:
+            self.steps.append(done)
+
+        def say(self, text: str) -> None:
+            raise AssertionError(text)
+
+    file, folder = tmp_path / "own.toml", tmp_path / "r"
+    assert cli("init", template, file).code == 0
+    words: tuple[object, ...]
+    if "[sweep]" in file.read_text():
+        words = ("campaign", "run", file, "-o", folder, "-s", "sweep.seeds=1", "--no-report")
+    else:
+        words = ("run", file, "-o", folder)
+    made = cli(*words)
+    assert made.code == 0, made.err
+    count = report.figure_count([folder])
+    report.write([folder], None, Progress())
+    assert len(list((folder / "figures").glob("*.svg"))) == count
+    assert Progress.steps[-1] == count
 
 
 def test_json_is_complete_without_a_note(single: Path, cli: Cli) -> None:

@@ -248,7 +248,9 @@ fn walk(schema: &Value, path: &str, keys: &mut BTreeMap<String, Vec<Values>>) {
         }
     }
     if let Some(properties) = schema["properties"].as_object() {
-        for (name, inner) in properties {
+        // A path of a sweep is a key of its own, with values of another.
+        let is_key = |name: &&String| path != "sweep" || *name == "seeds";
+        for (name, inner) in properties.iter().filter(|(name, _)| is_key(name)) {
             walk(inner, &below(name), keys);
         }
     } else if schema["additionalProperties"].is_object() {

@@ -223,15 +223,17 @@ fn codes() -> Vec<&'static str> {
     backlane_scenario::codes()
 }
 
-/// A scenario to begin with.
+/// A scenario to begin with, and the files that it names by their names.
 #[pyfunction]
-fn template(name: &str) -> PyResult<&'static str> {
-    backlane_scenario::template(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+fn template(name: &str) -> PyResult<(String, Vec<(&'static str, &'static str)>)> {
+    let found = backlane_scenario::template(backlane_world::catalogue(), name);
+    let found = found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+    Ok((found.text, found.files.to_vec()))
 }
 
-/// The names that `template` knows.
+/// The names that `template` knows, each with what it describes.
 #[pyfunction]
-fn template_names() -> Vec<&'static str> {
+fn template_names() -> Vec<(&'static str, &'static str)> {
     backlane_scenario::template_names()
 }
 

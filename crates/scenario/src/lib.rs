@@ -83,7 +83,7 @@ pub use problems::{Interrupt, Watch};
 pub use reference::reference_page;
 pub use schema::schema;
 pub use single::{check_sites, read_file};
-pub use templates::{template, template_names};
+pub use templates::{Template, template, template_names};
 
 /// The version of the models. It changes whenever the same scenario and seed give other results,
 /// and is part of every run's name.

@@ -5,7 +5,7 @@
 mod catalogue;
 
 use catalogue::{check, plan};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use backlane_scenario::{Diagnostic, codes, read_file};
@@ -460,6 +460,22 @@ fn each_code_is_shown_with_its_place_and_mend() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Tests of the schema read the documents.
+#[test]
+fn the_documents_of_the_codes_are_in_a_file() {
+    let documents: BTreeMap<_, _> = cases().into_iter().collect();
+    let text = serde_json::to_string_pretty(&documents).unwrap() + "\n";
+    let path = folder().join("documents.json");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == text,
+        "UPDATE_GOLDEN=1 cargo test -p backlane-scenario"
+    );
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Angle {
     }
 }
 
-const UNITS: &[Unit] = &[unit("deg", 1_000)];
+pub(crate) const UNITS: &[Unit] = &[unit("deg", 1_000)];
 
 /// Reads "45 deg", exactly.
 impl FromStr for Angle {

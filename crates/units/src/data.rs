@@ -63,7 +63,7 @@ impl Bytes {
 
 /// The units a rate is read in, as bits per second: SI prefixes are powers of 1000, IEC
 /// prefixes (IEC 80000-13) powers of 1024.
-const RATE_UNITS: &[Unit] = &[
+pub(crate) const RATE_UNITS: &[Unit] = &[
     unit("bit/s", 1),
     unit("bps", 1),
     unit("b/s", 1),
@@ -93,7 +93,7 @@ const RATE_UNITS: &[Unit] = &[
 ];
 
 /// The units a size is read in, as bytes.
-const SIZE_UNITS: &[Unit] = &[
+pub(crate) const SIZE_UNITS: &[Unit] = &[
     unit("B", 1),
     unit("kB", 1_000),
     unit("MB", 1_000_000),

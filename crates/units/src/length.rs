@@ -31,7 +31,7 @@ impl Length {
     }
 }
 
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     unit("um", 1),
     unit("µm", 1),
     unit("mm", 1_000),

@@ -20,6 +20,7 @@
 mod angle;
 mod data;
 mod length;
+mod names;
 mod parse;
 mod radio;
 mod speed;

@@ -65,7 +65,7 @@ impl Decibels {
     }
 }
 
-const FREQUENCY_UNITS: &[Unit] = &[
+pub(crate) const FREQUENCY_UNITS: &[Unit] = &[
     unit("Hz", 1),
     unit("kHz", 1_000),
     unit("MHz", 1_000_000),
@@ -74,8 +74,8 @@ const FREQUENCY_UNITS: &[Unit] = &[
 ];
 
 // A level in watts has no exact logarithm, so it is refused.
-const POWER_UNITS: &[Unit] = &[unit("dBm", 1_000)];
-const RATIO_UNITS: &[Unit] = &[unit("dB", 1_000)];
+pub(crate) const POWER_UNITS: &[Unit] = &[unit("dBm", 1_000)];
+pub(crate) const RATIO_UNITS: &[Unit] = &[unit("dB", 1_000)];
 
 /// Reads "2.6 GHz", exactly.
 impl FromStr for Frequency {

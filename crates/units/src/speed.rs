@@ -29,7 +29,7 @@ impl Speed {
     }
 }
 
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     unit("km/h", 1_000_000_000),
     unit("m/s", UM_PER_H_AT_1_M_PER_S as u128),
     unit("m/h", 1_000_000),

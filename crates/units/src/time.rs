@@ -204,7 +204,7 @@ impl Div<u64> for Duration {
 }
 
 /// The units a time is read in, as picoseconds.
-const UNITS: &[Unit] = &[
+pub(crate) const UNITS: &[Unit] = &[
     unit("ps", 1),
     unit("ns", 1_000),
     unit("us", 1_000_000),

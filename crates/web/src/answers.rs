@@ -64,7 +64,10 @@ fn answered(request: Request, page: &mut dyn Page) -> Result<Value, Refused> {
         Request::About => Ok(json!({
             "version": env!("CARGO_PKG_VERSION"),
             "model_version": MODEL_VERSION,
-            "templates": backlane_scenario::template_names(),
+            "templates": backlane_scenario::template_names()
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>(),
             "most_files_bytes": MOST_FILES_BYTES,
         })),
         Request::Schema => serde_json::from_str(&backlane_scenario::schema(catalogue()))
@@ -73,8 +76,11 @@ fn answered(request: Request, page: &mut dyn Page) -> Result<Value, Refused> {
             let own = Problem::explanation(&code).map(str::to_owned);
             Ok(own.or_else(|| backlane_scenario::explain(&code)).into())
         }
-        Request::Template { name } => match backlane_scenario::template(&name) {
-            Some(text) => Ok(text.into()),
+        Request::Template { name } => match backlane_scenario::template(catalogue(), &name) {
+            Some(template) => Ok(json!({
+                "text": template.text,
+                "files": template.files.iter().copied().collect::<BTreeMap<_, _>>(),
+            })),
             None => Err(Problem::request(&format!("no template \"{name}\"")).into()),
         },
         Request::Check(file) => check(file),

@@ -10,6 +10,7 @@ import click
 
 from backlane import __version__
 from backlane.cli import output
+from backlane.errors import EXIT_USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +68,8 @@ def common_options() -> list[click.Parameter]:
             type=click.Choice(["auto", "always", "never"]),
             expose_value=False,
             callback=_set_color,
-            help="When to colour; auto: on a terminal; NO_COLOR and FORCE_COLOR are respected.",
+            help="When to colour; auto: on a terminal; NO_COLOR, FORCE_COLOR, CLICOLOR and "
+            "CLICOLOR_FORCE are respected.",
         ),
         click.Option(
             ["-q", "--quiet"],
@@ -130,10 +132,10 @@ class Verbs(click.Group, _ExampleFirst):
         self.params.extend(common_options())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Print the help if there is nothing to parse."""
+        """Show the help on stderr, as a wrong use, if there is nothing to parse."""
         if not args and not ctx.resilient_parsing:
-            click.echo(self.get_help(ctx))
-            ctx.exit()
+            click.echo(self.get_help(ctx), err=True)
+            ctx.exit(EXIT_USAGE)
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -175,7 +177,7 @@ class _Backlane(Verbs):
 
 app = _Backlane(
     "backlane",
-    example="backlane init grid grid.toml\nbacklane run grid.toml",
+    example="backlane init chain chain.toml\nbacklane run chain.toml",
     help="Which backhaul routing, with which TCP congestion control, serves this network best?",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=False,

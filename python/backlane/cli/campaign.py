@@ -75,8 +75,9 @@ def run(
     left = len(missing)
     threads = min(workers or core_count(), max(left, 1))
     if dry_run:
-        _print_plan(plan, runs, left, folder, as_json)
-        for line in cost.statement(cost.total(plan, threads, missing), folder):
+        work = cost.total(plan, threads, missing)
+        _print_plan(plan, runs, work, folder, as_json)
+        for line in cost.statement(work, folder):
             output.say(line)
         return EXIT_OK
     if left:
@@ -201,15 +202,15 @@ def _label(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in parameters.items()) or "all"
 
 
-def _print_plan(plan: Any, runs: Any, left: int, folder: Path, as_json: bool) -> None:
+def _print_plan(plan: Any, runs: Any, work: cost.Total, folder: Path, as_json: bool) -> None:
     if as_json:
-        output.emit({"folder": str(folder), "to_do": left, **plan.as_dict()})
+        output.emit({"folder": str(folder), "to_do": work.runs, **work.as_dict(), **plan.as_dict()})
         return
     counts = [0] * len(plan.cells)
     for one in runs:
         counts[one.cell] += 1
     output.print_table(
-        f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do",
+        f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {work.runs} to do",
         ["cell", "runs"],
         [
             [_label(cell.parameters), str(count)]

@@ -6,7 +6,7 @@ import click
 
 from backlane.cli.app import Verb, app
 
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
 @click.command(
@@ -22,5 +22,8 @@ def command(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
-    assert found is not None
+    if found is None:
+        raise click.UsageError(
+            f"this version of click has no completions for {shell}: pip install -U click"
+        )
     click.echo(found(app, {}, "backlane", "_BACKLANE_COMPLETE").source())

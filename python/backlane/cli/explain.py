@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import click
 
 from backlane import errors, native
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 CODE = re.compile(r"[a-z]\d+", re.IGNORECASE)
 
@@ -21,12 +25,23 @@ def _text(code: str) -> str | None:
     return None if found is None else str(found)
 
 
+def complete_code(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The codes that begin with `begun`, with their titles."""
+    from click.shell_completion import CompletionItem
+
+    found = [code for code in _known() if code.startswith(begun.upper())]
+    titles = {code: (_text(code) or "").partition("\n")[0].partition(": ")[2] for code in found}
+    return [CompletionItem(code, help=title) for code, title in titles.items()]
+
+
 @click.command(
     cls=Verb,
     example="backlane explain S014\nbacklane explain routing.hello_interval\nbacklane explain",
     help="Explain an error code or a key of scenario files; without one, list all codes.",
 )
-@click.argument("word", metavar="[CODE|KEY]", required=False)
+@click.argument("word", metavar="[CODE|KEY]", required=False, shell_complete=complete_code)
 @json_option
 def command(word: str | None, as_json: bool) -> None:
     """Explain a code or a key, or list the codes."""

@@ -51,12 +51,18 @@ def prepare(words: Sequence[str]) -> None:
 
 
 def colored(stream: Any) -> bool:
-    """Whether output on `stream` is coloured."""
+    """Whether output on `stream` is coloured.
+
+    ``--color`` comes first, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, and CLICOLOR=0; otherwise
+    a terminal has colours.
+    """
     if state.color != "auto":
         return state.color == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return os.environ.get("FORCE_COLOR", "") not in ("", "0") or bool(stream.isatty())
+    if any(os.environ.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return os.environ.get("CLICOLOR") != "0" and bool(stream.isatty())
 
 
 # Control characters but tab and newline, those that turn the direction of writing around, other
@@ -182,7 +188,8 @@ class Bar:
         self._rich: tuple[RichProgress, TaskID] | None = None
 
     def update(self, done: float, message: str = "") -> None:
-        """`done` of the total has been reached."""
+        """`done` of the total has been reached; more than the total raises it."""
+        self._total = max(self._total, done)
         now_s = time.monotonic()
         if self._first is None:
             self._first = done
@@ -203,8 +210,7 @@ class Bar:
         gained = done - (self._first or 0.0)
         text = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}"
         if gained > 0:
-            # The total may be an estimate that is exceeded.
-            left_s = (now_s - self._started_s) / gained * max(self._total - done, 0.0)
+            left_s = (now_s - self._started_s) / gained * (self._total - done)
             text += f", about {span(left_s)} left"
         return f"{text}, {message}" if message else text
 
@@ -231,7 +237,7 @@ class Bar:
             bar.start()
             self._rich = (bar, task)
         bar, task = self._rich
-        bar.update(task, completed=round(done, 2), message=message)
+        bar.update(task, completed=round(done, 2), total=self._total, message=message)
 
     def close(self) -> None:
         """Remove the bar."""

@@ -107,12 +107,7 @@ def _summary(plan: Plan, runs: Sequence[Run], work: cost.Total, folder: Path) ->
         "cells": len(plan.cells),
         "runs": len(runs),
         "to_do": work.runs,
-        "cpu_s": work.cpu_s,
-        "wall_s": work.wall_s,
-        "workers": work.workers,
-        "memory_bytes": work.memory_bytes if work.runs else 0,
-        "disk_bytes": work.disk_bytes,
+        **work.as_dict(),
         "free_memory_bytes": cost.available_memory(),
         "free_disk_bytes": cost.free_disk(folder),
-        "sampled": work.is_sampled,
     }

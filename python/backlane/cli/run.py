@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backlane import classes, single
+from backlane import classes, cost, single
 from backlane.campaign.plan import make_plan, parse_overrides
 from backlane.campaign.pool import core_count
 from backlane.cli import output
@@ -23,6 +23,7 @@ from backlane.measures import FlowMeasures, by_control, measure
 from backlane.text import number, rate, seconds, slug
 
 if TYPE_CHECKING:
+    from backlane.campaign.plan import Plan
     from backlane.results import Results
 
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     help="Threads of the run; default up to all cores. The results are the same with any number.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
+@click.option("--dry-run", is_flag=True, help="Only say what the run would cost.")
 @python_option
 @memory_option
 @json_option
@@ -55,6 +57,7 @@ def command(
     settings: tuple[str, ...],
     threads: int | None,
     seed: int | None,
+    dry_run: bool,
     allow_python: bool,
     ignore_memory: bool,
     as_json: bool,
@@ -63,10 +66,13 @@ def command(
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides, seed)
     work = single.only_run(plan, file)
+    folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
+    if dry_run:
+        _say_cost(plan, folder, as_json)
+        return
     classes.authorize(plan.classes(), file, allow_python, output.error)
     for remark in single.remarks(work, file):
         output.error(remark["rendered"])
-    folder = out or Path("results") / f"{slug(plan.name)}-{work.run.run_id[:8]}"
     afford(plan, file, folder, ignore_memory)
     if threads is not None and threads > core_count():
         output.say(f"{threads} threads share {core_count()} cores: fewer would be faster")
@@ -86,6 +92,17 @@ def command(
         output.emit(_summary(results, by_kind, folder))
     else:
         _print(results, by_kind, folder)
+
+
+def _say_cost(plan: Plan, folder: Path, as_json: bool) -> None:
+    """What the run would cost, and where its results would go."""
+    all_runs = cost.total(plan)
+    if as_json:
+        output.emit({"ok": True, "name": plan.name, "folder": str(folder), **all_runs.as_dict()})
+        return
+    for line in cost.statement(all_runs, folder):
+        output.tell(line)
+    output.tell(f"results would be in {folder}")
 
 
 def _show(bar: output.Bar, at_s: float, end_s: float) -> None:

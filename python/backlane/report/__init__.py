@@ -79,7 +79,7 @@ def write(
     opened = [Results.open(folder) for folder in paths]
     remarks = [results.remark for results in opened if results.remark is not None]
     if any(slots.is_slotted(results) for results in opened):
-        return _write_slotted(opened, path, remarks)
+        return _write_slotted(opened, path, remarks, progress)
     networks = data.load(paths)
     verdicts = {network.name: judge.judge(network) for network in networks}
     sentences = [judge.sentence(network, verdicts[network.name]) for network in networks]
@@ -93,7 +93,9 @@ def write(
     return Summary(path, networks, every, sentences, remarks=remarks, shares=listed)
 
 
-def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) -> Summary:
+def _write_slotted(
+    opened: Sequence[Results], path: Path, remarks: list[str], progress: Progress | None
+) -> Summary:
     from backlane.report import slots
 
     networks = [results for results in opened if not slots.is_slotted(results)]
@@ -102,7 +104,7 @@ def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) ->
             "R024", f"{networks[0].name} is no slotted model, others are", networks[0].folder,
             "make a report of each kind",
         )  # fmt: skip
-    page, drawn, sentences = slots.build(opened)
+    page, drawn, sentences = slots.build(opened, progress)
     make_folder(path.parent)
     write_text(path, page)
     _write_figures(path.parent / "figures", drawn)
@@ -111,19 +113,29 @@ def _write_slotted(opened: Sequence[Results], path: Path, remarks: list[str]) ->
 
 
 def figure_count(folders: Sequence[str | Path]) -> int:
-    """About how many figures a report over these folders has, for a progress bar."""
+    """How many figures a report over these folders has, for a progress bar.
+
+    Of more contenders than a figure shows, some figures are in parts, which are not counted.
+    """
+    from backlane.report import series, slots
     from backlane.report.contenders import choices
     from backlane.results import Results
 
     count = 0
     for folder in folders:
         results = Results.open(Path(folder))
+        if slots.is_slotted(results):
+            count += slots.path_count(results)
+            continue
         keys = choices(results.parameters, results.compared_keys)
         contenders = {tuple(cell[key] for key in keys) for cell in results.cells}
         # A map, and one of the channels of a mesh.
         maps = 1 + results.has("wifi")
         conditions = len(results.cells) // max(len(contenders), 1)
-        count += 3 + conditions + len(contenders) * (maps + len(results.series))
+        # The round-trip time and fairness; the finish time if flows have a size.
+        means = 2 + results.flows.get_column("size_bytes").is_not_null().any()
+        count += means + conditions + len(contenders) * maps
+        count += series.count(results, len(contenders))
     return count
 
 

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from backlane.report.data import CellData, Network
+    from backlane.results import Results
 
 _MOST_LINES = 3
 _MOST_CONTENDERS = 6
 _BUCKETS = 350
+
+
+def count(results: Results, contenders: int) -> int:
+    """The number of figures of series over time at one condition."""
+    drawn = len({"cwnd", "goodput", "queue"} & set(results.series))
+    return drawn * min(contenders, _MOST_CONTENDERS)
 
 
 def windows(network: Network, condition: str) -> list[Drawn]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from backlane.progress import Progress
     from backlane.report.figures import Drawn
     from backlane.results import Results
 
@@ -97,6 +98,13 @@ def _least(table: Any, column: str, choose: Any) -> float:
     return float(choose(table.get_column(column).drop_nulls().to_list() or [math.nan]))
 
 
+def path_count(results: Results) -> int:
+    """The number of figures of `paths`."""
+    if "slotted" not in results.series:
+        return 0
+    return min(results.runs.get_column("cell").n_unique(), _MOST_CELLS)
+
+
 def paths(results: Results) -> list[Drawn]:
     """Windows and queues over the slots, for the first seed of up to six cells."""
     if "slotted" not in results.series:
@@ -165,7 +173,9 @@ def paint_paths(
     return panels
 
 
-def build(every: Sequence[Results]) -> tuple[str, list[Drawn], list[str]]:
+def build(
+    every: Sequence[Results], progress: Progress | None = None
+) -> tuple[str, list[Drawn], list[str]]:
     """The page, its figures and its sentences."""
     sentences = [sentence(results) for results in every]
     page = Page(", ".join(results.name for results in every))
@@ -177,4 +187,6 @@ def build(every: Sequence[Results]) -> tuple[str, list[Drawn], list[str]]:
         page.text("Amounts are packets. Growth is that of all queues over the second half.", True)
         found = paths(results)
         drawn += page.figures(found)
+        if progress is not None:
+            progress.update(float(len(drawn)), "")
     return page.html(), drawn, sentences

@@ -1,7 +1,7 @@
 //! Scenario files with the models of Backlane.
 #![allow(dead_code, reason = "each test file uses some of these")]
 
-use backlane_scenario::{Described, Diagnostic, Plan, Report, Scenario};
+use backlane_scenario::{Described, Diagnostic, Plan, Report, Scenario, Template};
 use backlane_world::catalogue;
 
 type Overrides<'a> = &'a [(String, String)];
@@ -41,6 +41,10 @@ pub fn described(text: &str) -> Result<Described, Report> {
 
 pub fn schema() -> String {
     backlane_scenario::schema(catalogue())
+}
+
+pub fn template(name: &str) -> Option<Template> {
+    backlane_scenario::template(catalogue(), name)
 }
 
 pub fn reference_page() -> String {
