@@ -11,6 +11,7 @@ have no recording: a synthetic cell of rain crosses them at the time of the reco
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 import shutil
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from backlane.imports import Network, Options, run, write
@@ -101,6 +103,7 @@ def storm(levels: Path) -> None:
     # The rates that the import assumes for added links are replaced.
     network.notes = [note for note in network.notes if "(--rate)" not in note.text]
     rain(network)
+    picture(network)
     done = write.scenario(network, "storm", licence, write.Assumed(), GATEWAYS)
     for name, text in done.beside.items():
         path = HERE / name
@@ -109,6 +112,41 @@ def storm(levels: Path) -> None:
     head = done.scenario[: done.scenario.index("\n[[gateway]]")]
     head = re.sub(r"^duration = .*$", DURATION, head, count=1, flags=re.MULTILINE)
     (HERE / "scenario.toml").write_text(f"#:schema ../scenario.schema.json\n{head}{TAIL}")
+
+
+def picture(network: Network) -> None:
+    """Draw the level of the link with the deepest fade of these hours, and what it then carries."""
+    first = min(samples[0][0] for samples in network.level_series.values()) + WINDOW_S[0]
+    length_s = WINDOW_S[1] - WINDOW_S[0]
+    within = {
+        key: [(at - first, level) for at, level in samples if 0 <= at - first <= length_s]
+        for key, samples in network.level_series.items()
+    }
+
+    def lowest(key: tuple[str, str]) -> float:
+        return min((level for _, level in within[key] if not math.isnan(level)), default=math.inf)
+
+    key = min(within, key=lowest)
+    times, levels = (np.array(values) for values in zip(*within[key], strict=True))
+    rows = csv.DictReader((BACKHAUL / "links.csv").open())
+    column = "frequency_ab_ghz" if key[1] == "near-far" else "frequency_ba_ghz"
+    ghz = next(float(row[column]) for row in rows if row["link"] == key[0])
+    series = rate_from_levels(times, levels, radios.ladder(RADIO, ghz, CHANNEL_MHZ))
+    figure, (above, below) = plt.subplots(
+        2, 1, sharex=True, figsize=(7.0, 4.4), layout="constrained"
+    )
+    hours = times / 3600
+    above.plot(hours, levels, color="#0072b2", linewidth=0.9)
+    above.set_ylabel("level in dBm")
+    above.set_title(f"Link {key[0]}, {ghz:g} GHz: recorded level, and rate of a {RADIO} radio with "
+                    f"{CHANNEL_MHZ:g} MHz", loc="left", fontsize=9)  # fmt: skip
+    below.step(hours, series.rate_bps / 1e6, where="post", color="#d55e00", linewidth=0.9)
+    below.set_ylabel("rate in Mbit/s")
+    below.set_xlabel("hours of the window")
+    below.set_ylim(bottom=0)
+    for axes in (above, below):
+        axes.grid(color="#c8ccd1", linewidth=0.5)
+    figure.savefig(HERE / "fade.png", dpi=120, metadata={"Software": None})
 
 
 def rain(network: Network) -> None:

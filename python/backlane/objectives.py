@@ -70,6 +70,23 @@ class Objective:
         ends = f" [{self.shown(found.low)}, {self.shown(found.high)}]" if found.known else ""
         return self.shown(found.mean) + ends
 
+    def change(self, difference: Interval) -> str:
+        """A difference of values with its interval: ``−194 ms [−307, −81]``."""
+        ends = [difference.mean, difference.low, difference.high]
+        if self.unit == "s":
+            scale, unit = (1.0, " s") if abs(difference.mean) >= 1 else (1e3, " ms")
+        elif self.unit:
+            scale, unit = 1e-6, " Mbit/s"
+        else:
+            scale, unit = 1.0, ""
+        mean, low, high = (_signed(end * scale, difference.mean * scale) for end in ends)
+        return f"{mean}{unit}" + (f" [{low}, {high}]" if difference.known else "")
+
+
+def _signed(value: float, like: float) -> str:
+    """A number with its sign, in the digits of another."""
+    return ("−" if value < 0 else "+") + number(abs(value), like=abs(like))
+
 
 def seconds_interval(value: Interval) -> str:
     """A mean in seconds or milliseconds with its interval in the same unit."""

@@ -105,6 +105,9 @@ def test_upgrades_gain_what_the_faster_links_carry(found: dict[str, Any]) -> Non
     assert gains["b"].outcome == "better"
     assert 0.35 < gains["b"].gain.mean < 0.5
     assert gains["b"].upgrade.cost == 7
+    # The change in seconds is that of the same runs.
+    assert gains["b"].change.low < gains["b"].change.mean < gains["b"].change.high < 0
+    assert gains["c"].change.low <= 0 <= gains["c"].change.high
     assert gains["b"].cost_per_percent == pytest.approx(7 / (100 * gains["b"].gain.mean))
     # Over the direct link, which is new, at 40 instead of 10 Mbit/s: a quarter of the time, and
     # half of the round trips of slow start.
@@ -158,7 +161,8 @@ def test_the_budget_pays_for_whole_seeds() -> None:
 def test_an_upgrade_is_dominated_only_by_one_that_is_certainly_better() -> None:
     def gain(cost: float, low: float, high: float) -> Gain:
         mean = (low + high) / 2
-        return Gain(Upgrade("u", cost, []), Interval(mean, low, high, 5, "t"), "better")
+        around = Interval(mean, low, high, 5, "t")
+        return Gain(Upgrade("u", cost, []), around, around, "better")
 
     assert upgrades._dominates(gain(1, 0.2, 0.3), gain(2, 0.1, 0.15))
     assert not upgrades._dominates(gain(1, 0.2, 0.3), gain(2, 0.1, 0.25))

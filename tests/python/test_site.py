@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 RECOMMEND = ROOT / "docs" / "guides" / "recommend.md"
+UPGRADE = ROOT / "docs" / "guides" / "upgrade.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command_line.md"
 
 
@@ -108,7 +109,9 @@ def printed(command: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("path", "count"), [(TUTORIAL, 6), (RECOMMEND, 4)], ids=lambda one: getattr(one, "stem", "")
+    ("path", "count"),
+    [(TUTORIAL, 6), (RECOMMEND, 4), (UPGRADE, 4)],
+    ids=lambda one: getattr(one, "stem", ""),
 )
 def test_pages_show_what_their_commands_print(path: Path, count: int, tmp_path: Path) -> None:
     page = path.read_text(encoding="utf-8")

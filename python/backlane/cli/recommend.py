@@ -138,7 +138,7 @@ def show(found: room.Recommendation) -> None:
         output.print_table(found.name, header, found.table(), text_columns=1)
     if found.gains:
         title = f"upgrades of {found.name}, by {found.objective.title}"
-        output.print_table(title, upgrades.HEADER, upgrades.table(found.gains))
+        output.print_table(title, upgrades.HEADER, upgrades.table(found.gains, found.objective))
     for sentence in found.sentences():
         output.tell(sentence)
     output.say(f"the runs took {cost.time(found.cpu_s)} of CPU time")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from backlane import toml
@@ -31,7 +31,7 @@ KEY = "upgrade"
 """The swept key of the campaign of upgrades."""
 CHANGES = ("rate", "delay", "queue", "loss")
 """Columns that change a link."""
-HEADER = ("upgrade", "cost", "gain", "outcome", "cost per % of gain")
+HEADER = ("upgrade", "cost", "gain", "change", "outcome", "cost per % of gain")
 """Columns of the table of upgrades."""
 BETTER = "better"
 _MOST_BYTES = 1 << 20
@@ -74,12 +74,14 @@ class Gain:
     Attributes:
         upgrade: what is built.
         gain: the reduction of the cost function, as a share; with its 95 % interval.
+        change: of the measure, in its unit; mean over seeds with its 95 % interval.
         outcome: "better", "worse", "equal" or "undecided" against the network as it is.
         is_dominated: whether another upgrade costs no more, and its whole interval lies above.
     """
 
     upgrade: Upgrade
     gain: Interval
+    change: Interval
     outcome: str
     is_dominated: bool = False
 
@@ -240,18 +242,18 @@ def judge(
     paired = [Paired.of(of) if ok else Paired.of([]) for of, ok in zip(gaps, known, strict=True)]
     differs, equal = holm([p.differs for p in paired]), holm([p.within(zone) for p in paired])
     found = []
-    for upgrade, of, ok, one, p, q in zip(
-        upgrades, gaps, known, paired, differs, equal, strict=True
+    for index, (upgrade, of, ok, one, p, q) in enumerate(
+        zip(upgrades, gaps, known, paired, differs, equal, strict=True), start=1
     ):
         outcome = UNDECIDED
         if q <= 1 - LEVEL:
             outcome = EQUAL
         elif p <= 1 - LEVEL:
             outcome = WORSE if one.mean > 0 else BETTER
-        found.append(Gain(upgrade, _gain(of if ok else []), outcome))
+        change = _change(outcomes.costs(index, objective) if ok else [], base, objective.lowest)
+        found.append(Gain(upgrade, _gain(of if ok else []), change, outcome))
     marked = [
-        Gain(one.upgrade, one.gain, one.outcome, any(_dominates(two, one) for two in found))
-        for one in found
+        replace(one, is_dominated=any(_dominates(two, one) for two in found)) for one in found
     ]
     return sorted(marked, key=lambda one: (one.cost_per_percent, -one.gain.mean))
 
@@ -265,11 +267,18 @@ def _gain(gaps: Sequence[float]) -> Interval:
     )  # fmt: skip
 
 
+def _change(costs: Sequence[float], base: Sequence[float], is_lowest: bool) -> Interval:
+    """The difference of the measure by seed, from logarithms of its cost."""
+    sign = 1 if is_lowest else -1
+    pairs = zip(costs, base, strict=False)
+    return mean_interval([math.exp(sign * mine) - math.exp(sign * other) for mine, other in pairs])
+
+
 def _dominates(two: Gain, one: Gain) -> bool:
     return two.upgrade.cost <= one.upgrade.cost and two.gain.low > one.gain.high
 
 
-def table(gains: Sequence[Gain]) -> list[list[str]]:
+def table(gains: Sequence[Gain], objective: Objective) -> list[list[str]]:
     """Rows under `HEADER`."""
     rows = []
     for one in gains:
@@ -279,7 +288,7 @@ def table(gains: Sequence[Gain]) -> list[list[str]]:
         each = "–" if one.outcome != BETTER else number(one.cost_per_percent)
         dominated = ", dominated" if one.is_dominated else ""
         rows.append([one.upgrade.name, f"{one.upgrade.cost:g}", f"{mean} % [{low}, {high}]",
-                     one.outcome + dominated, each])  # fmt: skip
+                     objective.change(one.change), one.outcome + dominated, each])  # fmt: skip
     return rows
 
 
@@ -290,6 +299,7 @@ def as_dicts(gains: Sequence[Gain]) -> list[dict[str, Any]]:
             "upgrade": one.upgrade.name,
             "cost": one.upgrade.cost,
             "gain": {"mean": one.gain.mean, "low": one.gain.low, "high": one.gain.high},
+            "change": {"mean": one.change.mean, "low": one.change.low, "high": one.change.high},
             "outcome": one.outcome,
             "dominated": one.is_dominated,
             "cost_per_percent": one.cost_per_percent,
