@@ -164,3 +164,12 @@ def test_workflows_call_targets_that_exist_and_pin_their_actions() -> None:
         assert not re.search(r"https?://", text), path.name
         for action in re.findall(r"uses: (\S+)", text):
             assert re.fullmatch(r"actions/[\w-]+@v\d+", action), f"{path.name}: {action}"
+
+
+def test_the_page_of_features_counts_its_rows() -> None:
+    page = (ROOT / "docs" / "concepts" / "features.md").read_text(encoding="utf-8")
+    said = re.findall(r"^\| [^|]+ \| (yes|partly|no) \|", page, re.MULTILINE)
+    counts = [said.count(word) for word in ("yes", "partly", "no")]
+    have, part, missing = counts
+    line = f"Of {len(said)} features {have} are there, {part} in part, and {missing} are missing."
+    assert line in page
