@@ -576,14 +576,20 @@ def _ranked_part(network: Network, verdict: Verdict, index: int) -> Drawn:
     return draw(
         f"{slug(network.name)}-ranking-{index + 1}",
         f"{objective.title[0].upper()}{objective.title[1:]}, {network.name}{at}",
-        f"Best first: {verdict.best.name} with {verdict.value(verdict.best)} (mean over seeds "
-        "with its 95 % interval).",
+        _ranked_reading(verdict),
         rows,
         paint,
         height_in=1.0 + 0.3 * len(names),
         source=source_of(network),
         marks=marks,
     )
+
+
+def _ranked_reading(verdict: Verdict) -> str:
+    value = verdict.value(verdict.best)
+    around = " (mean over seeds with its 95 % interval)" if verdict.seeds > 1 else ""
+    first = "Best first: " if len(verdict.standings) > 1 else ""
+    return f"{first}{verdict.best.name} has {value}{around}."
 
 
 def fairness(network: Network) -> list[Drawn]:

@@ -106,7 +106,9 @@ function aboutLink({ rateMbps, channel }) {
 /** Where the nodes are drawn. The core network is in a row above. */
 function places(model) {
   const placed = model.nodes.filter((node) => !(node.isApart && isCore(node)));
-  const [xs, ys] = [placed.map((node) => node.x), placed.map((node) => node.y)];
+  const ues = model.ues ?? [];
+  const xs = [...placed.map((node) => node.x), ...ues.map(([x]) => x)];
+  const ys = [...placed.map((node) => node.y), ...ues.map(([, y]) => y)];
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   const core = model.nodes.filter((node) => node.isApart && isCore(node));
   const top = (core.length ? CORE_HEIGHT : 0) + MARGIN;
