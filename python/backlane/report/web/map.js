@@ -13,7 +13,7 @@ const MOST_ROWS = 10;
 const DEGREE_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 
 /**
- * A map of a model `{nodes, links, ues, isScheme}`: nodes `{id, kind, x, y, isApart, latitude, longitude, ues}` in
+ * A map of a model `{nodes, links, ues}`: nodes `{id, kind, x, y, isApart, latitude, longitude, ues}` in
  * metres, links `{a, b, rateMbps, channel}` by the indices of their nodes, and UEs as `[x, y]`.
  *
  * `show(loads, label)` colours the links by the share of their capacity in use, given for each link as
@@ -28,6 +28,9 @@ export function createMap(model) {
   if (core) {
     svg.append(draw('rect', { class: 'core', x: 6, y: 6, width: WIDTH - 12, height: CORE_HEIGHT - 12, rx: 6 }));
     svg.append(draw('text', { x: 14, y: 20 }, 'core network'));
+  }
+  if (model.nodes.some((node) => node.isApart && !isCore(node))) {
+    svg.append(draw('text', { x: 8, y: height - 8 }, 'A scheme: the nodes have no positions.'));
   }
   const lines = model.links.map(({ a, b }) => {
     const line = draw('line', { class: 'link', x1: at[a][0], y1: at[a][1], x2: at[b][0], y2: at[b][1] });
