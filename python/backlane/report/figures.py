@@ -187,6 +187,9 @@ def draw(
 def _for_print(figure: Figure, title: str, source: str) -> None:
     """The title above the drawing, and below it where the numbers are from."""
     height_in = figure.get_size_inches()[1]
+    for above in figure.legends:
+        # By itself it would go along with the edge of the larger page.
+        above.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
     figure.text(0.01, 1 + 0.06 / height_in, textwrap.fill(title, 60), va="bottom", fontsize=10)
     figure.text(0.01, -0.06 / height_in, textwrap.fill(source, 84), va="top",
                 fontsize=6.5)  # fmt: skip
