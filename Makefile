@@ -12,7 +12,7 @@ PROGRAMS := $(wildcard examples/*/Cargo.toml)
 # The simulator as WebAssembly, for a page.
 WASM := wasm32-unknown-unknown
 
-.PHONY: demo test test-floors playground test-playground site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+.PHONY: demo test check-platforms test-floors playground test-playground site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: which routing with which congestion control, on a grid of small cells, and on a real
@@ -30,12 +30,22 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check python tests validation docs/site
 	$(BIN)/ruff check python tests validation docs/site
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin python/backlane
+	$(BIN)/mypy --platform win32 python/backlane
 	cargo test --workspace --quiet
 	for program in $(PROGRAMS); do \
 		cargo fmt --manifest-path $$program --check && \
 		cargo run --manifest-path $$program --target-dir $${CARGO_TARGET_DIR:-target} --quiet || exit 1; \
 	done
 	$(BIN)/pytest tests/python
+
+# The native module checked by the compiler for macOS and Windows, whose standard libraries rustup
+# has to have; nothing is linked, and nothing runs there.
+check-platforms:
+	for target in aarch64-apple-darwin x86_64-pc-windows-gnu; do \
+		[ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ] || rustup target add $$target || exit 1; \
+		PYO3_NO_PYTHON=1 cargo check -p backlane-python --target $$target --quiet || exit 1; \
+	done
 
 # The Python tests with the oldest version of each package that pyproject.toml admits; the oldest
 # numpy has wheels for Python 3.10 to 3.12.

@@ -6,15 +6,13 @@ over a campaign, compares it with the resources of the machine, and describes it
 
 from __future__ import annotations
 
-import os
-import resource
 import shutil
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backlane import native
+from backlane import machine, native
 from backlane.errors import BacklaneError
 from backlane.text import span
 
@@ -250,10 +248,7 @@ def _physical_bytes() -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
-        try:
-            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError):
-            return None
+        return machine.total_memory()
     for line in lines:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -264,7 +259,7 @@ def _held_bytes() -> tuple[int, int]:
     """Address space and memory of this process."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
-        return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
+        return int(pages[0]) * machine.page_bytes(), int(pages[1]) * machine.page_bytes()
     except (OSError, ValueError, IndexError):
         return 0, 0
 
@@ -285,9 +280,9 @@ def available_memory() -> int:
     except OSError:
         groups = ""
     limits += [left + held for left in _left_in_groups(Path("/sys/fs/cgroup"), groups)]
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        limits.append(max(soft - space, 0) + held)
+    limit = machine.address_space()
+    if limit is not None:
+        limits.append(max(limit - space, 0) + held)
     return min(limits)
 
 

@@ -8,17 +8,18 @@ finds a partial file.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import secrets
 import shutil
 import stat
+import sys
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from backlane import machine
 from backlane.errors import BacklaneError, read_error, write_error
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def locked(folder: Path) -> Iterator[None]:
     with lock:
         for attempt in range(_LOCK_ATTEMPTS, 0, -1):
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                machine.lock(lock)
                 break
             except BlockingIOError as error:
                 if attempt == 1:
@@ -82,7 +83,7 @@ def is_locked(folder: Path) -> bool:
     """Whether a process holds the lock of a folder at this moment."""
     try:
         with (folder / ".lock").open("r") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            machine.lock(lock, shared=True)
     except BlockingIOError:
         return True
     except OSError:
@@ -137,7 +138,9 @@ def checksum(path: Path) -> str:
 
 
 def sync_folder(path: Path) -> None:
-    """Make renames inside `path` durable."""
+    """Make renames inside `path` durable; Windows has nothing for that."""
+    if sys.platform == "win32":
+        return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -147,7 +150,8 @@ def sync_folder(path: Path) -> None:
 
 def sync_file(path: Path) -> None:
     """Flush a file to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows flushes what is open for writing.
+    descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -226,7 +230,7 @@ def read_scenario(path: Path) -> str:
         ) from error
     try:
         # Opening a pipe without a writer would block.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, machine.READ_AT_ONCE)
         with os.fdopen(descriptor, "rb") as file:
             data = _read_regular(file, path)
     except ValueError as error:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import cost, native, tables
 from backlane.campaign.assemble import manifest_of, run_row
-from backlane.campaign.pool import core_count
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, read_json, sweep, write_text
 from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
+from backlane.machine import core_count
 from backlane.results import Results
 from backlane.run_files import RunFiles, collect
 

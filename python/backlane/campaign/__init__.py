@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from backlane import classes, cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.plan import Plan, make_plan
-from backlane.campaign.pool import Outcome, core_count, run_all
+from backlane.campaign.pool import Outcome, run_all
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
 from backlane.folder import CAMPAIGN, MANIFEST, require_format, unpublish
+from backlane.machine import core_count
 from backlane.progress import Progress, shown
 from backlane.scenario import Overrides, Scenario, Source, read
 from backlane.text import slug

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from backlane import __version__, native, tables
+from backlane import __version__, machine, native, tables
 from backlane.files import make_folder, remove, write_text
 from backlane.folder import FORMAT, publish, staging
 from backlane.run_files import collect
@@ -57,7 +56,7 @@ def host() -> dict[str, Any]:
         "release": platform.release(),
         "machine": platform.machine(),
         "python": platform.python_version(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": machine.core_count(),
     }
 
 

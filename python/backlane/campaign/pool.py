@@ -6,7 +6,6 @@ share no state. Where fewer runs than cores are left, a run may use several.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -31,11 +30,6 @@ PATIENCE_S = 5.0
 
 class Stopped(Exception):
     """Raised inside a run to end it early."""
-
-
-def core_count() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 @dataclass

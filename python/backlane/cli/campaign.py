@@ -9,7 +9,6 @@ import click
 
 from backlane import campaign, classes, cost
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
-from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.cli import output
 from backlane.cli.app import (
@@ -22,6 +21,7 @@ from backlane.cli.app import (
     set_option,
 )  # fmt: skip
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
+from backlane.machine import core_count
 
 if TYPE_CHECKING:
     from backlane.campaign import CampaignResult

@@ -9,9 +9,9 @@ import click
 import backlane
 from backlane import campaign, cost
 from backlane.campaign.plan import parse_overrides
-from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import Verb, afford, json_option, set_option
+from backlane.machine import core_count
 
 
 @click.command(

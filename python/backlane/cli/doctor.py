@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
+import shutil
 import sys
 import tempfile
 from importlib import import_module
@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
-from backlane import __version__, native
-from backlane.campaign.pool import core_count
+from backlane import __version__, machine, native
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
 from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
+from backlane.machine import core_count
 
 
 def _python() -> tuple[bool, str]:
@@ -47,16 +47,15 @@ def _writable() -> tuple[bool, str]:
         with tempfile.TemporaryFile(dir=Path.cwd()) as file:
             file.write(b"x")
             file.flush()
-        status = os.statvfs(Path.cwd())
+        free = shutil.disk_usage(Path.cwd()).free
     except OSError as error:
         return False, f"{Path.cwd()}: {error.strerror}"
-    free = status.f_bavail * status.f_frsize
     return free > 100e6, f"{Path.cwd()}: {free / 1e9:.1f} GB free"
 
 
 def _memory() -> tuple[bool, str]:
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return total > 500e6, f"{total / 1e9:.1f} GB"
+    total = machine.total_memory()
+    return total is None or total > 500e6, "unknown" if total is None else f"{total / 1e9:.1f} GB"
 
 
 def _fonts() -> tuple[bool, str]:

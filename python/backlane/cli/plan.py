@@ -9,10 +9,10 @@ import click
 
 from backlane import campaign, cost
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
-from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, set_option
+from backlane.machine import core_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ import click
 from backlane import classes, cost
 from backlane import recommend as room
 from backlane.campaign.plan import make_plan, parse_overrides
-from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option, memory_option, python_option, set_option
 from backlane.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM
+from backlane.machine import core_count
 from backlane.objectives import OBJECTIVES
 from backlane.recommend import upgrades
 

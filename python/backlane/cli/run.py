@@ -9,7 +9,6 @@ import click
 
 from backlane import classes, cost, single
 from backlane.campaign.plan import make_plan, parse_overrides
-from backlane.campaign.pool import core_count
 from backlane.cli import output
 from backlane.cli.app import (
     Verb,
@@ -19,6 +18,7 @@ from backlane.cli.app import (
     python_option,
     set_option,
 )  # fmt: skip
+from backlane.machine import core_count
 from backlane.measures import FlowMeasures, by_control, measure
 from backlane.text import number, rate, seconds, slug
 

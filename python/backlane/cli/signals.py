@@ -10,11 +10,11 @@ import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from backlane.machine import END_SIGNALS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
-
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def as_interrupts() -> Iterator[list[int]]:
 
     before = {}
     with suppress(ValueError):
-        for one in _SIGNALS:
+        for one in END_SIGNALS:
             if signal.getsignal(one) is signal.SIG_DFL:
                 before[one] = signal.signal(one, interrupt)
     try:

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
+from backlane import machine
 from backlane.errors import BacklaneError, read_error
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def load(path: Path) -> File:
     """
     try:
         # Opening a pipe without a writer would block.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, machine.READ_AT_ONCE)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISDIR(status.st_mode):

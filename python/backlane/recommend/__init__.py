@@ -17,10 +17,10 @@ from backlane import classes, cost, objectives
 from backlane.campaign import claim, default_folder
 from backlane.campaign.assemble import assemble
 from backlane.campaign.plan import make_plan
-from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError
 from backlane.files import make_folder
+from backlane.machine import core_count
 from backlane.ranking import EQUAL_WITHIN
 from backlane.recommend.answer import HEADER, Recommendation, Row, answer
 from backlane.recommend.changed import Changed

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from backlane import campaign, classes
 from backlane.campaign.plan import make_plan
-from backlane.campaign.pool import core_count
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError
+from backlane.machine import core_count
 from backlane.results import Results
 from backlane.studies.runs import Runs
 from backlane.studies.view import views
