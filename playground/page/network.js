@@ -47,7 +47,7 @@ function loadsOf(network, run) {
   return loads;
 }
 
-/** The samples of the queues by direction, each frame over the samples since the one before. */
+/** The samples of the queues by direction, each frame over the samples since the one before. Parallel links are one. */
 function samplesOf(network, table) {
   if (!table?.rows) return null;
   const known = indices(network);
@@ -56,15 +56,28 @@ function samplesOf(network, table) {
   const stride = Math.ceil(every.length / MOST_FRAMES);
   const frameOf = new Map(every.map((instant, index) => [instant, Math.floor(index / stride)]));
   const times = every.filter((_, index) => index % stride === stride - 1 || index === every.length - 1);
-  const rows = new Map();
+  const sums = new Map();
   for (let row = 0; row < table.rows; row++) {
     const direction = known.get(entity.values[row]);
     if (direction === undefined) continue;
-    if (!rows.has(direction)) rows.set(direction, times.map(() => ({ queue: 0, sent: null, bits: 0 })));
-    const frame = rows.get(direction)[frameOf.get(time.values[row])];
-    frame.queue = Math.max(frame.queue, queue.values[row]);
-    frame.sent = sent.values[row];
-    frame.bits += capacity.values[row] / stride;
+    if (!sums.has(direction)) sums.set(direction, new Map());
+    const samples = sums.get(direction);
+    const sum = samples.get(time.values[row]) ?? { queue: 0, sent: 0, capacity: 0 };
+    sum.queue += queue.values[row];
+    sum.sent += sent.values[row];
+    sum.capacity += capacity.values[row];
+    samples.set(time.values[row], sum);
+  }
+  const rows = new Map();
+  for (const [direction, samples] of sums) {
+    const frames = times.map(() => ({ queue: 0, sent: null, bits: 0 }));
+    for (const [instant, sum] of samples) {
+      const frame = frames[frameOf.get(instant)];
+      frame.queue = Math.max(frame.queue, sum.queue);
+      frame.sent = sum.sent;
+      frame.bits += sum.capacity / stride;
+    }
+    rows.set(direction, frames);
   }
   const directions = [...rows.keys()].sort((a, b) => a - b);
   const lists = directions.map((direction) => rows.get(direction));

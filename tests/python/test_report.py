@@ -118,6 +118,31 @@ def test_a_replay_has_the_load_and_the_failure_of_each_link(tmp_path: Path, cli:
     assert mean <= busiest <= 1000
 
 
+def test_a_replay_adds_parallel_links(tmp_path: Path, cli: Cli) -> None:
+    """One of two radio links between two nodes carries 1 Mbit/s, at 6 Mbit/s, with headers."""
+    file = tmp_path / "parallel.toml"
+    file.write_text(
+        'name = "parallel"\nduration = "3 s"\n'
+        'flow = [{ kind = "udp", from = "a", to = "b", rate = "1 Mbit/s" }]\n'
+        'record = { series = ["queue"], interval = "100 ms" }\n'
+        'wifi = { standard = "802.11a", rate = "6 Mbit/s", channels = [36, 40] }\n'
+        '[topology]\nkind = "graph"\n'
+        'node = [{ id = "a", x = "0 m", y = "0 m" }, { id = "b", x = "20 m", y = "0 m" }]\n'
+        'link = [{ a = "a", b = "b", medium = "wifi", channel = 36 }, '
+        '{ a = "a", b = "b", medium = "wifi", channel = 40 }]\n'
+    )
+    assert cli("run", file, "--out", tmp_path / "r").code == 0
+    (network,) = report.write([tmp_path / "r"]).networks
+    (one,) = explored(network)["maps"]
+    replay = one["replay"]
+    assert replay["directions"] == [2, 3]
+    forth, back = replay["use"]
+    # 12 or 13 packets of 1028 B in 100 ms, of the 12 Mbit/s of both links: 8.2 or 8.9 %.
+    assert set(forth[1:]) == {8, 9}
+    assert not any(back)
+    assert replay["capacity"] == [None, None]
+
+
 def test_colours_belong_to_protocols() -> None:
     first = colors.assigned(["OLSR, cubic", "OLSR, bbr", "bp-mr/flow, cubic", "something"])
     second = colors.assigned(["per flow", "olsr"])

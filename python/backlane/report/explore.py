@@ -100,7 +100,11 @@ def _layout(
 
 
 def _replay(cell: CellData, links: Sequence[LinkLoad], cells: int) -> dict[str, Any] | None:
-    """The samples of the queues of a cell's first seed; None without, or if they are too many."""
+    """The samples of the queues of a cell's first seed; None without, or if they are too many.
+
+    Parallel links, whose samples have one name, are one: their bytes, queues and capacities are
+    added, and stand with the last of them, which is drawn above the others.
+    """
     import polars as pl
 
     results = cell.results
@@ -116,7 +120,16 @@ def _replay(cell: CellData, links: Sequence[LinkLoad], cells: int) -> dict[str, 
         for number, one in enumerate(links)
         for back, (start, end) in enumerate(((one.a, one.b), (one.b, one.a)))
     }
-    table = table.filter(pl.col("entity").is_in(list(directions)))
+    rates_bps: dict[int, float] = {}
+    for one in links:
+        for start, end in ((one.a, one.b), (one.b, one.a)):
+            direction = directions[f"{start}-{end}"]
+            rates_bps[direction] = rates_bps.get(direction, 0.0) + one.rate_bps
+    table = (
+        table.filter(pl.col("entity").is_in(list(directions)))
+        .group_by("entity", "time_s", maintain_order=True)
+        .agg(pl.col("queue_pkts", "sent_bytes", "capacity_bps").sum())
+    )
     instants = sorted(table.get_column("time_s").unique().to_list())
     entities = table.get_column("entity").n_unique()
     if not instants:
@@ -149,14 +162,13 @@ def _replay(cell: CellData, links: Sequence[LinkLoad], cells: int) -> dict[str, 
         if part.height == len(times):
             kept.append((directions[str(entity)], columns.to_dict(as_series=False)))
     kept.sort(key=lambda one: one[0])
-    rates = [links[direction >> 1].rate_bps for direction, _ in kept]
     return {
         "seed": seed,
         "times": [round(time, 3) for time in times],
         "directions": [direction for direction, _ in kept],
         "use": [_use(found) for _, found in kept],
         "queue": [[round(value) for value in found["queue_pkts"]] for _, found in kept],
-        "capacity": [_capacity(found, rate) for (_, found), rate in zip(kept, rates, strict=True)],
+        "capacity": [_capacity(found, rates_bps[direction]) for direction, found in kept],
         "active": _active(cell, seed, times),
     }
 

@@ -84,14 +84,17 @@ pub(crate) fn share(link: &Link, carried: Carried, from: SimTime, to: SimTime) -
     if span_s <= 0.0 {
         return 0.0;
     }
-    let share = match link.capacity() {
-        Some((capacity, origin)) => {
-            let offered_until = |at: SimTime| capacity.offered_bytes(at.saturating_since(origin));
-            let offered_bytes = offered_until(to) - offered_until(from);
-            carried.bytes as f64 / offered_bytes.max(1) as f64
-        }
+    let share = match offered_bytes(link, from, to) {
+        Some(offered_bytes) => carried.bytes as f64 / offered_bytes.max(1) as f64,
         None if link.is_over_medium() => carried.airtime_ps as f64 / 1e12 / span_s,
         None => carried.bytes as f64 * 8.0 / link.rate().as_bps() as f64 / span_s,
     };
     share.min(1.0)
+}
+
+/// The bytes that a link with a capacity over time could send from one instant to another.
+pub(super) fn offered_bytes(link: &Link, from: SimTime, to: SimTime) -> Option<u64> {
+    let (capacity, origin) = link.capacity()?;
+    let offered_until = |at: SimTime| capacity.offered_bytes(at.saturating_since(origin));
+    Some(offered_until(to) - offered_until(from))
 }

@@ -13,6 +13,7 @@ use backlane_traffic::{Flow, Transport};
 use backlane_units::{Duration, SimTime};
 
 use crate::infos::{FlowInfo, LinkInfo};
+use crate::outcome::carried;
 use crate::outcome::radio_series::RadioSeries;
 use crate::regions::Parts;
 use crate::sink::Sink;
@@ -252,11 +253,9 @@ impl Sampler {
 
 /// What a link could carry from one instant to another.
 fn capacity_bps(link: &Link, from: SimTime, to: SimTime) -> u64 {
-    match link.capacity() {
+    match carried::offered_bytes(link, from, to) {
         _ if !link.up() => 0,
-        Some((capacity, origin)) => {
-            let offered_until = |at: SimTime| capacity.offered_bytes(at.saturating_since(origin));
-            let offered_bytes = offered_until(to) - offered_until(from);
+        Some(offered_bytes) => {
             let span_s = to.saturating_since(from).as_secs_f64();
             (offered_bytes as f64 * 8.0 / span_s) as u64
         }
