@@ -63,6 +63,18 @@ impl<T: Copy + Default> ByExit<T> {
         self.slots[at] = (exit, value);
     }
 
+    /// Removes an exit. What a search may have passed over it is inserted again.
+    pub fn remove(&mut self, exit: NodeId) {
+        if self.get(exit).is_none() {
+            return;
+        }
+        let others: Vec<_> = self.iter().filter(|(other, _)| *other != exit).collect();
+        *self = Self::default();
+        for (exit, value) in others {
+            self.insert(exit, value);
+        }
+    }
+
     /// All exits with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, T)> {
         let taken = self.slots.iter().filter(|(exit, _)| *exit != NodeId::NONE);
@@ -126,6 +138,20 @@ impl ForwardingTable {
         all.insert(exit, link);
         self.all = Some(Box::new(all));
     }
+
+    /// Removes an exit.
+    pub(crate) fn remove(&mut self, exit: NodeId) {
+        if let Some(all) = &mut self.all {
+            return all.remove(exit);
+        }
+        let Some(at) = self.exits.iter().position(|&known| known == exit) else {
+            return;
+        };
+        let is_free = |&known: &NodeId| known == NodeId::NONE;
+        let last = self.exits.iter().position(is_free).unwrap_or(NEAR) - 1;
+        (self.exits[at], self.links[at]) = (self.exits[last], self.links[last]);
+        (self.exits[last], self.links[last]) = (NodeId::NONE, LinkId::NONE);
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +168,24 @@ mod tests {
                 assert_eq!(table.get(NodeId(exit)), Some(LinkId(round + exit)));
                 assert_eq!(table.get(NodeId(40)), None);
             }
+        }
+    }
+
+    #[test]
+    fn a_removed_route_is_gone_and_the_others_stay() {
+        for exits in [1, NEAR as u32, 40] {
+            let mut table = ForwardingTable::default();
+            (0..exits).for_each(|exit| table.insert(NodeId(exit), LinkId(exit)));
+            for removed in 0..exits {
+                table.remove(NodeId(removed));
+                table.remove(NodeId(1000));
+                for exit in 0..exits {
+                    let left = (exit > removed).then_some(LinkId(exit));
+                    assert_eq!(table.get(NodeId(exit)), left, "{exits} {removed} {exit}");
+                }
+            }
+            table.insert(NodeId(7), LinkId(3));
+            assert_eq!(table.get(NodeId(7)), Some(LinkId(3)));
         }
     }
 }

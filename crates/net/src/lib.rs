@@ -51,7 +51,7 @@ pub use event::Event;
 pub use forwarding::ByExit;
 pub use host::{Application, Divisible, HostContext};
 pub use impairments::{GilbertElliott, ImpairmentConfig, Jitter, JitterLaw};
-pub use link::Link;
+pub use link::{Link, LinkState};
 pub use medium::{Medium, MediumContext};
 pub use network::{Interface, LinkConfig, Network, Region, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};

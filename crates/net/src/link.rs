@@ -35,6 +35,18 @@ struct FifoLimits {
     marking: Option<Marking>,
 }
 
+/// The state of a link direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkState {
+    /// Packets pass.
+    #[default]
+    Up,
+    /// No packet passes, and both ends still see a carrier.
+    Silent,
+    /// No packet passes, and there is no carrier.
+    Down,
+}
+
 /// The ends of a link over a medium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RadioLink {
@@ -72,7 +84,7 @@ pub struct Link {
     packets: u64,
     /// Picoseconds per byte if that is a whole number that fits, else zero.
     ps_per_byte: u32,
-    up: bool,
+    state: LinkState,
     impaired: bool,
     /// Whether the time on the wire varies: packets of a FIFO that wait are in the impairments.
     retimed: bool,
@@ -155,7 +167,7 @@ impl Link {
             bytes: 0,
             packets: 0,
             ps_per_byte,
-            up: true,
+            state: LinkState::Up,
             impaired: false,
             retimed: false,
             from,
@@ -241,7 +253,13 @@ impl Link {
     /// Whether the link is up.
     #[inline]
     pub fn up(&self) -> bool {
-        self.up
+        self.state == LinkState::Up
+    }
+
+    /// Whether its ends see a carrier.
+    #[inline]
+    pub fn has_carrier(&self) -> bool {
+        self.state != LinkState::Down
     }
 
     /// The counters so far.
@@ -397,7 +415,7 @@ impl Link {
         dropped: &mut Vec<PacketId>,
     ) -> Enqueued {
         let now = events.now();
-        if !self.up {
+        if !self.up() {
             if self.is_over_medium() {
                 return Enqueued::ForMedium;
             }
@@ -692,16 +710,16 @@ impl Link {
 
     /// Takes the link down or up. Packets in the queue and on the wire are lost when it goes down,
     /// and added to `dropped`.
-    pub(crate) fn set_up(
+    pub(crate) fn set_state(
         &mut self,
         events: &mut EventQueue<Event>,
         link: LinkId,
-        up: bool,
+        state: LinkState,
         packets: &mut PacketStore,
         dropped: &mut Vec<PacketId>,
     ) {
-        self.up = up;
-        if up {
+        self.state = state;
+        if self.up() {
             return;
         }
         let now = events.now();

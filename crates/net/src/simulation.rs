@@ -12,7 +12,7 @@ use crate::counters::{DropCause, RouterQueue};
 use crate::event::Event;
 use crate::event_log::EventLog;
 use crate::host::{Application, HostContext};
-use crate::link::Arrival;
+use crate::link::{Arrival, LinkState};
 use crate::medium::{Medium, MediumContext};
 use crate::network::Network;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, PacketId};
@@ -153,7 +153,7 @@ impl<A: Application> Simulation<A> {
         router.queue(interfaces.position(|interface| interface.outgoing == link)?)
     }
 
-    /// Takes the wire between two routers down or up, both directions, without notice to either.
+    /// Takes the wire between two routers down or up, both directions, with their carrier.
     /// False if there is none.
     pub fn set_wire_up(&mut self, a: NodeId, b: NodeId, up: bool) -> bool {
         let mut interfaces = self.network.mesh_interfaces(a).iter();
@@ -166,15 +166,37 @@ impl<A: Application> Simulation<A> {
         true
     }
 
-    /// Takes a link direction down or up. Packets queued for a wire and on it when it goes down
-    /// are lost; over a medium nothing passes from then on. No router is notified.
+    /// Takes a link direction down or up, with its carrier ([`Simulation::set_link_state`]).
     pub fn set_link_up(&mut self, link: LinkId, up: bool) {
-        self.network.set_link_up(&mut self.events, link, up);
+        let state = if up { LinkState::Up } else { LinkState::Down };
+        self.set_link_state(link, state);
+    }
+
+    /// Sets the state of a link direction. Packets queued for a wire and on it when it goes down
+    /// are lost; over a medium nothing passes from then on. The sending router of a wire is notified
+    /// if its carrier changes ([`Router::on_carrier`]).
+    pub fn set_link_state(&mut self, link: LinkId, state: LinkState) {
+        let record = &self.network.links()[link.index()];
+        let (from, had_carrier) = (record.from, record.has_carrier());
+        let is_wire = !record.is_over_medium();
+        self.network.set_link_state(&mut self.events, link, state);
+        let carrier = state != LinkState::Down;
+        if is_wire && carrier != had_carrier {
+            let mut interfaces = self.network.mesh_interfaces(from).iter();
+            if let Some(interface) = interfaces.position(|interface| interface.outgoing == link) {
+                self.with_router(from, |router, context| {
+                    router.on_carrier(context, interface, carrier);
+                });
+            }
+        }
+        self.flush_capture();
         self.dispatch_deferred();
     }
 
-    /// Silences the radios of a router, or lets them work again. Its links are separate.
+    /// Stops a router and silences its radios, or starts it and lets them work again. Its links
+    /// are separate.
     pub fn set_node_up(&mut self, node: NodeId, up: bool) {
+        self.with_router(node, |router, context| router.on_power(context, up));
         for medium in 0..self.media.len() as u32 {
             self.with_medium(MediumId(medium), |medium, context| {
                 medium.set_node_up(context, node, up);

@@ -2,6 +2,7 @@
 //!
 //! - [`shortest_path`]: precomputed shortest paths, known to every node from the start.
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
+//! - [`ospf`]: RFC 2328 as FRR and BIRD run it, with equal-cost paths and BFD.
 //! - [`aodv`]: RFC 3561, routes found when they are needed.
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
@@ -16,5 +17,6 @@ mod flow_map;
 pub mod graph;
 pub mod multipath;
 pub mod olsr;
+pub mod ospf;
 pub mod readings;
 pub mod shortest_path;

@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::problems::Problems;
 use crate::shown;
 use crate::spec::nearest;
-use crate::tree::Table;
+use crate::tree::{Table, Value};
 
 /// Reads the failures; the nodes and links that they name must exist, and their times be in order.
 pub(crate) fn read(
@@ -35,7 +35,15 @@ pub(crate) fn read(
         if let Some((at, until)) = times(table, span, duration, problems)
             && let Some(failed) = failed
         {
-            failures.push(Failure { failed, at, until });
+            let silent = table
+                .get("silent")
+                .is_some_and(|item| item.value == Value::Boolean(true));
+            failures.push(Failure {
+                failed,
+                at,
+                until,
+                silent,
+            });
         }
     }
     failures

@@ -215,6 +215,8 @@ pub struct Failure {
     pub at: Duration,
     /// When it works again; `None`: not before the end.
     pub until: Option<Duration>,
+    /// Whether its links keep their carrier.
+    pub silent: bool,
 }
 
 /// What fails.

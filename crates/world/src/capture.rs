@@ -17,6 +17,7 @@ use backlane_record::pcapng::{LinkType, Pcapng};
 use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 
 const UDP: u8 = 17;
+const OSPF: u8 = 89;
 const BROADCAST: u32 = u32::MAX;
 
 /// The UDP port of routing messages: those of OLSR (RFC 3626 §18) and AODV (RFC 3561 §5) are
@@ -25,6 +26,9 @@ const BROADCAST: u32 = u32::MAX;
 pub(crate) enum MessagePort {
     Olsr = 698,
     Aodv = 654,
+    /// OSPF has no port: its packets are IP datagrams of protocol 89. The port is that of BFD
+    /// (RFC 5881 §4).
+    Ospf = 3784,
     Other = 49_151,
 }
 
@@ -173,7 +177,10 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
     let is_message = packet.flow == FlowId::NONE;
     let riding = if is_message { 0 } else { message.len() as u32 };
     let length = packet.size_bytes - riding;
-    let (protocol, mut header) = if is_message {
+    let bare = packet.size_bytes == IPV4_HEADER_BYTES + message.len() as u32;
+    let (protocol, mut header) = if is_message && bare {
+        (OSPF, Vec::new())
+    } else if is_message {
         (UDP, message_header(message_port, message.len()))
     } else {
         (transport.protocol, transport.header.clone())

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use backlane_net::{Link, LinkId, NodeId, Simulation};
+use backlane_net::{Link, LinkId, LinkState, NodeId, Simulation};
 use backlane_scenario::model::{Failed, Failure};
 use backlane_traffic::Flows;
 use backlane_units::SimTime;
@@ -16,10 +16,38 @@ struct Failing {
     /// The node, whose radios stop; its links go down with it.
     node: Option<NodeId>,
     links: Vec<LinkId>,
-    /// Outages that hold it down now.
-    outages: u32,
-    /// Whether its links know that it is down.
-    is_down: bool,
+    down: Held,
+}
+
+/// The outages that hold a node or a link down, or the nodes and links that hold a link direction
+/// down.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    holders: u32,
+    /// Those of them that take the carrier.
+    without_carrier: u32,
+    /// The state that was last passed on.
+    state: LinkState,
+}
+
+impl Held {
+    fn change(&mut self, count: i32, takes_carrier: bool) {
+        self.holders = self.holders.saturating_add_signed(count);
+        if takes_carrier {
+            self.without_carrier = self.without_carrier.saturating_add_signed(count);
+        }
+    }
+
+    /// The state now and before, if it has changed since the last call.
+    fn take_change(&mut self) -> Option<(LinkState, LinkState)> {
+        let now = match (self.holders, self.without_carrier) {
+            (0, _) => LinkState::Up,
+            (_, 0) => LinkState::Silent,
+            _ => LinkState::Down,
+        };
+        let before = std::mem::replace(&mut self.state, now);
+        (now != before).then_some((now, before))
+    }
 }
 
 /// The beginning or the end of an outage.
@@ -31,23 +59,22 @@ struct Change {
     failing: u32,
     /// The change of the number of outages that hold it down.
     outages: i32,
+    takes_carrier: bool,
 }
 
 /// A link direction that fails with a node or a link.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct Direction {
     /// Its index among all failing links, in the order of the file.
     rank: u32,
-    /// The number of outages that hold it down now.
-    holders: u32,
-    is_down: bool,
+    down: Held,
 }
 
 /// The outages of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     failing: Vec<Failing>,
-    held: BTreeMap<LinkId, Held>,
+    directions: BTreeMap<LinkId, Direction>,
     /// In order of time, and of the file at one time; `next` is the first to come.
     changes: Vec<Change>,
     next: usize,
@@ -57,7 +84,7 @@ pub(crate) struct Failures {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     nodes: Vec<(NodeId, bool)>,
-    links: Vec<(LinkId, bool)>,
+    links: Vec<(LinkId, LinkState)>,
     /// Outages and links examined.
     pub(crate) looked_at: u64,
 }
@@ -128,6 +155,7 @@ impl Failures {
                         outage: outage as u32,
                         failing,
                         outages,
+                        takes_carrier: !failure.silent,
                     });
                 }
             }
@@ -139,18 +167,15 @@ impl Failures {
 
     fn add(&mut self, (node, links): (Option<NodeId>, Vec<LinkId>)) -> u32 {
         for &link in &links {
-            let rank = self.held.len() as u32;
-            let new = Held {
-                rank,
-                ..Held::default()
-            };
-            self.held.entry(link).or_insert(new);
+            let rank = self.directions.len() as u32;
+            let down = Held::default();
+            let direction = Direction { rank, down };
+            self.directions.entry(link).or_insert(direction);
         }
         self.failing.push(Failing {
             node,
             links,
-            outages: 0,
-            is_down: false,
+            down: Held::default(),
         });
         self.failing.len() as u32 - 1
     }
@@ -167,8 +192,8 @@ impl Failures {
         for (node, up) in effects.nodes {
             simulation.set_node_up(node, up);
         }
-        for (link, up) in effects.links {
-            simulation.set_link_up(link, up);
+        for (link, state) in effects.links {
+            simulation.set_link_state(link, state);
         }
         effects.looked_at
     }
@@ -186,37 +211,37 @@ impl Failures {
         };
         for change in changes {
             let failing = &mut self.failing[change.failing as usize];
-            failing.outages = failing.outages.saturating_add_signed(change.outages);
+            failing.down.change(change.outages, change.takes_carrier);
         }
         let mut touched = Vec::new();
         for change in changes {
             let failing = &mut self.failing[change.failing as usize];
-            let is_down = failing.outages > 0;
-            effects
-                .nodes
-                .extend(failing.node.map(|node| (node, !is_down)));
-            if failing.is_down == is_down {
+            let Some((now, before)) = failing.down.take_change() else {
                 continue;
+            };
+            let is_up = now == LinkState::Up;
+            if is_up || before == LinkState::Up {
+                effects.nodes.extend(failing.node.map(|node| (node, is_up)));
             }
-            failing.is_down = is_down;
             effects.looked_at += failing.links.len() as u64;
             for &link in &failing.links {
-                let Some(held) = self.held.get_mut(&link) else {
+                let Some(direction) = self.directions.get_mut(&link) else {
                     continue;
                 };
-                let more = if is_down { 1 } else { -1 };
-                held.holders = held.holders.saturating_add_signed(more);
-                touched.push((held.rank, link));
+                for (state, count) in [(before, -1), (now, 1)] {
+                    if state != LinkState::Up {
+                        direction.down.change(count, state == LinkState::Down);
+                    }
+                }
+                touched.push((direction.rank, link));
             }
         }
         touched.sort_unstable();
         touched.dedup();
         for (_, link) in touched {
-            if let Some(held) = self.held.get_mut(&link)
-                && held.is_down != (held.holders > 0)
-            {
-                held.is_down = !held.is_down;
-                effects.links.push((link, !held.is_down));
+            let direction = self.directions.get_mut(&link);
+            if let Some((state, _)) = direction.and_then(|direction| direction.down.take_change()) {
+                effects.links.push((link, state));
             }
         }
         effects
@@ -230,12 +255,13 @@ mod tests {
 
     use super::*;
 
-    /// The specification: a node or link is down during its outages. Nodes with an outage that
-    /// begins or ends are called in the order of the file, and links that change in the order in
-    /// which outages name them.
+    /// The specification: a node or link is down during its outages, and has a carrier if all of
+    /// them are silent. Nodes that change are called in the order of the file, and links that change
+    /// in the order in which outages name them.
     struct Law {
         outages: Vec<Outage>,
-        up: Vec<bool>,
+        nodes: Vec<bool>,
+        links: Vec<LinkState>,
     }
 
     struct Outage {
@@ -243,6 +269,7 @@ mod tests {
         links: Vec<LinkId>,
         at: SimTime,
         until: SimTime,
+        silent: bool,
     }
 
     impl Law {
@@ -269,11 +296,13 @@ mod tests {
                     links,
                     at,
                     until,
+                    silent: failure.silent,
                 }
             };
             Self {
                 outages: failures.iter().map(outage).collect(),
-                up: vec![true; ends.len()],
+                nodes: vec![true; 6],
+                links: vec![LinkState::Up; ends.len()],
             }
         }
 
@@ -292,21 +321,28 @@ mod tests {
             let is_active = |outage: &&Outage| outage.at <= now && now < outage.until;
             let mut effects = Effects::default();
             for outage in &self.outages {
-                if let Some(node) = outage.node
-                    && (outage.at == now || outage.until == now)
-                {
+                if let Some(node) = outage.node {
                     let mut active = self.outages.iter().filter(is_active);
-                    effects
-                        .nodes
-                        .push((node, !active.any(|outage| outage.node == Some(node))));
+                    let up = !active.any(|outage| outage.node == Some(node));
+                    if self.nodes[node.index()] != up {
+                        self.nodes[node.index()] = up;
+                        effects.nodes.push((node, up));
+                    }
                 }
             }
             for &link in self.outages.iter().flat_map(|outage| &outage.links) {
-                let mut active = self.outages.iter().filter(is_active);
-                let up = !active.any(|outage| outage.links.contains(&link));
-                if self.up[link.index()] != up {
-                    self.up[link.index()] = up;
-                    effects.links.push((link, up));
+                let active = self.outages.iter().filter(is_active);
+                let mut holding = active.filter(|outage| outage.links.contains(&link));
+                let state = match holding.next() {
+                    None => LinkState::Up,
+                    Some(outage) if outage.silent && holding.all(|outage| outage.silent) => {
+                        LinkState::Silent
+                    }
+                    Some(_) => LinkState::Down,
+                };
+                if self.links[link.index()] != state {
+                    self.links[link.index()] = state;
+                    effects.links.push((link, state));
                 }
             }
             effects
@@ -315,9 +351,10 @@ mod tests {
 
     const CLOCK: SimTime = SimTime::from_ps(7);
 
-    fn failure(failed: Failed, at: u64, until: Option<u64>) -> Failure {
+    fn failure(failed: Failed, at: u64, until: Option<u64>, silent: bool) -> Failure {
         Failure {
             failed,
+            silent,
             at: Duration::from_ps(at),
             until: until.map(Duration::from_ps),
         }
@@ -343,8 +380,9 @@ mod tests {
             (0..6usize).prop_map(Failed::Link)
         ];
         // Few instants, so that many things happen at one; ends may lie before beginnings.
-        (failed, 0..8u64, proptest::option::of(0..8u64))
-            .prop_map(|(failed, at, until)| failure(failed, at, until))
+        let silent = proptest::bool::ANY;
+        (failed, 0..8u64, proptest::option::of(0..8u64), silent)
+            .prop_map(|(failed, at, until, silent)| failure(failed, at, until, silent))
     }
 
     proptest! {
@@ -369,7 +407,14 @@ mod tests {
         let (ids, ends) = ring();
         let outages = 10_000;
         let failures: Vec<Failure> = (0..outages)
-            .map(|n| failure(Failed::Link(n % 3), 10 * n as u64, Some(10 * n as u64 + 1)))
+            .map(|n| {
+                failure(
+                    Failed::Link(n % 3),
+                    10 * n as u64,
+                    Some(10 * n as u64 + 1),
+                    false,
+                )
+            })
             .collect();
         let mut counted = Failures::of(&failures, &ids, &ends, CLOCK);
         let (mut looked_at, mut changed) = (0, 0);

@@ -208,6 +208,16 @@ impl Router for Guarded<Box<dyn Router>> {
         self.call(|router| router.on_timer(context, token));
     }
 
+    fn on_carrier(&mut self, context: &mut Context<'_>, interface: usize, present: bool) {
+        self.call(|router| {
+            router.on_carrier(context, interface, present);
+        });
+    }
+
+    fn on_power(&mut self, context: &mut Context<'_>, on: bool) {
+        self.call(|router| router.on_power(context, on));
+    }
+
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
         self.call(|router| {
             router.on_interface_ready(context, interface);

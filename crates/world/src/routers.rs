@@ -13,6 +13,7 @@ use backlane_routing::backpressure::{
 };
 use backlane_routing::multipath::{self, L25r, Reach};
 use backlane_routing::olsr::{self, Olsr};
+use backlane_routing::ospf::{self, Ospf};
 use backlane_routing::shortest_path::{self, ShortestPath, Tables};
 use backlane_scenario::Declared;
 use backlane_scenario::model::NodeKind;
@@ -117,6 +118,7 @@ pub(crate) fn standard() -> Registry<Protocol> {
     Registry::from_iter([
         shortest_path(),
         olsr(),
+        ospf(),
         aodv(),
         bp(),
         bs(),
@@ -182,6 +184,20 @@ fn olsr() -> Protocol {
         }))
     })
     .with_port(MessagePort::Olsr)
+}
+
+fn ospf() -> Protocol {
+    Protocol::new("ospf", |config: ospf::Config, site| {
+        let initial = match config.start {
+            ospf::config::Start::Converged => ospf::Initial::new(site.network(), &config),
+            ospf::config::Start::Cold => ospf::Initial::default(),
+        };
+        let draws = site.streams("ospf");
+        Ok(Box::new(move |node| {
+            Box::new(Ospf::new(node, config, initial.clone(), draws(node)))
+        }))
+    })
+    .with_port(MessagePort::Ospf)
 }
 
 fn aodv() -> Protocol {

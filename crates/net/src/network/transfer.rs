@@ -8,7 +8,7 @@ use crate::capture::{CapturePoint, Port};
 use crate::counters::DropCause;
 use crate::event::Event;
 use crate::forwarding::ForwardingTable;
-use crate::link::Enqueued;
+use crate::link::{Enqueued, LinkState};
 use crate::medium::mailbox::MediumRequest;
 use crate::packet::{FlowId, LinkId, MediumId, NodeId, Packet, PacketId};
 
@@ -203,6 +203,12 @@ impl Network {
         self.forwarding[node.index()].insert(exit, link);
     }
 
+    pub(crate) fn remove_route(&mut self, node: NodeId, exit: NodeId) {
+        if let Some(table) = self.forwarding.get_mut(node.index()) {
+            table.remove(exit);
+        }
+    }
+
     /// The link from an exit router to a host that is attached to it by a wire.
     #[inline]
     pub(crate) fn downlink(&self, host: NodeId) -> Option<LinkId> {
@@ -297,8 +303,14 @@ impl Network {
 
     /// Takes a link direction down or up. Packets queued for it and on it are lost when it goes
     /// down. No router is notified.
-    pub(crate) fn set_link_up(&mut self, events: &mut EventQueue<Event>, link: LinkId, up: bool) {
-        self.links[link.index()].set_up(events, link, up, &mut self.packets, &mut self.dropped);
+    pub(crate) fn set_link_state(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        link: LinkId,
+        state: LinkState,
+    ) {
+        let (packets, dropped) = (&mut self.packets, &mut self.dropped);
+        self.links[link.index()].set_state(events, link, state, packets, dropped);
         if self.sends_over(link) {
             self.drop_all(DropCause::LinkDown);
         } else {
@@ -308,6 +320,7 @@ impl Network {
             }
         }
         if self.links[link.index()].is_over_medium() {
+            let up = state == LinkState::Up;
             self.mailbox.request(MediumRequest::SetLinkUp(link, up));
         }
     }

@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
     pub fn has_carrier(&self, interface: usize) -> bool {
         let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
         let link = &self.network.links()[link.index()];
-        link.up() || link.is_over_medium()
+        link.has_carrier() || link.is_over_medium()
     }
 
     /// Prefetches a packet that will be needed soon into the processor's cache.
@@ -96,6 +96,11 @@ impl<'a> Context<'a> {
     pub fn install_route(&mut self, exit: NodeId, interface: usize) {
         let link = self.network.mesh_interfaces(self.node)[interface].outgoing;
         self.network.install_route(self.node, exit, link);
+    }
+
+    /// From now on the router is called for packets for an exit.
+    pub fn remove_route(&mut self, exit: NodeId) {
+        self.network.remove_route(self.node, exit);
     }
 
     /// Puts a packet into the queue of an interface with a message that it carries for one hop:
@@ -159,8 +164,18 @@ impl<'a> Context<'a> {
     /// Sends a routing message to the neighbour on an interface, in a UDP datagram of its own:
     /// `message.len()` + 28 bytes on the link.
     pub fn send_message(&mut self, interface: usize, message: Arc<[u8]>) {
+        self.send_over(UDP_HEADER_BYTES, interface, message);
+    }
+
+    /// Sends a routing message to the neighbour on an interface, in an IP datagram of its own
+    /// without a transport header: `message.len()` + 20 bytes on the link.
+    pub fn send_over_ip(&mut self, interface: usize, message: Arc<[u8]>) {
+        self.send_over(0, interface, message);
+    }
+
+    fn send_over(&mut self, transport_bytes: u32, interface: usize, message: Arc<[u8]>) {
         let peer = self.network.mesh_interfaces(self.node)[interface].peer;
-        let id = self.inject_message(peer, None, message);
+        let id = self.inject_message(peer, None, transport_bytes, message);
         self.transmit(interface, id);
     }
 
@@ -172,7 +187,7 @@ impl<'a> Context<'a> {
         for interface in 0..self.interfaces().len() {
             let Interface { peer, radio, .. } = self.interfaces()[interface];
             if radio.is_none() {
-                let id = self.inject_message(peer, Some(ttl), message.clone());
+                let id = self.inject_message(peer, Some(ttl), UDP_HEADER_BYTES, message.clone());
                 self.transmit(interface, id);
             }
         }
@@ -183,12 +198,18 @@ impl<'a> Context<'a> {
 
     /// Sends a routing message to all neighbours on one radio, as [`Context::broadcast`] does.
     pub fn broadcast_over(&mut self, radio: u8, ttl: u8, message: Arc<[u8]>) {
-        let id = self.inject_message(NodeId::NONE, Some(ttl), message);
+        let id = self.inject_message(NodeId::NONE, Some(ttl), UDP_HEADER_BYTES, message);
         self.network.broadcast_over(self.node, radio, id);
     }
 
-    fn inject_message(&mut self, peer: NodeId, ttl: Option<u8>, message: Arc<[u8]>) -> PacketId {
-        let size_bytes = message.len() as u32 + IPV4_HEADER_BYTES + UDP_HEADER_BYTES;
+    fn inject_message(
+        &mut self,
+        peer: NodeId,
+        ttl: Option<u8>,
+        transport_bytes: u32,
+        message: Arc<[u8]>,
+    ) -> PacketId {
+        let size_bytes = message.len() as u32 + IPV4_HEADER_BYTES + transport_bytes;
         self.network.count_message(self.node, size_bytes);
         let mut packet = Packet::new(FlowId::NONE, self.node, peer, size_bytes);
         packet.ttl = ttl.unwrap_or(packet.ttl);

@@ -9,9 +9,9 @@ use crate::packet::{FlowId, NodeId, PacketId};
 /// A measure that a routing protocol keeps, by name.
 pub type Reading = (&'static str, u128);
 
-/// A routing protocol on one node. A router is not notified of the failure of a wire: it learns
-/// of it from its own messages, or asks for the carrier ([`Context::has_carrier`]). Over a
-/// medium it gets the status of its transmissions.
+/// A routing protocol on one node. It learns of the failure of a wire from its own messages, or by
+/// the carrier ([`Router::on_carrier`], [`Context::has_carrier`]). Over a medium it gets the status
+/// of its transmissions.
 pub trait Router: Send {
     /// Called once, at time zero, before anything else: arm timers here.
     fn start(&mut self, context: &mut Context<'_>);
@@ -29,6 +29,13 @@ pub trait Router: Send {
 
     /// One of the router's timers fired.
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32);
+
+    /// The carrier of a wire is lost or present again; the state of the outgoing direction is
+    /// already updated. Not called for a silent failure, nor over a medium.
+    fn on_carrier(&mut self, _context: &mut Context<'_>, _interface: usize, _present: bool) {}
+
+    /// The node fails, or works again. Called before its links change.
+    fn on_power(&mut self, _context: &mut Context<'_>, _on: bool) {}
 
     /// The queue of an interface has room again, see [`Context::notify_when_below`].
     fn on_interface_ready(&mut self, _context: &mut Context<'_>, _interface: usize) {}

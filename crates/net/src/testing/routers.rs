@@ -67,6 +67,14 @@ impl<R: Router, F: FnMut(&Context<'_>, usize, u8, &[u8]) + Send> Router for Tap<
         self.router().on_timer(context, token);
     }
 
+    fn on_carrier(&mut self, context: &mut Context<'_>, interface: usize, present: bool) {
+        self.router().on_carrier(context, interface, present);
+    }
+
+    fn on_power(&mut self, context: &mut Context<'_>, on: bool) {
+        self.router().on_power(context, on);
+    }
+
     fn on_interface_ready(&mut self, context: &mut Context<'_>, interface: usize) {
         self.router().on_interface_ready(context, interface);
     }

@@ -289,7 +289,7 @@ pub(crate) static FLOW: Section = Section {
 pub(crate) static FAILURE: Section = Section {
     rules: None,
     noun: "failure",
-    doc: "A node or a link that is down for a time. No node is notified: routing protocols detect it by their own messages, and \"l2.5r\" by the carrier of a wire. A down link loses the packets that are queued for it, in flight on it or sent on it. A down node has all links down, including those of its UEs. Over 802.11 no frame on a down link is decoded, so that its sender retries until the retry limit; the radios of a down node neither send nor receive.",
+    doc: "A node or a link that is down for a time. Routing protocols detect it by their own messages; \"ospf\" and \"l2.5r\" also by the carrier of a wire, unless the failure is silent. A down link loses the packets that are queued for it, in flight on it or sent on it. A down node has all links down, including those of its UEs. Over 802.11 no frame on a down link is decoded, so that its sender retries until the retry limit; the radios of a down node neither send nor receive.",
     tag: None,
     keys: &[
         key("node", Kind::Id, Optional, "The node that fails."),
@@ -310,6 +310,12 @@ pub(crate) static FAILURE: Section = Section {
             Kind::OrWord("end", &TIME),
             Default("\"end\""),
             "When it works again.",
+        ),
+        key(
+            "silent",
+            Kind::Boolean,
+            Default("false"),
+            "Whether wires keep their carrier while they are down, as behind a converter or a switch: only missing messages reveal the failure.",
         ),
     ],
 };

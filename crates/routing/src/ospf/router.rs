@@ -1,0 +1,501 @@
+//! The router: hooks, timers, and routes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use backlane_engine::{Stream, TimerId};
+use backlane_net::{ByExit, Context, DropCause, NodeId, PacketId, Reading, Router};
+use backlane_units::{Duration, SimTime};
+
+use backlane_param::{OrAuto, OrOff};
+
+use super::bfd::{self, Session};
+use super::config::{Config, Daemon, Shares, Start};
+use super::database::{Database, Initial};
+use super::neighbour::{Neighbour, State};
+use super::packet::Packet;
+use super::paths::{Paths, hash};
+use super::spf;
+use crate::readings::{ADJACENCIES_LOST, LSAS_ORIGINATED, RETRANSMISSIONS, ROUTE_COMPUTATIONS};
+
+/// A router originates its LSA again after this time (appendix B: LSRefreshTime).
+const REFRESH: Duration = Duration::from_secs(1800);
+
+/// Timers of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LinkTimer {
+    Hello,
+    Dead,
+    Retransmit,
+    Acknowledge,
+    Carrier,
+    BfdSend,
+    BfdExpiry,
+}
+
+const LINK_TIMERS: [LinkTimer; 7] = [
+    LinkTimer::Hello,
+    LinkTimer::Dead,
+    LinkTimer::Retransmit,
+    LinkTimer::Acknowledge,
+    LinkTimer::Carrier,
+    LinkTimer::BfdSend,
+    LinkTimer::BfdExpiry,
+];
+
+/// Timers of the router; their tokens are above those of links.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NodeTimer {
+    Start,
+    /// FRR: routes are computed.
+    Routes,
+    /// BIRD: router-LSA and routes.
+    Tick,
+    Refresh,
+}
+
+const NODE_TIMERS: [NodeTimer; 4] = [
+    NodeTimer::Start,
+    NodeTimer::Routes,
+    NodeTimer::Tick,
+    NodeTimer::Refresh,
+];
+
+const NODE: u32 = 1 << 31;
+const TIMERS_PER_LINK: u32 = 8;
+
+/// One end of a link.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) peer: NodeId,
+    pub(super) cost: u16,
+    rate_bps: u64,
+    /// Whether the daemon sees a carrier.
+    pub(super) carrier: bool,
+    pub(super) neighbour: Neighbour,
+    pub(super) bfd: Option<Session>,
+    /// LSAs to be sent at the end of the hook, by origin.
+    pub(super) flooded: Vec<NodeId>,
+    timers: Vec<TimerId>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) adjacencies_lost: u64,
+    pub(super) lsas_originated: u64,
+    pub(super) retransmissions: u64,
+    route_computations: u64,
+}
+
+/// OSPF on one node.
+#[derive(Debug)]
+pub struct Ospf {
+    pub(super) node: NodeId,
+    pub(super) config: Config,
+    initial: Initial,
+    pub(super) draws: Stream,
+    hash_key: u64,
+    pub(super) now: SimTime,
+    /// Whether the daemon runs.
+    pub(super) runs: bool,
+    pub(super) ends: Vec<End>,
+    pub(super) database: Database,
+    /// The sequence number of the last own LSA.
+    pub(super) sequence: Option<i32>,
+    pub(super) originated: Option<SimTime>,
+    /// Whether the own LSA is out of date.
+    pub(super) is_stale: bool,
+    /// Whether routes are to be computed.
+    routes_stale: bool,
+    computed: Option<SimTime>,
+    hold_factor: u64,
+    tick_phase: SimTime,
+    routes: BTreeMap<NodeId, Vec<u16>>,
+    /// Exits with several paths.
+    divided: ByExit<u16>,
+    paths: Vec<Paths>,
+    timers: Vec<TimerId>,
+    pub(super) counters: Counters,
+}
+
+impl Ospf {
+    /// The router of `node`. `initial` is what all routers know with start "converged".
+    pub fn new(node: NodeId, config: Config, initial: Initial, mut draws: Stream) -> Self {
+        let drawn = draws.next_u64();
+        let hash_key = match config.hash_key {
+            OrAuto::Auto => drawn,
+            OrAuto::Value(key) => u64::from(key),
+        };
+        Self {
+            node,
+            config,
+            initial,
+            draws,
+            hash_key,
+            now: SimTime::ZERO,
+            runs: false,
+            ends: Vec::new(),
+            database: Database::default(),
+            sequence: None,
+            originated: None,
+            is_stale: false,
+            routes_stale: false,
+            computed: None,
+            hold_factor: 1,
+            tick_phase: SimTime::ZERO,
+            routes: BTreeMap::new(),
+            divided: ByExit::default(),
+            paths: Vec::new(),
+            timers: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The first interfaces of all equal paths to a router, in order.
+    pub fn paths_to(&self, exit: NodeId) -> &[u16] {
+        self.routes.get(&exit).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn draw(&mut self, span: Duration) -> Duration {
+        Duration::from_ps(self.draws.uniform_below(span.as_ps().max(1)))
+    }
+
+    pub(super) fn arm(&self, context: &mut Context<'_>, end: usize, timer: LinkTimer, at: SimTime) {
+        set(context, self.ends[end].timers[timer as usize], at);
+    }
+
+    fn arm_node(&self, context: &mut Context<'_>, timer: NodeTimer, at: SimTime) {
+        set(context, self.timers[timer as usize], at);
+    }
+
+    pub(super) fn arm_refresh(&self, context: &mut Context<'_>) {
+        self.arm_node(
+            context,
+            NodeTimer::Refresh,
+            self.now.saturating_add(REFRESH),
+        );
+    }
+
+    pub(super) fn send(&self, context: &mut Context<'_>, end: usize, packet: &Packet) -> Arc<[u8]> {
+        let (hello, dead) = (self.config.hello_interval, self.config.dead_interval);
+        let bytes = packet.encode(self.node, hello, dead);
+        context.send_over_ip(end, bytes.clone());
+        bytes
+    }
+
+    /// All routers are adjacent to their neighbours and have the same database.
+    fn begin_converged(&mut self, context: &mut Context<'_>) {
+        self.runs = true;
+        self.database = Database::converged(self.initial.clone());
+        self.sequence = self
+            .database
+            .header(self.now, self.node)
+            .map(|own| own.sequence);
+        self.tick_phase = self.now.saturating_add(self.draw(self.config.tick));
+        let dead = self.now.saturating_add(self.config.dead_interval);
+        for end in 0..self.ends.len() {
+            self.ends[end].carrier = true;
+            self.ends[end].neighbour.reset(State::Full);
+            let hello = self
+                .now
+                .saturating_add(self.draw(self.config.hello_interval));
+            self.arm(context, end, LinkTimer::Hello, hello);
+            self.arm(context, end, LinkTimer::Dead, dead);
+            if let OrOff::Value(interval) = self.config.bfd {
+                let multiplier = self.config.bfd_multiplier;
+                let session = Session::up(self.node, interval, multiplier, self.now);
+                self.arm(context, end, LinkTimer::BfdExpiry, session.expires());
+                self.ends[end].bfd = Some(session);
+                let first = self.now.saturating_add(self.draw(interval));
+                self.arm(context, end, LinkTimer::BfdSend, first);
+            }
+        }
+        let refresh = self.now.saturating_add(self.draw(REFRESH));
+        self.arm_node(context, NodeTimer::Refresh, refresh);
+        self.compute_routes(context);
+    }
+
+    /// The daemon starts, and knows of no neighbour.
+    fn begin_cold(&mut self, context: &mut Context<'_>) {
+        self.runs = true;
+        self.tick_phase = self.now;
+        self.originate(context);
+        for end in 0..self.ends.len() {
+            if context.has_carrier(end) {
+                self.raise(context, end);
+            }
+        }
+    }
+
+    /// The node fails: what its memory and its tables held is gone.
+    fn halt(&mut self, context: &mut Context<'_>) {
+        self.runs = false;
+        for timer in &self.timers {
+            context.cancel_timer(*timer);
+        }
+        for end in &mut self.ends {
+            for timer in &end.timers {
+                context.cancel_timer(*timer);
+            }
+            end.carrier = false;
+            end.neighbour = Neighbour::default();
+            end.bfd = None;
+            end.flooded.clear();
+        }
+        for exit in self.routes.keys() {
+            context.remove_route(*exit);
+        }
+        self.database = Database::default();
+        (self.sequence, self.originated, self.computed) = (None, None, None);
+        (self.is_stale, self.routes_stale) = (false, false);
+        self.routes.clear();
+        self.divided = ByExit::default();
+        self.paths.clear();
+    }
+
+    /// The own LSA is out of date: FRR replaces it at once, BIRD at its next tick.
+    pub(super) fn renew(&mut self, context: &mut Context<'_>) {
+        self.is_stale = true;
+        match self.config.daemon {
+            Daemon::Frr => self.originate(context),
+            Daemon::Bird => self.arm_tick(context),
+        }
+    }
+
+    fn arm_tick(&self, context: &mut Context<'_>) {
+        let tick = self.config.tick.as_ps();
+        let since = self.now.saturating_since(self.tick_phase).as_ps();
+        // Before the first tick, and at a tick, the wait is for the next one.
+        let wait = if self.tick_phase > self.now {
+            self.tick_phase.saturating_since(self.now).as_ps()
+        } else {
+            tick - since % tick
+        };
+        let at = self.now.saturating_add(Duration::from_ps(wait));
+        self.arm_node(context, NodeTimer::Tick, at);
+    }
+
+    /// Routes are out of date.
+    pub(super) fn schedule_routes(&mut self, context: &mut Context<'_>) {
+        if self.routes_stale {
+            return;
+        }
+        self.routes_stale = true;
+        if self.config.daemon == Daemon::Bird {
+            return self.arm_tick(context);
+        }
+        let hold = self.config.spf_hold.saturating_mul(self.hold_factor);
+        let hold = hold.min(self.config.spf_max_hold);
+        let at = match self.computed {
+            Some(computed) if self.now < computed.saturating_add(hold) => {
+                if hold < self.config.spf_max_hold {
+                    self.hold_factor += 1;
+                }
+                computed.saturating_add(hold)
+            }
+            _ => {
+                self.hold_factor = 1;
+                self.now
+            }
+        };
+        self.arm_node(context, NodeTimer::Routes, at);
+    }
+
+    fn compute_routes(&mut self, context: &mut Context<'_>) {
+        self.routes_stale = false;
+        self.computed = Some(self.now);
+        self.counters.route_computations += 1;
+        let mut routes = spf::routes(self.node, |node| self.database.usable(self.now, node));
+        for paths in routes.values_mut() {
+            paths.truncate(self.config.paths as usize);
+        }
+        for exit in self.routes.keys().filter(|exit| !routes.contains_key(exit)) {
+            context.remove_route(*exit);
+        }
+        self.divided = ByExit::default();
+        self.paths.clear();
+        for (exit, paths) in &routes {
+            let is_new = self.routes.get(exit) != Some(paths);
+            match paths[..] {
+                [one] if is_new => context.install_route(*exit, usize::from(one)),
+                [] | [_] => {}
+                _ => {
+                    if is_new {
+                        context.remove_route(*exit);
+                    }
+                    self.divide(*exit, paths);
+                }
+            }
+        }
+        self.routes = routes;
+    }
+
+    /// Divides the packets for an exit among several paths. Exits with the same paths share them.
+    fn divide(&mut self, exit: NodeId, interfaces: &[u16]) {
+        let ends = &self.ends;
+        let paths = Paths::new(interfaces, |interface| match self.config.shares {
+            Shares::Equal => 1,
+            Shares::Rate => ends[usize::from(interface)].rate_bps,
+        });
+        let known = self.paths.iter().position(|known| *known == paths);
+        let at = known.unwrap_or_else(|| {
+            self.paths.push(paths);
+            self.paths.len() - 1
+        });
+        self.divided.insert(exit, at as u16);
+    }
+
+    fn on_node_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        match NODE_TIMERS.get((token - NODE) as usize) {
+            Some(NodeTimer::Start) => self.begin_cold(context),
+            Some(NodeTimer::Routes) => self.compute_routes(context),
+            Some(NodeTimer::Tick) => {
+                if self.is_stale && self.may_originate() {
+                    self.originate(context);
+                }
+                if self.routes_stale {
+                    self.compute_routes(context);
+                }
+                if self.is_stale {
+                    self.arm_tick(context);
+                }
+            }
+            Some(NodeTimer::Refresh) => self.originate(context),
+            None => {}
+        }
+    }
+
+    fn on_link_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        let end = (token / TIMERS_PER_LINK) as usize;
+        match LINK_TIMERS.get((token % TIMERS_PER_LINK) as usize) {
+            Some(LinkTimer::Hello) => self.send_hello(context, end),
+            Some(LinkTimer::Dead) => self.lose(context, end),
+            Some(LinkTimer::Retransmit) => self.retransmit(context, end),
+            Some(LinkTimer::Acknowledge) => self.acknowledge(context, end),
+            Some(LinkTimer::Carrier) => self.report_carrier(context, end),
+            Some(LinkTimer::BfdSend) => self.send_bfd(context, end),
+            Some(LinkTimer::BfdExpiry) => self.on_bfd_expiry(context, end),
+            None => {}
+        }
+    }
+}
+
+fn set(context: &mut Context<'_>, timer: TimerId, at: SimTime) {
+    if at == SimTime::MAX {
+        context.cancel_timer(timer);
+    } else {
+        context.set_timer(timer, at);
+    }
+}
+
+impl Router for Ospf {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.now = context.now();
+        let timer = |timer: NodeTimer| context.timer(NODE + timer as u32);
+        self.timers = NODE_TIMERS.map(timer).to_vec();
+        for end in 0..context.interfaces().len() {
+            let timer =
+                |timer: LinkTimer| context.timer(end as u32 * TIMERS_PER_LINK + timer as u32);
+            let timers = LINK_TIMERS.map(timer).to_vec();
+            let interface = context.interfaces()[end];
+            self.ends.push(End {
+                peer: interface.peer,
+                cost: self.config.cost(interface.rate),
+                rate_bps: interface.rate.as_bps(),
+                carrier: false,
+                neighbour: Neighbour::default(),
+                bfd: None,
+                flooded: Vec::new(),
+                timers,
+            });
+        }
+        match self.config.start {
+            Start::Converged => self.begin_converged(context),
+            Start::Cold => {
+                let at = self.now.saturating_add(self.draw(self.config.start_spread));
+                self.arm_node(context, NodeTimer::Start, at);
+            }
+        }
+    }
+
+    /// Packets without a single route in the forwarding table.
+    #[inline]
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        let packet = context.packet(id);
+        let paths = self.divided.get(packet.exit);
+        let interface = paths.and_then(|paths| {
+            let number = hash(self.hash_key, packet, self.config.hash);
+            self.paths[usize::from(paths)].choose(number)
+        });
+        match interface {
+            Some(interface) => context.transmit(interface, id),
+            None => context.drop(id, DropCause::NoRoute),
+        }
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, end: usize, _ttl: u8, bytes: &[u8]) {
+        self.now = context.now();
+        if !self.runs || !self.ends[end].carrier {
+            return;
+        }
+        if bfd::is_control(bytes) {
+            self.on_bfd(context, end, bytes);
+        } else if let Some((router, packet)) = Packet::decode(bytes)
+            && router == self.ends[end].peer
+        {
+            self.on_ospf(context, end, packet);
+        }
+        self.flood(context);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        self.now = context.now();
+        if token >= NODE {
+            self.on_node_timer(context, token);
+        } else {
+            self.on_link_timer(context, token);
+        }
+        self.flood(context);
+    }
+
+    fn on_carrier(&mut self, context: &mut Context<'_>, end: usize, _present: bool) {
+        self.now = context.now();
+        if !self.runs {
+            return;
+        }
+        if self.config.carrier_delay == Duration::ZERO {
+            self.report_carrier(context, end);
+        } else {
+            let at = self
+                .now
+                .saturating_add(self.draw(self.config.carrier_delay));
+            self.arm(context, end, LinkTimer::Carrier, at);
+        }
+        self.flood(context);
+    }
+
+    fn on_power(&mut self, context: &mut Context<'_>, on: bool) {
+        self.now = context.now();
+        if on {
+            self.begin_cold(context);
+        } else {
+            self.halt(context);
+        }
+        self.flood(context);
+    }
+
+    fn readings(&self, _now: SimTime) -> Vec<Reading> {
+        vec![
+            (ADJACENCIES_LOST, self.counters.adjacencies_lost.into()),
+            (LSAS_ORIGINATED, self.counters.lsas_originated.into()),
+            (RETRANSMISSIONS, self.counters.retransmissions.into()),
+            (ROUTE_COMPUTATIONS, self.counters.route_computations.into()),
+        ]
+    }
+
+    /// The first of several equal paths.
+    fn next_hop(&self, exit: NodeId) -> Option<usize> {
+        let paths = self.routes.get(&exit)?;
+        paths.first().map(|interface| usize::from(*interface))
+    }
+}

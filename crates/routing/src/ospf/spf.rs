@@ -1,0 +1,148 @@
+//! The shortest-path tree (RFC 2328 §16.1), with all next hops of equal paths.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use backlane_net::NodeId;
+
+use super::lsa::{Link, Lsa};
+
+/// The first interfaces of all shortest paths from `root`, in order, by router. A link counts if
+/// both of its ends have it in their LSA; each direction has the cost of its sender.
+pub fn routes<'a>(
+    root: NodeId,
+    lsa: impl Fn(NodeId) -> Option<&'a Lsa>,
+) -> BTreeMap<NodeId, Vec<u16>> {
+    let links = |node| lsa(node).map_or(&[][..], Lsa::links);
+    let is_mutual = |from: NodeId, link: &Link| {
+        let mut back = links(link.neighbour).iter();
+        back.any(|back| back.neighbour == from)
+    };
+    let mut best: BTreeMap<NodeId, (u32, Vec<u16>)> = BTreeMap::from([(root, (0, Vec::new()))]);
+    let mut open = BinaryHeap::from([(Reverse(0u32), root)]);
+    while let Some((Reverse(cost), node)) = open.pop() {
+        let Some((known, first)) = best.get(&node) else {
+            continue;
+        };
+        if cost > *known {
+            continue;
+        }
+        let first = first.clone();
+        for link in links(node).iter().filter(|link| is_mutual(node, link)) {
+            let through = cost + u32::from(link.cost);
+            let own = [link.interface];
+            let hops = if node == root { &own[..] } else { &first[..] };
+            let (known, paths) = best.entry(link.neighbour).or_insert((u32::MAX, Vec::new()));
+            if through > *known {
+                continue;
+            }
+            if through < *known {
+                (*known, *paths) = (through, Vec::new());
+                open.push((Reverse(through), link.neighbour));
+            }
+            for hop in hops {
+                if let Err(at) = paths.binary_search(hop) {
+                    paths.insert(at, *hop);
+                }
+            }
+        }
+    }
+    best.remove(&root);
+    best.into_iter()
+        .map(|(node, (_, paths))| (node, paths))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ospf::lsa::INITIAL_SEQUENCE;
+
+    /// Links of a grid of 4 × 4; node = 4 · row + column, links along a row cost 10, along a column
+    /// 20. The interfaces are in the order of the links.
+    fn grid(without: Option<(u32, u32)>) -> BTreeMap<NodeId, Lsa> {
+        let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
+        let mut wire = |a: u32, b: u32, cost| {
+            if without == Some((a, b)) {
+                return;
+            }
+            for (from, to) in [(a, b), (b, a)] {
+                let links = links.entry(from).or_default();
+                links.push(Link {
+                    neighbour: NodeId(to),
+                    interface: links.len() as u16,
+                    cost,
+                });
+            }
+        };
+        for node in 0..16 {
+            if node % 4 < 3 {
+                wire(node, node + 1, 10);
+            }
+            if node < 12 {
+                wire(node, node + 4, 20);
+            }
+        }
+        let lsa = |(node, links)| {
+            (
+                NodeId(node),
+                Lsa::new(NodeId(node), INITIAL_SEQUENCE, links),
+            )
+        };
+        links.into_iter().map(lsa).collect()
+    }
+
+    fn hops(lsas: &BTreeMap<NodeId, Lsa>, from: u32, to: u32) -> Vec<u32> {
+        let routes = routes(NodeId(from), |node| lsas.get(&node));
+        let links = lsas[&NodeId(from)].links();
+        let interfaces = &routes[&NodeId(to)];
+        let peers = interfaces
+            .iter()
+            .map(|at| links[usize::from(*at)].neighbour.0);
+        let mut peers: Vec<_> = peers.collect();
+        peers.sort_unstable();
+        peers
+    }
+
+    /// Next hops that BIRD and FRR had in their kernels on this grid.
+    #[test]
+    fn next_hops_are_those_of_the_recorded_daemons() {
+        let lsas = grid(None);
+        assert_eq!(hops(&lsas, 5, 0), [1, 4]);
+        assert_eq!(hops(&lsas, 5, 8), [4, 9]);
+        assert_eq!(hops(&lsas, 5, 15), [6, 9]);
+        assert_eq!(hops(&lsas, 5, 6), [6]);
+        assert_eq!(hops(&grid(Some((5, 6))), 5, 6), [1, 9]);
+    }
+
+    #[test]
+    fn a_link_that_one_end_alone_reports_is_not_used() {
+        let mut lsas = grid(None);
+        let links = lsas[&NodeId(6)].links().iter().copied();
+        let links = links.filter(|link| link.neighbour != NodeId(5)).collect();
+        lsas.insert(NodeId(6), Lsa::new(NodeId(6), INITIAL_SEQUENCE + 1, links));
+        assert_eq!(hops(&lsas, 5, 6), [1, 9]);
+    }
+
+    #[test]
+    fn parallel_links_of_equal_cost_are_both_used() {
+        let link = |neighbour, interface| Link {
+            neighbour: NodeId(neighbour),
+            interface,
+            cost: 3,
+        };
+        let lsa = |node, links| {
+            (
+                NodeId(node),
+                Lsa::new(NodeId(node), INITIAL_SEQUENCE, links),
+            )
+        };
+        let lsas = BTreeMap::from([
+            lsa(0, vec![link(1, 0), link(1, 1)]),
+            lsa(1, vec![link(0, 0), link(0, 1), link(2, 2)]),
+            lsa(2, vec![link(1, 0)]),
+        ]);
+        let routes = routes(NodeId(0), |node| lsas.get(&node));
+        assert_eq!(routes[&NodeId(2)], [0, 1]);
+    }
+}
