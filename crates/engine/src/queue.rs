@@ -87,7 +87,7 @@ impl<E: Numbered> EventQueue<E> {
         }
     }
 
-    /// The time of the event that fired last.
+    /// The time of the event that fired last, or to which the clock was moved since.
     #[inline]
     pub fn now(&self) -> SimTime {
         self.now
@@ -249,6 +249,12 @@ impl<E: Numbered> EventQueue<E> {
         }
         self.fire(at);
         true
+    }
+
+    /// Moves the clock to `at` between two events, for a change from outside at that time. Everything
+    /// due until then must have fired; an earlier time than now has no effect.
+    pub fn advance(&mut self, at: SimTime) {
+        self.now = self.now.max(at);
     }
 
     fn slot(&mut self, event: E, once: bool) -> TimerId {

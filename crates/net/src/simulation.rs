@@ -104,6 +104,11 @@ impl<A: Application> Simulation<A> {
         true
     }
 
+    /// Moves the clock to `at`, to which the simulation has run, for a change from outside.
+    pub fn advance(&mut self, at: SimTime) {
+        self.events.advance(at);
+    }
+
     /// The router of a node.
     pub fn router(&self, node: NodeId) -> Option<&dyn Router> {
         self.routers.get(node.index())?.as_deref()

@@ -188,6 +188,7 @@ impl Failures {
     /// Applies the next change; returns the number of outages and links examined. A link is down
     /// while any outage holds it down.
     pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>) -> u64 {
+        simulation.advance(self.next_change());
         let effects = self.advance();
         for (node, up) in effects.nodes {
             simulation.set_node_up(node, up);

@@ -1,10 +1,11 @@
 //! Adjacencies: carrier, HELLOs and BFD, and the exchange of databases (RFC 2328 §9.5, §10).
 
-use backlane_net::Context;
+use backlane_net::{Context, NodeId};
 use backlane_param::OrOff;
 use backlane_units::SimTime;
 
 use super::bfd::Session;
+use super::config::Daemon;
 use super::lsa::Header;
 use super::neighbour::{Described, State};
 use super::packet::{Description, Packet};
@@ -24,14 +25,16 @@ impl Ospf {
             self.raise(context, end);
             return;
         }
-        self.lose(context, end);
         self.ends[end].carrier = false;
+        self.lose(context, end);
+        self.renew(context);
         self.arm(context, end, LinkTimer::Hello, SimTime::MAX);
     }
 
     /// A link comes up: HELLOs leave from now on.
     pub(super) fn raise(&mut self, context: &mut Context<'_>, end: usize) {
         self.ends[end].carrier = true;
+        self.renew(context);
         self.send_hello(context, end);
     }
 
@@ -56,6 +59,7 @@ impl Ospf {
         self.ends[end].neighbour.reset(state);
         self.ends[end].flooded.clear();
         self.ends[end].bfd = None;
+        self.ends[end].retransmission = None;
         for timer in [
             LinkTimer::Retransmit,
             LinkTimer::Acknowledge,
@@ -141,8 +145,25 @@ impl Ospf {
         self.arm_retransmission(context, end);
     }
 
-    pub(super) fn arm_retransmission(&self, context: &mut Context<'_>, end: usize) {
-        let at = self.now.saturating_add(self.config.retransmit_interval);
+    /// Arms the retransmission of what is sent now, unless it is armed. FRR's timer runs on from the
+    /// beginning of the exchange.
+    pub(super) fn arm_retransmission(&mut self, context: &mut Context<'_>, end: usize) {
+        let interval = self.config.retransmit_interval;
+        let state = &mut self.ends[end];
+        if state.retransmission.is_some() {
+            return;
+        }
+        let at = match self.config.daemon {
+            Daemon::Frr if state.neighbour.state >= State::Exchange => {
+                let since = self.now.saturating_since(state.exchanged).as_ps();
+                let intervals = since / interval.as_ps() + 1;
+                state
+                    .exchanged
+                    .saturating_add(interval.saturating_mul(intervals))
+            }
+            _ => self.now.saturating_add(interval),
+        };
+        state.retransmission = Some(at);
         self.arm(context, end, LinkTimer::Retransmit, at);
     }
 
@@ -154,7 +175,11 @@ impl Ospf {
         let ids = [self.node, self.ends[end].peer];
         let (database, now) = (&self.database, self.now);
         let neighbour = &mut self.ends[end].neighbour;
+        let before = neighbour.state;
         let described = neighbour.on_description(ids, received, || database.headers(now));
+        if before == State::ExStart && neighbour.state == State::Exchange {
+            (self.ends[end].exchanged, self.ends[end].retransmission) = (now, None);
+        }
         match described {
             Described::Ignored => {}
             Described::Repeat => {
@@ -205,7 +230,7 @@ impl Ospf {
         if requests.is_empty() {
             if neighbour.state == State::Loading {
                 neighbour.state = State::Full;
-                self.renew(context);
+                self.advertise(context);
             }
             return;
         }
@@ -216,7 +241,7 @@ impl Ospf {
         }
     }
 
-    fn send_request(&self, context: &mut Context<'_>, end: usize) {
+    fn send_request(&mut self, context: &mut Context<'_>, end: usize) {
         let asked = &self.ends[end].neighbour.asked;
         let request = Packet::Request(asked.iter().copied().collect());
         self.send(context, end, &request);
@@ -225,22 +250,34 @@ impl Ospf {
 
     /// What was not answered is sent again.
     pub(super) fn retransmit(&mut self, context: &mut Context<'_>, end: usize) {
+        self.ends[end].retransmission = None;
         let neighbour = &self.ends[end].neighbour;
         if !neighbour.awaits_answer() {
             return;
         }
-        self.counters.retransmissions += 1;
         if neighbour.repeats_description()
             && let Some(bytes) = neighbour.described.clone()
         {
             context.send_over_ip(end, bytes);
         }
+        let unacknowledged = neighbour.unacknowledged.keys().copied();
+        let unacknowledged: Vec<_> = unacknowledged
+            .filter(|&origin| self.is_overdue(origin))
+            .collect();
+        self.counters.retransmissions += 1;
         if !neighbour.asked.is_empty() {
             self.send_request(context, end);
         }
-        let unacknowledged: Vec<_> = neighbour.unacknowledged.keys().copied().collect();
         self.send_update(context, end, &unacknowledged);
         self.arm_retransmission(context, end);
+    }
+
+    /// Whether an LSA that was not acknowledged is sent again. FRR leaves out those that it has had
+    /// for less than an interval.
+    fn is_overdue(&self, origin: NodeId) -> bool {
+        let installed = self.database.installed(origin);
+        let due = installed.saturating_add(self.config.retransmit_interval);
+        self.config.daemon == Daemon::Bird || due <= self.now
     }
 
     pub(super) fn send_bfd(&mut self, context: &mut Context<'_>, end: usize) {

@@ -33,6 +33,8 @@ pub struct Session {
     multiplier: u32,
     state: State,
     remote: State,
+    /// The interval that the neighbour has announced.
+    remote_interval: Duration,
     /// When the neighbour counts as lost.
     expires: SimTime,
 }
@@ -46,6 +48,7 @@ impl Session {
             multiplier,
             state: State::Down,
             remote: State::Down,
+            remote_interval: interval,
             expires: SimTime::MAX,
         }
     }
@@ -65,8 +68,8 @@ impl Session {
 
     /// The time without packets after which the neighbour is lost (§6.8.4).
     fn detection(&self) -> Duration {
-        self.transmit_interval()
-            .saturating_mul(u64::from(self.multiplier))
+        let interval = self.interval.max(self.remote_interval);
+        interval.saturating_mul(u64::from(self.multiplier))
     }
 
     fn transmit_interval(&self) -> Duration {
@@ -89,10 +92,10 @@ impl Session {
 
     /// A packet from the neighbour. True if the session was up and has failed.
     pub fn on_packet(&mut self, now: SimTime, bytes: &[u8]) -> bool {
-        let Some(remote) = decode(bytes) else {
+        let Some((remote, interval)) = decode(bytes) else {
             return false;
         };
-        self.remote = remote;
+        (self.remote, self.remote_interval) = (remote, interval);
         let was_up = self.state == State::Up;
         // §6.8.6.
         self.state = match (self.state, remote) {
@@ -140,14 +143,17 @@ pub fn is_control(bytes: &[u8]) -> bool {
     bytes.len() == PACKET_BYTES && bytes[0] >> 5 == VERSION
 }
 
-fn decode(bytes: &[u8]) -> Option<State> {
+/// The state and the interval that a packet announces.
+fn decode(bytes: &[u8]) -> Option<(State, Duration)> {
     is_control(bytes).then_some(())?;
-    match bytes[1] >> 6 {
-        1 => Some(State::Down),
-        2 => Some(State::Init),
-        3 => Some(State::Up),
-        _ => None,
-    }
+    let state = match bytes[1] >> 6 {
+        1 => State::Down,
+        2 => State::Init,
+        3 => State::Up,
+        _ => return None,
+    };
+    let micros = u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+    Some((state, Duration::from_micros(u64::from(micros))))
 }
 
 #[cfg(test)]
@@ -173,6 +179,10 @@ mod tests {
         assert!(!b.on_packet(at(20), &a.packet(there)));
         assert_eq!(b.state, State::Up);
         assert_eq!(b.expires(), at(920));
+        let slow = Session::new(here, INTERVAL, 3).packet(there);
+        let mut c = Session::new(there, INTERVAL, 3);
+        c.on_packet(at(0), &slow);
+        assert_eq!(c.expires(), at(3000), "three of the neighbour's intervals");
         assert!(b.on_expiry(), "it was up");
         assert!(
             a.on_packet(at(930), &b.packet(here)),

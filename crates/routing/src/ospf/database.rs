@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use backlane_net::{Network, NodeId};
+use backlane_net::{Interface, Network, NodeId};
 use backlane_units::{Duration, SimTime};
 
 use super::config::Config;
-use super::lsa::{Header, INITIAL_SEQUENCE, Link, Lsa, MAX_AGE_S};
+use super::lsa::{Entry, Header, INITIAL_SEQUENCE, Link, Lsa, MAX_AGE_S, address};
 
 /// A router accepts no newer instance of an LSA sooner than this after the last (appendix B:
 /// MinLSArrival).
@@ -15,17 +15,17 @@ const MIN_ARRIVAL: Duration = Duration::from_secs(1);
 
 /// An LSA in a database.
 #[derive(Debug)]
-struct Entry {
+struct Installed {
     lsa: Lsa,
     age_s: u16,
-    installed: SimTime,
+    at: SimTime,
 }
 
 /// The LSAs of a router by origin.
 #[derive(Debug, Default)]
 pub struct Database {
     /// What was installed since the start, in place of the LSA of the same origin in `initial`.
-    entries: BTreeMap<NodeId, Entry>,
+    entries: BTreeMap<NodeId, Installed>,
     /// What all routers knew at time zero, with age zero.
     initial: Initial,
 }
@@ -42,12 +42,14 @@ impl Initial {
         let routers = nodes.filter(|&node| network.is_router(node));
         let lsas = routers.map(|node| {
             let interfaces = network.mesh_interfaces(node).iter().enumerate();
-            let links = interfaces.map(|(index, interface)| Link {
-                neighbour: interface.peer,
+            let ends = interfaces.map(|(index, interface)| Described {
                 interface: index as u16,
+                peer: interface.peer,
+                subnet: subnet(interface),
                 cost: config.cost(interface.rate),
+                is_full: true,
             });
-            Lsa::new(node, INITIAL_SEQUENCE, links.collect())
+            Lsa::new(node, INITIAL_SEQUENCE, entries(node, ends))
         });
         Self(lsas.collect())
     }
@@ -57,6 +59,44 @@ impl Initial {
         let at = self.0.binary_search_by(by_origin).ok()?;
         Some(&self.0[at])
     }
+}
+
+/// One end of a link with a carrier, as the own LSA describes it.
+pub(super) struct Described {
+    pub(super) interface: u16,
+    pub(super) peer: NodeId,
+    pub(super) subnet: u32,
+    pub(super) cost: u16,
+    pub(super) is_full: bool,
+}
+
+/// The network of a link: four addresses from 172.16.0.0 on.
+pub(super) fn subnet(interface: &Interface) -> u32 {
+    let link = interface.outgoing.0.min(interface.incoming.0);
+    0xac10_0000 + 4 * link
+}
+
+/// The parts of a router's LSA: its own address, its networks, and its adjacencies.
+pub(super) fn entries(node: NodeId, ends: impl Iterator<Item = Described>) -> Vec<Entry> {
+    let own = Entry::Stub {
+        address: address(node),
+        mask: u32::MAX,
+        cost: 0,
+    };
+    let ends = ends.flat_map(|end| {
+        let link = end.is_full.then_some(Entry::Link(Link {
+            neighbour: end.peer,
+            interface: end.interface,
+            cost: end.cost,
+        }));
+        let network = Entry::Stub {
+            address: end.subnet,
+            mask: u32::MAX << 2,
+            cost: end.cost,
+        };
+        link.into_iter().chain([network])
+    });
+    std::iter::once(own).chain(ends).collect()
 }
 
 impl Database {
@@ -72,11 +112,11 @@ impl Database {
     pub fn install(&mut self, now: SimTime, lsa: Lsa, age_s: u16) -> bool {
         let origin = lsa.header(0).origin;
         let old = self.get(now, origin);
-        let changed = old.is_none_or(|(old, _)| old.links() != lsa.links());
-        let entry = Entry {
+        let changed = old.is_none_or(|(old, _)| old.entries() != lsa.entries());
+        let entry = Installed {
             lsa,
             age_s,
-            installed: now,
+            at: now,
         };
         self.entries.insert(origin, entry);
         changed
@@ -85,7 +125,7 @@ impl Database {
     /// An LSA and its age now.
     pub fn get(&self, now: SimTime, origin: NodeId) -> Option<(&Lsa, u16)> {
         if let Some(entry) = self.entries.get(&origin) {
-            return Some((&entry.lsa, aged(entry.age_s, entry.installed, now)));
+            return Some((&entry.lsa, aged(entry.age_s, entry.at, now)));
         }
         let lsa = self.initial.get(origin)?;
         Some((lsa, aged(0, SimTime::ZERO, now)))
@@ -113,10 +153,17 @@ impl Database {
         (age_s < MAX_AGE_S).then_some(lsa)
     }
 
+    /// When an LSA was installed.
+    pub fn installed(&self, origin: NodeId) -> SimTime {
+        self.entries
+            .get(&origin)
+            .map_or(SimTime::ZERO, |entry| entry.at)
+    }
+
     /// Whether an LSA was installed too recently for another instance (§13, step 5a).
     pub fn is_recent(&self, now: SimTime, origin: NodeId) -> bool {
         let entry = self.entries.get(&origin);
-        entry.is_some_and(|entry| now < entry.installed.saturating_add(MIN_ARRIVAL))
+        entry.is_some_and(|entry| now < entry.at.saturating_add(MIN_ARRIVAL))
     }
 }
 

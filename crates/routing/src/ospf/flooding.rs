@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use backlane_net::{Context, NodeId};
 use backlane_units::Duration;
 
-use super::lsa::{HEADER_BYTES, Header, INITIAL_SEQUENCE, Link, Lsa, MAX_AGE_S};
+use super::database::{Described, entries};
+use super::lsa::{HEADER_BYTES, Header, INITIAL_SEQUENCE, Lsa, MAX_AGE_S};
 use super::neighbour::State;
 use super::packet::{Packet, UPDATE_BYTES};
 use super::router::{LinkTimer, Ospf};
@@ -18,7 +19,7 @@ impl Ospf {
     pub(super) fn may_originate(&self) -> bool {
         let least = self.config.min_origination();
         self.originated
-            .is_none_or(|at| at.saturating_add(least) <= self.now)
+            .is_none_or(|at| at.saturating_add(least) < self.now)
     }
 
     /// A new instance of the own LSA, with the links to fully adjacent neighbours.
@@ -27,16 +28,18 @@ impl Ospf {
             .sequence
             .map_or(INITIAL_SEQUENCE, |last| last.saturating_add(1));
         let ends = self.ends.iter().enumerate();
-        let full = ends.filter(|(_, end)| end.neighbour.state == State::Full);
-        let links = full.map(|(interface, end)| Link {
-            neighbour: end.peer,
+        let up = ends.filter(|(_, end)| end.carrier);
+        let up = up.map(|(interface, end)| Described {
             interface: interface as u16,
+            peer: end.peer,
+            subnet: end.subnet,
             cost: end.cost,
+            is_full: end.neighbour.state == State::Full,
         });
-        let lsa = Lsa::new(self.node, sequence, links.collect());
+        let lsa = Lsa::new(self.node, sequence, entries(self.node, up));
         self.sequence = Some(sequence);
         self.originated = Some(self.now);
-        self.is_stale = false;
+        self.stale_ticks = None;
         self.counters.lsas_originated += 1;
         self.arm_refresh(context);
         let header = lsa.header(0);

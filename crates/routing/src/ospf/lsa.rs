@@ -14,6 +14,7 @@ pub const INITIAL_SEQUENCE: i32 = i32::MIN + 1;
 
 /// Bytes of a header.
 pub const HEADER_BYTES: usize = 20;
+const ENTRY_BYTES: usize = 12;
 const ROUTER_LSA: u8 = 1;
 const POINT_TO_POINT: u8 = 1;
 const STUB: u8 = 3;
@@ -102,17 +103,33 @@ pub struct Link {
     pub cost: u16,
 }
 
+/// A part of a router-LSA (§12.4.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A link to a router.
+    Link(Link),
+    /// A network without further routers: the router's own address, or that of a link.
+    Stub {
+        /// Its address.
+        address: u32,
+        /// Its mask.
+        mask: u32,
+        /// Its cost.
+        cost: u16,
+    },
+}
+
 /// A router-LSA: the links of a router.
 #[derive(Clone, Debug)]
 pub struct Lsa {
     header: Header,
-    links: Arc<[Link]>,
+    entries: Arc<[Entry]>,
 }
 
 impl Lsa {
     /// A new instance.
-    pub fn new(origin: NodeId, sequence: i32, links: Vec<Link>) -> Self {
-        let length = HEADER_BYTES + 4 + 12 * (links.len() + 1);
+    pub fn new(origin: NodeId, sequence: i32, entries: Vec<Entry>) -> Self {
+        let length = HEADER_BYTES + 4 + ENTRY_BYTES * entries.len();
         let header = Header {
             age_s: 0,
             origin,
@@ -122,7 +139,7 @@ impl Lsa {
         };
         let mut lsa = Self {
             header,
-            links: links.into(),
+            entries: entries.into(),
         };
         let mut bytes = Vec::with_capacity(length);
         lsa.encode(&mut bytes, 0);
@@ -138,25 +155,41 @@ impl Lsa {
         }
     }
 
-    /// The links of its origin.
-    pub fn links(&self) -> &[Link] {
-        &self.links
+    /// The parts.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
-    /// Appends it with an age. The origin's own address is a stub network.
+    /// The links of its origin to routers.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Link(link) => Some(link),
+            Entry::Stub { .. } => None,
+        })
+    }
+
+    /// Appends it with an age.
     pub fn encode(&self, bytes: &mut Vec<u8>, age_s: u16) {
         self.header(age_s).encode(bytes);
         bytes.extend([0, 0]);
-        bytes.extend((self.links.len() as u16 + 1).to_be_bytes());
-        for link in self.links.iter() {
-            bytes.extend(address(link.neighbour).to_be_bytes());
-            bytes.extend((u32::from(link.interface) + 1).to_be_bytes());
-            bytes.extend([POINT_TO_POINT, 0]);
-            bytes.extend(link.cost.to_be_bytes());
+        bytes.extend((self.entries.len() as u16).to_be_bytes());
+        for entry in self.entries.iter() {
+            let (id, data, kind, cost) = match *entry {
+                Entry::Link(link) => {
+                    let data = u32::from(link.interface) + 1;
+                    (address(link.neighbour), data, POINT_TO_POINT, link.cost)
+                }
+                Entry::Stub {
+                    address,
+                    mask,
+                    cost,
+                } => (address, mask, STUB, cost),
+            };
+            bytes.extend(id.to_be_bytes());
+            bytes.extend(data.to_be_bytes());
+            bytes.extend([kind, 0]);
+            bytes.extend(cost.to_be_bytes());
         }
-        bytes.extend(address(self.header.origin).to_be_bytes());
-        bytes.extend(u32::MAX.to_be_bytes());
-        bytes.extend([STUB, 0, 0, 0]);
     }
 
     /// The LSA at the start of `bytes`, and its age; `None` if it is cut short or damaged.
@@ -166,16 +199,29 @@ impl Lsa {
         if bytes.len() < HEADER_BYTES + 4 || checksum(&bytes[2..]) != header.checksum {
             return None;
         }
-        let (entries, _) = bytes[HEADER_BYTES + 4..].as_chunks::<12>();
-        let links = entries.iter().filter(|entry| entry[8] == POINT_TO_POINT);
-        let links = links.map(|entry| Link {
-            neighbour: node(u32::from_be_bytes([entry[0], entry[1], entry[2], entry[3]])),
-            interface: u16::from_be_bytes([entry[6], entry[7]]).saturating_sub(1),
-            cost: u16::from_be_bytes([entry[10], entry[11]]),
+        let (entries, _) = bytes[HEADER_BYTES + 4..].as_chunks::<ENTRY_BYTES>();
+        let entries = entries.iter().filter_map(|entry| {
+            let word = |at: usize| {
+                u32::from_be_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]])
+            };
+            let cost = u16::from_be_bytes([entry[10], entry[11]]);
+            match entry[8] {
+                POINT_TO_POINT => Some(Entry::Link(Link {
+                    neighbour: node(word(0)),
+                    interface: (word(4) as u16).wrapping_sub(1),
+                    cost,
+                })),
+                STUB => Some(Entry::Stub {
+                    address: word(0),
+                    mask: word(4),
+                    cost,
+                }),
+                _ => None,
+            }
         });
         let age_s = header.age_s;
         let lsa = Self {
-            links: links.collect(),
+            entries: entries.collect(),
             header: Header { age_s: 0, ..header },
         };
         Some((lsa, age_s))
@@ -222,23 +268,28 @@ mod tests {
 
     #[test]
     fn an_lsa_survives_the_wire() {
-        let links = vec![
-            Link {
+        let entries = vec![
+            Entry::Link(Link {
                 neighbour: NodeId(7),
                 interface: 3,
                 cost: 10,
-            },
-            Link {
+            }),
+            Entry::Link(Link {
                 neighbour: NodeId(9),
                 interface: 0,
                 cost: 65_535,
+            }),
+            Entry::Stub {
+                address: address(NodeId(2)),
+                mask: u32::MAX,
+                cost: 0,
             },
         ];
-        let lsa = Lsa::new(NodeId(2), INITIAL_SEQUENCE + 5, links.clone());
+        let lsa = Lsa::new(NodeId(2), INITIAL_SEQUENCE + 5, entries.clone());
         let mut wire = Vec::new();
         lsa.encode(&mut wire, 17);
         let (back, age_s) = Lsa::decode(&wire).unwrap();
-        assert_eq!((back.links(), age_s), (&links[..], 17));
+        assert_eq!((back.entries(), age_s), (&entries[..], 17));
         assert_eq!(back.header(0), lsa.header(0));
         wire[30] ^= 1;
         assert!(Lsa::decode(&wire).is_none(), "damaged");
@@ -249,10 +300,12 @@ mod tests {
     #[test]
     fn the_checksum_makes_both_sums_zero() {
         for links in 0..20u32 {
-            let links = (0..links).map(|n| Link {
-                neighbour: NodeId(n * n),
-                interface: n as u16,
-                cost: 10,
+            let links = (0..links).map(|n| {
+                Entry::Link(Link {
+                    neighbour: NodeId(n * n),
+                    interface: n as u16,
+                    cost: 10,
+                })
             });
             let mut wire = Vec::new();
             Lsa::new(NodeId(77), INITIAL_SEQUENCE, links.collect()).encode(&mut wire, 5);
@@ -271,7 +324,11 @@ mod tests {
         let wire = bytes(RECORDED);
         let (lsa, age_s) = Lsa::decode(&wire).unwrap();
         assert_eq!(age_s, RECORDED_AGE_S);
-        assert_eq!(lsa.links().len(), RECORDED_LINKS);
+        assert_eq!(lsa.links().count(), RECORDED_LINKS);
+        let mut again = Vec::new();
+        lsa.encode(&mut again, age_s);
+        // The interfaces of the recorded links have addresses, of which 16 bits are kept.
+        assert_eq!(again.len(), wire.len());
     }
 
     const RECORDED: &str = "\

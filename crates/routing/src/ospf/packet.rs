@@ -235,10 +235,12 @@ mod tests {
     fn packets_survive_the_wire() {
         let lsas: Vec<_> = (0..3u32)
             .map(|n| {
-                let links = (0..n).map(|link| lsa::Link {
-                    neighbour: NodeId(link),
-                    interface: link as u16,
-                    cost: 7,
+                let links = (0..n).map(|link| {
+                    lsa::Entry::Link(lsa::Link {
+                        neighbour: NodeId(link),
+                        interface: link as u16,
+                        cost: 7,
+                    })
                 });
                 let lsa = Lsa::new(NodeId(n), lsa::INITIAL_SEQUENCE, links.collect());
                 (lsa, n as u16)

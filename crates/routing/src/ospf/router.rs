@@ -11,7 +11,7 @@ use backlane_param::{OrAuto, OrOff};
 
 use super::bfd::{self, Session};
 use super::config::{Config, Daemon, Shares, Start};
-use super::database::{Database, Initial};
+use super::database::{Database, Initial, subnet};
 use super::neighbour::{Neighbour, State};
 use super::packet::Packet;
 use super::paths::{Paths, hash};
@@ -20,6 +20,9 @@ use crate::readings::{ADJACENCIES_LOST, LSAS_ORIGINATED, RETRANSMISSIONS, ROUTE_
 
 /// A router originates its LSA again after this time (appendix B: LSRefreshTime).
 const REFRESH: Duration = Duration::from_secs(1800);
+
+/// BIRD's first tick comes so long after its start, as recorded.
+const FIRST_TICK: Duration = Duration::from_millis(100);
 
 /// Timers of a link.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +55,16 @@ pub(super) enum NodeTimer {
     /// BIRD: router-LSA and routes.
     Tick,
     Refresh,
+    /// Computed routes come into use.
+    Install,
 }
 
-const NODE_TIMERS: [NodeTimer; 4] = [
+const NODE_TIMERS: [NodeTimer; 5] = [
     NodeTimer::Start,
     NodeTimer::Routes,
     NodeTimer::Tick,
     NodeTimer::Refresh,
+    NodeTimer::Install,
 ];
 
 const NODE: u32 = 1 << 31;
@@ -70,6 +76,11 @@ pub(super) struct End {
     pub(super) peer: NodeId,
     pub(super) cost: u16,
     rate_bps: u64,
+    /// The address of the link's network.
+    pub(super) subnet: u32,
+    /// When the exchange of databases began; FRR's retransmissions follow in whole intervals.
+    pub(super) exchanged: SimTime,
+    pub(super) retransmission: Option<SimTime>,
     /// Whether the daemon sees a carrier.
     pub(super) carrier: bool,
     pub(super) neighbour: Neighbour,
@@ -103,14 +114,16 @@ pub struct Ospf {
     /// The sequence number of the last own LSA.
     pub(super) sequence: Option<i32>,
     pub(super) originated: Option<SimTime>,
-    /// Whether the own LSA is out of date.
-    pub(super) is_stale: bool,
+    /// BIRD: the own LSA is out of date, and is replaced at the tick after this many others.
+    pub(super) stale_ticks: Option<u8>,
     /// Whether routes are to be computed.
     routes_stale: bool,
     computed: Option<SimTime>,
     hold_factor: u64,
     tick_phase: SimTime,
     routes: BTreeMap<NodeId, Vec<u16>>,
+    /// Computed, and not yet in use.
+    coming: Option<BTreeMap<NodeId, Vec<u16>>>,
     /// Exits with several paths.
     divided: ByExit<u16>,
     paths: Vec<Paths>,
@@ -138,12 +151,13 @@ impl Ospf {
             database: Database::default(),
             sequence: None,
             originated: None,
-            is_stale: false,
+            stale_ticks: None,
             routes_stale: false,
             computed: None,
             hold_factor: 1,
             tick_phase: SimTime::ZERO,
             routes: BTreeMap::new(),
+            coming: None,
             divided: ByExit::default(),
             paths: Vec::new(),
             timers: Vec::new(),
@@ -218,8 +232,8 @@ impl Ospf {
     /// The daemon starts, and knows of no neighbour.
     fn begin_cold(&mut self, context: &mut Context<'_>) {
         self.runs = true;
-        self.tick_phase = self.now;
-        self.originate(context);
+        self.tick_phase = self.now.saturating_add(FIRST_TICK);
+        self.renew(context);
         for end in 0..self.ends.len() {
             if context.has_carrier(end) {
                 self.raise(context, end);
@@ -241,24 +255,38 @@ impl Ospf {
             end.neighbour = Neighbour::default();
             end.bfd = None;
             end.flooded.clear();
+            end.retransmission = None;
         }
         for exit in self.routes.keys() {
             context.remove_route(*exit);
         }
         self.database = Database::default();
         (self.sequence, self.originated, self.computed) = (None, None, None);
-        (self.is_stale, self.routes_stale) = (false, false);
+        (self.stale_ticks, self.routes_stale) = (None, false);
         self.routes.clear();
+        self.coming = None;
         self.divided = ByExit::default();
         self.paths.clear();
     }
 
-    /// The own LSA is out of date: FRR replaces it at once, BIRD at its next tick.
+    /// The own LSA is out of date: FRR replaces it at once, BIRD at a tick.
     pub(super) fn renew(&mut self, context: &mut Context<'_>) {
-        self.is_stale = true;
+        self.renew_after(context, 0);
+    }
+
+    /// An adjacency is full. BIRD was recorded to advertise it at the second tick.
+    pub(super) fn advertise(&mut self, context: &mut Context<'_>) {
+        self.renew_after(context, 1);
+    }
+
+    fn renew_after(&mut self, context: &mut Context<'_>, ticks: u8) {
         match self.config.daemon {
             Daemon::Frr => self.originate(context),
-            Daemon::Bird => self.arm_tick(context),
+            Daemon::Bird => {
+                let ticks = self.stale_ticks.map_or(ticks, |other| other.min(ticks));
+                self.stale_ticks = Some(ticks);
+                self.arm_tick(context);
+            }
         }
     }
 
@@ -309,6 +337,20 @@ impl Ospf {
         for paths in routes.values_mut() {
             paths.truncate(self.config.paths as usize);
         }
+        self.coming = Some(routes);
+        if self.config.install_delay > Duration::ZERO && self.counters.route_computations > 1 {
+            let at = self.now.saturating_add(self.config.install_delay);
+            self.arm_node(context, NodeTimer::Install, at);
+        } else {
+            self.install(context);
+        }
+    }
+
+    /// Computed routes come into use.
+    fn install(&mut self, context: &mut Context<'_>) {
+        let Some(routes) = self.coming.take() else {
+            return;
+        };
         for exit in self.routes.keys().filter(|exit| !routes.contains_key(exit)) {
             context.remove_route(*exit);
         }
@@ -350,17 +392,20 @@ impl Ospf {
             Some(NodeTimer::Start) => self.begin_cold(context),
             Some(NodeTimer::Routes) => self.compute_routes(context),
             Some(NodeTimer::Tick) => {
-                if self.is_stale && self.may_originate() {
-                    self.originate(context);
+                match self.stale_ticks {
+                    Some(0) if self.may_originate() => self.originate(context),
+                    Some(ticks) => self.stale_ticks = Some(ticks.saturating_sub(1)),
+                    None => {}
                 }
                 if self.routes_stale {
                     self.compute_routes(context);
                 }
-                if self.is_stale {
+                if self.stale_ticks.is_some() {
                     self.arm_tick(context);
                 }
             }
             Some(NodeTimer::Refresh) => self.originate(context),
+            Some(NodeTimer::Install) => self.install(context),
             None => {}
         }
     }
@@ -402,6 +447,9 @@ impl Router for Ospf {
                 peer: interface.peer,
                 cost: self.config.cost(interface.rate),
                 rate_bps: interface.rate.as_bps(),
+                subnet: subnet(&interface),
+                exchanged: self.now,
+                retransmission: None,
                 carrier: false,
                 neighbour: Neighbour::default(),
                 bfd: None,

@@ -13,9 +13,9 @@ pub fn routes<'a>(
     root: NodeId,
     lsa: impl Fn(NodeId) -> Option<&'a Lsa>,
 ) -> BTreeMap<NodeId, Vec<u16>> {
-    let links = |node| lsa(node).map_or(&[][..], Lsa::links);
+    let links = |node| lsa(node).into_iter().flat_map(Lsa::links);
     let is_mutual = |from: NodeId, link: &Link| {
-        let mut back = links(link.neighbour).iter();
+        let mut back = links(link.neighbour);
         back.any(|back| back.neighbour == from)
     };
     let mut best: BTreeMap<NodeId, (u32, Vec<u16>)> = BTreeMap::from([(root, (0, Vec::new()))]);
@@ -28,7 +28,7 @@ pub fn routes<'a>(
             continue;
         }
         let first = first.clone();
-        for link in links(node).iter().filter(|link| is_mutual(node, link)) {
+        for link in links(node).filter(|link| is_mutual(node, link)) {
             let through = cost + u32::from(link.cost);
             let own = [link.interface];
             let hops = if node == root { &own[..] } else { &first[..] };
@@ -56,7 +56,15 @@ pub fn routes<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ospf::lsa::INITIAL_SEQUENCE;
+    use crate::ospf::lsa::{Entry, INITIAL_SEQUENCE};
+
+    fn lsa_of(node: u32, sequence: i32, links: impl IntoIterator<Item = Link>) -> Lsa {
+        Lsa::new(
+            NodeId(node),
+            sequence,
+            links.into_iter().map(Entry::Link).collect(),
+        )
+    }
 
     /// Links of a grid of 4 × 4; node = 4 · row + column, links along a row cost 10, along a column
     /// 20. The interfaces are in the order of the links.
@@ -83,18 +91,14 @@ mod tests {
                 wire(node, node + 4, 20);
             }
         }
-        let lsa = |(node, links)| {
-            (
-                NodeId(node),
-                Lsa::new(NodeId(node), INITIAL_SEQUENCE, links),
-            )
-        };
+        let lsa =
+            |(node, links): (u32, Vec<Link>)| (NodeId(node), lsa_of(node, INITIAL_SEQUENCE, links));
         links.into_iter().map(lsa).collect()
     }
 
     fn hops(lsas: &BTreeMap<NodeId, Lsa>, from: u32, to: u32) -> Vec<u32> {
         let routes = routes(NodeId(from), |node| lsas.get(&node));
-        let links = lsas[&NodeId(from)].links();
+        let links: Vec<_> = lsas[&NodeId(from)].links().collect();
         let interfaces = &routes[&NodeId(to)];
         let peers = interfaces
             .iter()
@@ -118,9 +122,9 @@ mod tests {
     #[test]
     fn a_link_that_one_end_alone_reports_is_not_used() {
         let mut lsas = grid(None);
-        let links = lsas[&NodeId(6)].links().iter().copied();
-        let links = links.filter(|link| link.neighbour != NodeId(5)).collect();
-        lsas.insert(NodeId(6), Lsa::new(NodeId(6), INITIAL_SEQUENCE + 1, links));
+        let links: Vec<_> = lsas[&NodeId(6)].links().copied().collect();
+        let links = links.into_iter().filter(|link| link.neighbour != NodeId(5));
+        lsas.insert(NodeId(6), lsa_of(6, INITIAL_SEQUENCE + 1, links));
         assert_eq!(hops(&lsas, 5, 6), [1, 9]);
     }
 
@@ -131,12 +135,7 @@ mod tests {
             interface,
             cost: 3,
         };
-        let lsa = |node, links| {
-            (
-                NodeId(node),
-                Lsa::new(NodeId(node), INITIAL_SEQUENCE, links),
-            )
-        };
+        let lsa = |node, links: Vec<Link>| (NodeId(node), lsa_of(node, INITIAL_SEQUENCE, links));
         let lsas = BTreeMap::from([
             lsa(0, vec![link(1, 0), link(1, 1)]),
             lsa(1, vec![link(0, 0), link(0, 1), link(2, 2)]),
