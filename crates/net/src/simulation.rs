@@ -158,7 +158,7 @@ impl<A: Application> Simulation<A> {
         router.queue(interfaces.position(|interface| interface.outgoing == link)?)
     }
 
-    /// Takes the wire between two routers down or up, both directions, with their carrier.
+    /// Takes the wire between two routers down or up, both directions, without notice to either.
     /// False if there is none.
     pub fn set_wire_up(&mut self, a: NodeId, b: NodeId, up: bool) -> bool {
         let mut interfaces = self.network.mesh_interfaces(a).iter();
@@ -178,30 +178,38 @@ impl<A: Application> Simulation<A> {
     }
 
     /// Sets the state of a link direction. Packets queued for a wire and on it when it goes down
-    /// are lost; over a medium nothing passes from then on. The sending router of a wire is notified
-    /// if its carrier changes ([`Router::on_carrier`]).
+    /// are lost; over a medium nothing passes from then on. No router is notified.
     pub fn set_link_state(&mut self, link: LinkId, state: LinkState) {
-        let record = &self.network.links()[link.index()];
-        let (from, had_carrier) = (record.from, record.has_carrier());
-        let is_wire = !record.is_over_medium();
         self.network.set_link_state(&mut self.events, link, state);
-        let carrier = state != LinkState::Down;
-        if is_wire && carrier != had_carrier {
-            let mut interfaces = self.network.mesh_interfaces(from).iter();
-            if let Some(interface) = interfaces.position(|interface| interface.outgoing == link) {
-                self.with_router(from, |router, context| {
-                    router.on_carrier(context, interface, carrier);
-                });
-            }
+        self.dispatch_deferred();
+    }
+
+    /// Notifies the sending router of a wire of its carrier ([`Router::on_carrier`]).
+    pub fn report_carrier(&mut self, link: LinkId) {
+        let record = &self.network.links()[link.index()];
+        let (from, present) = (record.from, record.has_carrier());
+        if from == NodeId::NONE || record.is_over_medium() {
+            return;
         }
+        let mut interfaces = self.network.mesh_interfaces(from).iter();
+        if let Some(interface) = interfaces.position(|interface| interface.outgoing == link) {
+            self.with_router(from, |router, context| {
+                router.on_carrier(context, interface, present);
+            });
+            self.flush_capture();
+            self.dispatch_deferred();
+        }
+    }
+
+    /// Notifies a router that its node fails or works again ([`Router::on_power`]).
+    pub fn report_power(&mut self, node: NodeId, on: bool) {
+        self.with_router(node, |router, context| router.on_power(context, on));
         self.flush_capture();
         self.dispatch_deferred();
     }
 
-    /// Stops a router and silences its radios, or starts it and lets them work again. Its links
-    /// are separate.
+    /// Silences the radios of a router, or lets them work again. Its links are separate.
     pub fn set_node_up(&mut self, node: NodeId, up: bool) {
-        self.with_router(node, |router, context| router.on_power(context, up));
         for medium in 0..self.media.len() as u32 {
             self.with_medium(MediumId(medium), |medium, context| {
                 medium.set_node_up(context, node, up);

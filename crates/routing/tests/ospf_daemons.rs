@@ -99,6 +99,9 @@ impl Lab {
         for &link in links {
             self.simulation.set_link_state(link, state);
         }
+        for &link in links {
+            self.simulation.report_carrier(link);
+        }
     }
 
     fn tables(&self) -> Tables {
@@ -242,11 +245,11 @@ impl Lab {
                 "silent_down" => self.set(&event_link, LinkState::Silent),
                 "node_kill" => {
                     self.set(&around, LinkState::Silent);
-                    self.simulation.set_node_up(NodeId(node), false);
+                    self.simulation.report_power(NodeId(node), false);
                 }
                 "node_back" => {
                     self.set(&around, LinkState::Up);
-                    self.simulation.set_node_up(NodeId(node), true);
+                    self.simulation.report_power(NodeId(node), true);
                 }
                 _ => {}
             }

@@ -173,8 +173,14 @@ fn a_template_lists_the_words_of_its_keys_as_the_catalogue_knows_them() {
             .map(|word| word.as_str().unwrap())
             .filter(|word| *word != chosen)
             .collect();
-        let line = format!("{key} = \"{chosen}\" # or {}\n", others.join(", "));
-        assert!(text.contains(&line), "{line}{text}");
+        let others = others.join(", ");
+        let behind = format!("{key} = \"{chosen}\" # or {others}\n");
+        let above = format!("# {key}, other than \"{chosen}\": {others}\n");
+        let unwrapped = text.replace("\n#   ", " ");
+        assert!(
+            text.contains(&behind) || unwrapped.contains(&above),
+            "{above}{text}"
+        );
     }
     // A long list stands above its key.
     let above = text

@@ -188,13 +188,20 @@ impl Failures {
     /// Applies the next change; returns the number of outages and links examined. A link is down
     /// while any outage holds it down.
     pub(crate) fn apply(&mut self, simulation: &mut Simulation<Flows>) -> u64 {
-        simulation.advance(self.next_change());
+        let now = self.next_change();
         let effects = self.advance();
-        for (node, up) in effects.nodes {
+        for &(node, up) in &effects.nodes {
             simulation.set_node_up(node, up);
         }
-        for (link, state) in effects.links {
+        for &(link, state) in &effects.links {
             simulation.set_link_state(link, state);
+        }
+        simulation.advance(now);
+        for &(node, up) in &effects.nodes {
+            simulation.report_power(node, up);
+        }
+        for &(link, _) in &effects.links {
+            simulation.report_carrier(link);
         }
         effects.looked_at
     }
@@ -322,7 +329,9 @@ mod tests {
             let is_active = |outage: &&Outage| outage.at <= now && now < outage.until;
             let mut effects = Effects::default();
             for outage in &self.outages {
-                if let Some(node) = outage.node {
+                if let Some(node) = outage.node
+                    && (outage.at == now || outage.until == now)
+                {
                     let mut active = self.outages.iter().filter(is_active);
                     let up = !active.any(|outage| outage.node == Some(node));
                     if self.nodes[node.index()] != up {

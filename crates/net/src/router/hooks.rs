@@ -30,11 +30,12 @@ pub trait Router: Send {
     /// One of the router's timers fired.
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32);
 
-    /// The carrier of a wire is lost or present again; the state of the outgoing direction is
-    /// already updated. Not called for a silent failure, nor over a medium.
+    /// A wire has failed or works again, and this is what its carrier is now: a silent failure leaves
+    /// it. All links that change at this time are already updated. Not called over a medium.
     fn on_carrier(&mut self, _context: &mut Context<'_>, _interface: usize, _present: bool) {}
 
-    /// The node fails, or works again. Called before its links change.
+    /// The node fails, or works again. Its links are already updated; their carriers are reported
+    /// after this.
     fn on_power(&mut self, _context: &mut Context<'_>, _on: bool) {}
 
     /// The queue of an interface has room again, see [`Context::notify_when_below`].

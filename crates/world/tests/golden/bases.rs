@@ -80,6 +80,13 @@ pub fn all() -> Vec<Base> {
     for (name, routing) in MESHES {
         add(&format!("mesh, {name}"), mesh(routing));
     }
+    let bird = "protocol = \"ospf\"\ndaemon = \"bird\"\nstart = \"cold\"\ntick = \"100 ms\"\n\
+                hello_interval = \"100 ms\"\nretransmit_interval = \"300 ms\"\nwarm_up = \"6 s\"\n\
+                cost = \"fixed\"\nhash = \"ports\"\nshares = \"rate\"";
+    add(
+        "mesh, ospf of bird, silent failure",
+        mesh(bird).replace("until = \"2 s\"", "until = \"2 s\"\nsilent = true"),
+    );
     for (name, routing, more) in RADIOS {
         add(&format!("wifi, {name}"), radios(routing, more));
     }
@@ -269,11 +276,15 @@ until = "4.5 s"
     )
 }
 
-const MESHES: [(&str, &str); 13] = [
+const MESHES: [(&str, &str); 14] = [
     ("shortest-path", "protocol = \"shortest-path\""),
     (
         "olsr",
         "protocol = \"olsr\"\nhello_interval = \"200 ms\"\ntc_interval = \"400 ms\"\nwarm_up = \"2 s\"",
+    ),
+    (
+        "ospf",
+        "protocol = \"ospf\"\nhello_interval = \"200 ms\"\nbfd = \"50 ms\"\nhash_key = 7",
     ),
     ("aodv", "protocol = \"aodv\""),
     ("bp", "protocol = \"bp\"\nwarm_up = \"500 ms\""),

@@ -83,6 +83,7 @@ pub(crate) static ROUTING: Section = Section {
         variants: &[
             Variant::slot("shortest-path"),
             Variant::slot("olsr"),
+            Variant::slot("ospf"),
             Variant::slot("aodv"),
             Variant::slot("bp"),
             Variant::slot("bs"),
