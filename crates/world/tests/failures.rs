@@ -200,3 +200,98 @@ interval = "10 ms"
         assert!((pair[1] - 2.0 * pair[0]).abs() < 0.031, "{waits:?}");
     }
 }
+
+const LINK: &str = "[[failure]]\nlink = \"enb1-enb2\"\nat = \"10 s\"\nuntil = \"40 s\"\n";
+
+/// With a carrier, OSPF of FRR needs the link's delay, 15 ms for the routes of enb1 and enb6, and
+/// nothing else; silent, the rest of the dead interval, or three intervals of BFD less the age of
+/// the last packet.
+#[test]
+fn ospf_avoids_a_link_at_once_by_its_carrier_and_later_by_silence() {
+    let silent = LINK.to_owned() + "silent = true\n";
+    for seed in 1..=3 {
+        let silence = |routing: &str, failure: &str| {
+            silence_s(&run(
+                &ring(&format!("protocol = \"ospf\"\n{routing}"), failure),
+                seed,
+                None,
+            ))
+        };
+        let by_carrier = silence("", LINK);
+        assert!((0.015..0.030).contains(&by_carrier), "{by_carrier}");
+        let late = silence("carrier_delay = \"1 s\"", LINK);
+        assert!((0.015..1.030).contains(&late), "{late}");
+        let dead = silence("hello_interval = \"2 s\"", &silent);
+        assert!((6.0..8.030).contains(&dead), "{dead}");
+        let bfd = silence("bfd = \"300 ms\"", &silent);
+        assert!((0.6..0.930).contains(&bfd), "{bfd}");
+        let tick = silence("daemon = \"bird\"", LINK);
+        assert!((0.0..2.010).contains(&tick), "{tick}");
+    }
+}
+
+/// A node that fails loses its database, and returns with an exchange of databases.
+#[test]
+fn ospf_avoids_a_dead_node_and_uses_it_again() {
+    let routing = "protocol = \"ospf\"\nhello_interval = \"1 s\"";
+    let outcome = run(&ring(routing, NODE), 1, None);
+    let silence = silence_s(&outcome);
+    assert!((0.015..0.040).contains(&silence), "{silence}");
+    let hops = integers(&outcome.flows, "packets_received")[0].unwrap();
+    assert!(hops > 59_000, "{hops}");
+    assert!(lost(&outcome) < 100, "{}", lost(&outcome));
+}
+
+/// Two downloads between the same hosts share one of two equal paths by their addresses, and with
+/// ports some keys divide them.
+#[test]
+fn equal_paths_divide_flows_by_ports_and_not_by_addresses_of_one_pair() {
+    let text = |routing: &str| {
+        format!(
+            r#"
+name = "diamond"
+duration = "5 s"
+[topology]
+kind = "graph"
+node = [{{ id = "a" }}, {{ id = "b" }}, {{ id = "c" }}, {{ id = "d" }}]
+link = [
+  {{ a = "a", b = "b", rate = "10 Mbit/s", delay = "1 ms" }},
+  {{ a = "a", b = "c", rate = "10 Mbit/s", delay = "1 ms" }},
+  {{ a = "b", b = "d", rate = "10 Mbit/s", delay = "1 ms" }},
+  {{ a = "c", b = "d", rate = "10 Mbit/s", delay = "1 ms" }},
+]
+[routing]
+protocol = "ospf"
+{routing}
+[[flow]]
+kind = "transfer"
+from = "a"
+to = "d"
+size = "endless"
+count = 8
+"#
+        )
+    };
+    let goodput = |routing: &str, seed| {
+        let outcome = run(&text(routing), seed, None);
+        floats(&outcome.flows, "goodput_bps")
+            .iter()
+            .flatten()
+            .sum::<f64>()
+            / 1e6
+    };
+    for seed in 1..=5 {
+        let shared = goodput("", seed);
+        assert!((9.0..10.0).contains(&shared), "{shared}");
+    }
+    // All eight on one side have a probability of 1/128 for a key.
+    let divided: Vec<f64> = (1..=5)
+        .map(|seed| goodput("hash = \"ports\"", seed))
+        .collect();
+    assert!(
+        divided.iter().filter(|sum| **sum > 18.0).count() >= 4,
+        "{divided:?}"
+    );
+    let one = goodput("hash = \"ports\"\npaths = 1", 1);
+    assert!((9.0..10.0).contains(&one), "{one}");
+}
