@@ -133,7 +133,7 @@ def examine(wheel: Path, target: Target) -> list[str]:
 
 def maturin(*words: str) -> None:
     """Run maturin of this environment in the source tree."""
-    subprocess.run([sys.executable, "-m", "maturin", *words, "--quiet"], check=True, cwd=ROOT)
+    subprocess.run([sys.executable, "-m", "maturin", *words], check=True, cwd=ROOT)
 
 
 def add_rust(target: Target) -> None:
@@ -149,7 +149,7 @@ def build(target: Target, profile: str, out: Path) -> Path:
     add_rust(target)
     with TemporaryDirectory(dir=out) as folder:
         maturin(
-            "build", "--zig", "--profile", profile, "--target", target.triple,
+            "build", "--quiet", "--zig", "--profile", profile, "--target", target.triple,
             "--compatibility", target.tag, "--out", folder,
         )  # fmt: skip
         built = next(Path(folder).glob("*.whl"))
@@ -165,7 +165,9 @@ def build_sdist(out: Path) -> Path:
             archive.extractall(folder, filter="data")
         copy = Path(folder) / built.name.removesuffix(".tar.gz")
         command = ["cargo", "check", "--quiet", "--locked", "-p", "backlane-python"]
-        subprocess.run(command, check=True, cwd=copy, env=os.environ | {"PYO3_NO_PYTHON": "1"})
+        subprocess.run(
+            command, check=True, cwd=copy, env=os.environ | {"PYO3_PYTHON": sys.executable}
+        )
         lacking = [
             name for name in shipped.files()
             if not (copy / "python" / "backlane" / "shipped" / name).is_file()
