@@ -133,7 +133,10 @@ def examine(wheel: Path, target: Target) -> list[str]:
 
 def maturin(*words: str) -> None:
     """Run maturin of this environment in the source tree."""
-    subprocess.run([sys.executable, "-m", "maturin", *words], check=True, cwd=ROOT)
+    # It looks for Zig by the first Python of the path.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    command = [sys.executable, "-m", "maturin", *words]
+    subprocess.run(command, check=True, cwd=ROOT, env=os.environ | {"PATH": path})
 
 
 def add_rust(target: Target) -> None:
