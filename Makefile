@@ -12,7 +12,7 @@ PROGRAMS := $(wildcard examples/*/Cargo.toml)
 # The simulator as WebAssembly, for a page.
 WASM := wasm32-unknown-unknown
 
-.PHONY: demo test check-platforms test-floors playground test-playground site wheel bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+.PHONY: demo test check-platforms test-floors playground test-playground site wheel wheels tutorial bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: which routing with which congestion control, on a grid of small cells, and on a real
@@ -84,6 +84,20 @@ site: $(VENV)/.installed-docs
 # source: three builds and two minutes of runs. See CONTRIBUTING.md.
 wheel: $(BIN)/python
 	$(BIN)/python -m validation.wheel
+
+# Wheels for Linux in target/wheels, by cross-compilation with zig, and the source distribution:
+# manylinux_2_28 and musllinux_1_2 on x86-64 and aarch64. TARGET names one of x86_64-gnu, x86_64-musl,
+# aarch64-gnu, aarch64-musl. The modules are compiled without a profile.
+wheels: $(BIN)/python
+	$(BIN)/pip install --quiet 'ziglang>=0.13'
+	PYTHONPATH=python $(BIN)/python -m validation.wheels --sdist $(TARGET)
+
+# The tutorial, followed in an empty folder and environment from a wheel; its sizes and times.
+# WHEEL names it; default the one of target/wheels for this machine.
+WHEEL ?= $(firstword $(wildcard target/wheels/backlane-*-manylinux*_$(shell uname -m).whl))
+tutorial: $(BIN)/python
+	@[ -n "$(WHEEL)" ] || { echo "there is no wheel: make wheel, or make wheels"; exit 1; }
+	PYTHONPATH=python $(BIN)/python -m validation.tutorial_from_wheel $(WHEEL)
 
 # CPU time of whole scenarios; see docs/performance.md.
 bench: $(VENV)/.installed
@@ -162,7 +176,7 @@ $(BIN)/python:
 	@command -v cargo >/dev/null || { echo "Backlane needs a Rust toolchain (cargo): install one with rustup"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Backlane needs Python 3.10 or newer: set PYTHON=python3.x"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/pip install --quiet 'maturin>=1.16,<2'
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	$(BIN)/maturin develop --profile source --quiet

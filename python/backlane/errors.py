@@ -7,10 +7,8 @@ the ``R`` codes here are about files, folders and results.
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 EXIT_OK = 0
 """Success."""
@@ -111,7 +109,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R015": (
         "unknown template",
-        "`backlane init --list` lists the templates.",
+        "`backlane init --list` lists the templates, and the examples and studies that --copy "
+        "takes.",
     ),
     "R016": (
         "parts disagree",
@@ -145,7 +144,7 @@ CODES: dict[str, tuple[str, str]] = {
     "R021": (
         "unknown study or figure",
         "`backlane reproduce` takes the name of a study below studies/ (of the current folder or "
-        "of the source tree) or the path of a folder with a study.toml, and after a slash the id "
+        "of the package) or the path of a folder with a study.toml, and after a slash the id "
         "of one of its figures.",
     ),
     "R022": (
@@ -440,9 +439,13 @@ def write_error(error: OSError, path: str | Path) -> BacklaneError:
 def read_error(error: OSError, path: str | Path) -> BacklaneError:
     """The coded error for an `OSError` during reading."""
     reason = error.strerror or str(error)
-    return BacklaneError(
-        "R003", f"cannot read: {reason}", path, "check the name and the permissions"
-    )
+    mend = "check the name and the permissions"
+    if isinstance(error, FileNotFoundError):
+        from backlane import shipped
+
+        if unit := shipped.unit_of(Path(path).as_posix()):
+            mend = f"`backlane init --copy {unit}` writes it here"
+    return BacklaneError("R003", f"cannot read: {reason}", path, mend)
 
 
 def explain(code: str) -> str | None:

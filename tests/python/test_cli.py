@@ -307,7 +307,7 @@ TEMPLATES = dict(native.module().template_names())
 
 def test_templates_are_listed_with_what_they_describe(cli: Cli) -> None:
     assert cli("init", "--list", "--json").json["templates"] == list(TEMPLATES)
-    lines = cli("init", "--list").out.splitlines()
+    lines = cli("init", "--list").out.split("\n\nwith --copy:\n")[0].splitlines()
     assert [line.split("  ")[0] for line in lines] == list(TEMPLATES)
     assert all(about in line for line, about in zip(lines, TEMPLATES.values(), strict=True))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from backlane import __version__, machine, native
+from backlane import __version__, machine, native, shipped
 from backlane.cli import output
 from backlane.cli.app import Verb, json_option
 from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
@@ -40,6 +40,11 @@ def _package(name: str) -> tuple[bool, str]:
     except Exception as error:
         return False, f"cannot be imported: {error}"
     return True, found
+
+
+def _shipped() -> tuple[bool, str]:
+    count = len(shipped.files())
+    return count > 0, f"{count} files" if count else "not part of this installation"
 
 
 def _writable() -> tuple[bool, str]:
@@ -81,6 +86,7 @@ def command(as_json: bool) -> int:
         *((name, _package(name))
           for name in ("click", "rich", "numpy", "scipy", "polars", "matplotlib")),
         ("fonts", _fonts()),
+        ("studies and examples", _shipped()),
         ("this folder", _writable()),
         ("cores", (core_count() >= 1, str(core_count()))),
         ("memory", _memory()),

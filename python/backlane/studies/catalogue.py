@@ -1,7 +1,8 @@
 """The studies of the project, and how a name finds one.
 
 A study is a folder with a ``study.toml``. Those of the project are below ``studies/``, named by
-subject and part, as ``bp_mr_mesh/paper``. A study may have an ``alias``, a second name.
+subject and part, as ``bp_mr_mesh/paper``, and come with the package. A study may have an ``alias``,
+a second name.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from backlane import shipped
 from backlane.errors import BacklaneError
 from backlane.studies.study import name_of, read_toml
 
-_ROOTS = (Path("studies"), Path(__file__).resolve().parents[3] / "studies")
-"""Where studies are looked for: below the current folder, and in the source tree."""
+_ROOTS = (Path("studies"), shipped.folder("studies"))
+"""Where studies are looked for: below the current folder, and in the package."""
 
 
 @dataclass(frozen=True)

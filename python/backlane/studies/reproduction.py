@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backlane import shipped
 from backlane.errors import BacklaneError
 from backlane.studies import catalogue, changes, claims, figures, page, sensitivity
 from backlane.studies.execution import Execution, Interrupted
@@ -77,6 +78,9 @@ def reproduce(
 ) -> Reproduction:
     """Run what is missing, draw, test the claims and write the page.
 
+    The page of a whole study is written into its folder; a reduced or partial one, and that of a
+    study inside an installed package, into the folder of its runs.
+
     Args:
         name: of the study, its alias or its folder.
         figure: only this figure, with the claims of its experiment.
@@ -107,6 +111,7 @@ def reproduce(
         log(line)
     # Only the whole study, in full, may replace its record.
     whole = figure is None and not quick
+    own = whole and not shipped.holds(study.folder)
     data = Data()
     try:
         for one in wanted:
@@ -123,7 +128,7 @@ def reproduce(
         return Reproduction(study, [], None, quick, interrupted=True)
     path = page.write(
         study,
-        study.folder if whole else root / (figure or "all"),
+        study.folder if own else root / (figure or "all"),
         page.Findings(
             verdicts=verdicts,
             others=others,
