@@ -10,14 +10,6 @@ pub const ROUTE_DISCOVERIES: &str = "route_discoveries";
 pub const ROUTE_REPAIRS: &str = "route_repairs";
 /// Neighbours considered lost.
 pub const LINK_FAILURES: &str = "link_failures";
-/// Adjacencies of OSPF that ended.
-pub const ADJACENCIES_LOST: &str = "adjacencies_lost";
-/// Instances of their own LSA that routers of OSPF made.
-pub const LSAS_ORIGINATED: &str = "lsas_originated";
-/// Times that a router of OSPF sent again what was not answered.
-pub const RETRANSMISSIONS: &str = "routing_retransmissions";
-/// Computations of shortest paths by OSPF.
-pub const ROUTE_COMPUTATIONS: &str = "route_computations";
 /// Packets that have now been in the router's queues for more than 10 s.
 pub const TRAPPED_PKTS: &str = "trapped_pkts";
 /// The time that packets spent there beyond 10 s, summed over packets, in packet-picoseconds.

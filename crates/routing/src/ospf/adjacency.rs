@@ -69,7 +69,7 @@ impl Ospf {
             self.arm(context, end, timer, SimTime::MAX);
         }
         if was_full {
-            self.counters.adjacencies_lost += 1;
+            self.adjacencies_lost += 1;
             self.renew(context);
         }
     }
@@ -134,7 +134,7 @@ impl Ospf {
         let description = self.ends[end].neighbour.begin_exchange(sequence);
         self.describe(context, end, description);
         if was_full {
-            self.counters.adjacencies_lost += 1;
+            self.adjacencies_lost += 1;
             self.renew(context);
         }
     }
@@ -264,7 +264,6 @@ impl Ospf {
         let unacknowledged: Vec<_> = unacknowledged
             .filter(|&origin| self.is_overdue(origin))
             .collect();
-        self.counters.retransmissions += 1;
         if !neighbour.asked.is_empty() {
             self.send_request(context, end);
         }

@@ -40,7 +40,6 @@ impl Ospf {
         self.sequence = Some(sequence);
         self.originated = Some(self.now);
         self.stale_ticks = None;
-        self.counters.lsas_originated += 1;
         self.arm_refresh(context);
         let header = lsa.header(0);
         if self.database.install(self.now, lsa, 0) {

@@ -16,7 +16,7 @@ use super::neighbour::{Neighbour, State};
 use super::packet::Packet;
 use super::paths::{Paths, hash};
 use super::spf;
-use crate::readings::{ADJACENCIES_LOST, LSAS_ORIGINATED, RETRANSMISSIONS, ROUTE_COMPUTATIONS};
+use crate::readings::LINK_FAILURES;
 
 /// A router originates its LSA again after this time (appendix B: LSRefreshTime).
 const REFRESH: Duration = Duration::from_secs(1800);
@@ -90,14 +90,6 @@ pub(super) struct End {
     timers: Vec<TimerId>,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    pub(super) adjacencies_lost: u64,
-    pub(super) lsas_originated: u64,
-    pub(super) retransmissions: u64,
-    route_computations: u64,
-}
-
 /// OSPF on one node.
 #[derive(Debug)]
 pub struct Ospf {
@@ -128,7 +120,8 @@ pub struct Ospf {
     divided: ByExit<u16>,
     paths: Vec<Paths>,
     timers: Vec<TimerId>,
-    pub(super) counters: Counters,
+    /// Full adjacencies that ended.
+    pub(super) adjacencies_lost: u64,
 }
 
 impl Ospf {
@@ -161,7 +154,7 @@ impl Ospf {
             divided: ByExit::default(),
             paths: Vec::new(),
             timers: Vec::new(),
-            counters: Counters::default(),
+            adjacencies_lost: 0,
         }
     }
 
@@ -331,14 +324,13 @@ impl Ospf {
 
     fn compute_routes(&mut self, context: &mut Context<'_>) {
         self.routes_stale = false;
-        self.computed = Some(self.now);
-        self.counters.route_computations += 1;
+        let is_first = self.computed.replace(self.now).is_none();
         let mut routes = spf::routes(self.node, |node| self.database.usable(self.now, node));
         for paths in routes.values_mut() {
             paths.truncate(self.config.paths as usize);
         }
         self.coming = Some(routes);
-        if self.config.install_delay > Duration::ZERO && self.counters.route_computations > 1 {
+        if self.config.install_delay > Duration::ZERO && !is_first {
             let at = self.now.saturating_add(self.config.install_delay);
             self.arm_node(context, NodeTimer::Install, at);
         } else {
@@ -533,12 +525,7 @@ impl Router for Ospf {
     }
 
     fn readings(&self, _now: SimTime) -> Vec<Reading> {
-        vec![
-            (ADJACENCIES_LOST, self.counters.adjacencies_lost.into()),
-            (LSAS_ORIGINATED, self.counters.lsas_originated.into()),
-            (RETRANSMISSIONS, self.counters.retransmissions.into()),
-            (ROUTE_COMPUTATIONS, self.counters.route_computations.into()),
-        ]
+        vec![(LINK_FAILURES, self.adjacencies_lost.into())]
     }
 
     /// The first of several equal paths.
