@@ -12,7 +12,7 @@ PROGRAMS := $(wildcard examples/*/Cargo.toml)
 # The simulator as WebAssembly, for a page.
 WASM := wasm32-unknown-unknown
 
-.PHONY: demo test check-platforms test-floors playground test-playground site wheel wheels tutorial bench validate validate-ns3 validate-cost reproduce test-kills fuzz \
+.PHONY: demo test check-platforms test-floors playground test-playground site wheel wheels tutorial bench validate validate-ns3 validate-cost validate-executors reproduce test-kills fuzz \
 	sanitize audit format clean
 
 # The main job: which routing with which congestion control, on a grid of small cells, and on a real
@@ -118,6 +118,11 @@ validate-ns3: $(VENV)/.installed
 # Estimates of cost compared with the recorded measurement; see docs/concepts/cost.md.
 validate-cost: $(VENV)/.installed
 	$(BIN)/python -m validation.cost
+
+# Campaigns on Dask: a killed worker, efficiency, memory with 100 000 runs; see
+# docs/validation/executors.md.
+validate-executors: $(VENV)/.installed-dev
+	$(BIN)/python -m validation.executors
 
 # Every study in full; writes studies/**/README.md. The last full runs took in CPU-seconds, the runs
 # under other assumptions apart: bp_mr_mesh/paper 3310, extensions 1018; tcp_aware_bp/paper 275,

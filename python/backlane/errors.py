@@ -373,6 +373,37 @@ CODES: dict[str, tuple[str, str]] = {
         "the traceback, and the node of a router. In a campaign the other "
         "runs go on, and the failed ones are tried again on the next start.",
     ),
+    "R110": (
+        "no such executor",
+        "--executor takes threads, dask, dask:ADDRESS (of a scheduler, such as "
+        "tcp://host:8786 or tls://host:8786) or slurm, which needs the program sbatch.",
+    ),
+    "R111": (
+        "worker of another version",
+        "A worker has another version of the package, or was built from other sources of the "
+        "models, so that its runs could differ. Install the same version everywhere.",
+    ),
+    "R112": (
+        "worker without the campaign folder",
+        "Workers write finished runs into the folder of the campaign, which must be on a file "
+        "system that all of them have at the same path.",
+    ),
+    "R113": (
+        "Dask does not go on",
+        "The scheduler is not reached or went away, or the workers of a unit died again and again "
+        "(out of memory, for example). Finished runs are stored: the same command goes on with "
+        "the others.",
+    ),
+    "R114": (
+        "job array without results",
+        "sbatch refused the array, or jobs of it ended before their runs were stored. The logs "
+        "are in the folder slurm of the campaign; the same command submits what is left.",
+    ),
+    "R115": (
+        "file system without rename",
+        "A finished run appears in the store by the renaming of its folder. This file system "
+        "cannot do that; choose another with --out.",
+    ),
 }
 
 

@@ -1,7 +1,9 @@
 """Campaigns: the runs of a sweep, executed once each, also after interruptions.
 
-`plan` lists the runs, `pool` executes them, `store` keeps them, `assemble` joins them into
-tables, `merge` joins the parts of a campaign that was split over machines.
+`plan` lists the runs, `executors` names what executes them: the threads of `pool`, or on other
+processes and machines `on_dask` and `on_slurm` by the work units of `units`. `store` keeps the
+runs, `assemble` joins them into tables, `merge` joins the parts of a campaign that was split over
+machines.
 
 Example:
     >>> import backlane
@@ -17,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from backlane import classes, cost, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
+from backlane.campaign.executors import Executor
 from backlane.campaign.plan import Plan, make_plan
-from backlane.campaign.pool import Outcome, run_all
+from backlane.campaign.pool import Outcome
 from backlane.campaign.store import Store
 from backlane.errors import BacklaneError, read_error
 from backlane.files import make_folder, read_json, write_json
@@ -53,25 +56,28 @@ def run(
     progress: Progress | bool | None = None,
     allow_python: bool = False,
     ignore_memory: bool = False,
+    executor: str = "threads",
 ) -> CampaignResult:
     """Execute all runs of a scenario that are not finished yet, then write the tables.
 
     Args:
         file: the scenario: a path, a text in TOML, or a dict with the content of a file.
         out: the campaign folder; default ``results/<name>``.
-        workers: threads; default all cores this process may use.
+        workers: threads, processes or jobs; default the cores this process may use.
         shard: (i, n): only every n-th run, beginning with the i-th.
         overrides: values put in place before the sweep: a dict, such as ``{"access.ues": 50}``, or
             pairs of key and TOML.
         progress: receives the progress; True shows a bar, None shows one in notebooks.
         allow_python: execute Python that is in the scenario itself or outside of its folder.
         ignore_memory: run even if the estimate exceeds the free memory or disk space.
+        executor: ``threads``, ``dask``, ``dask:ADDRESS`` or ``slurm``.
 
     Raises:
         BacklaneError: on problems with files; finished runs stay usable; R025 when Python
             from elsewhere was not allowed, R026 when the memory does not suffice.
         ScenarioError: when the scenario is wrong.
     """
+    chosen = Executor.parse(executor)
     source = read(file, overrides)
     plan = make_plan(source)
     classes.authorize(plan.classes(), source.name, allow_python, own=source.own)
@@ -81,7 +87,7 @@ def run(
         missing = [one for one in plan.shard(shard) if one.run_id not in store]
         cost.refuse(plan, workers or core_count(), missing, folder, source.name)
     with shown(progress, plan.name, len(plan.shard(shard)), "runs") as bar:
-        return run_plan(plan, folder, workers, shard, source.overrides, bar)
+        return run_plan(plan, folder, workers, shard, source.overrides, bar, chosen)
 
 
 def default_folder(plan: Plan) -> Path:
@@ -96,6 +102,7 @@ def run_plan(
     shard: tuple[int, int] | None = None,
     overrides: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> CampaignResult:
     """`run`, for a plan that was already made."""
     native.module()
@@ -103,7 +110,9 @@ def run_plan(
     store = Store(folder)
     with store.locked():
         claim(folder, plan)
-        outcome = run_all(plan, plan.shard(shard), store, workers or core_count(), progress)
+        outcome = (executor or Executor()).run_all(
+            plan, folder, plan.shard(shard), store, workers or core_count(), progress
+        )
         manifest = assemble(folder, plan, store, shard, overrides)
     return CampaignResult(folder, outcome, manifest)
 

@@ -178,6 +178,38 @@ def remarks(outcome: Outcome) -> list[str]:
     return lines
 
 
+def find_missing(
+    runs: Sequence[Run], store: Store, progress: Progress | None
+) -> tuple[Outcome, list[Run]]:
+    """What was stored before, and the runs that are not, or are damaged there."""
+    found = Outcome()
+    missing = [run for run in runs if not _is_usable(run, store, found)]
+    found.reused = len(runs) - len(missing)
+    if progress is not None:
+        for line in remarks(found):
+            progress.say(line)
+    return found, missing
+
+
+def simulate_into(plan: Plan, run: Run, store: Store) -> bool:
+    """Execute a run on one core and store it; False if it failed, which the store records.
+
+    Raises:
+        BacklaneError: when results cannot be written.
+    """
+    from backlane._native import RunError
+    from backlane._native import run as simulate
+
+    try:
+        with store.draft(run) as draft:
+            resolved = plan.cells[run.cell].resolved
+            draft.finish(simulate(resolved, run.seed, None, draft.files, 1, at_most=True))
+    except RunError as error:
+        store.fail(run, str(getattr(error, "code", "")), str(error))
+        return False
+    return True
+
+
 def run_all(
     plan: Plan, runs: Sequence[Run], store: Store, workers: int, progress: Progress | None
 ) -> Outcome:
@@ -188,12 +220,7 @@ def run_all(
     Raises:
         BacklaneError: when results cannot be written; finished runs stay.
     """
-    found = Outcome()
-    missing = [run for run in runs if not _is_usable(run, store, found)]
-    found.reused = len(runs) - len(missing)
-    if progress is not None:
-        for line in remarks(found):
-            progress.say(line)
+    found, missing = find_missing(runs, store, progress)
     work = _Work(missing, found, max(1, workers))
     count = max(1, min(workers, len(missing)))
     work.alive = count

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backlane import campaign, classes, cost
+from backlane.campaign.executors import Executor
 from backlane.campaign.plan import make_plan, parse_overrides, parse_shard
 from backlane.campaign.store import Store
 from backlane.cli import output
@@ -44,7 +45,19 @@ command = Verbs(
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="Campaign folder; default results/<name>."
 )
-@click.option("-j", "--workers", type=click.IntRange(1, 4096), help="Threads; default all cores.")
+@click.option(
+    "-j",
+    "--workers",
+    type=click.IntRange(1, 4096),
+    help="Threads, processes or jobs; default all cores.",
+)
+@click.option(
+    "--executor",
+    metavar="NAME",
+    default="threads",
+    help="threads, dask (processes of this machine), dask:tcp://HOST:PORT (a cluster) or "
+    "slurm (a job array); default threads.",
+)
 @click.option("--shard", metavar="i/n", help="Only every n-th run, beginning with the i-th.")
 @set_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run.")
@@ -56,6 +69,7 @@ def run(
     file: Path,
     out: Path | None,
     workers: int | None,
+    executor: str,
     shard: str | None,
     settings: tuple[str, ...],
     dry_run: bool,
@@ -65,6 +79,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Execute a campaign."""
+    chosen = Executor.parse(executor)
     part = parse_shard(shard)
     overrides = parse_overrides(settings)
     plan = make_plan(file, overrides)
@@ -79,17 +94,46 @@ def run(
         _print_plan(plan, runs, work, folder, as_json)
         for line in cost.statement(work, folder):
             output.say(line)
+        if chosen.kind == "slurm" and missing:
+            from backlane.campaign import on_slurm, units
+
+            count = len(units.divide(plan, missing, threads, on_slurm.MOST_UNITS))
+            output.say(on_slurm.script(folder, count, threads))
         return EXIT_OK
     if left:
         classes.authorize(plan.classes(), file, allow_python, output.error)
     output.say(
         f"{plan.name}: {len(plan.cells)} cells, {len(runs)} runs, {left} to do "
-        f"on {threads} threads -> {folder}"
+        f"on {threads} {chosen.workers_noun} -> {folder}"
     )
     afford(plan, file, folder, ignore_memory, threads, missing)
     with output.progress(plan.name, len(runs), "runs") as bar:
-        result = campaign.run_plan(plan, folder, workers, part, overrides, bar)
+        result = campaign.run_plan(plan, folder, workers, part, overrides, bar, chosen)
     return _finish(result, as_json, no_report)
+
+
+@command.command(
+    "work",
+    cls=Verb,
+    example="backlane campaign work results/grid --unit 3",
+    help="Execute one unit of a job array; for the script that --executor slurm writes.",
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--unit", type=click.IntRange(0), required=True, help="Its number.")
+@json_option
+def work(folder: Path, unit: int, as_json: bool) -> int:
+    """Execute a unit."""
+    from backlane.campaign import on_slurm
+
+    ended = on_slurm.work(folder, unit)
+    if as_json:
+        output.emit({"finished": ended.finished, "failed": ended.failed, "stored": ended.stored})
+    else:
+        output.tell(
+            f"{len(ended.finished)} runs finished, {len(ended.failed)} failed, "
+            f"{len(ended.stored)} were stored"
+        )
+    return EXIT_PROBLEM if ended.failed else EXIT_OK
 
 
 @command.command(

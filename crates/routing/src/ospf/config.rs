@@ -77,7 +77,7 @@ params! {
         start_spread: Duration = Duration::from_millis(100), in DELAY;
         /// Time between HELLOs (RFC 2328 appendix C.3: 10 s).
         hello_interval: Duration = Duration::from_secs(10), in MESSAGE_INTERVAL;
-        /// A neighbour without a HELLO for so long is lost; four times hello_interval if left out
+        /// A neighbour without a HELLO for this time is lost; four times hello_interval if left out
         /// (RFC 2328 appendix C.3).
         dead_interval: Duration => hello_interval.saturating_mul(4), in SPAN;
         /// Time after which what was not acknowledged is sent again (RFC 2328 appendix C.3).
@@ -107,7 +107,7 @@ params! {
         /// The interval of BFD's control packets (RFC 5880), which detect a lost neighbour; "off"
         /// has none. FRR's default is 300 ms.
         bfd: OrOff<Duration> = OrOff::Off, in MESSAGE_INTERVAL;
-        /// BFD's detection multiplier: so many intervals without a packet are a failure.
+        /// BFD's detection multiplier: this number of intervals without a packet is a failure.
         bfd_multiplier: u32 = 3, in 1..=255;
         /// The loss of a carrier is reported after a random time up to this.
         ///

@@ -11,7 +11,7 @@ use super::neighbour::State;
 use super::packet::{Packet, UPDATE_BYTES};
 use super::router::{LinkTimer, Ospf};
 
-/// An acknowledgment waits so long for others (§13.5; recorded of FRR).
+/// The time for which an acknowledgment waits for others (§13.5; recorded of FRR).
 const ACKNOWLEDGMENT_DELAY: Duration = Duration::from_secs(1);
 
 impl Ospf {

@@ -21,7 +21,7 @@ use crate::readings::LINK_FAILURES;
 /// A router originates its LSA again after this time (appendix B: LSRefreshTime).
 const REFRESH: Duration = Duration::from_secs(1800);
 
-/// BIRD's first tick comes so long after its start, as recorded.
+/// The time from the start of BIRD to its first tick, as recorded.
 const FIRST_TICK: Duration = Duration::from_millis(100);
 
 /// Timers of a link.
