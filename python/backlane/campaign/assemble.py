@@ -123,13 +123,17 @@ def assemble(
         The manifest.
     """
     finished = [run for run in plan.runs if run.run_id in store]
-    records = {run.run_id: store.record(run.run_id) for run in finished}
+    builds: Counter[str] = Counter()
+    summaries: dict[str, dict[str, Any]] = {}
+    for run in finished:
+        record = store.record(run.run_id)
+        builds[record.build.commit] += 1
+        summaries[run.run_id] = record.summary
     rows = [
-        run_row(cell, run, records[run.run_id].summary)
+        run_row(cell, run, summaries[run.run_id])
         for cell, run in plan.rows()
-        if run.run_id in records
+        if run.run_id in summaries
     ]
-    builds = Counter(record.build.commit for record in records.values())
     failed = [found for run in plan.runs if (found := store.failure(run)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:
