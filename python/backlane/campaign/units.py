@@ -35,7 +35,7 @@ short beside what a killed worker loses."""
 
 @dataclass
 class Ended:
-    """What became of a unit.
+    """The runs of a unit that was executed.
 
     Attributes:
         finished: ids of runs that were executed.

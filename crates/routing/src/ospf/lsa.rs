@@ -97,7 +97,7 @@ impl Header {
 pub struct Link {
     /// The router at the other end.
     pub neighbour: NodeId,
-    /// The origin's interface: unnumbered links are told apart by it (§12.4.1.1).
+    /// The origin's interface: it distinguishes unnumbered links (§12.4.1.1).
     pub interface: u16,
     /// The cost of the origin's direction.
     pub cost: u16,
