@@ -11,13 +11,17 @@ const MOST: f64 = 5.0;
 const MOST_EVENTS: f64 = 2e6;
 
 /// Times of examples, and in their place.
-const TIMES: [(&str, &str); 6] = [
+const TIMES: [(&str, &str); 10] = [
     (
         "protocol = \"olsr\" }",
         "protocol = \"olsr\", warm_up = \"20 s\" }",
     ),
     ("at = \"9 s\"", "at = \"1 s\""),
     ("until = \"11 s\"", "until = \"2 s\""),
+    ("at = \"10 s\"", "at = \"500 ms\""),
+    ("until = \"40 s\"", "until = \"1 s\""),
+    ("at = \"63 s\"", "at = \"1500 ms\""),
+    ("until = \"110 s\"", "until = \"2 s\""),
     ("\"staggered\"", "\"every 10 ms from 0 s\""),
     ("\"every 50 ms from 4 s\"", "\"every 1 ms from 0 s\""),
     ("\"uniform 0 s 5 s\"", "\"uniform 0 s 1 s\""),
