@@ -14,6 +14,7 @@ mod routing;
 mod run;
 mod scenario;
 mod statistics;
+mod stepper;
 mod table;
 
 #[pymodule]
@@ -33,5 +34,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;
     module.add_function(wrap_pyfunction!(run::sources, module)?)?;
     statistics::register(module)?;
+    stepper::register(module)?;
     scenario::register(module)
 }

@@ -22,7 +22,7 @@ use crate::scenario::report_error;
 use crate::table::ArrowTable;
 
 /// Wall time between two reports of progress.
-const REPORT_EVERY: Duration = Duration::from_millis(200);
+pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Changes whenever the results of a scenario may change.
 #[pyfunction]
@@ -42,7 +42,8 @@ pub(crate) fn sources() -> &'static str {
     env!("BACKLANE_SOURCES")
 }
 
-enum Failure {
+/// Why a run has no result.
+pub(crate) enum Failure {
     Hook {
         message: String,
         place: String,
@@ -99,7 +100,7 @@ pub(crate) fn run(
         } else {
             Threads::Exactly(threads)
         },
-        scatter: None,
+        ..Supplied::default()
     };
     let wall = Instant::now();
     let (ran, cpu) = py.detach(|| {
@@ -110,19 +111,63 @@ pub(crate) fn run(
     });
     match ran {
         Ok(ran) => RunResult::of(py, ran, wall.elapsed(), cpu),
-        Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Hook {
-            message,
-            place,
-            cause,
-        }) => {
-            let error = run_error(py, "R103", message);
-            error.value(py).setattr("place", place)?;
-            error.set_cause(py, Some(cause));
-            Err(error)
+        Err(failure) => Err(failure.raised(py)?),
+    }
+}
+
+impl Failure {
+    /// The exception.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn raised(self, py: Python<'_>) -> PyResult<PyErr> {
+        Ok(match self {
+            Self::Stopped(error) => error,
+            Self::Hook {
+                message,
+                place,
+                cause,
+            } => {
+                let error = run_error(py, "R103", message);
+                error.value(py).setattr("place", place)?;
+                error.set_cause(py, Some(cause));
+                error
+            }
+            Self::Built(message) => run_error(py, "R101", message),
+            Self::Panicked(message) => run_error(py, "R102", message),
+        })
+    }
+
+    /// The result of an attempt to build or run; `failed` and `stopped` are the exceptions of hooks
+    /// and of the watch.
+    pub(crate) fn sorted<T>(
+        attempt: std::thread::Result<Result<Result<T, Interrupt>, Self>>,
+        failed: &Failed,
+        stopped: &RefCell<Option<PyErr>>,
+    ) -> Result<T, Self> {
+        if let Some(failure) = failed.take() {
+            return Err(failure.into());
         }
-        Err(Failure::Built(message)) => Err(run_error(py, "R101", message)),
-        Err(Failure::Panicked(message)) => Err(run_error(py, "R102", message)),
+        match attempt {
+            Ok(Ok(Ok(done))) => Ok(done),
+            Ok(Ok(Err(Interrupt))) => Err(stopped.take().map_or_else(
+                || Self::Panicked("the run was interrupted without a reason".to_owned()),
+                Self::Stopped,
+            )),
+            Ok(Err(failure)) => Err(failure),
+            Err(payload) => {
+                let message = payload
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| {
+                        payload
+                            .downcast_ref::<&str>()
+                            .map(|text| (*text).to_owned())
+                    })
+                    .unwrap_or_else(|| "the simulator panicked".to_owned());
+                Err(Self::Panicked(message))
+            }
+        }
     }
 }
 
@@ -236,27 +281,5 @@ fn carry_out(
         };
         outcome.map_err(|e| Failure::Built(e.to_string()))
     }));
-    if let Some(failure) = failed.take() {
-        return Err(failure.into());
-    }
-    match attempt {
-        Ok(Ok(Ok(ran))) => Ok(ran),
-        Ok(Ok(Err(Interrupt))) => Err(stopped.take().map_or_else(
-            || Failure::Panicked("the run was interrupted without a reason".to_owned()),
-            Failure::Stopped,
-        )),
-        Ok(Err(failure)) => Err(failure),
-        Err(payload) => {
-            let message = payload
-                .downcast_ref::<String>()
-                .cloned()
-                .or_else(|| {
-                    payload
-                        .downcast_ref::<&str>()
-                        .map(|text| (*text).to_owned())
-                })
-                .unwrap_or_else(|| "the simulator panicked".to_owned());
-            Err(Failure::Panicked(message))
-        }
-    }
+    Failure::sorted(attempt, failed, &stopped)
 }

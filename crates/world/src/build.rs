@@ -13,7 +13,7 @@ use backlane_net::{
 use backlane_param::Params;
 use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Wire};
 use backlane_tcp::congestion::Custom;
-use backlane_tcp::{self as tcp, Seed};
+use backlane_tcp::{self as tcp, CongestionControlConfig, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
 use backlane_units::SimTime;
 
@@ -50,6 +50,9 @@ pub enum Threads {
     AtMost(usize),
 }
 
+/// A congestion control of a program for a TCP flow, by the flow's name; `None`: the scenario's.
+pub type Instead<'a> = dyn Fn(&str) -> Option<Custom> + Sync + 'a;
+
 /// What a program supplies for one run, beside its models.
 #[derive(Clone, Copy, Default)]
 pub struct Supplied<'a> {
@@ -61,6 +64,8 @@ pub struct Supplied<'a> {
     pub controls: &'a [Custom],
     /// The routing protocol, in place of the model of the same name.
     pub router: Option<&'a Protocol>,
+    /// Congestion controls in place of those of the scenario.
+    pub instead: Option<&'a Instead<'a>>,
 }
 
 impl World {
@@ -203,6 +208,7 @@ impl<'a> Builder<'a> {
                 .routers
                 .protocol(&scenario.routing.protocol, supplied.router)?,
             controls: supplied.controls,
+            instead: supplied.instead,
             streams,
             events: EventQueue::new(),
             network: Network::new(),
@@ -247,7 +253,7 @@ impl Builder<'_> {
             Err(Whole::OneThread)
         } else if is_traced {
             Err(Whole::Trace)
-        } else if !self.controls.is_empty() || !self.media.is_empty() {
+        } else if !self.controls.is_empty() || self.instead.is_some() || !self.media.is_empty() {
             // A program's own controls, and technologies of its own.
             Err(Whole::Models)
         } else if let Some(whole) = whole(self.models, self.scenario) {
@@ -567,7 +573,16 @@ impl Builder<'_> {
                         }
                         continue;
                     }
-                    let transport = self.seeded(transport.clone(), &name);
+                    let mut transport = self.seeded(transport.clone(), &name);
+                    let mut congestion_control = congestion_control.clone();
+                    if let (
+                        TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _),
+                        Some(control),
+                    ) = (&mut transport, self.instead.and_then(|by| by(&name)))
+                    {
+                        congestion_control = Some(control.name().to_owned());
+                        config.congestion_control = CongestionControlConfig::Custom(control);
+                    }
                     let size = |law| size_bytes(law, &name, &self.streams);
                     specs.push(FlowSpec {
                         source,
@@ -580,7 +595,7 @@ impl Builder<'_> {
                     infos.push(FlowInfo {
                         name,
                         kind: group.kind.name(),
-                        congestion_control: congestion_control.clone(),
+                        congestion_control,
                     });
                 }
             }

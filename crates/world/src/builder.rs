@@ -5,6 +5,7 @@ use backlane_net::{Event, LinkId, Medium, Network, NodeId, QueueConfig};
 use backlane_scenario::model::{self, Scenario};
 use backlane_tcp::congestion::Custom;
 
+use crate::build::Instead;
 use crate::error::BuildError;
 use crate::infos::{LinkInfo, NodeInfo};
 use crate::models::Models;
@@ -18,6 +19,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) models: &'a Models,
     pub(crate) protocol: &'a Protocol,
     pub(crate) controls: &'a [Custom],
+    pub(crate) instead: Option<&'a Instead<'a>>,
     pub(crate) streams: Streams,
     pub(crate) events: EventQueue<Event>,
     pub(crate) network: Network,

@@ -99,10 +99,15 @@ impl World {
         let watch = &mut Watch::new(&mut watch);
         let now = |world: &Self| world.simulation.events.now();
         let others = self.others.take();
+        let mut passage = Passage::of(&mut self);
+        let end = SimTime::MAX;
         let ended = guard::timed(&mut self, now, |world| match &others {
-            None => world.pass_time(&Team::Alone, watch, &mut sink),
-            Some(others) => others.lead_by(|team| world.pass_time(team, watch, &mut sink)),
+            None => world.pass_time(&mut passage, end, &Team::Alone, watch, &mut sink),
+            Some(others) => {
+                others.lead_by(|team| world.pass_time(&mut passage, end, team, watch, &mut sink))
+            }
         })?;
+        let ended = ended.unwrap_or((Ended::TimeLimit, self.end));
         let helpers_cpu = others.as_ref().map(Others::helpers_cpu).unwrap_or_default();
         for other in others.into_iter().flat_map(Others::into_simulations) {
             self.simulation.absorb(other);
@@ -119,30 +124,31 @@ impl World {
         Ok((outcome, helpers_cpu))
     }
 
-    fn pass_time(
+    /// Runs on from `passage` to the end or to `pause`, what happens at that instant included;
+    /// `None`: to the pause. A pause is no event, so that a run with pauses has the events of one
+    /// without.
+    pub(crate) fn pass_time(
         &mut self,
+        passage: &mut Passage,
+        pause: SimTime,
         team: &Team<'_>,
         watch: &mut Watch<'_>,
         sink: &mut Option<&mut dyn Sink>,
-    ) -> Result<(Ended, SimTime), Interrupt> {
+    ) -> Result<Option<(Ended, SimTime)>, Interrupt> {
         let ues = self.radio.as_ref().map_or(0, |radio| radio.ues.len());
         let steps_per_event = 1 + (self.routers + ues) as u64 / NODES_PER_STEP;
-        let mut ends = Ends::of(&self.simulation.application);
-        let mut now = SimTime::ZERO;
-        if self.warm_up == SimTime::ZERO {
-            let nothing = vec![Carried::default(); self.links.len()];
-            self.busiest = Some(Busiest::since(now, nothing));
-        }
-        loop {
+        let Passage { ends, now } = passage;
+        while *now < pause {
             let next_change = self.failures.next_change();
             let in_warm_up = self.carried_in_warm_up.is_none() && self.warm_up > SimTime::ZERO;
             let traffic_begins = if in_warm_up { self.warm_up } else { self.end };
             let until = (self.sampler.next_sample())
                 .min(next_change)
                 .min(traffic_begins)
-                .min(ends.next_look(now))
+                .min(ends.next_look(*now))
                 .min(self.busiest.as_ref().map_or(SimTime::MAX, Busiest::next))
-                .min(self.end);
+                .min(self.end)
+                .min(pause);
             let captures = &self.captures;
             team.run(&mut self.simulation, until, |simulation| {
                 if watch.is_due(steps_per_event) {
@@ -150,7 +156,7 @@ impl World {
                 }
                 Ok(())
             })?;
-            now = until;
+            *now = until;
             let mut parts = team.parts(&mut self.simulation);
             let mut steps = 1;
             if let Some(busiest) = &mut self.busiest
@@ -165,11 +171,11 @@ impl World {
                     ends.note(part.application.take_ended());
                 }
                 if ends.are_all() {
-                    return Ok((Ended::FlowsFinished, until));
+                    return Ok(Some((Ended::FlowsFinished, until)));
                 }
             }
             if until == self.end {
-                return Ok((Ended::TimeLimit, until));
+                return Ok(Some((Ended::TimeLimit, until)));
             }
             if in_warm_up && until == traffic_begins {
                 let carried = Carried::all(&mut parts, self.wifi.as_ref(), until);
@@ -193,6 +199,33 @@ impl World {
                 checkpoint(&self.simulation, self.captures.as_ref(), watch, sink)?;
             }
         }
+        Ok(None)
+    }
+}
+
+/// How far a run is.
+pub(crate) struct Passage {
+    ends: Ends,
+    now: SimTime,
+}
+
+impl Passage {
+    /// The beginning of a run.
+    pub(crate) fn of(world: &mut World) -> Self {
+        let now = SimTime::ZERO;
+        if world.warm_up == SimTime::ZERO {
+            let nothing = vec![Carried::default(); world.links.len()];
+            world.busiest = Some(Busiest::since(now, nothing));
+        }
+        Self {
+            ends: Ends::of(&world.simulation.application),
+            now,
+        }
+    }
+
+    /// The simulated time.
+    pub(crate) fn now(&self) -> SimTime {
+        self.now
     }
 }
 

@@ -14,6 +14,7 @@ pub mod cubic;
 mod custom;
 pub mod dctcp;
 mod draws;
+pub mod external;
 mod factory;
 #[cfg(test)]
 mod fixture;
