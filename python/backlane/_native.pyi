@@ -356,6 +356,135 @@ class Packet:
     def ttl(self) -> int:
         """Hops that are left before it is dropped."""
 
+class FlowState:
+    """The state of a flow in a pause of a run; counts are totals since its start."""
+
+    @property
+    def has_started(self) -> bool:
+        """Whether it has started."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has finished or failed."""
+    @property
+    def delivered_bytes(self) -> int:
+        """Payload delivered, in order where the transport promises order."""
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment; this and the others are 0 without TCP."""
+    @property
+    def cwnd_pkts(self) -> int:
+        """Congestion window."""
+    @property
+    def in_flight_pkts(self) -> int:
+        """Packets in flight."""
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT; 0 before the first sample."""
+    @property
+    def min_rtt_s(self) -> float:
+        """The smallest RTT; 0 before the first sample."""
+    @property
+    def rtt_samples(self) -> int:
+        """RTT samples."""
+    @property
+    def rtt_sum_s(self) -> float:
+        """Their sum."""
+    @property
+    def delivered_pkts(self) -> int:
+        """Packets that acknowledgments reported as delivered, in any order."""
+    @property
+    def segments_sent(self) -> int:
+        """Segments with data sent, retransmissions included."""
+    @property
+    def retransmits(self) -> int:
+        """Segments sent again."""
+
+class LinkState:
+    """The state of a link direction in a pause of a run."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes sent since the start of the run."""
+    @property
+    def queue_bytes(self) -> int:
+        """Bytes that wait for it, those in a queue of its router included."""
+    @property
+    def drops(self) -> int:
+        """Packets dropped from its queues since the start of the run."""
+    @property
+    def rate_bps(self) -> int:
+        """Its rate; 0 while it is down."""
+
+class Stepper:
+    """A run of a resolved scenario that pauses, on one thread.
+
+    Args:
+        resolved: the scenario.
+        seed: of the run.
+        commanded: names of the TCP flows whose windows are set; None: all.
+
+    Raises:
+        RunError: when it cannot be built; R093 for a slotted model.
+    """
+
+    def __new__(
+        cls, resolved: str, seed: int, commanded: Sequence[str] | None = None
+    ) -> Stepper: ...
+    @property
+    def flows(self) -> list[str]:
+        """The names of the flows, in the order of the results."""
+    @property
+    def commanded(self) -> list[int]:
+        """The numbers of the flows whose windows can be set."""
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The ends of each link direction, in the order of the results."""
+    @property
+    def wires(self) -> list[tuple[int, int]]:
+        """The links between routers: the numbers of both directions."""
+    @property
+    def protocol(self) -> str:
+        """The routing protocol."""
+    @property
+    def warm_up_s(self) -> float:
+        """When the warm-up ends."""
+    @property
+    def end_s(self) -> float:
+        """When the run ends at the latest, the warm-up included."""
+    @property
+    def now_s(self) -> float:
+        """The simulated time, the warm-up included."""
+    @property
+    def ended(self) -> str | None:
+        """How the run ended, if it did."""
+    @property
+    def digest(self) -> str:
+        """Of all events so far."""
+    def advance(self, until_s: float) -> None:
+        """Run until a time, or to the end; an exception closes the run.
+
+        Raises:
+            RunError: R092 when the run is closed; when the run failed.
+        """
+    def flow(self, number: int) -> FlowState: ...
+    def link(self, number: int) -> LinkState: ...
+    def set_window(self, number: int, cwnd_pkts: int) -> None:
+        """Set the window of a commanded flow, from its next acknowledgment on."""
+    def set_costs(self, costs: Sequence[int]) -> None:
+        """Set the costs of the links of `wires`, at least 1.
+
+        Raises:
+            RunError: R093 when the protocol is not shortest-path.
+        """
+    def finish(self) -> RunResult:
+        """The result of a run that has ended; the run is closed.
+
+        Raises:
+            RunError: R092 before the end.
+        """
+    def close(self) -> None:
+        """End the run without a result."""
+
 def tables() -> dict[str, dict[str, str]]:
     """Name and type (`text`, `integer`, `float`) of the columns of each table.
 

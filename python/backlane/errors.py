@@ -365,6 +365,33 @@ CODES: dict[str, tuple[str, str]] = {
         "A sweep has several cells, of which --cell chooses one; or a file of this name exists "
         "that `backlane export` did not write.",
     ),
+    "R090": (
+        "gymnasium is missing",
+        "`backlane.gym` holds environments of the package gymnasium: "
+        "`pip install 'backlane[gym]'`.",
+    ),
+    "R091": (
+        "gym action out of range",
+        "An action is an array of numbers from -1 to 1, one for each flow or link that the agent "
+        "controls. Infinities and NaN are out of range. The message names the number. A policy "
+        "whose outputs have no bounds needs np.clip(action, -1, 1) or np.tanh.",
+    ),
+    "R092": (
+        "no episode to step",
+        "reset() begins an episode; it ends when step() returns terminated or truncated, and with "
+        "close(). An episode that failed or was interrupted by Ctrl-C is closed.",
+    ),
+    "R093": (
+        "scenario does not fit the environment",
+        "CongestionControl needs flows over TCP, and RoutingWeights the routing protocol "
+        "shortest-path and two links between routers or more. Slotted models have no packets. The "
+        "message says what is missing.",
+    ),
+    "R094": (
+        "parameter of an environment out of range",
+        "The message names the parameter of backlane.gym.CongestionControl or RoutingWeights, its "
+        "value, and its range.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "

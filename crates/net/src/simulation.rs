@@ -109,6 +109,14 @@ impl<A: Application> Simulation<A> {
         self.events.advance(at);
     }
 
+    /// Puts `router` in place of a node's router and starts it. The old one must hold no packets and
+    /// have no timers; routes that it installed stay where the new one installs none.
+    pub fn replace_router(&mut self, node: NodeId, router: Box<dyn Router>) {
+        self.routers[node.index()] = Some(router);
+        self.with_router(node, |router, context| router.start(context));
+        self.dispatch_deferred();
+    }
+
     /// The router of a node.
     pub fn router(&self, node: NodeId) -> Option<&dyn Router> {
         self.routers.get(node.index())?.as_deref()

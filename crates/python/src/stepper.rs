@@ -39,6 +39,7 @@ struct FlowState {
     has_started: bool,
     has_ended: bool,
     delivered_bytes: u64,
+    mss_bytes: u32,
     cwnd_pkts: u32,
     in_flight_pkts: u32,
     srtt_s: f64,
@@ -57,6 +58,7 @@ impl From<backlane_world::FlowState> for FlowState {
             has_started: flow.has_started,
             has_ended: flow.has_ended,
             delivered_bytes: flow.delivered_bytes,
+            mss_bytes: tcp.map_or(0, |tcp| tcp.mss_bytes),
             cwnd_pkts: tcp.map_or(0, |tcp| tcp.cwnd_pkts),
             in_flight_pkts: tcp.map_or(0, |tcp| tcp.in_flight_pkts),
             srtt_s: tcp.map_or(0.0, |tcp| tcp.srtt.as_secs_f64()),
@@ -368,6 +370,18 @@ impl Stepper {
                 "flow {number} is not commanded"
             ))),
         }
+    }
+
+    /// Sets the costs of the links of `wires`; routers take the shortest paths by them from now on.
+    fn set_costs(&self, py: Python<'_>, costs: Vec<u64>) -> PyResult<()> {
+        self.with(py, |run| run.set_costs(&costs))?
+            .map_err(|error| run_error(py, "R093", error.to_string()))
+    }
+
+    /// The routing protocol.
+    #[getter]
+    fn protocol(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |run| run.protocol().to_owned())
     }
 
     /// The result of a run that has ended. It is closed then.

@@ -69,7 +69,7 @@ impl Tables {
         paths: impl IntoIterator<Item = (NodeId, NodeId)>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Interrupt> {
-        let graph = Graph::of(network, |node, interface| {
+        let weight = |node, interface: usize| {
             let interface = network.mesh_interfaces(node)[interface];
             match metric {
                 Metric::Hops => 1,
@@ -79,7 +79,23 @@ impl Tables {
                     .max(1),
                 Metric::InverseRate => 1_000_000_000_000_000 / interface.rate.as_bps().max(1),
             }
-        });
+        };
+        Self::weighed(network, weight, spray, paths, watch)
+    }
+
+    /// As [`Tables::new`], where `weight` gives the cost of leaving a node by an interface: at least
+    /// 1, and the same in both directions of a link.
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `watch` requests it.
+    pub fn weighed(
+        network: &Network,
+        weight: impl FnMut(NodeId, usize) -> u64,
+        spray: &BTreeSet<NodeId>,
+        paths: impl IntoIterator<Item = (NodeId, NodeId)>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Interrupt> {
+        let graph = Graph::of(network, weight);
         let mut sources: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         for (entry, exit) in paths {
             sources.entry(exit).or_default().push(entry);

@@ -484,6 +484,7 @@ impl Builder<'_> {
             whole: Whole::OneThread,
             radio: self.radio,
             wifi: self.wifi,
+            protocol: self.scenario.routing.protocol.clone(),
         })
     }
 

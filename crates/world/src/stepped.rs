@@ -6,11 +6,16 @@
 //! ([`Command`](backlane_tcp::congestion::external::Command)), and the costs of links
 //! ([`Stepped::set_costs`]). One thread runs it.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use backlane_engine::{Interrupt, Watch};
 use backlane_net::{LinkId, NodeId};
-use backlane_traffic::Transport;
+use backlane_routing::shortest_path::{ShortestPath, Tables};
+use backlane_traffic::{Transport, TransportSpec};
 use backlane_units::{Duration, SimTime};
 
+use crate::error::BuildError;
 use crate::guard;
 use crate::outcome::{Ended, Outcome};
 use crate::regions::Team;
@@ -33,6 +38,8 @@ pub struct FlowState {
 /// The state of a TCP sender in a pause. Counts are totals since its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpState {
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
     /// Congestion window, in packets.
     pub cwnd_pkts: u32,
     /// Packets in flight.
@@ -139,10 +146,15 @@ impl Stepped {
     /// The state of a flow, by its position among the names.
     pub fn flow(&self, index: usize) -> Option<FlowState> {
         let flow = self.world.simulation.application.flows().get(index)?;
-        let tcp = match &flow.transport {
-            Some(Transport::Tcp(tcp)) => {
+        let config = match &flow.spec.transport {
+            TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) => Some(config),
+            TransportSpec::Udp(_) | TransportSpec::Source(_) => None,
+        };
+        let tcp = match (&flow.transport, config) {
+            (Some(Transport::Tcp(tcp)), Some(config)) => {
                 let (now, sum) = (tcp.sender().readings(), tcp.sender().statistics());
                 Some(TcpState {
+                    mss_bytes: config.mss_bytes(),
                     cwnd_pkts: now.cwnd_pkts,
                     in_flight_pkts: now.in_flight_pkts,
                     srtt: now.srtt,
@@ -203,6 +215,61 @@ impl Stepped {
         }
         wires.sort_unstable();
         wires
+    }
+
+    /// The routing protocol.
+    pub fn protocol(&self) -> &str {
+        &self.world.protocol
+    }
+
+    /// Sets the cost of each link of [`wires`](Self::wires), in this order and in both directions,
+    /// at least 1: from now on every router forwards along the shortest paths by these costs. Among
+    /// equal paths it takes the neighbour with the lowest number. Packets that are under way in a
+    /// queue keep their link.
+    ///
+    /// # Errors
+    /// The protocol is not shortest-path, or there is another number of links.
+    pub fn set_costs(&mut self, costs: &[u64]) -> Result<(), BuildError> {
+        let wires = self.wires();
+        if self.protocol() != "shortest-path" {
+            let message = format!("costs are those of shortest-path, not {}", self.protocol());
+            return Err(BuildError(message));
+        }
+        if costs.len() != wires.len() {
+            let (got, links) = (costs.len(), wires.len());
+            let message = format!("there are {got} costs for {links} links between routers");
+            return Err(BuildError(message));
+        }
+        let simulation = &mut self.world.simulation;
+        let network = &simulation.network;
+        let by_link: BTreeMap<LinkId, u64> = wires
+            .iter()
+            .zip(costs)
+            .flat_map(|(ends, &cost)| ends.map(|link| (LinkId(link as u32), cost.max(1))))
+            .collect();
+        let weight = |node, interface: usize| {
+            let interface = network.mesh_interfaces(node)[interface];
+            by_link.get(&interface.outgoing).copied().unwrap_or(1)
+        };
+        let flows = simulation.application.flows().iter();
+        let ends = flows.flat_map(|flow| [flow.spec.source, flow.spec.destination]);
+        let mut exits: BTreeSet<NodeId> = ends.map(|end| network.exit_of(end)).collect();
+        exits.extend(self.world.radio.iter().flat_map(|radio| &radio.enodebs));
+        let nodes = (0..network.node_count() as u32).map(NodeId);
+        let routers: Vec<_> = nodes.filter(|&node| network.is_router(node)).collect();
+        // From every router, so that a packet meets no route of earlier costs.
+        let paths = exits
+            .iter()
+            .flat_map(|&exit| routers.iter().map(move |&router| (router, exit)));
+        let (spray, mut unwatched) = (BTreeSet::new(), |_, _| Ok(()));
+        let watch = &mut Watch::new(&mut unwatched);
+        let tables = Tables::weighed(network, weight, &spray, paths, watch)
+            .map_err(|interrupt| BuildError(interrupt.to_string()))?;
+        let tables = Arc::new(tables);
+        for node in routers {
+            simulation.replace_router(node, Box::new(ShortestPath::new(node, tables.clone())));
+        }
+        Ok(())
     }
 
     /// The digest of all events so far.

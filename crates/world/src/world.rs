@@ -41,6 +41,8 @@ pub struct World {
     pub(crate) radio: Option<Radio>,
     pub(crate) wifi: Option<Radios>,
     pub(crate) captures: Option<Captures>,
+    /// The routing protocol.
+    pub(crate) protocol: String,
     /// The result of the channel assignment.
     pub(crate) assigned: Table,
 }
