@@ -19,6 +19,7 @@ use backlane_units::SimTime;
 
 use crate::builder::Builder;
 use crate::capture::Captures;
+use crate::controls::Instead;
 use crate::convert;
 pub use crate::error::BuildError;
 use crate::error::Unbuilt;
@@ -49,9 +50,6 @@ pub enum Threads {
     /// Up to this many, where that shortens the run.
     AtMost(usize),
 }
-
-/// A congestion control of a program for a TCP flow, by the flow's name; `None`: the scenario's.
-pub type Instead<'a> = dyn Fn(&str) -> Option<Custom> + Sync + 'a;
 
 /// What a program supplies for one run, beside its models.
 #[derive(Clone, Copy, Default)]

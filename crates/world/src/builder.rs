@@ -5,7 +5,7 @@ use backlane_net::{Event, LinkId, Medium, Network, NodeId, QueueConfig};
 use backlane_scenario::model::{self, Scenario};
 use backlane_tcp::congestion::Custom;
 
-use crate::build::Instead;
+use crate::controls::Instead;
 use crate::error::BuildError;
 use crate::infos::{LinkInfo, NodeInfo};
 use crate::models::Models;

@@ -11,6 +11,9 @@ use crate::error::BuildError;
 use crate::guard::Guarded;
 use crate::registry::{Registry, registered};
 
+/// A congestion control of a program for a TCP flow, by the flow's name; `None`: the scenario's.
+pub type Instead<'a> = dyn Fn(&str) -> Option<Custom> + Sync + 'a;
+
 type Read = dyn Fn(&Values) -> Result<CongestionControlConfig, Mismatch> + Send + Sync;
 
 /// A congestion control: its name, its keys and its constructor.
