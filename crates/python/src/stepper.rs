@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use backlane_units::SimTime;
 use backlane_world::tcp::congestion::external::Command;
-use backlane_world::{Described, Interrupt, Models, Stepped, Supplied, World};
+use backlane_world::{Described, Ended, Interrupt, Models, Stepped, Supplied, World};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl From<backlane_world::FlowState> for FlowState {
             srtt_s: tcp.map_or(0.0, |tcp| tcp.srtt.as_secs_f64()),
             min_rtt_s: tcp
                 .and_then(|tcp| tcp.min_rtt)
-                .map_or(0.0, |rtt| rtt.as_secs_f64()),
+                .map_or(0.0, backlane_units::Duration::as_secs_f64),
             rtt_samples: tcp.map_or(0, |tcp| tcp.rtt_samples),
             rtt_sum_s: tcp.map_or(0.0, |tcp| tcp.rtt_sum.as_secs_f64()),
             delivered_pkts: tcp.map_or(0, |tcp| tcp.delivered_pkts),
@@ -161,9 +161,11 @@ fn watch<'a>(
             return Ok(());
         }
         last = Instant::now();
-        Python::attach(|py| py.check_signals()).map_err(|error| {
-            stopped.replace(Some(error));
-            Interrupt
+        Python::attach(|py| {
+            py.check_signals().map_err(|error| {
+                stopped.replace(Some(error));
+                Interrupt
+            })
         })
     }
 }
@@ -322,7 +324,7 @@ impl Stepper {
     /// How the run ended, as in `runs.ended`, if it did.
     #[getter]
     fn ended(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
-        self.with(py, |run| run.ended().map(|ended| ended.name()))
+        self.with(py, |run| run.ended().map(Ended::name))
     }
 
     #[getter]
@@ -337,7 +339,7 @@ impl Stepper {
             return Err(PyValueError::new_err(message));
         }
         let until = SimTime::from_ps((until_s * PS_PER_S).round() as u64);
-        let (_, rest) = self.take(py)?.pass(py, |mut stepped, watch| {
+        let ((), rest) = self.take(py)?.pass(py, |mut stepped, watch| {
             stepped.run_until(until, watch)?;
             Ok(((), Some(stepped)))
         })?;
