@@ -574,10 +574,9 @@ impl Builder<'_> {
                     }
                     let mut transport = self.seeded(transport.clone(), &name);
                     let mut congestion_control = congestion_control.clone();
-                    if let (
-                        TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _),
-                        Some(control),
-                    ) = (&mut transport, self.instead.and_then(|by| by(&name)))
+                    if let TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) =
+                        &mut transport
+                        && let Some(control) = self.instead.and_then(|by| by(&name))
                     {
                         congestion_control = Some(control.name().to_owned());
                         config.congestion_control = CongestionControlConfig::Custom(control);

@@ -315,6 +315,14 @@ class CongestionControl(gymnasium.Env[Numbers, Numbers]):
         """The state of each flow at the end of the interval; counts are totals since its start."""
         return [one.before for one in self._watched]
 
+    def digest(self) -> str:
+        """The digest of the events so far: equal for equal runs, as in `runs.digest`.
+
+        Raises:
+            BacklaneError: R092 without an episode.
+        """
+        return self._episodes.digest()
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of the episode that has ended, by name ([columns](../reference/tables.md)).
 

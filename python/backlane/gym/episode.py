@@ -45,6 +45,7 @@ class Episodes:
         self._resolved = work.cell.resolved
         self._run: Stepper | None = None
         self._has_ended = False
+        self._digest = ""
         self._tables: dict[str, pl.DataFrame] | None = None
 
     def start(self, seed: int, commanded: list[str] | None) -> Stepper:
@@ -94,8 +95,18 @@ class Episodes:
         except BaseException:
             self.close()
             raise
-        self._has_ended = run.ended is not None
-        return run.ended
+        ended = run.ended
+        self._has_ended = ended is not None
+        self._digest = run.digest if ended else ""
+        return ended
+
+    def digest(self) -> str:
+        """The digest of all events of the run so far, as in the column `digest`.
+
+        Raises:
+            BacklaneError: R092 without a run.
+        """
+        return self._digest or self.running().digest
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of the run that has ended, by name, without the column `run_id`.
@@ -119,7 +130,7 @@ class Episodes:
         """End the run; nothing happens if there is none."""
         if self._run is not None:
             self._run.close()
-        self._run, self._has_ended, self._tables = None, False, None
+        self._run, self._has_ended, self._tables, self._digest = None, False, None, ""
 
 
 def checked_action(action: Any, size: int) -> NDArray[np.float64]:

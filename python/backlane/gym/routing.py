@@ -183,6 +183,14 @@ class RoutingWeights(gymnasium.Env[Numbers, Numbers]):
             "delivered_bytes": np.array([run.flow(flow).delivered_bytes for flow in flows]),
         }
 
+    def digest(self) -> str:
+        """The digest of the events so far: equal for equal runs, as in `runs.digest`.
+
+        Raises:
+            BacklaneError: R092 without an episode.
+        """
+        return self._episodes.digest()
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of the episode that has ended, by name.
 
