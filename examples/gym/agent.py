@@ -1,4 +1,4 @@
-"""A policy for backlane.gym.CongestionControl, the paths, and the measures; train.py and evaluate.py use it.
+"""A policy for backlane.gym.CongestionControl, the paths and the measure, for both programs.
 
 The paths and the measure were fixed, and CUBIC and BBR measured on them, before the first training.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import backlane.gym
 
@@ -52,6 +53,10 @@ class Scene:
     neighbour: bool = False
     """A CUBIC flow beside, which begins within the first second."""
 
+    @property
+    def title(self) -> str:
+        return f"{self.rate}, {self.rtt_ms:g} ms, queue {self.queue}, loss {100 * self.loss:g} %"
+
     def scenario(self, duration: str = "20 s") -> dict[str, Any]:
         flow = {"kind": "transfer", "from": "enb1", "to": "enb2", "size": "endless"}
         beside = flow | {"congestion_control": "cubic", "start": "uniform 0 s 1 s"}
@@ -65,12 +70,13 @@ class Scene:
 
 
 TRAINED = Scene("trained on")
+SHALLOW = Scene("queue of 0.1 bdp", queue="0.1 bdp", loss=0.0)
 SCENES = (
     TRAINED,
     Scene("no loss", loss=0.0),
     Scene("loss of 2 %", loss=0.02),
     Scene("queue of 8 bdp", queue="8 bdp", loss=0.0),
-    Scene("queue of 0.1 bdp", queue="0.1 bdp", loss=0.0),
+    SHALLOW,
     Scene("2 Mbit/s", rate="2 Mbit/s"),
     Scene("200 Mbit/s", rate="200 Mbit/s"),
     Scene("RTT of 4 ms", rtt_ms=4.0),
@@ -92,35 +98,38 @@ class Played:
     """Mean RTT by the smallest."""
     others_mbps: float = 0.0
     """Goodput of the flow beside."""
-    steps: int = 0
-    trace: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
 
 
-def play(scene: Scene, control: Policy | str, seed: int, duration: str = "20 s") -> Played:
+def play(
+    scene: Scene,
+    control: Policy | str,
+    seed: int,
+    duration: str = "20 s",
+    record: dict[str, Any] | None = None,
+) -> Played:
     """An episode of a policy, or of a built-in congestion control by the same reward."""
-    scenario = scene.scenario(duration)
+    scenario = scene.scenario(duration) | {"record": record or {}}
     own = isinstance(control, Policy)
     if isinstance(control, str):
         scenario["flow"][0]["congestion_control"] = control
     # Both flows lead from enb1 to enb2; the results number the second.
     env = backlane.gym.CongestionControl(scenario, flows=["enb1-enb2"], controlled=own)
     observation, info = env.reset(seed=seed)
-    began_s, total, steps, trace = info["time_s"], 0.0, 0, []
+    began_s, total = info["time_s"], 0.0
     done = False
     while not done:
         action = control(observation) if isinstance(control, Policy) else [0.0]
         observation, reward, terminated, truncated, info = env.step(action)
         total += reward
-        steps += 1
-        trace.append(info)
         done = terminated or truncated
     state = env.flow_states()[0]
-    flows = env.tables()["flows"]
+    tables = env.tables()
+    goodput = (tables["flows"]["goodput_bps"] / 1e6).to_list()
     return Played(
         utility=total / (info["time_s"] - began_s),
-        goodput_mbps=flows["goodput_bps"][0] / 1e6,
+        goodput_mbps=goodput[0],
         rtt_ratio=state.rtt_sum_s / state.rtt_samples / state.min_rtt_s,
-        others_mbps=flows["goodput_bps"][1] / 1e6 if scene.neighbour else 0.0,
-        steps=steps,
-        trace=trace,
+        others_mbps=goodput[1] if scene.neighbour else 0.0,
+        tables=tables,
     )

@@ -1,15 +1,17 @@
 """Compare the trained policy with CUBIC and BBR, on the path of the training and on others.
 
-    python examples/gym/evaluate.py            # the table
-    python examples/gym/evaluate.py --picture docs/images/gym_policy.png
+python examples/gym/evaluate.py            # the table
+python examples/gym/evaluate.py --picture docs/images/gym_policy.png
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
-from agent import SCENES, TEST_SEEDS, WEIGHTS, Played, Policy, Scene, play
+import polars as pl
+from agent import SCENES, SHALLOW, TEST_SEEDS, TRAINED, WEIGHTS, Played, Policy, Scene, play
 
 from backlane.stats import mean_interval
 
@@ -35,10 +37,48 @@ def row(scene: Scene, name: str, played: list[Played], cubic: list[Played]) -> s
     return text
 
 
+def traced(scene: Scene, control: Policy | str, seed: int) -> dict[str, pl.DataFrame]:
+    """Window and queue every 20 ms."""
+    record = {"series": ["cwnd", "queue"], "interval": "20 ms"}
+    return play(scene, control, seed, record=record).tables
+
+
+def picture(path: Path, seed: int = TEST_SEEDS[0]) -> None:
+    """Window and queue of both, on the path of the training and on one where CUBIC is better."""
+    import matplotlib.pyplot as plt
+
+    scenes = [TRAINED, SHALLOW]
+    figure, axes = plt.subplots(2, len(scenes), figsize=(9, 5), layout="constrained")
+    for column, scene in enumerate(scenes):
+        window, queue = axes[:, column]
+        for name, control, colour in (
+            ("CUBIC", "cubic", "tab:orange"),
+            ("trained policy", Policy.stored(), "tab:blue"),
+        ):
+            series = traced(scene, control, seed)
+            cwnd = series["series/cwnd"]
+            window.plot(cwnd["time_s"], cwnd["cwnd_pkts"], label=name, color=colour, lw=1)
+            there = series["series/queue"].filter(pl.col("entity") == "enb1-enb2")
+            queue.plot(there["time_s"], there["queue_pkts"], color=colour, lw=1)
+        window.set_title(f"{scene.title}, seed {seed}", fontsize=10)
+        window.set_ylim(bottom=0)
+        queue.set_ylim(bottom=0)
+        queue.set_xlim(10, 14)
+        queue.set_xlabel("time [s]")
+    axes[0, 0].set_ylabel("congestion window [packets]")
+    axes[1, 0].set_ylabel("queue of the link [packets]")
+    axes[0, 0].legend(frameon=False, fontsize=9)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=len(TEST_SEEDS))
+    parser.add_argument("--picture", type=Path, metavar="FILE.png")
     arguments = parser.parse_args()
+    if arguments.picture:
+        picture(arguments.picture)
+        return
     seeds = TEST_SEEDS[: arguments.seeds]
     contenders: dict[str, Policy | str] = {name: name for name in CONTROLS}
     if WEIGHTS.exists():

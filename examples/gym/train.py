@@ -1,8 +1,8 @@
 """Train the policy by an evolution strategy (Salimans et al. 2017, arXiv:1703.03864) in numpy.
 
-Each generation perturbs the weights in antithetic pairs, plays every variant on the same seeds, and
-follows the rank-weighted sum of the perturbations by Adam. The run has a fixed seed, so that it gives
-the same weights again; it takes some minutes on one core.
+Each generation perturbs the weights in antithetic pairs, plays every variant on the same seeds,
+and follows the rank-weighted sum of the perturbations by Adam. The run has a fixed seed, so that it
+gives the same weights again; it takes some minutes on one core.
 
     python examples/gym/train.py
 """
@@ -68,7 +68,7 @@ def train(generations: int) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--generations", type=int, default=100)
+    parser.add_argument("--generations", type=int, default=120)
     generations = parser.parse_args().generations
     # Rounded, so that the file is short; the policy that is evaluated is that of the file.
     weights = np.round(train(generations), 4)

@@ -28,6 +28,7 @@ SITE = ROOT / "docs" / "site"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 RECOMMEND = ROOT / "docs" / "guides" / "recommend.md"
 UPGRADE = ROOT / "docs" / "guides" / "upgrade.md"
+GYM = ROOT / "docs" / "guides" / "gym.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command_line.md"
 
 
@@ -110,7 +111,7 @@ def printed(command: str, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("path", "count"),
-    [(TUTORIAL, 6), (RECOMMEND, 4), (UPGRADE, 4)],
+    [(TUTORIAL, 6), (RECOMMEND, 4), (UPGRADE, 4), (GYM, 3)],
     ids=lambda one: getattr(one, "stem", ""),
 )
 def test_pages_show_what_their_commands_print(path: Path, count: int, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ class Objective:
     """The utility of what a flow got in an interval; rewards are utility times seconds.
 
     `log2(rate / 1 Mbit/s) - delay * log2(RTT / smallest RTT so far) - loss * share lost`: with
-    `delay` = 1, twice the rate is worth twice the RTT. The logarithms are those of Winstein and
-    Balakrishnan, "TCP ex Machina" (SIGCOMM 2013), equation 1.
+    `delay` = 1, twice the rate is worth twice the RTT. Log rate - delay * log RTT is an objective
+    of Winstein and Balakrishnan, "TCP ex Machina" (SIGCOMM 2013).
 
     Attributes:
         delay: weight of the delay.

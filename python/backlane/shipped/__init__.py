@@ -18,6 +18,8 @@ PATTERNS = (
     "examples/*.toml",
     "examples/custom_metric/*",
     "examples/demo/*",
+    "examples/gym/*.json",
+    "examples/gym/*.py",
     "examples/multipath_mesh/*",
     "examples/notebooks/*",
     "examples/python_router/*",
