@@ -12,7 +12,7 @@ PROGRAMS := $(wildcard examples/*/Cargo.toml)
 # The simulator as WebAssembly, for a page.
 WASM := wasm32-unknown-unknown
 
-.PHONY: demo test check-platforms test-floors playground test-playground site wheel wheels tutorial bench validate validate-ns3 validate-cost validate-executors reproduce test-kills fuzz \
+.PHONY: demo test check-platforms test-floors playground test-playground site wheel wheels tutorial bench validate validate-ns3 validate-cost validate-executors reproduce test-kills test-properties fuzz \
 	sanitize audit format clean
 
 # The main job: which routing with which congestion control, on a grid of small cells, and on a real
@@ -22,7 +22,8 @@ demo: $(VENV)/.installed
 	$(BIN)/backlane campaign run examples/storm/scenario.toml --out $(DEMO)/storm --no-report
 	$(BIN)/backlane report $(DEMO)/grid $(DEMO)/storm --out $(DEMO)/report.html
 
-# Formatting, lints, types, layering, licences, docs and every test.
+# Formatting, lints, types, layering, licences, docs and every test. Properties draw the same cases each
+# time; `make test-properties` draws new ones.
 test: $(VENV)/.installed-dev
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -32,7 +33,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/mypy --platform darwin python/backlane
 	$(BIN)/mypy --platform win32 python/backlane
-	cargo test --workspace --quiet
+	PROPTEST_RNG_SEED=1 cargo test --workspace --quiet
 	for program in $(PROGRAMS); do \
 		cargo fmt --manifest-path $$program --check && \
 		cargo run --manifest-path $$program --target-dir $${CARGO_TARGET_DIR:-target} --quiet || exit 1; \
@@ -130,6 +131,13 @@ validate-executors: $(VENV)/.installed-dev
 STUDIES := $(patsubst studies/%/study.toml,%,$(wildcard studies/*/*/study.toml))
 reproduce: $(VENV)/.installed
 	for study in $(STUDIES); do $(BIN)/backlane reproduce $$study || exit 1; done
+
+# The properties of TCP and of the small crates with CASES new cases each; a failure prints its case
+# and its seed. Ten minutes.
+CASES ?= 100000
+test-properties:
+	PROPTEST_CASES=$(CASES) cargo test --quiet -p backlane-tcp --test properties
+	PROPTEST_CASES=$$(( $(CASES) / 100 )) cargo test --quiet --workspace --exclude backlane-world --exclude backlane-tcp
 
 # A campaign killed 100 times: ten minutes.
 test-kills: $(VENV)/.installed-dev

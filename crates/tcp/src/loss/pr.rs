@@ -233,8 +233,11 @@ impl StateMachine for Pr {
     /// are at least a second, doubled each time until a sample arrives.
     fn on_retransmission_timeout(&mut self, r: &mut Recovery, now: SimTime) {
         let deadline_us = self.deadline_us(r);
-        // All is SACKed and nothing acknowledged: the receiver has dropped what it had.
-        let mut is_collapsed = r.scoreboard.in_flight() == 0 && !r.scoreboard.has_retransmissions();
+        // Nothing is out and nothing may leave. All is SACKed and nothing acknowledged: the receiver
+        // has dropped what it had. Or SACKed retransmissions that count as in flight fill the window.
+        let is_full = r.scoreboard.in_flight() >= r.window.cwnd_pkts;
+        let may_leave = r.scoreboard.has_retransmissions() && !is_full;
+        let mut is_collapsed = self.oldest_transmission(r).is_none() && !may_leave;
         while let Some(oldest) = self.oldest_transmission(r)
             && oldest.sent_us + deadline_us <= now.as_micros()
         {

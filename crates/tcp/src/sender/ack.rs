@@ -138,12 +138,12 @@ impl Sender {
         self.update_timer(now, restarts_timer);
     }
 
-    /// The packets for which the window may grow: those delivered. ns-3 counts those that the
-    /// cumulative acknowledgment covers, SACKed before or not, and at the end of a recovery those
-    /// that left after its start.
+    /// The packets for which the window may grow: those delivered. Where the window is not the
+    /// control's own, ns-3 counts those that the cumulative acknowledgment covers, SACKed before or
+    /// not, and at the end of a recovery those that left after its start.
     #[inline]
     fn counted_pkts(&self, incoming: &Incoming, delivery: &Delivery) -> u32 {
-        if self.growth != Growth::Ns3 {
+        if self.growth != Growth::Ns3 || self.recovery.owns_window {
             return delivery.delivered_pkts;
         }
         let ack = incoming.segment.ack;
