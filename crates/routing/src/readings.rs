@@ -10,6 +10,10 @@ pub const ROUTE_DISCOVERIES: &str = "route_discoveries";
 pub const ROUTE_REPAIRS: &str = "route_repairs";
 /// Neighbours considered lost.
 pub const LINK_FAILURES: &str = "link_failures";
+/// Routers to which there is a route (OSPF).
+pub const ROUTES: &str = "routes";
+/// Those of them that fast reroute protects.
+pub const PROTECTED_ROUTES: &str = "protected_routes";
 /// Packets that have now been in the router's queues for more than 10 s.
 pub const TRAPPED_PKTS: &str = "trapped_pkts";
 /// The time that packets spent there beyond 10 s, summed over packets, in packet-picoseconds.

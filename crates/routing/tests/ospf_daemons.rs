@@ -14,7 +14,7 @@ use backlane_net::{
 };
 use backlane_param::OrOff;
 use backlane_routing::ospf::config::{Config, Cost, Daemon, Start};
-use backlane_routing::ospf::{Initial, Ospf};
+use backlane_routing::ospf::{Costs, Initial, Ospf};
 use backlane_units::{Duration, Rate};
 
 const SEEDS: u64 = 20;
@@ -49,7 +49,7 @@ struct Measured {
 }
 
 impl Lab {
-    fn new(topology: &str, config: Config, seed: u64) -> Self {
+    fn new(topology: &str, config: &Config, seed: u64) -> Self {
         let nodes = if topology == "line5" { 5 } else { 6 };
         let mut events = EventQueue::new();
         let mut network = Network::new();
@@ -73,7 +73,14 @@ impl Lab {
         let streams = Streams::new(seed);
         let router = |node: u32| {
             let draws = streams.stream(&format!("n{node}"), "ospf");
-            let ospf = Ospf::new(NodeId(node), config, Initial::default(), draws);
+            let config = Arc::new(config.clone());
+            let ospf = Ospf::new(
+                NodeId(node),
+                config,
+                Costs::default(),
+                Initial::default(),
+                draws,
+            );
             Arc::new(Mutex::new(ospf))
         };
         let routers: Vec<_> = (0..nodes).map(router).collect();
@@ -304,7 +311,7 @@ fn runs(topology: &str, daemon: &str, setting: &str) -> Vec<Vec<Measured>> {
     let config = config(daemon, setting);
     let run = |seed| {
         let mut draws = Streams::new(seed).stream("lab", "events");
-        Lab::new(topology, config, seed).play(config.hello_interval, &mut draws)
+        Lab::new(topology, &config, seed).play(config.hello_interval, &mut draws)
     };
     (1..=SEEDS).map(run).collect()
 }

@@ -102,6 +102,7 @@ pub(crate) fn resolve(
         let record = record(&tree, &names, &flows, problems)?;
         let routing = tree.table("routing")?;
         check_spray(routing, &names, problems);
+        check_costs(routing, &names, problems);
         let tcp = tree.table("tcp")?;
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));
@@ -215,6 +216,41 @@ fn check_spray(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
                     format!("\"{name}\" is a server, which does not forward"),
                     "name the router that it is attached to",
                 );
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Checks the links that `costs` names: each is one of the network, and stands once.
+fn check_costs(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
+    let rows = routing.tables("costs");
+    if rows.is_empty() {
+        return;
+    }
+    let ways = names.ways();
+    let mut seen = BTreeSet::new();
+    for (row, span) in rows {
+        if !problems.go_on() {
+            break;
+        }
+        let Some(name) = row.text("link") else {
+            continue;
+        };
+        let place = row.place("link", span);
+        match ways.get(name) {
+            None => {
+                let label = match nearest(name, ways.keys().map(String::as_str)) {
+                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                    None => "name a link as \"a-b\"".to_owned(),
+                };
+                let message = format!("there is no link \"{}\"", short(name));
+                problems.error(Code::BadCost, place, message, label);
+            }
+            Some(link) if !seen.insert(*link) => {
+                let message = format!("link \"{}\" has two costs", short(name));
+                let label = "keep one; `cost_back` is the cost of the other direction";
+                problems.error(Code::BadCost, place, message, label);
             }
             Some(_) => {}
         }

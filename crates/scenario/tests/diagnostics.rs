@@ -189,6 +189,15 @@ fn cases() -> Vec<(&'static str, String)> {
             chain("[routing]\nspray = [\"server\", \"enb2\"]\n[[server]]\nattach = \"enb1\"\n")
                 + LINK,
         ),
+        (
+            "S130",
+            chain(
+                "[routing]\nprotocol = \"ospf\"\n\
+                 [[routing.costs]]\nlink = \"enb2-enb1\"\ncost = 3\ncost_back = 4\n\
+                 [[routing.costs]]\nlink = \"enb1-enb2\"\ncost = 3\n\
+                 [[routing.costs]]\nlink = \"enb1-enb7\"\ncost = 0\n",
+            ),
+        ),
         ("S050", chain("").replace("\"enb3\"", "\"enb9\"")),
         ("S051", chain("").replace("\"enb3\"", "\"ues\"")),
         ("S052", chain("").replace("\"enb3\"", "\"server\"")),

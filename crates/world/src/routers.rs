@@ -188,13 +188,18 @@ fn olsr() -> Protocol {
 
 fn ospf() -> Protocol {
     Protocol::new("ospf", |config: ospf::Config, site| {
+        let costs = ospf::Costs::new(config.costs.iter().flat_map(|row| {
+            let back = row.cost_back.unwrap_or(row.cost);
+            site.directions(&row.link).zip([row.cost, back])
+        }));
         let initial = match config.start {
-            ospf::config::Start::Converged => ospf::Initial::new(site.network(), &config),
+            ospf::config::Start::Converged => ospf::Initial::new(site.network(), &config, &costs),
             ospf::config::Start::Cold => ospf::Initial::default(),
         };
-        let draws = site.streams("ospf");
+        let (draws, config) = (site.streams("ospf"), Arc::new(config));
         Ok(Box::new(move |node| {
-            Box::new(Ospf::new(node, config, initial.clone(), draws(node)))
+            let (config, costs, initial) = (config.clone(), costs.clone(), initial.clone());
+            Box::new(Ospf::new(node, config, costs, initial, draws(node)))
         }))
     })
     .with_port(MessagePort::Ospf)

@@ -66,6 +66,27 @@ impl<'a> Site<'a, '_, '_> {
         Some(NodeId(index as u32))
     }
 
+    /// The directions of the link "a-b" of the scenario, from a to b and back; of parallel links the
+    /// first. Nothing if there is none, or if it is no wire.
+    pub fn directions(&self, link: &str) -> impl Iterator<Item = LinkId> + use<> {
+        let id = |index: usize| self.nodes[index].id.as_str();
+        let named = |a: usize, b: usize| {
+            let rest = link.strip_prefix(id(a));
+            rest.and_then(|rest| rest.strip_prefix('-')) == Some(id(b))
+        };
+        let mut links = self.scenario.links.iter().zip(self.link_ids);
+        let found = links.find_map(|(link, first)| {
+            let first = (*first)?;
+            let back = LinkId(first.0 + 1);
+            if named(link.a, link.b) {
+                Some([first, back])
+            } else {
+                named(link.b, link.a).then_some([back, first])
+            }
+        });
+        found.into_iter().flatten()
+    }
+
     /// Counts a step of work; a caller that runs long may end the building.
     ///
     /// # Errors

@@ -230,6 +230,28 @@ fn ospf_avoids_a_link_at_once_by_its_carrier_and_later_by_silence() {
     }
 }
 
+/// In the ring enb6 leads enb1's packets back, unless the link between them is dear: then the
+/// alternate saves the time until the routes of enb1 are in use.
+#[test]
+fn a_loop_free_alternate_takes_over_before_new_routes_do() {
+    let costs = "costs = [{ link = \"enb6-enb1\", cost = 10 }]\n";
+    let outcome = |fast: &str| {
+        let routing =
+            format!("protocol = \"ospf\"\ncost = \"fixed\"\nfixed_cost = 1\n{costs}{fast}");
+        run(&ring(&routing, LINK), 1, None)
+    };
+    let (slow, fast) = (outcome(""), outcome("fast_reroute = \"lfa\""));
+    let saved = silence_s(&slow) - silence_s(&fast);
+    assert!((saved - 0.015).abs() < 0.001, "{saved}");
+    let tables = &fast.more;
+    let (_, routing) = tables.iter().find(|(name, _)| *name == "routing").unwrap();
+    let sum = |column| integers(routing, column).into_iter().flatten().sum::<u64>();
+    assert_eq!(sum("routes"), 30);
+    // Shortest paths are those of a line. Its ends reach all five others over the dear link; between
+    // them a neighbour's path leads back.
+    assert_eq!(sum("protected_routes"), 10);
+}
+
 /// A node that fails loses its database, and returns with an exchange of databases.
 #[test]
 fn ospf_avoids_a_dead_node_and_uses_it_again() {

@@ -70,6 +70,7 @@ impl Ospf {
         }
         if was_full {
             self.adjacencies_lost += 1;
+            self.reroute(context, end);
             self.renew(context);
         }
     }

@@ -42,6 +42,18 @@ words! {
 }
 
 words! {
+    /// What becomes of packets between the loss of a neighbour and new routes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum FastReroute {
+        /// They are sent into the lost link.
+        #[default]
+        Off = "off",
+        /// They take a loop-free alternate (RFC 5286), where there is one.
+        LoopFreeAlternates = "lfa",
+    }
+}
+
+words! {
     /// What decides which of several equal paths a packet takes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Hash {
@@ -66,8 +78,21 @@ words! {
 }
 
 params! {
+    /// The cost of a link by hand.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct LinkCost as "link" {
+        /// The link, as "a-b".
+        link: String;
+        /// Its cost from a to b.
+        cost: u32, in 1..=65_535;
+        /// Its cost from b to a, if it is another.
+        cost_back: Option<u32>, in 1..=65_535;
+    }
+}
+
+params! {
     /// Open shortest path first (RFC 2328): one area, point-to-point links, several equal paths.
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
         /// Whose habits where RFC 2328 leaves a choice: those of FRR 8.4, or of BIRD 2.0.
         daemon: Daemon = Daemon::Frr;
@@ -91,6 +116,8 @@ params! {
         reference_rate: Rate = Rate::from_bps(100_000_000);
         /// With cost "fixed": the cost of a link (BIRD: 10).
         fixed_cost: u32 = 10, in 1..=65_535;
+        /// Costs by hand, in place of those that cost gives.
+        costs: Vec<LinkCost> = Vec::new();
         /// The largest number of equal paths in use to one destination; 1 takes the path with the
         /// lowest interface.
         paths: u32 = 64, in 1..=64;
@@ -104,6 +131,8 @@ params! {
         hash_key: OrAuto<u32> = OrAuto::Auto, in 0..=u32::MAX;
         /// The shares of equal paths: equal, or in proportion to the rates of the first links.
         shares: Shares = Shares::Equal;
+        /// What becomes of packets between the loss of a neighbour and new routes.
+        fast_reroute: FastReroute = FastReroute::Off;
         /// The interval of BFD's control packets (RFC 5880), which detect a lost neighbour; "off"
         /// has none. FRR's default is 300 ms.
         bfd: OrOff<Duration> = OrOff::Off, in MESSAGE_INTERVAL;
@@ -157,7 +186,7 @@ impl Config {
         )]
     }
 
-    /// The cost of a link of this rate.
+    /// The cost of a link of this rate, if none is given by hand.
     pub fn cost(&self, rate: Rate) -> u16 {
         let cost = match self.cost {
             Cost::Rate => self.reference_rate.as_bps() / rate.as_bps().max(1),

@@ -7,6 +7,7 @@ use backlane_net::{Interface, Network, NodeId};
 use backlane_units::{Duration, SimTime};
 
 use super::config::Config;
+use super::costs::Costs;
 use super::lsa::{Entry, Header, INITIAL_SEQUENCE, Link, Lsa, MAX_AGE_S, address};
 
 /// A router accepts no newer instance of an LSA sooner than this after the last (appendix B:
@@ -37,7 +38,7 @@ pub struct Initial(Arc<[Lsa]>);
 
 impl Initial {
     /// Those of `network`.
-    pub fn new(network: &Network, config: &Config) -> Self {
+    pub fn new(network: &Network, config: &Config, costs: &Costs) -> Self {
         let nodes = (0..network.node_count() as u32).map(NodeId);
         let routers = nodes.filter(|&node| network.is_router(node));
         let lsas = routers.map(|node| {
@@ -46,7 +47,7 @@ impl Initial {
                 interface: index as u16,
                 peer: interface.peer,
                 subnet: subnet(interface),
-                cost: config.cost(interface.rate),
+                cost: costs.of(interface, config),
                 is_full: true,
             });
             Lsa::new(node, INITIAL_SEQUENCE, entries(node, ends))

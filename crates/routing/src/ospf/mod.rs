@@ -5,7 +5,9 @@
 //! - [`lsa`], [`packet`]: bytes on the link.
 //! - [`neighbour`]: the exchange of databases with one neighbour.
 //! - [`database`]: the LSAs of a router with their ages.
-//! - [`spf`], [`paths`]: shortest paths from the database, and the choice among equal ones.
+//! - [`costs`]: costs of links by hand.
+//! - [`spf`], [`paths`]: shortest paths from the database, and the choice among equal ones;
+//!   `alternates`: loop-free alternates.
 //! - [`bfd`]: detection of a lost neighbour by BFD.
 //! - `router`: the hooks and timers; `adjacency`: HELLOs, carrier and exchange; `flooding`: updates,
 //!   acknowledgments and the router's own LSA.
@@ -15,8 +17,10 @@
 //! router's queues.
 
 mod adjacency;
+pub mod alternates;
 pub mod bfd;
 pub mod config;
+pub mod costs;
 pub mod database;
 mod flooding;
 pub mod lsa;
@@ -27,5 +31,6 @@ mod router;
 pub mod spf;
 
 pub use config::Config;
+pub use costs::Costs;
 pub use database::Initial;
 pub use router::Ospf;

@@ -9,14 +9,16 @@ use backlane_units::{Duration, SimTime};
 
 use backlane_param::{OrAuto, OrOff};
 
+use super::alternates;
 use super::bfd::{self, Session};
-use super::config::{Config, Daemon, Shares, Start};
+use super::config::{Config, Daemon, FastReroute, Shares, Start};
+use super::costs::Costs;
 use super::database::{Database, Initial, subnet};
 use super::neighbour::{Neighbour, State};
 use super::packet::Packet;
 use super::paths::{Paths, hash};
 use super::spf;
-use crate::readings::LINK_FAILURES;
+use crate::readings::{LINK_FAILURES, PROTECTED_ROUTES, ROUTES};
 
 /// A router originates its LSA again after this time (appendix B: LSRefreshTime).
 const REFRESH: Duration = Duration::from_secs(1800);
@@ -94,7 +96,8 @@ pub(super) struct End {
 #[derive(Debug)]
 pub struct Ospf {
     pub(super) node: NodeId,
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
+    costs: Costs,
     initial: Initial,
     pub(super) draws: Stream,
     hash_key: u64,
@@ -116,6 +119,8 @@ pub struct Ospf {
     routes: BTreeMap<NodeId, Vec<u16>>,
     /// Computed, and not yet in use.
     coming: Option<BTreeMap<NodeId, Vec<u16>>>,
+    /// Alternates of `routes` with one path; empty without fast reroute.
+    alternates: BTreeMap<NodeId, u16>,
     /// Exits with several paths.
     divided: ByExit<u16>,
     paths: Vec<Paths>,
@@ -126,7 +131,13 @@ pub struct Ospf {
 
 impl Ospf {
     /// The router of `node`. `initial` is what all routers know with start "converged".
-    pub fn new(node: NodeId, config: Config, initial: Initial, mut draws: Stream) -> Self {
+    pub fn new(
+        node: NodeId,
+        config: Arc<Config>,
+        costs: Costs,
+        initial: Initial,
+        mut draws: Stream,
+    ) -> Self {
         let drawn = draws.next_u64();
         let hash_key = match config.hash_key {
             OrAuto::Auto => drawn,
@@ -135,6 +146,7 @@ impl Ospf {
         Self {
             node,
             config,
+            costs,
             initial,
             draws,
             hash_key,
@@ -151,6 +163,7 @@ impl Ospf {
             tick_phase: SimTime::ZERO,
             routes: BTreeMap::new(),
             coming: None,
+            alternates: BTreeMap::new(),
             divided: ByExit::default(),
             paths: Vec::new(),
             timers: Vec::new(),
@@ -258,6 +271,7 @@ impl Ospf {
         (self.stale_ticks, self.routes_stale) = (None, false);
         self.routes.clear();
         self.coming = None;
+        self.alternates.clear();
         self.divided = ByExit::default();
         self.paths.clear();
     }
@@ -362,6 +376,49 @@ impl Ospf {
             }
         }
         self.routes = routes;
+        if self.config.fast_reroute == FastReroute::LoopFreeAlternates {
+            self.alternates = alternates::of(self.node, &self.routes, |node| {
+                self.database.usable(self.now, node)
+            });
+        }
+    }
+
+    /// Exits to which the loss of a first link leaves a path at once.
+    fn protected(&self) -> usize {
+        if self.config.fast_reroute == FastReroute::Off {
+            return 0;
+        }
+        let divided = self.routes.values().filter(|paths| paths.len() > 1);
+        divided.count() + self.alternates.len()
+    }
+
+    /// A neighbour is lost: what would be sent to it takes the equal paths that are left or, where
+    /// there are none, the alternate, until new routes come into use.
+    pub(super) fn reroute(&mut self, context: &mut Context<'_>, end: usize) {
+        if self.config.fast_reroute == FastReroute::Off {
+            return;
+        }
+        let lost = end as u16;
+        let mut routes = std::mem::take(&mut self.routes);
+        for (exit, paths) in &mut routes {
+            if !paths.contains(&lost) {
+                continue;
+            }
+            // An alternate protects the computed path, and not the alternate itself.
+            match (paths.len(), self.alternates.remove(exit)) {
+                (1, None) => continue,
+                (1, Some(alternate)) => *paths = vec![alternate],
+                _ => paths.retain(|&path| path != lost),
+            }
+            match paths[..] {
+                [one] => {
+                    self.divided.remove(*exit);
+                    context.install_route(*exit, usize::from(one));
+                }
+                _ => self.divide(*exit, paths),
+            }
+        }
+        self.routes = routes;
     }
 
     /// Divides the packets for an exit among several paths. Exits with the same paths share them.
@@ -437,7 +494,7 @@ impl Router for Ospf {
             let interface = context.interfaces()[end];
             self.ends.push(End {
                 peer: interface.peer,
-                cost: self.config.cost(interface.rate),
+                cost: self.costs.of(&interface, &self.config),
                 rate_bps: interface.rate.as_bps(),
                 subnet: subnet(&interface),
                 exchanged: self.now,
@@ -525,7 +582,11 @@ impl Router for Ospf {
     }
 
     fn readings(&self, _now: SimTime) -> Vec<Reading> {
-        vec![(LINK_FAILURES, self.adjacencies_lost.into())]
+        vec![
+            (LINK_FAILURES, self.adjacencies_lost.into()),
+            (ROUTES, self.routes.len() as u128),
+            (PROTECTED_ROUTES, self.protected() as u128),
+        ]
     }
 
     /// The first of several equal paths.

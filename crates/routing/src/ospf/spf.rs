@@ -13,6 +13,24 @@ pub fn routes<'a>(
     root: NodeId,
     lsa: impl Fn(NodeId) -> Option<&'a Lsa>,
 ) -> BTreeMap<NodeId, Vec<u16>> {
+    let mut best = search(root, lsa);
+    best.remove(&root);
+    best.into_iter()
+        .map(|(node, (_, paths))| (node, paths))
+        .collect()
+}
+
+/// The costs of the shortest paths from `root` by router, itself included.
+pub fn costs<'a>(root: NodeId, lsa: impl Fn(NodeId) -> Option<&'a Lsa>) -> BTreeMap<NodeId, u32> {
+    let best = search(root, lsa).into_iter();
+    best.map(|(node, (cost, _))| (node, cost)).collect()
+}
+
+/// The cost of the shortest paths to each router, and their first interfaces.
+fn search<'a>(
+    root: NodeId,
+    lsa: impl Fn(NodeId) -> Option<&'a Lsa>,
+) -> BTreeMap<NodeId, (u32, Vec<u16>)> {
     let links = |node| lsa(node).into_iter().flat_map(Lsa::links);
     let is_mutual = |from: NodeId, link: &Link| {
         let mut back = links(link.neighbour);
@@ -47,10 +65,7 @@ pub fn routes<'a>(
             }
         }
     }
-    best.remove(&root);
-    best.into_iter()
-        .map(|(node, (_, paths))| (node, paths))
-        .collect()
+    best
 }
 
 #[cfg(test)]

@@ -677,6 +677,13 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Some("[routing]\nprotocol = \"olsr\"   # and capacity = { file = \"trace.mahimahi\", … }"),
     ),
     entry(
+        Code::BadCost,
+        "S130",
+        "A cost is not that of one link",
+        "`[[routing.costs]]` names links between routers as \"a-b\", each once.",
+        Some("[[routing.costs]]\nlink = \"a-q\"   # and no such link\ncost = 10"),
+    ),
+    entry(
         Code::BadConflict,
         "S140",
         "A conflict is not between two links",

@@ -93,6 +93,7 @@ pub(crate) enum Code {
     BadRadio,
     BadImpairment,
     IdleWarmUp,
+    BadCost,
     BadConflict,
     NoPath,
     ManySlottedLinks,

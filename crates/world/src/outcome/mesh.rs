@@ -65,6 +65,11 @@ table! {
         route_repairs: u64;
         /// Neighbours considered lost.
         link_failures: u64;
+        /// Routers to which this one has a route at the end (OSPF).
+        routes: u64;
+        /// Those of them that another link reaches at once if the first is lost, by an equal path or
+        /// a loop-free alternate (OSPF with fast_reroute).
+        protected_routes: u64;
         /// Packets that have been in the router's queues for more than 10 s at the end.
         trapped_pkts: f64, "packets";
         /// Mean number of such packets over time.
@@ -145,6 +150,8 @@ pub(super) fn routers(
             route_discoveries: count(readings::ROUTE_DISCOVERIES),
             route_repairs: count(readings::ROUTE_REPAIRS),
             link_failures: count(readings::LINK_FAILURES),
+            routes: count(readings::ROUTES),
+            protected_routes: count(readings::PROTECTED_ROUTES),
             trapped_pkts: count(readings::TRAPPED_PKTS) as f64,
             trapped_mean_pkts: trapped_area as f64 / (now.as_ps() as f64).max(1.0),
         });

@@ -87,6 +87,13 @@ pub fn all() -> Vec<Base> {
         "mesh, ospf of bird, silent failure",
         mesh(bird).replace("until = \"2 s\"", "until = \"2 s\"\nsilent = true"),
     );
+    add(
+        "mesh, ospf, costs, lfa",
+        mesh(
+            "protocol = \"ospf\"\nhello_interval = \"200 ms\"\nbfd = \"50 ms\"\nfast_reroute = \"lfa\"\n\
+             costs = [{ link = \"enb1-enb2\", cost = 3, cost_back = 2 }]",
+        ),
+    );
     for (name, routing, more) in RADIOS {
         add(&format!("wifi, {name}"), radios(routing, more));
     }
